@@ -1,0 +1,1 @@
+"""The edge for programs: paths, headers and statuses. Each operation is declared once, see `operations`."""

@@ -1,0 +1,118 @@
+"""The application: a Litestar app made from the declared operations, inside the edge."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, date, datetime
+from typing import Any
+
+from litestar import Litestar, Request, Response
+from litestar.handlers import HTTPRouteHandler
+from litestar.response.base import ASGIResponse
+from litestar.types import ASGIApp
+
+from kontor.api import health, management_v1, oauth2  # noqa: F401 (declares the operations)
+from kontor.api.answers import JSON, PROBLEM_JSON, Answer, HttpError
+from kontor.api.auth import authenticate, find_address
+from kontor.api.documentation import documentation_routes
+from kontor.api.edge import Edge
+from kontor.api.errors import answer_error
+from kontor.api.operations import OPERATIONS, Call, Operation
+from kontor.api.tracing import make_tracing
+from kontor.config import Settings
+from kontor.services.bundle import Services
+from kontor.wire.urls import Urls
+
+ServicesFactory = Callable[[], AbstractAsyncContextManager[Services]]
+
+
+def make_app(
+    settings: Settings, open_services: ServicesFactory, operations: Sequence[Operation] = OPERATIONS
+) -> ASGIApp:
+    tracing = make_tracing(settings.otlp_endpoint)
+    runner = Runner(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: Litestar) -> AsyncIterator[None]:
+        async with open_services() as services:
+            runner.services = services
+            yield
+        tracing.shut_down()
+
+    app = Litestar(
+        [runner.make_route(one) for one in operations] + documentation_routes(operations, settings.base_url),
+        lifespan=[lifespan],
+        exception_handlers={Exception: _answer_routing_error},
+        openapi_config=None,
+        logging_config=None,
+    )
+    return Edge(app, settings.request_seconds, tracing, is_https=settings.base_url.startswith("https://"))
+
+
+class Runner:
+    """Runs operations: the checks that all of them share, in their fixed order, then the handler."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.urls = Urls(settings.base_url)
+        self.services: Services
+
+    def make_route(self, operation: Operation) -> HTTPRouteHandler:
+        async def handle(request: Request[Any, Any, Any]) -> ASGIResponse:
+            try:
+                answer = await self.run(operation, request)
+            except Exception as error:
+                answer = answer_error(error, request.headers.get("accept", ""))
+            return to_response(answer)
+
+        path = operation.path
+        for name in operation.path_names:
+            path = path.replace("{" + name + "}", "{" + name.replace("-", "_") + ":str}")
+        return HTTPRouteHandler(path, http_method=operation.method, name=operation.id, status_code=200)(handle)
+
+    async def run(self, operation: Operation, request: Request[Any, Any, Any]) -> Answer:
+        scope: dict[str, Any] = request.scope  # type: ignore[assignment]
+        scope["kontor.operation"] = operation.id
+        if operation.retired_on is not None and operation.retired_on <= datetime.now(UTC).date():
+            raise HttpError(410, f"This operation was retired on {operation.retired_on}.")
+        principal = None
+        if operation.security.is_bearer:
+            principal = await authenticate(operation, request, self.services.tokens)
+            scope["kontor.tenant"] = principal.tenant_name
+            scope["kontor.client"] = principal.client_name
+        if operation.success.media_type == JSON:
+            _check_accept(request.headers.get("accept"))
+        address = find_address(request, self.settings.trusted_proxies)
+        call = Call(operation, request, self.services, self.settings, self.urls, principal, address)
+        if not operation.is_oauth:
+            call.query_values()  # repeated parameters are refused everywhere, also where none is read
+        answer = await operation.handler(call)
+        if operation.retired_on is not None:
+            answer.headers["Sunset"] = _format_http_date(operation.retired_on)
+        return answer
+
+
+def to_response(answer: Answer) -> ASGIResponse:
+    return ASGIResponse(
+        body=answer.body, status_code=answer.status, media_type=answer.media_type or "", headers=answer.headers
+    )
+
+
+def _answer_routing_error(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
+    """Only what happens before an operation is found comes here: unknown paths and methods."""
+    answer = answer_error(error, request.headers.get("accept", ""))
+    return Response(answer.body, status_code=answer.status, media_type=answer.media_type, headers=answer.headers)
+
+
+def _check_accept(accept: str | None) -> None:
+    if not accept:
+        return
+    for part in accept.split(","):
+        media, _, parameters = part.partition(";")
+        is_refused = any(one.strip().replace(" ", "") in ("q=0", "q=0.0") for one in parameters.split(";"))
+        if media.strip().lower() in (JSON, PROBLEM_JSON, "application/*", "*/*") and not is_refused:
+            return
+    raise HttpError(406, "Only application/json is served.")
+
+
+def _format_http_date(day: date) -> str:
+    return day.strftime("%a, %d %b %Y 00:00:00 GMT")

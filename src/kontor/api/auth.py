@@ -1,0 +1,93 @@
+"""The bearer token of a request: read from the header, looked up, and held against what the operation asks for."""
+
+import base64
+import binascii
+import ipaddress
+from typing import Any
+from urllib.parse import unquote_plus
+
+from litestar import Request
+
+from kontor.api.answers import HttpError
+from kontor.api.operations import Operation, Security
+from kontor.domain.principals import Principal
+from kontor.domain.secrets import Secret
+from kontor.services.tokens import ClientLogin, Tokens
+
+REALM = 'realm="kontor"'
+
+
+async def authenticate(operation: Operation, request: Request[Any, Any, Any], tokens: Tokens) -> Principal:
+    """401 without a bearer token; 403 with one that is invalid, or may not do this."""
+    header = _single_header(request, "authorization")
+    if b"access_token=" in request.scope["query_string"]:
+        raise HttpError(400, "A token is sent in the Authorization header, never in the URL.")
+    scheme, _, token = (header or "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise HttpError(401, "Send the header Authorization: Bearer <token>.", {"WWW-Authenticate": f"Bearer {REALM}"})
+    principal = await tokens.authenticate(token.strip())
+    if principal is None:
+        challenge = f'Bearer {REALM}, error="invalid_token"'
+        raise HttpError(403, "The token is invalid, expired or revoked.", {"WWW-Authenticate": challenge})
+    _check_scope(operation, principal)
+    return principal
+
+
+def _check_scope(operation: Operation, principal: Principal) -> None:
+    wanted = operation.scope
+    if operation.security is Security.USER_TOKEN and not principal.is_user:
+        raise _insufficient("This needs a user's token; a client's token was sent.", wanted)
+    if operation.security is Security.CLIENT_TOKEN and principal.is_user:
+        raise _insufficient("This needs a client's token; a user's token was sent.", wanted)
+    if wanted is not None and wanted not in principal.scopes:
+        raise _insufficient(f"The token lacks the scope {wanted}.", wanted)
+
+
+def _insufficient(message: str, scope: str | None) -> HttpError:
+    challenge = f'Bearer {REALM}, error="insufficient_scope"'
+    if scope is not None:
+        challenge += f', scope="{scope}"'
+    return HttpError(403, message, {"WWW-Authenticate": challenge})
+
+
+def read_basic(request: Request[Any, Any, Any], address: str) -> ClientLogin | None:
+    """The client's login, or None when the header is missing or cannot be read."""
+    header = _single_header(request, "authorization")
+    scheme, _, encoded = (header or "").partition(" ")
+    if scheme.lower() != "basic":
+        return None
+    try:
+        text = base64.b64decode(encoded.strip(), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
+    username, colon, secret = text.partition(":")
+    if not colon:
+        return None
+    # RFC 6749 wants both parts form-encoded first; our own names and secrets look the same either way.
+    return ClientLogin(unquote_plus(username), Secret(unquote_plus(secret)), address)
+
+
+def find_address(request: Request[Any, Any, Any], trusted_proxies: tuple[str, ...]) -> str:
+    """The caller's address: the last hop that is not one of our own proxies."""
+    client = request.scope.get("client")
+    address = client[0] if client else "unknown"
+    if address not in trusted_proxies:
+        return address
+    for hop in reversed(request.headers.get("x-forwarded-for", "").split(",")):
+        hop = hop.strip()
+        try:
+            ipaddress.ip_address(hop)
+        except ValueError:
+            break
+        address = hop
+        if hop not in trusted_proxies:
+            break
+    return address
+
+
+def _single_header(request: Request[Any, Any, Any], name: str) -> str | None:
+    wanted = name.encode()
+    values = [value for key, value in request.scope["headers"] if key == wanted]
+    if len(values) > 1:
+        raise HttpError(400, f"The header {name.title()} was sent twice.")
+    return values[0].decode("latin-1") if values else None

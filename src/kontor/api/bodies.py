@@ -1,0 +1,118 @@
+"""Reading request bodies: bounded in size, time and depth; strict about JSON; precise about what is wrong."""
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from kontor.api.answers import HttpError
+
+T = TypeVar("T")
+Receive = Callable[[], Awaitable[Any]]
+
+MAX_DEPTH = 32
+CHUNK_SECONDS = 10
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NOT_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
+_DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}
+
+
+async def read_body(receive: Receive, declared_length: str | None, limit: int) -> bytes:
+    """The whole body, or 413 beyond the limit, or 408 when the caller stops sending."""
+    if declared_length is not None and declared_length.isdigit() and int(declared_length) > limit:
+        raise HttpError(413, f"The body has more than {limit} bytes.")
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        try:
+            async with asyncio.timeout(CHUNK_SECONDS):
+                event = await receive()
+        except TimeoutError:
+            raise HttpError(408, "The body did not arrive in time.") from None
+        if event["type"] == "http.disconnect":
+            raise HttpError(400, "The caller went away before the body was complete.")
+        chunk = event.get("body", b"")
+        size += len(chunk)
+        if size > limit:
+            raise HttpError(413, f"The body has more than {limit} bytes.")
+        chunks.append(chunk)
+        if not event.get("more_body", False):
+            return b"".join(chunks)
+
+
+def decode_json(body: bytes, expected: type[T]) -> T:
+    """Decode and check against the type. Duplicate keys, NaN, infinities and deep nesting are refused."""
+    if not body:
+        raise HttpError(400, "A JSON body is required.")
+    _check_depth(body)
+    decoder = _DECODERS.get(expected)
+    if decoder is None:
+        decoder = _DECODERS[expected] = msgspec.json.Decoder(expected)
+    try:
+        value: T = decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise HttpError(400, describe_validation(str(error))) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise HttpError(400, f"The body is not valid JSON: {error}") from None
+    _check_keys(body)
+    return value
+
+
+def describe_validation(text: str) -> str:
+    """msgspec's words with the path of the field in front: `username: expected str, got int`."""
+    problem, _, path = text.partition(" - at `")
+    path = path.rstrip("`").removeprefix("$").removeprefix(".") or "body"
+    missing = re.fullmatch(r"Object missing required field `(.*)`", problem)
+    if missing:
+        name = missing[1]
+        return f"{name if path == 'body' else f'{path}.{name}'}: is required"
+    return f"{path}: {problem[:1].lower()}{problem[1:]}".replace("`", "")
+
+
+def _check_depth(body: bytes) -> None:
+    depth = 0
+    for bracket in _STRING.sub(b"", body).translate(None, _NOT_BRACKET):
+        depth += 1 if bracket in b"[{" else -1
+        if depth > MAX_DEPTH:
+            raise HttpError(400, f"The JSON is nested deeper than {MAX_DEPTH} levels.")
+
+
+def _check_keys(body: bytes) -> None:
+    """The decoder keeps the last of two equal keys silently; two parsers that differ here can be played off."""
+
+    def refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
+        if len({key for key, _ in pairs}) != len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise HttpError(400, f"{twice[:64]}: the key occurs twice in one object")
+
+    try:
+        # Numbers were checked by the decoder; as plain text they cost nothing and cannot overflow.
+        json.loads(body, object_pairs_hook=refuse_duplicates, parse_int=str, parse_float=str)
+    except ValueError as error:
+        raise HttpError(400, f"The body is not valid JSON: {error}") from None
+
+
+def parse_pairs(text: str, what: str) -> dict[str, str]:
+    """Form or query text; a name that occurs twice is refused, since two readers might pick different ones."""
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100)
+    except ValueError:
+        raise HttpError(400, f"The {what} is not valid URL encoding.") from None
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise HttpError(400, f"{twice[:64]}: the parameter occurs twice")
+    return values
+
+
+def convert_query(values: dict[str, str], expected: type[T]) -> T:
+    try:
+        return msgspec.convert(values, expected, strict=False)
+    except msgspec.ValidationError as error:
+        raise HttpError(400, describe_validation(str(error))) from None

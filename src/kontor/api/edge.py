@@ -1,0 +1,104 @@
+"""The outermost layer: correlation id, time limit, one log line, metrics and a trace span for every request."""
+
+import asyncio
+import re
+import time
+from typing import Any
+from uuid import uuid4
+
+import structlog
+
+from kontor.api.answers import Answer, HttpError
+from kontor.api.errors import answer_error
+from kontor.api.metrics import REQUESTS, SECONDS
+from kontor.api.tracing import Tracing
+from kontor.services.correlation import correlation_id
+
+log = structlog.get_logger("kontor.request")
+
+_PRINTABLE = re.compile(rb"[\x20-\x7e]{1,128}")
+CORRELATION_HEADER = b"x-correlation-id"
+SECURITY_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+]
+QUIET_PATHS = ("/health/", "/metrics")
+
+
+class Edge:
+    """Wraps the whole application. Nothing it does depends on which operation is called."""
+
+    def __init__(self, app: Any, request_seconds: float, tracing: Tracing, *, is_https: bool) -> None:
+        self.app = app
+        self.request_seconds = request_seconds
+        self.tracing = tracing
+        self.headers = list(SECURITY_HEADERS)
+        if is_https:
+            self.headers.append((b"strict-transport-security", b"max-age=31536000"))
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        identity = _choose_correlation_id(scope["headers"])
+        correlation_id.set(identity)
+        started = time.perf_counter()
+        status = 0
+
+        async def send_with_headers(event: Any) -> None:
+            nonlocal status
+            if event["type"] == "http.response.start":
+                status = event["status"]
+                event["headers"] = [*event["headers"], (CORRELATION_HEADER, identity.encode()), *self.headers]
+            await send(event)
+
+        with self.tracing.request_span(scope) as span:
+            try:
+                async with asyncio.timeout(self.request_seconds):
+                    await self.app(scope, receive, send_with_headers)
+            except TimeoutError:
+                error = HttpError(504, "The request was not answered in time; repeat it shortly.")
+                await self._send_error(scope, error, send_with_headers, status)
+            except Exception as error:
+                log.exception("request.failed", path=scope["path"])
+                await self._send_error(scope, error, send_with_headers, status)
+            self._report(scope, status, time.perf_counter() - started)
+            span.finish(scope, status)
+
+    async def _send_error(self, scope: Any, error: Exception, send: Any, status: int) -> None:
+        if status:  # an answer has begun; it can only be cut off
+            raise error
+        accept = next((value for key, value in scope["headers"] if key == b"accept"), b"")
+        await send_answer(answer_error(error, accept.decode("latin-1")), send)
+
+    def _report(self, scope: Any, status: int, seconds: float) -> None:
+        operation = scope.get("kontor.operation", "none")
+        REQUESTS.labels(operation, scope["method"], status).inc()
+        SECONDS.labels(operation).observe(seconds)
+        if not scope["path"].startswith(QUIET_PATHS):
+            log.info(
+                "request",
+                method=scope["method"],
+                operation=operation,
+                status=status,
+                seconds=round(seconds, 4),
+                tenant=scope.get("kontor.tenant"),
+                client=scope.get("kontor.client"),
+            )
+
+
+async def send_answer(answer: Answer, send: Any) -> None:
+    headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in answer.headers.items()]
+    if answer.media_type is not None:
+        headers.append((b"content-type", answer.media_type.encode()))
+    headers.append((b"content-length", str(len(answer.body)).encode()))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})
+
+
+def _choose_correlation_id(headers: list[tuple[bytes, bytes]]) -> str:
+    """The caller's, when it is printable and short; otherwise a new one."""
+    for key, value in headers:
+        if key == CORRELATION_HEADER and _PRINTABLE.fullmatch(value):
+            return value.decode()
+    return str(uuid4())

@@ -1,0 +1,62 @@
+"""Errors to answers: the one place that knows which status belongs to which error."""
+
+import structlog
+from litestar.exceptions import HTTPException
+from psycopg import OperationalError
+from psycopg_pool import PoolTimeout
+
+from kontor.api.answers import JSON, NO_STORE, PROBLEM_JSON, Answer, HttpError, OAuthError
+from kontor.domain.errors import (
+    ConflictError,
+    InvalidError,
+    NotAllowedNowError,
+    NotFoundError,
+    TooManyAttemptsError,
+)
+from kontor.services.correlation import correlation_id
+from kontor.wire.encoding import encode_json
+from kontor.wire.errors import OAuthErrorBody, error_body, problem_body
+
+log = structlog.get_logger(__name__)
+
+_ROUTING = {404: "There is no such path.", 405: "This path does not know this method."}
+
+
+def answer_error(error: Exception, accept: str) -> Answer:
+    if isinstance(error, OAuthError):
+        body = encode_json(OAuthErrorBody(error.error, error.description))
+        return Answer(error.status, body, JSON, NO_STORE | error.headers)
+    known = to_http_error(error)
+    if known is None:
+        log.error("defect", exc_info=error)
+        known = HttpError(500, "An internal error occurred.")
+    if PROBLEM_JSON in accept:
+        problem = problem_body(known.status, known.message, correlation_id.get(), known.messages)
+        return Answer(known.status, encode_json(problem), PROBLEM_JSON, known.headers)
+    shown = error_body(known.status, known.message, correlation_id.get(), known.messages)
+    return Answer(known.status, encode_json(shown), JSON, known.headers)
+
+
+def to_http_error(error: Exception) -> HttpError | None:
+    """None for what nobody expected."""
+    match error:
+        case HttpError():
+            return error
+        case NotFoundError():
+            return HttpError(404, error.message)
+        case InvalidError():
+            return HttpError(400, error.message)
+        case ConflictError():
+            return HttpError(409, error.message)
+        case NotAllowedNowError():
+            return HttpError(405, error.message, {"Allow": "GET, PUT"})
+        case TooManyAttemptsError():
+            return HttpError(429, error.message, {"Retry-After": str(error.retry_after_seconds)})
+        case HTTPException() if error.status_code in _ROUTING:
+            return HttpError(error.status_code, _ROUTING[error.status_code], dict(error.headers or {}))
+        case HTTPException() if error.status_code < 500:
+            return HttpError(error.status_code, error.detail)
+        case PoolTimeout() | OperationalError():
+            log.warning("database.unavailable", reason=type(error).__name__)
+            return HttpError(503, "The database is not reachable at the moment.", {"Retry-After": "5"})
+    return None

@@ -1,0 +1,44 @@
+"""Health and metrics, for machines that watch."""
+
+import hmac
+
+import msgspec
+
+from kontor.api.answers import Answer, HttpError, json_answer
+from kontor.api.metrics import render_metrics
+from kontor.api.operations import Call, Security, Success, operation
+
+METRICS_TYPE = "text/plain; version=0.0.4"
+
+
+class Health(msgspec.Struct):
+    status: str
+    checks: dict[str, bool] | msgspec.UnsetType = msgspec.UNSET
+
+
+@operation("GET", "/health/live", tag="Health", security=Security.NONE, success=Success(shape=Health))
+async def live(call: Call) -> Answer:
+    """The process runs."""
+    return json_answer(Health("live"))
+
+
+@operation("GET", "/health/ready", tag="Health", security=Security.NONE, success=Success(shape=Health), errors=(503,))
+async def ready(call: Call) -> Answer:
+    """Requests can be served: the database answers."""
+    if not await call.services.database.is_ready():
+        raise HttpError(503, "The database does not answer.", {"Retry-After": "5"})
+    return json_answer(Health("ready", {"database": True}))
+
+
+@operation(
+    "GET", "/metrics", tag="Health", security=Security.NONE, success=Success(shape=str, media_type="text/plain"),
+    errors=(401,),
+)  # fmt: skip
+async def metrics(call: Call) -> Answer:
+    """Prometheus metrics; where KONTOR_METRICS_TOKEN is set, only with that bearer token."""
+    token = call.settings.metrics_token
+    if token is not None:
+        sent = (call.header("authorization") or "").removeprefix("Bearer ")
+        if not hmac.compare_digest(sent.encode(), token.reveal().encode()):
+            raise HttpError(401, "Send the metrics token.", {"WWW-Authenticate": "Bearer"})
+    return Answer(200, render_metrics(), METRICS_TYPE)

@@ -1,0 +1,187 @@
+"""Tokens and keys: OAuth2 (2-legged), API keys, and encryption for callers without a library of their own."""
+
+import base64
+import binascii
+from typing import Any
+
+import msgspec
+
+from kontor.api.answers import BASE64, FORM, NO_STORE, Answer, HttpError, OAuthError, empty_answer, json_answer
+from kontor.api.auth import read_basic
+from kontor.api.bodies import parse_pairs
+from kontor.api.operations import Call, Security, Success, operation
+from kontor.domain.errors import TooManyAttemptsError
+from kontor.domain.secrets import Secret
+from kontor.services.tokens import ClientLogin, GrantError, TokenRequest
+from kontor.wire.tokens import Introspection, Token, show_introspection, show_token
+
+COMMON: dict[str, Any] = {"tag": "OAuth2 and keys", "security": Security.BASIC, "is_oauth": True}
+CHALLENGE = {"WWW-Authenticate": 'Basic realm="kontor", charset="UTF-8"'}
+
+
+class TokenForm(msgspec.Struct):
+    grant_type: str
+    scope: str | msgspec.UnsetType = msgspec.UNSET
+    username: str | msgspec.UnsetType = msgspec.UNSET
+    password: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class TokenToLookAt(msgspec.Struct):
+    token: str
+    token_type_hint: str | msgspec.UnsetType = msgspec.UNSET
+
+
+@operation(
+    "POST",
+    "/auth/oauth2/token",
+    body=TokenForm,
+    body_media_type=FORM,
+    success=Success(shape=Token, headers={"Cache-Control": "no-store"}),
+    errors=(401, 429),
+    **COMMON,
+)
+async def issue_token(call: Call) -> Answer:
+    """Issue a token for a client (client_credentials) or a user (password)."""
+    form = await _read_form(call)
+    login = _require_login(call)
+    grant_type = form.get("grant_type")
+    if not grant_type:
+        raise OAuthError(400, "invalid_request", "The parameter grant_type is missing.")
+    password = form.get("password")
+    request = TokenRequest(
+        grant_type, form.get("scope"), form.get("username"), None if password is None else Secret(password)
+    )
+    with _oauth_errors():
+        issued = await call.services.tokens.issue_token(login, request)
+    return json_answer(show_token(issued), headers=dict(NO_STORE))
+
+
+@operation(
+    "POST",
+    "/auth/oauth2/revoke",
+    body=TokenToLookAt,
+    body_media_type=FORM,
+    success=Success(description="always, whether or not there was anything to revoke"),
+    **COMMON,
+)
+async def revoke_token(call: Call) -> Answer:
+    """Revoke a token of the client's own tenant."""
+    try:
+        form = await _read_form(call)
+    except OAuthError:
+        form = {}
+    await call.services.tokens.revoke_token(read_basic(call.request, call.address), form.get("token", ""))
+    return empty_answer()
+
+
+@operation(
+    "POST",
+    "/auth/oauth2/introspect",
+    body=TokenToLookAt,
+    body_media_type=FORM,
+    success=Success(shape=Introspection, headers={"Cache-Control": "no-store"}),
+    errors=(401, 429),
+    **COMMON,
+)
+async def introspect_token(call: Call) -> Answer:
+    """Tell whether a token of the client's own tenant is valid (RFC 7662)."""
+    form = await _read_form(call)
+    login = _require_login(call)
+    if "token" not in form:
+        raise OAuthError(400, "invalid_request", "The parameter token is missing.")
+    with _oauth_errors():
+        facts = await call.services.tokens.introspect_token(login, form["token"])
+    return json_answer(show_introspection(facts), headers=dict(NO_STORE))
+
+
+@operation(
+    "POST",
+    "/one/bc-token",
+    tag="OAuth2 and keys",
+    security=Security.API_KEY,
+    is_oauth=True,
+    success=Success(shape=Token, headers={"Cache-Control": "no-store"}),
+    errors=(401, 429),
+)
+async def issue_classic_token(call: Call) -> Answer:
+    """Issue a user's token for an API key."""
+    key = call.header("x-api-key")
+    if not key:
+        raise OAuthError(401, "invalid_client", "Send the header X-API-KEY.")
+    with _oauth_errors():
+        issued = await call.services.tokens.issue_token_for_key(Secret(key), call.address)
+    return json_answer(show_token(issued), headers=dict(NO_STORE))
+
+
+@operation(
+    "PUT",
+    "/encrypt",
+    tag="OAuth2 and keys",
+    security=Security.ANY_TOKEN,
+    body=str,
+    body_media_type=BASE64,
+    success=Success(shape=str, media_type=BASE64, description="Base64 ciphertext"),
+)
+async def encrypt(call: Call) -> Answer:
+    """Encrypt a value for the tenant of the token.
+
+    The body is the plaintext in Base64, at most 256 bytes of it; the answer is its RSA-OAEP (SHA-256) ciphertext
+    under the tenant's certificate, in Base64 without line breaks.
+    """
+    body = await call.read_body()
+    try:
+        plaintext = base64.b64decode(body.strip(), validate=True)
+    except (binascii.Error, ValueError):
+        raise HttpError(400, "body: expected Base64") from None
+    if not plaintext:
+        raise HttpError(400, "body: there is nothing to encrypt")
+    ciphertext = await call.services.encryption.encrypt(call.principal, plaintext)
+    return Answer(200, base64.b64encode(ciphertext), BASE64)
+
+
+async def _read_form(call: Call) -> dict[str, str]:
+    """The form of a token endpoint. A parameter sent empty counts as omitted (RFC 6749, 3.2)."""
+    try:
+        body = await call.read_body()
+        values = parse_pairs(body.decode("ascii"), "form")
+        call.query_values()
+    except UnicodeDecodeError:
+        raise OAuthError(400, "invalid_request", "The form is not URL-encoded.") from None
+    except HttpError as error:
+        status = 400 if error.status == 415 else error.status
+        raise OAuthError(status, "invalid_request", _ascii(error.message)) from None
+    return {name: value for name, value in values.items() if value}
+
+
+def _require_login(call: Call) -> ClientLogin:
+    try:
+        login = read_basic(call.request, call.address)
+    except HttpError as error:
+        raise OAuthError(400, "invalid_request", _ascii(error.message)) from None
+    if login is None:
+        raise OAuthError(
+            401, "invalid_client", "Send the client's username and secret by Basic authentication.", CHALLENGE
+        )
+    return login
+
+
+def _ascii(text: str) -> str:
+    """RFC 6749 allows printable ASCII only, without quotes and backslashes."""
+    return "".join(one if " " <= one <= "~" and one not in '"\\' else "?" for one in text)
+
+
+class _oauth_errors:  # noqa: N801 (reads as a statement)
+    """Turns refusals of the use case into RFC 6749 answers."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, GrantError):
+            is_login = error.error in ("invalid_client", "invalid_grant")
+            raise OAuthError(
+                401 if is_login else 400, error.error, error.message, CHALLENGE if is_login else None
+            ) from None
+        if isinstance(error, TooManyAttemptsError):
+            headers = {"Retry-After": str(error.retry_after_seconds)}
+            raise OAuthError(429, "temporarily_unavailable", error.message, headers) from None

@@ -1,0 +1,162 @@
+"""The OpenAPI 3.1 document, made from the declared operations and the wire shapes: nothing is written twice."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from kontor import __version__
+from kontor.api.answers import JSON, PROBLEM_JSON
+from kontor.api.operations import Operation, Security
+from kontor.domain import scopes
+from kontor.wire.errors import ErrorBody, OAuthErrorBody, ProblemBody
+
+REF = "#/components/schemas/{name}"
+
+# What an operation can answer is decided by what it declares, so the statuses are not listed by hand.
+COMMON_ERRORS = (400, 406, 500, 503, 504)
+BEARER_ERRORS = (401, 403)
+BODY_ERRORS = (408, 413, 415)
+
+
+def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, Any]:
+    shapes = _collect_shapes(operations)
+    _, components = msgspec.json.schema_components(shapes, ref_template=REF)
+    paths: dict[str, dict[str, Any]] = {}
+    for one in operations:
+        paths.setdefault(one.path, {})[one.method.lower()] = _describe(one)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Kontor",
+            "version": __version__,
+            "description": "Connects bank accounts, pays, and understands what transactions mean.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": base_url}],
+        "paths": paths,
+        "components": {"schemas": components, "securitySchemes": _security_schemes()},
+    }
+
+
+def _collect_shapes(operations: Sequence[Operation]) -> list[Any]:
+    shapes: list[Any] = [ErrorBody, ProblemBody, OAuthErrorBody]
+    for one in operations:
+        shapes += [shape for shape in (one.body, one.success.shape, one.query) if shape is not None]
+    return shapes
+
+
+def _schema(shape: Any) -> dict[str, Any]:
+    (schema,), _ = msgspec.json.schema_components([shape], ref_template=REF)
+    return schema
+
+
+def _describe(one: Operation) -> dict[str, Any]:
+    described: dict[str, Any] = {"operationId": one.id, "summary": one.summary, "tags": [one.tag]}
+    if one.description:
+        described["description"] = one.description
+    if one.retired_on is not None:
+        described["deprecated"] = True
+    described["security"] = _security(one)
+    parameters = _path_parameters(one) + _query_parameters(one) + _header_parameters(one)
+    if parameters:
+        described["parameters"] = parameters
+    if one.body is not None:
+        described["requestBody"] = {"required": True, "content": {one.body_media_type: {"schema": _schema(one.body)}}}
+    described["responses"] = _responses(one)
+    return described
+
+
+def _path_parameters(one: Operation) -> list[dict[str, Any]]:
+    parameters = []
+    for name in one.path_names:
+        schema: dict[str, Any] = {"type": "string", "minLength": 1}
+        if name == "user-reference":
+            schema["format"] = "uuid"
+        parameters.append({"name": name, "in": "path", "required": True, "schema": schema})
+    return parameters
+
+
+def _query_parameters(one: Operation) -> list[dict[str, Any]]:
+    if one.query is None:
+        return []
+    _, components = msgspec.json.schema_components([one.query], ref_template=REF)
+    shape = components[one.query.__name__]
+    parameters = []
+    for name, schema in shape["properties"].items():
+        schema = dict(schema)
+        description = schema.pop("description", None)
+        parameter = {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
+        if description:
+            parameter["description"] = description
+        parameters.append(parameter)
+    return parameters
+
+
+def _header_parameters(one: Operation) -> list[dict[str, Any]]:
+    headers = {"X-Correlation-ID": "any printable text up to 128 characters; generated if absent, echoed in the answer"}
+    headers |= one.headers
+    return [
+        {"name": name, "in": "header", "required": False, "description": text, "schema": {"type": "string"}}
+        for name, text in headers.items()
+    ]
+
+
+def _responses(one: Operation) -> dict[str, Any]:
+    success: dict[str, Any] = {"description": one.success.description}
+    success["headers"] = {
+        name: {"description": text, "required": True, "schema": {"type": "string"}}
+        for name, text in {"X-Correlation-ID": "the request's correlation id", **one.success.headers}.items()
+    }
+    if one.success.shape is not None:
+        success["content"] = {one.success.media_type: {"schema": _schema(one.success.shape)}}
+    responses = {str(one.success.status): success}
+    for status in sorted(_error_statuses(one)):
+        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": _error_content(one, status)}
+    return responses
+
+
+def _error_statuses(one: Operation) -> set[int]:
+    statuses = set(one.errors) | set(COMMON_ERRORS)
+    if one.security.is_bearer:
+        statuses |= set(BEARER_ERRORS)
+    if one.body is not None:
+        statuses |= set(BODY_ERRORS)
+    if one.retired_on is not None:
+        statuses.add(410)
+    return statuses
+
+
+def _error_content(one: Operation, status: int) -> dict[str, Any]:
+    if one.is_oauth and status not in (406, 500, 503, 504):
+        return {JSON: {"schema": _schema(OAuthErrorBody)}}
+    return {JSON: {"schema": _schema(ErrorBody)}, PROBLEM_JSON: {"schema": _schema(ProblemBody)}}
+
+
+def _security(one: Operation) -> list[dict[str, list[str]]]:
+    match one.security:
+        case Security.NONE:
+            return []
+        case Security.BASIC:
+            return [{"clientLogin": []}]
+        case Security.API_KEY:
+            return [{"apiKey": []}]
+        case Security.CLIENT_TOKEN:
+            return [{"clientToken": [one.scope] if one.scope else []}]
+        case Security.USER_TOKEN:
+            return [{"userToken": [one.scope] if one.scope else []}]
+        case Security.ANY_TOKEN:
+            return [{"clientToken": []}, {"userToken": []}]
+
+
+def _security_schemes() -> dict[str, Any]:
+    def flow(names: Sequence[str]) -> dict[str, Any]:
+        return {"tokenUrl": "/auth/oauth2/token", "scopes": {name: scopes.MEANINGS[name] for name in names}}
+
+    return {
+        "clientLogin": {"type": "http", "scheme": "basic", "description": "client username (tenant/client) and secret"},
+        "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-KEY"},
+        "clientToken": {"type": "oauth2", "flows": {"clientCredentials": flow(scopes.MANAGEMENT_SCOPES)}},
+        "userToken": {"type": "oauth2", "flows": {"password": flow(scopes.USER_SCOPES)}},
+    }

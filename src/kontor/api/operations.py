@@ -1,0 +1,177 @@
+"""Operations: each endpoint is declared once, as data, and everything else follows from that declaration.
+
+The declaration gives the route, the checks in their fixed order (token, scope, then the handler: object, then body),
+the OpenAPI document, and the retirement to 410.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import date
+from enum import Enum
+from typing import Any, Literal, TypeAlias, TypeVar
+from uuid import UUID
+
+import msgspec
+from litestar import Request
+
+from kontor.api.answers import JSON, Answer, HttpError
+from kontor.api.bodies import convert_query, decode_json, parse_pairs, read_body
+from kontor.config import Settings
+from kontor.domain.principals import Principal
+from kontor.services.bundle import Services
+from kontor.wire.urls import Urls
+
+T = TypeVar("T")
+HttpMethodName: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
+Handler: TypeAlias = Callable[["Call"], Awaitable[Answer]]
+
+
+class Security(Enum):
+    """How a caller proves itself."""
+
+    NONE = "none"
+    BASIC = "basic"
+    API_KEY = "apiKey"
+    CLIENT_TOKEN = "client token"  # noqa: S105
+    USER_TOKEN = "user token"  # noqa: S105
+    ANY_TOKEN = "any token"  # noqa: S105
+
+    @property
+    def is_bearer(self) -> bool:
+        return self in (Security.CLIENT_TOKEN, Security.USER_TOKEN, Security.ANY_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """The answer when all goes well. `shape` is None for an answer without a body."""
+
+    status: int = 200
+    shape: Any = None
+    media_type: str = JSON
+    description: str = "success"
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+PLAIN_SUCCESS = Success()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    method: HttpMethodName
+    path: str
+    id: str
+    summary: str
+    tag: str
+    security: Security
+    success: Success
+    handler: Handler
+    scope: str | None = None
+    query: type[msgspec.Struct] | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    body: Any = None
+    body_media_type: str = JSON
+    is_bulk: bool = False
+    is_oauth: bool = False
+    errors: tuple[int, ...] = ()
+    description: str = ""
+    retired_on: date | None = None
+
+    @property
+    def path_names(self) -> list[str]:
+        return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
+
+
+OPERATIONS: list[Operation] = []
+
+
+def operation(
+    method: HttpMethodName,
+    path: str,
+    *,
+    registry: list[Operation] = OPERATIONS,
+    success: Success = PLAIN_SUCCESS,
+    **facts: Any,
+) -> Callable[[Handler], Handler]:
+    """Declare an endpoint. The handler's name is the operation's id, its docstring the summary."""
+
+    def register(handler: Handler) -> Handler:
+        summary, _, description = (handler.__doc__ or "").strip().partition("\n")
+        registry.append(
+            Operation(
+                method=method,
+                path=path,
+                id=handler.__name__,
+                summary=summary.rstrip("."),
+                description=" ".join(description.split()),
+                handler=handler,
+                success=success,
+                **facts,
+            )
+        )
+        return handler
+
+    return register
+
+
+class Call:
+    """One request to one operation, as its handler sees it."""
+
+    __slots__ = ("_principal", "_query", "address", "operation", "request", "services", "settings", "urls")
+
+    def __init__(
+        self,
+        operation: Operation,
+        request: Request[Any, Any, Any],
+        services: Services,
+        settings: Settings,
+        urls: Urls,
+        principal: Principal | None,
+        address: str,
+    ) -> None:
+        self.operation = operation
+        self.request = request
+        self.services = services
+        self.settings = settings
+        self.urls = urls
+        self.address = address
+        self._principal = principal
+        self._query: dict[str, str] | None = None
+
+    @property
+    def principal(self) -> Principal:
+        assert self._principal is not None, "the operation declares no bearer token"
+        return self._principal
+
+    def path(self, name: str) -> str:
+        value: str = self.request.path_params[name.replace("-", "_")]
+        return value
+
+    def path_uuid(self, name: str) -> UUID:
+        """A malformed id names no object, as any other unknown one."""
+        try:
+            return UUID(self.path(name))
+        except ValueError:
+            raise HttpError(404, "There is no such object.") from None
+
+    def header(self, name: str) -> str | None:
+        return self.request.headers.get(name)
+
+    def query_values(self) -> dict[str, str]:
+        if self._query is None:
+            text = self.request.scope["query_string"].decode("latin-1")
+            self._query = parse_pairs(text, "query") if text else {}
+        return self._query
+
+    def query(self, expected: type[T]) -> T:
+        return convert_query(self.query_values(), expected)
+
+    async def read_body(self) -> bytes:
+        """The body, after its content type was checked."""
+        declared = self.header("content-type")
+        if declared is None or declared.partition(";")[0].strip().lower() != self.operation.body_media_type:
+            raise HttpError(415, f"Send Content-Type: {self.operation.body_media_type}.")
+        limit = self.settings.max_bulk_body_bytes if self.operation.is_bulk else self.settings.max_body_bytes
+        return await read_body(self.request.receive, self.header("content-length"), limit)
+
+    async def json(self, expected: type[T]) -> T:
+        return decode_json(await self.read_body(), expected)

@@ -1,0 +1,263 @@
+"""Administration for what the interface has no call for: tenants, clients, roles, users, API keys."""
+
+import sys
+from dataclasses import asdict
+from getpass import getpass
+from typing import Annotated
+from uuid import UUID
+
+from cyclopts import App, Parameter
+
+from kontor.cli.context import AsJson, say, use_services
+from kontor.cli.output import show_facts, show_rows
+from kontor.domain.errors import InvalidError
+from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
+from kontor.domain.secrets import Secret
+from kontor.domain.tenants import ClientKind, Tenant
+from kontor.services.tenants import new_role, new_tenant
+from kontor.services.users import NewUser
+
+Scopes = Annotated[list[str] | None, Parameter(name="--scope", negative="", help="A scope; repeat for several.")]
+Description = Annotated[str | None, Parameter(help="A text for people.")]
+Bases = Annotated[
+    list[str] | None,
+    Parameter(name="--callback-base", negative="", help="Start of allowed callback URLs; repeat for several."),
+]
+
+tenant = App(name="tenant", help="Tenants: who uses this Kontor.")
+client = App(name="client", help="Clients of a tenant: programs that obtain tokens.")
+role = App(name="role", help="Roles of a client: the scopes its users get.")
+user = App(name="user", help="Users of a tenant.")
+api_key = App(name="api-key", help="API keys: a classic token without a password.")
+
+
+def add_commands(app: App) -> None:
+    for one in (tenant, client, role, user, api_key):
+        app.command(one)
+
+
+# Tenants
+
+
+@tenant.command(name="list")
+def list_tenants(*, as_json: AsJson = False) -> None:
+    """List all tenants."""
+    tenants = use_services(lambda services: services.tenant_administration.list_tenants())
+    rows = [(one.name, one.is_regulated, len(one.allowed_scopes), one.description) for one in tenants]
+    show_rows(
+        ("name", "regulated", "scopes", "description"),
+        rows,
+        as_json=as_json,
+        keys=("name", "regulated", "scopes", "description"),
+    )
+
+
+@tenant.command(name="show")
+def show_tenant(name: str, *, as_json: AsJson = False) -> None:
+    """Show one tenant with all its settings."""
+    show_facts(_tenant_facts(use_services(lambda one: one.tenant_administration.find_tenant(name))), as_json=as_json)
+
+
+@tenant.command(name="create")
+def create_tenant(
+    name: str,
+    *,
+    regulated: Annotated[bool, Parameter(negative="--redirect", help="May it handle bank credentials itself?")],
+    description: Description = None,
+    scope: Scopes = None,
+    callback_base: Bases = None,
+    any_callback: Annotated[bool, Parameter(negative="", help="Allow every callback URL (redirect tenants).")] = False,
+    min_password_length: Annotated[int, Parameter(help="Shortest password a user may have.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Create a tenant with its keys.
+
+    A redirect tenant never sees bank credentials; it needs --callback-base, or an explicit --any-callback.
+    """
+    made = new_tenant(name, is_regulated=regulated, scopes=scope or ALL_SCOPES)
+    changes = {
+        "description": description,
+        "callback_bases": tuple(callback_base or ()),
+        "is_any_callback_allowed": any_callback,
+        "min_password_length": _check_length(min_password_length),
+    }
+    made = Tenant(**(asdict(made) | changes))
+    use_services(lambda one: one.tenant_administration.create_tenant(made))
+    show_facts(_tenant_facts(made), as_json=as_json)
+
+
+@tenant.command(name="change")
+def change_tenant(
+    name: str,
+    *,
+    description: Description = None,
+    scope: Scopes = None,
+    callback_base: Bases = None,
+    any_callback: Annotated[bool | None, Parameter(help="Allow every callback URL, or not.")] = None,
+    min_password_length: int | None = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change a tenant's settings; what is not given stays."""
+    given = {
+        "description": description,
+        "allowed_scopes": None if scope is None else tuple(scope),
+        "callback_bases": None if callback_base is None else tuple(callback_base),
+        "is_any_callback_allowed": any_callback,
+        "min_password_length": None if min_password_length is None else _check_length(min_password_length),
+    }
+    changes = {key: value for key, value in given.items() if value is not None}
+    changed = use_services(lambda one: one.tenant_administration.change_tenant(name, **changes))
+    show_facts(_tenant_facts(changed), as_json=as_json)
+
+
+# Clients
+
+
+@client.command(name="list")
+def list_clients(tenant: str, *, as_json: AsJson = False) -> None:
+    """List the clients of a tenant."""
+    clients = use_services(lambda one: one.tenant_administration.list_clients(tenant))
+    rows = [(one.username, one.kind, one.granted_scopes, one.description) for one in clients]
+    names = ("username", "kind", "scopes", "description")
+    show_rows(names, rows, as_json=as_json, keys=names)
+
+
+@client.command(name="create")
+def create_client(
+    tenant: str,
+    name: str,
+    *,
+    kind: ClientKind,
+    scope: Scopes = None,
+    description: Description = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create a client. Its secret is shown now and never again.
+
+    An admin client manages the tenant, a user client serves applications and their users. Without --scope it gets
+    all scopes of its kind.
+    """
+    scopes = scope or (MANAGEMENT_SCOPES if kind is ClientKind.ADMIN else USER_SCOPES)
+    made, secret = use_services(
+        lambda one: one.tenant_administration.create_client(tenant, name, kind, scopes, description)
+    )
+    show_facts({"username": made.username, "password": secret}, as_json=as_json)
+    say("Keep the password now: only its hash is stored.")
+
+
+@client.command(name="renew-secret")
+def renew_client_secret(tenant: str, name: str, *, as_json: AsJson = False) -> None:
+    """Replace a client's secret. The old one stops working at once."""
+    secret = use_services(lambda one: one.tenant_administration.renew_client_secret(tenant, name))
+    show_facts({"username": f"{tenant}/{name}", "password": secret}, as_json=as_json)
+
+
+@client.command(name="delete")
+def delete_client(tenant: str, name: str) -> None:
+    """Delete a client with its roles, tokens and API keys."""
+    use_services(lambda one: one.tenant_administration.delete_client(tenant, name))
+    say(f"Deleted {tenant}/{name}.")
+
+
+# Roles
+
+
+@role.command(name="list")
+def list_roles(tenant: str, client: str, *, as_json: AsJson = False) -> None:
+    """List the roles of a client."""
+    roles = use_services(lambda one: one.tenant_administration.list_roles(tenant, client))
+    rows = [(one.name, one.is_default, one.granted_scopes, one.description) for one in roles]
+    show_rows(
+        ("name", "default", "scopes", "description"),
+        rows,
+        as_json=as_json,
+        keys=("name", "defaultRole", "scopes", "description"),
+    )
+
+
+@role.command(name="create")
+def create_role(
+    tenant: str,
+    client: str,
+    name: str,
+    *,
+    scope: Scopes = None,
+    default: Annotated[bool, Parameter(negative="", help="Assign it to users newly created.")] = False,
+    description: Description = None,
+) -> None:
+    """Create a role. Without --scope it grants all scopes a user can have."""
+    made = new_role(name, scope or USER_SCOPES, is_default=default, description=description)
+    use_services(lambda one: one.tenant_administration.create_role(tenant, client, made))
+    say(f"Created role {tenant}/{client}/{name}.")
+
+
+@role.command(name="delete")
+def delete_role(tenant: str, client: str, name: str) -> None:
+    """Delete a role; users lose its scopes with their next token."""
+    use_services(lambda one: one.tenant_administration.delete_role(tenant, client, name))
+    say(f"Deleted role {tenant}/{client}/{name}.")
+
+
+# Users
+
+
+@user.command(name="list")
+def list_users(tenant: str, *, as_json: AsJson = False) -> None:
+    """List a tenant's users, deactivated ones too."""
+    users = use_services(lambda one: one.users.list_users_by_operator(tenant))
+    rows = [(str(one.id), one.username, one.is_active) for one in users]
+    show_rows(("reference", "username", "active"), rows, as_json=as_json, keys=("userReference", "username", "active"))
+
+
+@user.command(name="create")
+def create_user(tenant: str, username: str, *, as_json: AsJson = False) -> None:
+    """Create a user. The password is asked for, or read from standard input."""
+    password = getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    made = use_services(lambda one: one.users.create_user_by_operator(tenant, NewUser(username, Secret(password))))
+    show_facts({"userReference": str(made.id), "username": made.username}, as_json=as_json)
+
+
+# API keys
+
+
+@api_key.command(name="list")
+def list_api_keys(tenant: str, *, as_json: AsJson = False) -> None:
+    """List a tenant's API keys (not the keys themselves: only their hashes are stored)."""
+    keys = use_services(lambda one: one.tokens.list_api_keys(tenant))
+    rows = [(str(one.id), one.client_username, one.username, one.created_at.date(), one.description) for one in keys]
+    names = ("id", "client", "user", "created", "description")
+    show_rows(names, rows, as_json=as_json, keys=names)
+
+
+@api_key.command(name="create")
+def create_api_key(
+    tenant: str, client: str, username: str, *, description: Description = None, as_json: AsJson = False
+) -> None:
+    """Create an API key for a user at a client. It is shown now and never again."""
+    key = use_services(lambda one: one.tokens.create_api_key(tenant, client, username, description))
+    show_facts({"apiKey": key.reveal()}, as_json=as_json)
+
+
+@api_key.command(name="delete")
+def delete_api_key(tenant: str, key_id: UUID) -> None:
+    """Delete an API key; it stops working at once."""
+    use_services(lambda one: one.tokens.delete_api_key(tenant, key_id))
+    say("Deleted.")
+
+
+def _tenant_facts(one: Tenant) -> dict[str, object]:
+    return {
+        "name": one.name,
+        "regulated": one.is_regulated,
+        "description": one.description,
+        "scopes": list(one.allowed_scopes),
+        "callbackBases": list(one.callback_bases),
+        "anyCallback": one.is_any_callback_allowed,
+        "minPasswordLength": one.min_password_length,
+    }
+
+
+def _check_length(length: int) -> int:
+    if not 1 <= length <= 1024:
+        raise InvalidError("must be between 1 and 1024", "--min-password-length")
+    return length

@@ -1,0 +1,60 @@
+"""The audit trail: reading it, and proving that it is whole."""
+
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from kontor.cli.context import AsJson, say, use_services
+from kontor.cli.output import show_rows
+from kontor.domain.audit import SYSTEM_CHAIN, ChainedEntry
+from kontor.services.auditing import read_chain, verify_chains
+from kontor.services.bundle import Services
+
+audit = App(name="audit", help="The audit trail.")
+
+
+def add_commands(app: App) -> None:
+    app.command(audit)
+
+
+@audit.command(name="list")
+def list_entries(
+    tenant: Annotated[str | None, Parameter(help="The tenant; without it, the system's own trail.")] = None,
+    *,
+    after: Annotated[int, Parameter(help="Only entries after this serial.")] = 0,
+    limit: Annotated[int, Parameter(help="At most this many.")] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """List the entries of a trail."""
+
+    async def read(services: Services) -> list[ChainedEntry]:
+        chain = SYSTEM_CHAIN
+        if tenant is not None:
+            chain = (await services.tenant_administration.find_tenant(tenant)).id
+        return await read_chain(services.database, chain, after, limit)
+
+    rows = [
+        (
+            one.serial,
+            f"{one.at:%Y-%m-%d %H:%M:%S}Z",
+            one.entry.actor,
+            one.entry.action,
+            one.entry.object,
+            one.entry.result,
+            one.entry.correlation_id,
+        )
+        for one in use_services(read)
+    ]
+    names = ("serial", "at", "actor", "action", "object", "result", "correlation")
+    show_rows(names, rows, as_json=as_json, keys=names)
+
+
+@audit.command(name="verify")
+def verify(*, as_json: AsJson = False) -> int:
+    """Check every hash chain. Exit code 1 when one is broken."""
+    findings = use_services(lambda one: verify_chains(one.database))
+    rows = [(str(chain), problem or "whole") for chain, problem in findings.items()]
+    show_rows(("chain", "finding"), rows, as_json=as_json, keys=("chain", "finding"))
+    broken = sum(problem is not None for problem in findings.values())
+    say(f"{broken} of {len(findings)} chains are broken." if broken else "All chains are whole.")
+    return 1 if broken else 0

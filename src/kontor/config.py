@@ -1,0 +1,135 @@
+"""Settings: one frozen object, read once from the environment.
+
+Every setting is an environment variable `KONTOR_<NAME>`. `describe_settings` is what the command line prints, and what
+`docs/operating/settings.md` is checked against.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from kontor.domain.secrets import Secret
+
+PREFIX = "KONTOR_"
+
+
+class SettingError(Exception):
+    """A setting that cannot be used, in words for the operator."""
+
+
+def default_data_dir() -> Path:
+    """Root's home is closed to the unprivileged user that runs the embedded database, so root gets another place."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/kontor")
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "kontor"
+
+
+def setting(default: Any, help_text: str) -> Any:
+    if callable(default):
+        return field(default_factory=default, metadata={"help": help_text})
+    return field(default=default, metadata={"help": help_text})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    base_url: str = setting(
+        "http://127.0.0.1:8080", "address under which callers reach the service; start of every href"
+    )
+    data: Path = setting(default_data_dir, "folder of the embedded database, the master key and demo.json")
+    database_url: Secret | None = setting(None, "PostgreSQL to use; without it an embedded one is started in `data`")
+    migration_database_url: Secret | None = setting(None, "owner's connection for `kontor migrate`, else database_url")
+    is_embedded: bool = setting(False, "set for child processes: database_url is the embedded database in `data`")
+    master_key: Secret | None = setting(None, "32 bytes in Base64 that wrap all tenant keys")
+    master_key_command: str | None = setting(None, "command that prints the master key, for a key management system")
+    pool_size: int = setting(10, "database connections per process")
+    request_seconds: int = setting(180, "time limit of a request, then 504")
+    max_body_bytes: int = setting(1024 * 1024, "largest request body")
+    max_bulk_body_bytes: int = setting(16 * 1024 * 1024, "largest body of pushed transactions and stateless analyses")
+    trusted_proxies: tuple[str, ...] = setting((), "addresses whose X-Forwarded-For is believed, comma-separated")
+    metrics_token: Secret | None = setting(None, "bearer token that /metrics asks for")
+    otlp_endpoint: str | None = setting(None, "OpenTelemetry collector (OTLP over HTTP); no traces without it")
+    log_level: str = setting("info", "debug, info, warning or error")
+    log_format: str = setting("json", "json for machines, text for people")
+    today: date | None = setting(
+        None, "business date to start from, for demos and tests; tokens and logs keep real time"
+    )
+    demo: bool = setting(False, "set by `kontor demo`: lists banks without a connector, allows any Customer-IP-Address")
+
+    def __post_init__(self) -> None:
+        if not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/"):
+            raise SettingError("KONTOR_BASE_URL must start with http:// or https:// and not end with a slash")
+        if self.log_level not in ("debug", "info", "warning", "error"):
+            raise SettingError("KONTOR_LOG_LEVEL must be debug, info, warning or error")
+        if self.log_format not in ("json", "text"):
+            raise SettingError("KONTOR_LOG_FORMAT must be json or text")
+        if self.pool_size < 1 or self.request_seconds < 1 or self.max_body_bytes < 1024:
+            raise SettingError("KONTOR_POOL_SIZE, KONTOR_REQUEST_SECONDS and KONTOR_MAX_BODY_BYTES must be positive")
+
+
+def read_settings(environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
+    """Read the environment; `overrides` (from the command line) win over it."""
+    environment = os.environ if environment is None else environment
+    hints = get_type_hints(Settings)
+    values: dict[str, Any] = {}
+    for one in fields(Settings):
+        text = environment.get(PREFIX + one.name.upper())
+        if text is not None and text != "":
+            values[one.name] = _convert(one.name, hints[one.name], text)
+    values.update({name: value for name, value in overrides.items() if value is not None})
+    return Settings(**values)
+
+
+def export_settings(settings: Settings) -> dict[str, str]:
+    """The environment that makes a child process read these very settings. Secrets included: never print it."""
+    exported = {}
+    for one in fields(Settings):
+        value = getattr(settings, one.name)
+        if value is None:
+            continue
+        if isinstance(value, Secret):
+            value = value.reveal()
+        elif isinstance(value, bool):
+            value = "true" if value else "false"
+        elif isinstance(value, tuple):
+            value = ",".join(value)
+        exported[PREFIX + one.name.upper()] = str(value)
+    return exported
+
+
+def describe_settings() -> list[tuple[str, str, str]]:
+    """(variable, default, meaning) of every setting."""
+    rows = []
+    for one in fields(Settings):
+        default = one.default if isinstance(one.default, str | int | bool | tuple) else None
+        shown = {None: "", (): "", True: "true", False: "false"}.get(default, str(default))  # type: ignore[arg-type]
+        rows.append((PREFIX + one.name.upper(), shown, one.metadata["help"]))
+    return rows
+
+
+def _convert(name: str, hint: Any, text: str) -> Any:
+    variable = PREFIX + name.upper()
+    kinds = set(getattr(hint, "__args__", ())) | {hint}
+    if Secret in kinds:
+        return Secret(text)
+    if bool in kinds:
+        if text.lower() not in ("true", "false", "1", "0"):
+            raise SettingError(f"{variable} must be true or false")
+        return text.lower() in ("true", "1")
+    if int in kinds:
+        try:
+            return int(text)
+        except ValueError:
+            raise SettingError(f"{variable} must be a whole number") from None
+    if date in kinds:
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            raise SettingError(f"{variable} must be a date such as 2026-11-15") from None
+    if Path in kinds:
+        return Path(text)
+    if tuple[str, ...] in kinds:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    return text

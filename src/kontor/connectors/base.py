@@ -1,0 +1,224 @@
+"""The contract every connector keeps: a bank dialogue is a step function.
+
+`begin` starts a dialogue and `resume` carries it on with an answer; both return a `Step`. Between two steps nothing is
+open: no socket, no thread, no transaction. All a connector needs to go on is in `state`, which is JSON without
+secrets, kept encrypted by the caller and given back to any process. `memory` is what a connector wants to keep for the
+next dialogue of the same access (a FinTS system id, an XS2A consent id). Failures a bank can cause are values
+(`Failed`, `Problem`), never exceptions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any, Protocol, TypeAlias
+
+from kontor.domain.positions import Position
+from kontor.domain.products import Product
+from kontor.domain.providers import Provider
+from kontor.domain.sca import Challenge, ScaMedium, ScaMethod
+from kontor.domain.secrets import Secret
+from kontor.domain.transactions import Transaction
+
+State: TypeAlias = dict[str, Any]
+Credentials: TypeAlias = Mapping[str, Secret]
+
+
+class FailureKind(StrEnum):
+    """Why a bank dialogue ended without its result. The set is closed; `wire` maps each to one message code."""
+
+    WRONG_CREDENTIALS = "WRONG_CREDENTIALS"
+    LOCKED = "LOCKED"
+    INCOMPLETE_CREDENTIALS = "INCOMPLETE_CREDENTIALS"
+    UNREACHABLE = "UNREACHABLE"
+    NO_SUPPORTED_METHOD = "NO_SUPPORTED_METHOD"
+    WRONG_TAN = "WRONG_TAN"
+    CANCELLED = "CANCELLED"
+    EXPIRED = "EXPIRED"
+    REJECTED = "REJECTED"
+    INTERNAL = "INTERNAL"
+
+
+class ProblemKind(StrEnum):
+    """What went wrong with one part of an otherwise successful fetch."""
+
+    ACCESS_INCOMPLETE = "ACCESS_INCOMPLETE"
+    PRODUCT = "PRODUCT"
+    TRANSACTIONS = "TRANSACTIONS"
+    POSITIONS = "POSITIONS"
+    BANK_MESSAGE = "BANK_MESSAGE"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A part that could not be fetched, or (`BANK_MESSAGE`) something the bank wants the user to read."""
+
+    kind: ProblemKind
+    product_key: str | None = None
+    detail: str | None = None
+
+
+# What is asked of a bank
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Fetch products, transactions and positions.
+
+    `selected` limits the fetch to these product keys. `since` says per product key from which day on transactions are
+    wanted; a product not named there is fetched as far back as `all_history` says: everything, or 90 days.
+    """
+
+    selected: tuple[str, ...] | None = None
+    since: Mapping[str, date] = field(default_factory=dict)
+    all_history: bool = True
+
+
+Job: TypeAlias = Fetch
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Circumstances of a call. `today` is the business date; a user is present when `customer_ip` is known."""
+
+    today: date
+    customer_ip: str | None = None
+    callback_url: str | None = None
+
+
+# What the user answers
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Nothing to say: carry on after a `Progress`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseMethod:
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseMedium:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tan:
+    value: Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """Has the user confirmed in the app yet?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The user came back from the bank's own page with this query string."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    pass
+
+
+Answer: TypeAlias = Continue | ChooseMethod | ChooseMedium | Tan | Poll | Returned | Cancel
+
+
+# What a connector returns
+
+
+@dataclass(frozen=True, slots=True)
+class Headers:
+    """Header data: the products, and how the user may authenticate."""
+
+    products: tuple[Product, ...]
+    methods: tuple[ScaMethod, ...] = ()
+    media: tuple[ScaMedium, ...] = ()
+    active_method: ScaMethod | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The rest of a fetch, per product key. A key missing from `transactions` was not fetched: see `problems`."""
+
+    transactions: Mapping[str, tuple[Transaction, ...]]
+    positions: Mapping[str, tuple[Position, ...]] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    consent_until: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Header data is there; call `resume(state, Continue())` for the rest."""
+
+    partial: Headers
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    result: Fetched
+    memory: State | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NeedMethod:
+    methods: tuple[ScaMethod, ...]
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class NeedMedium:
+    media: tuple[ScaMedium, ...]
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class NeedTan:
+    challenge: Challenge
+    state: State
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NeedConfirmation:
+    """The user confirms in an app; ask again with `Poll`."""
+
+    challenge: Challenge
+    state: State
+    poll_after_seconds: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class NeedRedirect:
+    url: str
+    state: State
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    kind: FailureKind
+    detail: str | None = None
+
+
+Step: TypeAlias = Progress | Done | NeedMethod | NeedMedium | NeedTan | NeedConfirmation | NeedRedirect | Failed
+
+
+class Connector(Protocol):
+    """How one kind of bank is reached. Blocking code: callers run it in a thread, under a time limit."""
+
+    kind: str
+
+    def begin(
+        self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
+    ) -> Step: ...
+
+    def resume(
+        self, provider: Provider, credentials: Credentials, state: State, answer: Answer, context: Context
+    ) -> Step: ...

@@ -1,0 +1,1 @@
+"""What is true, no matter who asks: values, states, invariants. No I/O and no clock in here."""

@@ -1,0 +1,65 @@
+"""The audit trail: who did what, on which object, with what result. Each entry's hash covers the one before it."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+SYSTEM_CHAIN = UUID(int=0)
+FIRST_HASH = b"\x00" * 32
+
+
+class AuditResult(StrEnum):
+    DONE = "done"
+    REFUSED = "refused"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """`actor` and `object` name users by their pseudonym only, so that erasing a user leaves nobody to be found."""
+
+    actor: str
+    action: str
+    object: str
+    result: AuditResult
+    correlation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChainedEntry:
+    chain: UUID
+    serial: int
+    at: datetime
+    entry: AuditEntry
+    hash: bytes
+
+
+def hash_entry(previous: bytes, chain: UUID, serial: int, at: datetime, entry: AuditEntry) -> bytes:
+    """SHA-256 over the previous hash and every field, each with its length, so that no two entries look alike."""
+    digest = hashlib.sha256(previous)
+    for part in (
+        str(chain),
+        str(serial),
+        at.isoformat(),
+        entry.actor,
+        entry.action,
+        entry.object,
+        entry.result,
+        entry.correlation_id,
+    ):
+        encoded = part.encode()
+        digest.update(len(encoded).to_bytes(4, "big") + encoded)
+    return digest.digest()
+
+
+def find_break(entries: Iterable[ChainedEntry]) -> ChainedEntry | None:
+    """The first entry of a chain, in order, that does not follow from the ones before it."""
+    previous = FIRST_HASH
+    for serial, one in enumerate(entries, 1):
+        if one.serial != serial or one.hash != hash_entry(previous, one.chain, one.serial, one.at, one.entry):
+            return one
+        previous = one.hash
+    return None

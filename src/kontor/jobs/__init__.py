@@ -1,0 +1,1 @@
+"""The edge without a request: what runs on a schedule or from the queue."""

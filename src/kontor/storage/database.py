@@ -1,0 +1,99 @@
+"""The connection pool, and the two ways to use it: a single read, and a transaction."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+import structlog
+from psycopg import AsyncConnection, OperationalError
+from psycopg.rows import TupleRow, tuple_row
+from psycopg_pool import AsyncConnectionPool
+
+from kontor.domain.secrets import Secret
+
+log = structlog.get_logger(__name__)
+
+Connection: TypeAlias = AsyncConnection[TupleRow]
+
+# A dead peer or a forgotten transaction must not hold a connection for ever.
+SESSION_OPTIONS: dict[str, Any] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+    "connect_timeout": 10,
+    "options": "-c statement_timeout=60s -c idle_in_transaction_session_timeout=60s -c timezone=UTC",
+}
+
+
+class UnsafeDatabaseError(Exception):
+    """The server may lose committed data; we refuse to write to it."""
+
+
+class Database:
+    """Owns the pool. Connections are in autocommit: a lone read costs one round trip, not three."""
+
+    def __init__(self, url: Secret, pool_size: int, application_name: str) -> None:
+        self._pool = AsyncConnectionPool(
+            url.reveal(),
+            min_size=1,
+            max_size=pool_size,
+            timeout=30,
+            open=False,
+            kwargs={
+                "autocommit": True,
+                "row_factory": tuple_row,
+                "application_name": application_name,
+                **SESSION_OPTIONS,
+            },
+        )
+
+    async def open(self) -> None:
+        await self._pool.open(wait=True, timeout=30)
+        async with self.connect() as connection:
+            await refuse_unsafe_server(connection)
+
+    async def close(self) -> None:
+        await self._pool.close(timeout=5)
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[Connection]:
+        """A connection in autocommit: for reads that need no common snapshot."""
+        async with self._pool.connection() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """All or nothing. Keep it short; never talk to a bank inside."""
+        async with self._pool.connection() as connection, connection.transaction():
+            yield connection
+
+    async def is_ready(self) -> bool:
+        try:
+            async with asyncio.timeout(2), self.connect() as connection:
+                await connection.execute("select 1")
+        except (OperationalError, TimeoutError):
+            return False
+        return True
+
+    def statistics(self) -> dict[str, int]:
+        return self._pool.get_stats()
+
+
+async def refuse_unsafe_server(connection: Connection) -> None:
+    """Payments and audit entries are promises: a server that may forget commits cannot keep them."""
+    cursor = await connection.execute(
+        "select current_setting('fsync'), current_setting('synchronous_commit'), pg_is_in_recovery()"
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    fsync, synchronous_commit, is_replica = row
+    if fsync != "on":
+        raise UnsafeDatabaseError("PostgreSQL runs with fsync=off: committed data may be lost. Kontor does not start.")
+    if synchronous_commit == "off":
+        raise UnsafeDatabaseError(
+            "PostgreSQL runs with synchronous_commit=off: a commit may be lost. Kontor does not start."
+        )
+    if is_replica:
+        raise UnsafeDatabaseError("This PostgreSQL is a read-only replica; Kontor needs the primary.")

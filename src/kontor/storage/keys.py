@@ -1,0 +1,242 @@
+"""Keys for data at rest: the master key wraps tenant keys, a tenant's wrapping key wraps its users' data keys."""
+
+import base64
+import hashlib
+import os
+import secrets
+import shlex
+import subprocess
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+from uuid import UUID, uuid4
+
+from cryptography import x509
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.x509.oid import NameOID
+
+from kontor.domain.secrets import Secret
+from kontor.storage.database import Connection
+
+KEY_BYTES: Final = 32
+TRANSPORT_KEY_BITS: Final = 3072
+CERTIFICATE_DAYS: Final = 3650
+
+
+class KeyUnusableError(Exception):
+    """A key that is missing, weak or wrong, in words for the operator."""
+
+
+class SealingKey:
+    """An AES-256-GCM key. Every sealed value names its key and is bound to the place it belongs to."""
+
+    __slots__ = ("_cipher", "_raw", "id")
+
+    def __init__(self, raw: bytes) -> None:
+        if len(raw) != KEY_BYTES or len(set(raw)) < 8:
+            raise KeyUnusableError("A key must be 32 random bytes.")
+        self._raw = raw
+        self._cipher = AESGCM(raw)
+        self.id = hashlib.sha256(b"kontor key id" + raw).digest()[:8]
+
+    def __repr__(self) -> str:
+        return f"SealingKey({self.id.hex()})"
+
+    def seal(self, plaintext: bytes, place: str) -> bytes:
+        nonce = secrets.token_bytes(12)
+        return b"\x01" + self.id + nonce + self._cipher.encrypt(nonce, plaintext, place.encode())
+
+    def unseal(self, sealed: bytes, place: str) -> bytes:
+        if sealed[:1] != b"\x01" or sealed[1:9] != self.id:
+            raise KeyUnusableError("This value was sealed with another key.")
+        try:
+            return self._cipher.decrypt(sealed[9:21], sealed[21:], place.encode())
+        except InvalidTag:
+            raise KeyUnusableError("This value was changed, or moved to another place.") from None
+
+    def wrap(self, inner: "SealingKey", place: str) -> bytes:
+        return self.seal(inner._raw, place)
+
+    def unwrap(self, sealed: bytes, place: str) -> "SealingKey":
+        return SealingKey(self.unseal(sealed, place))
+
+
+def generate_key() -> SealingKey:
+    return SealingKey(secrets.token_bytes(KEY_BYTES))
+
+
+def read_master_key(text: Secret | None, command: str | None, file: Path | None) -> SealingKey:
+    """From the environment, from a command, or (embedded mode) from a file that is made at first use."""
+    if text is None and command is not None:
+        result = subprocess.run(shlex.split(command), capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
+        if result.returncode != 0:
+            raise KeyUnusableError("KONTOR_MASTER_KEY_COMMAND failed.")
+        text = Secret(result.stdout.strip())
+    if text is None and file is not None:
+        text = Secret(_read_key_file(file))
+    if text is None:
+        raise KeyUnusableError(
+            "With an external database Kontor needs KONTOR_MASTER_KEY (make one with `kontor key generate`)"
+            " or KONTOR_MASTER_KEY_COMMAND."
+        )
+    try:
+        raw = base64.b64decode(text.reveal(), validate=True)
+    except ValueError:
+        raise KeyUnusableError("The master key is not Base64.") from None
+    return SealingKey(raw)
+
+
+def _read_key_file(file: Path) -> str:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if not file.exists():
+        unfinished = file.with_suffix(f".{secrets.token_hex(4)}")
+        with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as handle:
+            handle.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode())
+        try:
+            os.link(unfinished, file)  # of two processes that start at once, one wins and both read its key
+        except FileExistsError:
+            pass
+        finally:
+            unfinished.unlink()
+    return file.read_text(encoding="ascii").strip()
+
+
+# A tenant's keys
+
+
+@dataclass(frozen=True, slots=True)
+class TransportKey:
+    id: UUID
+    certificate: str
+    created_at: datetime
+
+
+def _place(tenant_id: UUID, kind: str, key_id: UUID) -> str:
+    return f"tenant {tenant_id} {kind} {key_id}"
+
+
+def generate_transport_key(tenant_name: str) -> tuple[bytes, str]:
+    """An RSA key (PKCS#8) and its self-signed certificate (PEM)."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=TRANSPORT_KEY_BITS)
+    name = x509.Name(
+        [x509.NameAttribute(NameOID.COMMON_NAME, tenant_name), x509.NameAttribute(NameOID.ORGANIZATION_NAME, "Kontor")]
+    )
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_after(now + timedelta(days=CERTIFICATE_DAYS))
+        .add_extension(x509.KeyUsage(False, False, True, False, False, False, False, False, False), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return private, certificate.public_bytes(serialization.Encoding.PEM).decode()
+
+
+async def store_transport_key(
+    connection: Connection, master: SealingKey, tenant_id: UUID, private: bytes, certificate: str
+) -> UUID:
+    key_id = uuid4()
+    sealed = master.seal(private, _place(tenant_id, "transport", key_id))
+    await connection.execute(
+        "insert into tenant_keys (id, tenant_id, kind, sealed, certificate) values (%s, %s, 'transport', %s, %s)",
+        [key_id, tenant_id, sealed, certificate],
+    )
+    return key_id
+
+
+async def store_wrapping_key(connection: Connection, master: SealingKey, tenant_id: UUID) -> UUID:
+    key_id = uuid4()
+    sealed = master.wrap(generate_key(), _place(tenant_id, "wrapping", key_id))
+    await connection.execute(
+        "insert into tenant_keys (id, tenant_id, kind, sealed) values (%s, %s, 'wrapping', %s)",
+        [key_id, tenant_id, sealed],
+    )
+    return key_id
+
+
+async def find_certificate(connection: Connection, tenant_id: UUID) -> str | None:
+    cursor = await connection.execute(
+        "select certificate from tenant_keys where tenant_id = %s and kind = 'transport'"
+        " order by created_at desc limit 1",
+        [tenant_id],
+    )
+    row = await cursor.fetchone()
+    return None if row is None else row[0]
+
+
+async def list_transport_keys(connection: Connection, tenant_id: UUID) -> list[TransportKey]:
+    cursor = await connection.execute(
+        "select id, certificate, created_at from tenant_keys"
+        " where tenant_id = %s and kind = 'transport' order by created_at desc",
+        [tenant_id],
+    )
+    return [TransportKey(*row) for row in await cursor.fetchall()]
+
+
+async def load_private_keys(connection: Connection, master: SealingKey, tenant_id: UUID) -> list[bytes]:
+    """The current private key and the previous one, newest first: callers may still hold the old certificate."""
+    cursor = await connection.execute(
+        "select id, sealed from tenant_keys"
+        " where tenant_id = %s and kind = 'transport' order by created_at desc limit 2",
+        [tenant_id],
+    )
+    return [master.unseal(sealed, _place(tenant_id, "transport", key_id)) for key_id, sealed in await cursor.fetchall()]
+
+
+async def load_wrapping_key(connection: Connection, master: SealingKey, tenant_id: UUID) -> tuple[UUID, SealingKey]:
+    """The newest wrapping key, for wrapping."""
+    cursor = await connection.execute(
+        "select id, sealed from tenant_keys where tenant_id = %s and kind = 'wrapping'"
+        " order by created_at desc limit 1",
+        [tenant_id],
+    )
+    row = await cursor.fetchone()
+    if row is None:
+        raise KeyUnusableError("The tenant has no wrapping key.")
+    return row[0], master.unwrap(row[1], _place(tenant_id, "wrapping", row[0]))
+
+
+async def make_data_key(
+    connection: Connection, master: SealingKey, tenant_id: UUID, user_id: UUID
+) -> tuple[UUID, bytes]:
+    """A new user's data key, wrapped; and the id of the key it is wrapped with."""
+    wrapping_id, wrapping = await load_wrapping_key(connection, master, tenant_id)
+    return wrapping_id, wrapping.wrap(generate_key(), f"user {user_id} data key")
+
+
+async def load_data_key(connection: Connection, master: SealingKey, user_id: UUID) -> SealingKey | None:
+    """The key for one user's data, or None when the user is gone."""
+    cursor = await connection.execute(
+        "select u.data_key, k.id, k.tenant_id, k.sealed from users u join tenant_keys k on k.id = u.wrapping_key_id"
+        " where u.id = %s",
+        [user_id],
+    )
+    row = await cursor.fetchone()
+    if row is None:
+        return None
+    data_key, key_id, tenant_id, sealed = row
+    wrapping = master.unwrap(sealed, _place(tenant_id, "wrapping", key_id))
+    return wrapping.unwrap(data_key, f"user {user_id} data key")
+
+
+async def rewrap_tenant_keys(connection: Connection, old: SealingKey, new: SealingKey) -> int:
+    """Seal every tenant key under a new master key. Nothing below the tenant keys has to change."""
+    cursor = await connection.execute("select id, tenant_id, kind, sealed from tenant_keys for update")
+    rows = await cursor.fetchall()
+    for key_id, tenant_id, kind, sealed in rows:
+        place = _place(tenant_id, kind, key_id)
+        await connection.execute(
+            "update tenant_keys set sealed = %s where id = %s", [new.seal(old.unseal(sealed, place), place), key_id]
+        )
+    return len(rows)

@@ -1,0 +1,46 @@
+"""Failed logins, counted across all processes."""
+
+from kontor.storage.database import Connection
+
+FREE_FAILURES = 5
+MAX_BLOCK_SECONDS = 60
+FORGET_AFTER_MINUTES = 15
+
+
+async def seconds_blocked(connection: Connection, keys: list[bytes]) -> float:
+    """How long the slowest of these names still has to wait; 0 when none has."""
+    cursor = await connection.execute(
+        "select coalesce(max(extract(epoch from blocked_until - now())), 0)::float from login_failures"
+        " where key = any(%s)",
+        [keys],
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return max(0.0, float(row[0]))
+
+
+async def count_failure(connection: Connection, key: bytes) -> None:
+    """The first failures are free, then each doubles the wait, up to a minute: slowed down, never locked for good."""
+    await connection.execute(
+        """
+        insert into login_failures as f (key, failures, blocked_until, last_at) values (%(key)s, 1, now(), now())
+        on conflict (key) do update set
+            failures = case when f.last_at < now() - make_interval(mins => %(forget)s) then 1 else f.failures + 1 end,
+            last_at = now(),
+            blocked_until = now() + make_interval(secs => case
+                when f.last_at < now() - make_interval(mins => %(forget)s) or f.failures + 1 < %(free)s then 0
+                else least(%(max)s, power(2, least(f.failures + 1 - %(free)s, 10))) end)
+        """,
+        {"key": key, "free": FREE_FAILURES, "max": MAX_BLOCK_SECONDS, "forget": FORGET_AFTER_MINUTES},
+    )
+
+
+async def forget_failures(connection: Connection, keys: list[bytes]) -> None:
+    await connection.execute("delete from login_failures where key = any(%s)", [keys])
+
+
+async def delete_old_failures(connection: Connection) -> int:
+    cursor = await connection.execute(
+        "delete from login_failures where last_at < now() - make_interval(mins => %s)", [FORGET_AFTER_MINUTES]
+    )
+    return cursor.rowcount

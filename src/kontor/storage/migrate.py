@@ -1,0 +1,88 @@
+"""Migrations: numbered SQL files, applied once, in order, under a lock."""
+
+import hashlib
+from dataclasses import dataclass
+from importlib import resources
+
+import psycopg
+from psycopg import sql
+
+from kontor.domain.secrets import Secret
+
+LOCK_KEY = 0x4B4F4E54  # "KONT"
+
+# The application may read and write, but not change tables; the audit trail it may only extend.
+GRANTS = (
+    "grant usage on schema public to {role}",
+    "grant select, insert, update, delete on all tables in schema public to {role}",
+    "grant usage, select on all sequences in schema public to {role}",
+    "grant execute on all functions in schema public to {role}",
+    "revoke update, delete, truncate on audit_entries from {role}",
+    "revoke insert, update, delete on schema_migrations from {role}",
+)
+
+
+class MigrationError(Exception):
+    """The database cannot be brought to this version, in words for the operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    version: int
+    name: str
+    sql: str
+
+    @property
+    def checksum(self) -> str:
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def read_migrations() -> list[Migration]:
+    migrations = []
+    for file in resources.files("kontor.storage.migrations").iterdir():
+        if file.name.endswith(".sql"):
+            number, _, rest = file.name.partition("_")
+            migrations.append(Migration(int(number), rest.removesuffix(".sql"), file.read_text(encoding="utf-8")))
+    return sorted(migrations, key=lambda one: one.version)
+
+
+def migrate(owner_url: Secret, app_role: str | None) -> list[Migration]:
+    """Apply what is missing and return it. Safe to call from several processes at once."""
+    applied_now = []
+    with psycopg.connect(owner_url.reveal(), autocommit=True) as connection:
+        connection.execute("select pg_advisory_lock(%s)", [LOCK_KEY])
+        connection.execute(
+            "create table if not exists schema_migrations (version integer primary key, name text not null,"
+            " checksum text not null, applied_at timestamptz not null default now())"
+        )
+        rows = connection.execute("select version, checksum from schema_migrations").fetchall()
+        applied: dict[int, str] = dict(rows)
+        known = read_migrations()
+        if applied and max(applied) > known[-1].version:
+            raise MigrationError("The database was migrated by a newer Kontor. Use that version, or restore a backup.")
+        for one in known:
+            if one.version in applied:
+                if applied[one.version] != one.checksum:
+                    raise MigrationError(f"Migration {one.version} ({one.name}) was changed after it had been applied.")
+                continue
+            with connection.transaction():
+                connection.execute(one.sql)
+                connection.execute(
+                    "insert into schema_migrations (version, name, checksum) values (%s, %s, %s)",
+                    [one.version, one.name, one.checksum],
+                )
+            applied_now.append(one)
+        if app_role is not None:
+            with connection.transaction():
+                for statement in GRANTS:
+                    connection.execute(sql.SQL(statement).format(role=sql.Identifier(app_role)))
+    return applied_now
+
+
+def find_missing(url: Secret) -> list[Migration]:
+    """What `migrate` would apply. Works with the application's rights."""
+    with psycopg.connect(url.reveal(), autocommit=True) as connection:
+        if connection.execute("select to_regclass('schema_migrations')").fetchone() == (None,):
+            return read_migrations()
+        applied = {row[0] for row in connection.execute("select version from schema_migrations")}
+    return [one for one in read_migrations() if one.version not in applied]

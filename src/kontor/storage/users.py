@@ -1,0 +1,109 @@
+"""Users of a tenant. Every query names the tenant: a user is never found by its id alone."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg import errors
+
+from kontor.domain.errors import ConflictError
+from kontor.domain.tenants import User
+from kontor.storage.database import Connection
+
+COLUMNS = "id, tenant_id, username, is_active, pseudonym, created_at"
+
+
+def _user(row: Sequence[Any]) -> User:
+    return User(*row)
+
+
+async def insert_user(
+    connection: Connection,
+    user: User,
+    password_hash: str,
+    first_name: str | None,
+    last_name: str | None,
+    data_key: bytes,
+    wrapping_key_id: UUID,
+) -> None:
+    try:
+        await connection.execute(
+            "insert into users (id, tenant_id, username, password_hash, first_name, last_name, is_active, pseudonym,"
+            " data_key, wrapping_key_id, created_at) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            [
+                user.id,
+                user.tenant_id,
+                user.username,
+                password_hash,
+                first_name,
+                last_name,
+                user.is_active,
+                user.pseudonym,
+                data_key,
+                wrapping_key_id,
+                user.created_at,
+            ],
+        )
+    except errors.UniqueViolation:
+        raise ConflictError("This username is taken.") from None
+
+
+async def find_user(connection: Connection, tenant_id: UUID, user_id: UUID) -> User | None:
+    cursor = await connection.execute(
+        f"select {COLUMNS} from users where tenant_id = %s and id = %s", [tenant_id, user_id]
+    )
+    row = await cursor.fetchone()
+    return None if row is None else _user(row)
+
+
+async def find_user_login(connection: Connection, tenant_id: UUID, username: str) -> tuple[User, str] | None:
+    """A user with the hash of the password."""
+    cursor = await connection.execute(
+        f"select password_hash, {COLUMNS} from users where tenant_id = %s and username = %s", [tenant_id, username]
+    )
+    row = await cursor.fetchone()
+    return None if row is None else (_user(row[1:]), row[0])
+
+
+async def list_users(connection: Connection, tenant_id: UUID, *, include_inactive: bool) -> list[User]:
+    cursor = await connection.execute(
+        f"select {COLUMNS} from users where tenant_id = %s and (is_active or %s) order by created_at, id",
+        [tenant_id, include_inactive],
+    )
+    return [_user(row) for row in await cursor.fetchall()]
+
+
+async def rename_user(connection: Connection, tenant_id: UUID, user_id: UUID, username: str) -> None:
+    try:
+        await connection.execute(
+            "update users set username = %s where tenant_id = %s and id = %s", [username, tenant_id, user_id]
+        )
+    except errors.UniqueViolation:
+        raise ConflictError("This username is taken.") from None
+
+
+async def update_names(
+    connection: Connection, tenant_id: UUID, user_id: UUID, first_name: str | None, last_name: str | None
+) -> None:
+    await connection.execute(
+        "update users set first_name = coalesce(%s, first_name), last_name = coalesce(%s, last_name)"
+        " where tenant_id = %s and id = %s",
+        [first_name, last_name, tenant_id, user_id],
+    )
+
+
+async def update_password(connection: Connection, tenant_id: UUID, user_id: UUID, password_hash: str) -> None:
+    await connection.execute(
+        "update users set password_hash = %s where tenant_id = %s and id = %s", [password_hash, tenant_id, user_id]
+    )
+
+
+async def set_active(connection: Connection, tenant_id: UUID, user_id: UUID, *, is_active: bool) -> None:
+    await connection.execute(
+        "update users set is_active = %s where tenant_id = %s and id = %s", [is_active, tenant_id, user_id]
+    )
+
+
+async def delete_user(connection: Connection, tenant_id: UUID, user_id: UUID) -> None:
+    """Everything that belongs to the user goes with the row, the data key first of all."""
+    await connection.execute("delete from users where tenant_id = %s and id = %s", [tenant_id, user_id])

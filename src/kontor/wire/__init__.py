@@ -1,0 +1,1 @@
+"""The interface's shapes and words, exactly, and every href. The only room with German identifiers."""
