@@ -1,6 +1,7 @@
 """Fixtures: a real PostgreSQL, a real server on a real socket, and tenants of one's own for every test."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -41,6 +42,7 @@ def settings(data_dir: Path) -> Iterator[Settings]:
         yield ready
     finally:
         server.stop()
+        shutil.rmtree(server.home)  # run by root, it lies outside of pytest's closed folder
 
 
 @pytest.fixture
@@ -128,6 +130,25 @@ async def create_tenant(services: Services, http: httpx.Client, *, is_regulated:
     return TenantUnderTest(
         name, (f"{name}/admin", admin_secret), (f"{name}/app", app_secret), "anna", "annas password", str(user.id), http
     )
+
+
+@pytest.fixture(scope="session")
+async def standing_services(settings: Settings) -> AsyncIterator[Services]:
+    """The use cases for the whole run, for fixtures that many tests share."""
+    async with open_services(replace(settings, pool_size=4), "kontor tests, standing") as services:
+        yield services
+
+
+@pytest.fixture(scope="session")
+async def shared(standing_services: Services, http: httpx.Client) -> TenantUnderTest:
+    """A tenant for tests that leave its clients, roles and the user `anna` alone: a tenant's keys take a second."""
+    return await create_tenant(standing_services, http)
+
+
+@pytest.fixture(scope="session")
+async def neighbour(standing_services: Services, http: httpx.Client) -> TenantUnderTest:
+    """A second tenant, whose objects must never be seen from the first."""
+    return await create_tenant(standing_services, http)
 
 
 @pytest.fixture

@@ -7,27 +7,40 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from litestar.types import ASGIApp
-from psycopg.conninfo import conninfo_to_dict
-
-from kontor.api.app import make_app
 from kontor.config import Settings, read_settings
-from kontor.jobs.worker import Worker
+from kontor.connectors.catalogue import load_catalogue
+from kontor.connectors.demo import DemoConnector
+from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
+from kontor.services.accesses import Accesses
 from kontor.services.bundle import Services
+from kontor.services.clock import Clock
 from kontor.services.encryption import Encryption
+from kontor.services.fetch_results import FetchResults
+from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
 from kontor.services.passwords import Passwords
+from kontor.services.providers import Providers
 from kontor.services.tenants import TenantAdministration, Tenants
 from kontor.services.tokens import Tokens
+from kontor.services.transactions import Transactions
 from kontor.services.users import Users
+from kontor.services.vault import Vault
 from kontor.storage import embedded
 from kontor.storage.database import Database
-from kontor.storage.keys import SealingKey, read_master_key
-from kontor.storage.migrate import Migration, migrate
+from kontor.storage.demo_bank import DemoBankMemory
+from kontor.storage.keys import SealingKey, read_master_key, refuse_wrong_master_key
+from kontor.storage.migrate import Migration, find_role, migrate
+
+if TYPE_CHECKING:  # loading the API or the queue takes a second that a short command need not wait for
+    from litestar.types import ASGIApp
+
+    from kontor.jobs.worker import Worker
 
 EMBEDDED_KEY_FILE = "master.key"
+ORPHAN_SECONDS = 35  # for what an orphaned process still has to finish
 
 
 def load_master_key(settings: Settings) -> SealingKey:
@@ -55,7 +68,7 @@ def migrate_database(settings: Settings) -> list[Migration]:
     owner = settings.migration_database_url or settings.database_url
     app_role = None
     if owner != settings.database_url:
-        app_role = str(conninfo_to_dict(settings.database_url.reveal())["user"])
+        app_role = find_role(settings.database_url)
     return migrate(owner, app_role)
 
 
@@ -64,45 +77,72 @@ async def open_services(settings: Settings, application_name: str) -> AsyncItera
     assert settings.database_url is not None
     master = load_master_key(settings)
     database = Database(settings.database_url, settings.pool_size, application_name)
-    await database.open()
     try:
-        yield make_services(database, master)
+        await database.open()
+        async with database.connect() as connection:
+            await refuse_wrong_master_key(connection, master)
+        yield make_services(settings, database, master)
     finally:
         await database.close()
 
 
-def make_services(database: Database, master: SealingKey) -> Services:
-    passwords = Passwords()
+def make_services(settings: Settings, database: Database, master: SealingKey) -> Services:
+    assert settings.database_url is not None
+    passwords, vault, clock = Passwords(), Vault(master), Clock(settings.today)
+    registry = make_registry(settings)
+    providers = Providers(database, load_catalogue(registry.kinds, list_all=settings.demo))
+    encryption = Encryption(database, master)
+    results = FetchResults(database, vault, clock)
     return Services(
         database=database,
         tenants=Tenants(database),
         tenant_administration=TenantAdministration(database, master),
         users=Users(database, master, passwords),
         tokens=Tokens(database, passwords),
-        encryption=Encryption(database, master),
+        encryption=encryption,
         housekeeping=Housekeeping(database),
+        providers=providers,
+        accesses=Accesses(database, providers, encryption, vault, settings.request_seconds),
+        transactions=Transactions(database, clock),
+        fetching=Fetching(database, providers, registry, vault, clock, results),
     )
 
 
-def create_app() -> ASGIApp:
+def make_registry(settings: Settings) -> Registry:
+    """The connectors that are enabled here."""
+    assert settings.database_url is not None
+    page_url = f"{settings.base_url}/demobank/sca"
+    return Registry([DemoConnector(DemoBankMemory(settings.database_url), settings.demo_slow_seconds, page_url)])
+
+
+def create_app() -> "ASGIApp":
     """What each API process runs; settings come from the environment."""
+    import pgqueuer  # noqa: F401 (now, rather than within somebody's request)
+
+    from kontor.api.app import make_app
+
     settings = read_settings()
     configure_logs(settings.log_level, settings.log_format)
-    end_with_parent()
+    end_with_parent(settings.parent_pid)
     return make_app(settings, lambda: open_services(settings, "kontor api"))
 
 
-def create_worker(settings: Settings) -> Worker:
+def create_worker(settings: Settings) -> "Worker":
+    from kontor.jobs.worker import Worker
+
     return Worker(settings, lambda: open_services(settings, "kontor worker"))
 
 
-def end_with_parent() -> None:
+def end_with_parent(parent: int | None) -> None:
     """End this process when the one that started it is gone, however it went: nobody would stop it otherwise."""
-    parent = os.getppid()
+    if parent is None:
+        return
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(0.25)
         os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(ORPHAN_SECONDS)
+        os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -4,6 +4,7 @@ Every setting is an environment variable `KONTOR_<NAME>`. `describe_settings` is
 `docs/operating/settings.md` is checked against.
 """
 
+import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -38,10 +39,15 @@ class Settings:
     base_url: str = setting(
         "http://127.0.0.1:8080", "address under which callers reach the service; start of every href"
     )
-    data: Path = setting(default_data_dir, "folder of the embedded database, the master key and demo.json")
+    data: Path = setting(
+        default_data_dir,
+        "folder of the embedded database, the master key and demo.json;"
+        " else /var/lib/kontor for root, ~/.local/share/kontor for others",
+    )
     database_url: Secret | None = setting(None, "PostgreSQL to use; without it an embedded one is started in `data`")
     migration_database_url: Secret | None = setting(None, "owner's connection for `kontor migrate`, else database_url")
     is_embedded: bool = setting(False, "set for child processes: database_url is the embedded database in `data`")
+    parent_pid: int | None = setting(None, "set for child processes: they end when this process has ended")
     master_key: Secret | None = setting(None, "32 bytes in Base64 that wrap all tenant keys")
     master_key_command: str | None = setting(None, "command that prints the master key, for a key management system")
     pool_size: int = setting(10, "database connections per process")
@@ -53,6 +59,7 @@ class Settings:
     otlp_endpoint: str | None = setting(None, "OpenTelemetry collector (OTLP over HTTP); no traces without it")
     log_level: str = setting("info", "debug, info, warning or error")
     log_format: str = setting("json", "json for machines, text for people")
+    demo_slow_seconds: int = setting(200, "how long the demo bank takes to answer the login test_slow")
     today: date | None = setting(
         None, "business date to start from, for demos and tests; tokens and logs keep real time"
     )
@@ -65,8 +72,17 @@ class Settings:
             raise SettingError("KONTOR_LOG_LEVEL must be debug, info, warning or error")
         if self.log_format not in ("json", "text"):
             raise SettingError("KONTOR_LOG_FORMAT must be json or text")
-        if self.pool_size < 1 or self.request_seconds < 1 or self.max_body_bytes < 1024:
-            raise SettingError("KONTOR_POOL_SIZE, KONTOR_REQUEST_SECONDS and KONTOR_MAX_BODY_BYTES must be positive")
+        for name in ("pool_size", "request_seconds"):
+            if getattr(self, name) < 1:
+                raise SettingError(f"{PREFIX}{name.upper()} must be 1 or more")
+        for name in ("max_body_bytes", "max_bulk_body_bytes"):
+            if getattr(self, name) < 1024:
+                raise SettingError(f"{PREFIX}{name.upper()} must be 1024 or more")
+        for name in self.trusted_proxies:
+            if not _is_address(name):
+                raise SettingError(f"KONTOR_TRUSTED_PROXIES must be IP addresses, and {name!r} is none")
+        if self.otlp_endpoint is not None and not self.otlp_endpoint.startswith(("http://", "https://")):
+            raise SettingError("KONTOR_OTLP_ENDPOINT must start with http:// or https://")
 
 
 def read_settings(environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:
@@ -107,6 +123,14 @@ def describe_settings() -> list[tuple[str, str, str]]:
         shown = {None: "", (): "", True: "true", False: "false"}.get(default, str(default))  # type: ignore[arg-type]
         rows.append((PREFIX + one.name.upper(), shown, one.metadata["help"]))
     return rows
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _convert(name: str, hint: Any, text: str) -> Any:

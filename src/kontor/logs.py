@@ -1,26 +1,71 @@
 """Structured logs. What may be secret never gets into them: values of type Secret, and fields that sound like one."""
 
+import io
 import logging
 import re
 import sys
 from collections.abc import MutableMapping
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
 
 from kontor.domain.secrets import Secret
 from kontor.services.correlation import correlation_id
 
+MASK = "***"
+UNSUSPICIOUS = ("exception", "exc_info", "stack_info")
+MAX_DEPTH = 6
+
+# "pin" and "tan" count only as a whole part of a name: bank_pin and userPin, but not shipping or instant.
 _SECRET_NAME = re.compile(
-    r"pass|secret|token|authorization|api_?key|credential|\bpin\b|\btan\b|cookie|database_url", re.IGNORECASE
+    r"pass(word|phrase|wd)?|secret|token|authori[sz]ation|api_?-?key|credential|cookie|database_?url|master_?key"
+    r"|(^|[_.-])(pin|tan)($|[_.-])|(?-i:[a-z](?:Pin|Tan)(?![a-z]))",
+    re.IGNORECASE,
+)
+# What is recognised as a secret wherever it stands, in texts and tracebacks too.
+_SECRET_TEXTS = (
+    (re.compile(r"(kontor_(?:at|key)_)[\w-]+"), r"\1" + MASK),
+    (re.compile(r"\b(Bearer|Basic)\s+[\w.~+/=-]{8,}", re.IGNORECASE), r"\1 " + MASK),
+    (re.compile(r"(://[^:/@\s]+:)[^@/\s]+@"), r"\1" + MASK + "@"),
+    (re.compile(r"\b(password|client_secret|access_token)=(?:'[^']*'|[^\s&'\"]+)", re.IGNORECASE), r"\1=" + MASK),
 )
 
 
 def mask_secrets(logger: Any, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in event.items():
-        if isinstance(value, Secret) or (name not in ("event", "exception") and _SECRET_NAME.search(name)):
-            event[name] = "***"
+        event[name] = mask_text(value) if name == "event" and isinstance(value, str) else _mask(name, value, MAX_DEPTH)
     return event
+
+
+def mask_text(text: str) -> str:
+    for pattern, replacement in _SECRET_TEXTS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _mask(name: str, value: Any, depth: int) -> Any:
+    """A value of type Secret, one whose name sounds like a secret, and secrets inside texts, at any depth."""
+    if isinstance(value, Secret) or (name not in UNSUSPICIOUS and _SECRET_NAME.search(name)):
+        return MASK
+    if isinstance(value, str):
+        return mask_text(value)
+    if isinstance(value, dict):
+        return {str(key): _mask(str(key), one, depth - 1) for key, one in value.items()} if depth else MASK
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_mask("", one, depth - 1) for one in value] if depth else MASK
+    return value
+
+
+def mask_exception(logger: Any, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    if "exception" in event:
+        event["exception"] = mask_text(event["exception"])
+    return event
+
+
+def _write_masked_traceback(target: TextIO, exc_info: Any) -> None:
+    text = io.StringIO()
+    structlog.dev.plain_traceback(text, exc_info)
+    target.write(mask_text(text.getvalue()))
 
 
 def add_correlation_id(logger: Any, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -36,10 +81,14 @@ def configure_logs(level: str, log_format: str) -> None:
     """To standard error: JSON for machines, coloured text for people. Tracebacks without the values of variables."""
     numeric = logging.getLevelNamesMapping()[level.upper()]
     if log_format == "json":
-        tail: list[Any] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        tail: list[Any] = [
+            structlog.processors.format_exc_info,
+            mask_exception,
+            structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
+        ]
     else:
         renderer = structlog.dev.ConsoleRenderer(
-            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+            colors=sys.stderr.isatty(), exception_formatter=_write_masked_traceback
         )
         tail = [renderer]
     shared: list[Any] = [

@@ -1,5 +1,6 @@
 """What an operation answers, and the errors it may raise instead."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ class Answer:
     body: bytes = b""
     media_type: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    pieces: AsyncIterator[bytes] | None = None  # instead of a body, for long ones
 
 
 def json_answer(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Answer:

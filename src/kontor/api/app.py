@@ -8,11 +8,13 @@ from typing import Any
 from litestar import Litestar, Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse
+from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import ASGIApp
 
-from kontor.api import health, management_v1, oauth2  # noqa: F401 (declares the operations)
+from kontor.api import health, management_v1, oauth2, providers_v2  # noqa: F401 (declares the operations)
 from kontor.api.answers import JSON, PROBLEM_JSON, Answer, HttpError
 from kontor.api.auth import authenticate, find_address
+from kontor.api.customer_v2 import accesses, transactions  # noqa: F401 (declares the operations)
 from kontor.api.documentation import documentation_routes
 from kontor.api.edge import Edge
 from kontor.api.errors import answer_error
@@ -29,7 +31,7 @@ def make_app(
     settings: Settings, open_services: ServicesFactory, operations: Sequence[Operation] = OPERATIONS
 ) -> ASGIApp:
     tracing = make_tracing(settings.otlp_endpoint)
-    runner = Runner(settings)
+    runner = Runner(settings, operations)
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
@@ -51,9 +53,9 @@ def make_app(
 class Runner:
     """Runs operations: the checks that all of them share, in their fixed order, then the handler."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, operations: Sequence[Operation]) -> None:
         self.settings = settings
-        self.urls = Urls(settings.base_url)
+        self.urls = Urls(settings.base_url, [one.id for one in operations])
         self.services: Services
 
     def make_route(self, operation: Operation) -> HTTPRouteHandler:
@@ -79,7 +81,7 @@ class Runner:
             principal = await authenticate(operation, request, self.services.tokens)
             scope["kontor.tenant"] = principal.tenant_name
             scope["kontor.client"] = principal.client_name
-        if operation.success.media_type == JSON:
+        if operation.success.media_type == JSON and not operation.is_forgiving:
             _check_accept(request.headers.get("accept"))
         address = find_address(request, self.settings.trusted_proxies)
         call = Call(operation, request, self.services, self.settings, self.urls, principal, address)
@@ -92,9 +94,16 @@ class Runner:
 
 
 def to_response(answer: Answer) -> ASGIResponse:
-    return ASGIResponse(
-        body=answer.body, status_code=answer.status, media_type=answer.media_type or "", headers=answer.headers
+    if answer.pieces is not None:
+        return ASGIStreamingResponse(
+            iterator=answer.pieces, status_code=answer.status, media_type=answer.media_type, headers=answer.headers
+        )
+    response = ASGIResponse(
+        body=answer.body, status_code=answer.status, media_type=answer.media_type, headers=answer.headers
     )
+    if answer.media_type is None:
+        del response.headers["content-type"]  # an empty body is of no type; Litestar would call it JSON
+    return response
 
 
 def _answer_routing_error(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:

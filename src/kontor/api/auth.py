@@ -4,7 +4,7 @@ import base64
 import binascii
 import ipaddress
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import parse_qs, unquote_plus
 
 from litestar import Request
 
@@ -19,8 +19,9 @@ REALM = 'realm="kontor"'
 
 async def authenticate(operation: Operation, request: Request[Any, Any, Any], tokens: Tokens) -> Principal:
     """401 without a bearer token; 403 with one that is invalid, or may not do this."""
-    header = _single_header(request, "authorization")
-    if b"access_token=" in request.scope["query_string"]:
+    header = single_header(request, "authorization")
+    query = request.scope["query_string"].decode("latin-1")
+    if "access_token" in parse_qs(query, keep_blank_values=True, errors="replace"):
         raise HttpError(400, "A token is sent in the Authorization header, never in the URL.")
     scheme, _, token = (header or "").partition(" ")
     if scheme.lower() != "bearer":
@@ -52,7 +53,7 @@ def _insufficient(message: str, scope: str | None) -> HttpError:
 
 def read_basic(request: Request[Any, Any, Any], address: str) -> ClientLogin | None:
     """The client's login, or None when the header is missing or cannot be read."""
-    header = _single_header(request, "authorization")
+    header = single_header(request, "authorization")
     scheme, _, encoded = (header or "").partition(" ")
     if scheme.lower() != "basic":
         return None
@@ -85,7 +86,7 @@ def find_address(request: Request[Any, Any, Any], trusted_proxies: tuple[str, ..
     return address
 
 
-def _single_header(request: Request[Any, Any, Any], name: str) -> str | None:
+def single_header(request: Request[Any, Any, Any], name: str) -> str | None:
     wanted = name.encode()
     values = [value for key, value in request.scope["headers"] if key == wanted]
     if len(values) > 1:

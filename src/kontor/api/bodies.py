@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -16,15 +17,18 @@ Receive = Callable[[], Awaitable[Any]]
 
 MAX_DEPTH = 32
 CHUNK_SECONDS = 10
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# The rest of such a body is never read, so the connection cannot carry another request.
+LAST_ANSWER = {"Connection": "close"}
+# An unfinished string goes up to the end: were it no match, the search would start anew at every quote inside it.
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
 _DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}
 
 
 async def read_body(receive: Receive, declared_length: str | None, limit: int) -> bytes:
     """The whole body, or 413 beyond the limit, or 408 when the caller stops sending."""
-    if declared_length is not None and declared_length.isdigit() and int(declared_length) > limit:
-        raise HttpError(413, f"The body has more than {limit} bytes.")
+    if declared_length is not None and _exceeds(declared_length, limit):
+        raise _too_large(limit)
     chunks: list[bytes] = []
     size = 0
     while True:
@@ -32,16 +36,25 @@ async def read_body(receive: Receive, declared_length: str | None, limit: int) -
             async with asyncio.timeout(CHUNK_SECONDS):
                 event = await receive()
         except TimeoutError:
-            raise HttpError(408, "The body did not arrive in time.") from None
+            raise HttpError(408, "The body did not arrive in time.", dict(LAST_ANSWER)) from None
         if event["type"] == "http.disconnect":
             raise HttpError(400, "The caller went away before the body was complete.")
         chunk = event.get("body", b"")
         size += len(chunk)
         if size > limit:
-            raise HttpError(413, f"The body has more than {limit} bytes.")
+            raise _too_large(limit)
         chunks.append(chunk)
         if not event.get("more_body", False):
             return b"".join(chunks)
+
+
+def _exceeds(declared_length: str, limit: int) -> bool:
+    digits = declared_length.strip().lstrip("0")
+    return digits.isascii() and digits.isdigit() and (len(digits) > len(str(limit)) or int(digits) > limit)
+
+
+def _too_large(limit: int) -> HttpError:
+    return HttpError(413, f"The body has more than {limit} bytes.", dict(LAST_ANSWER))
 
 
 def decode_json(body: bytes, expected: type[T]) -> T:
@@ -85,16 +98,28 @@ def _check_keys(body: bytes) -> None:
     """The decoder keeps the last of two equal keys silently; two parsers that differ here can be played off."""
 
     def refuse_duplicates(pairs: list[tuple[str, Any]]) -> None:
-        if len({key for key, _ in pairs}) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+        twice = _find_repeated(pairs)
+        if twice is not None:
             raise HttpError(400, f"{twice[:64]}: the key occurs twice in one object")
 
+    def refuse_infinity(text: str) -> None:
+        if math.isinf(float(text)):
+            raise HttpError(400, "The body is not valid JSON: a number is out of range")
+
     try:
-        # Numbers were checked by the decoder; as plain text they cost nothing and cannot overflow.
-        json.loads(body, object_pairs_hook=refuse_duplicates, parse_int=str, parse_float=str)
+        # The decoder checks only what it is asked for; here, whole numbers stay text, since long ones are costly.
+        json.loads(body, object_pairs_hook=refuse_duplicates, parse_int=str, parse_float=refuse_infinity)
     except ValueError as error:
         raise HttpError(400, f"The body is not valid JSON: {error}") from None
+
+
+def _find_repeated(pairs: list[tuple[str, Any]]) -> str | None:
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def parse_pairs(text: str, what: str) -> dict[str, str]:
@@ -103,12 +128,10 @@ def parse_pairs(text: str, what: str) -> dict[str, str]:
         pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=100)
     except ValueError:
         raise HttpError(400, f"The {what} is not valid URL encoding.") from None
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+    twice = _find_repeated(pairs)
+    if twice is not None:
         raise HttpError(400, f"{twice[:64]}: the parameter occurs twice")
-    return values
+    return dict(pairs)
 
 
 def convert_query(values: dict[str, str], expected: type[T]) -> T:

@@ -23,6 +23,7 @@ SECURITY_HEADERS = [
     (b"referrer-policy", b"no-referrer"),
 ]
 QUIET_PATHS = ("/health/", "/metrics")
+KNOWN_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS")
 
 
 class Edge:
@@ -73,12 +74,14 @@ class Edge:
 
     def _report(self, scope: Any, status: int, seconds: float) -> None:
         operation = scope.get("kontor.operation", "none")
-        REQUESTS.labels(operation, scope["method"], status).inc()
+        # Callers can invent methods, and every new label is kept for ever.
+        method = scope["method"] if scope["method"] in KNOWN_METHODS else "other"
+        REQUESTS.labels(operation, method, status).inc()
         SECONDS.labels(operation).observe(seconds)
         if not scope["path"].startswith(QUIET_PATHS):
             log.info(
                 "request",
-                method=scope["method"],
+                method=method,
                 operation=operation,
                 status=status,
                 seconds=round(seconds, 4),

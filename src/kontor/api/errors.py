@@ -7,6 +7,7 @@ from psycopg_pool import PoolTimeout
 
 from kontor.api.answers import JSON, NO_STORE, PROBLEM_JSON, Answer, HttpError, OAuthError
 from kontor.domain.errors import (
+    BusyError,
     ConflictError,
     InvalidError,
     NotAllowedNowError,
@@ -46,6 +47,8 @@ def to_http_error(error: Exception) -> HttpError | None:
             return HttpError(404, error.message)
         case InvalidError():
             return HttpError(400, error.message)
+        case BusyError():
+            return HttpError(409, error.message, {"Retry-After": "5"})
         case ConflictError():
             return HttpError(409, error.message)
         case NotAllowedNowError():

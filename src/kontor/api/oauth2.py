@@ -2,12 +2,14 @@
 
 import base64
 import binascii
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
 from kontor.api.answers import BASE64, FORM, NO_STORE, Answer, HttpError, OAuthError, empty_answer, json_answer
-from kontor.api.auth import read_basic
+from kontor.api.auth import read_basic, single_header
 from kontor.api.bodies import parse_pairs
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.domain.errors import TooManyAttemptsError
@@ -17,6 +19,7 @@ from kontor.wire.tokens import Introspection, Token, show_introspection, show_to
 
 COMMON: dict[str, Any] = {"tag": "OAuth2 and keys", "security": Security.BASIC, "is_oauth": True}
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="kontor", charset="UTF-8"'}
+KEY_CHALLENGE = {"WWW-Authenticate": 'ApiKey realm="kontor", header="X-API-KEY"'}
 
 
 class TokenForm(msgspec.Struct):
@@ -51,7 +54,7 @@ async def issue_token(call: Call) -> Answer:
     request = TokenRequest(
         grant_type, form.get("scope"), form.get("username"), None if password is None else Secret(password)
     )
-    with _oauth_errors():
+    with _login_errors(CHALLENGE):
         issued = await call.services.tokens.issue_token(login, request)
     return json_answer(show_token(issued), headers=dict(NO_STORE))
 
@@ -62,16 +65,22 @@ async def issue_token(call: Call) -> Answer:
     body=TokenToLookAt,
     body_media_type=FORM,
     success=Success(description="always, whether or not there was anything to revoke"),
+    is_forgiving=True,
     **COMMON,
 )
 async def revoke_token(call: Call) -> Answer:
     """Revoke a token of the client's own tenant."""
+    headers: dict[str, str] = {}
     try:
         form = await _read_form(call)
-    except OAuthError:
-        form = {}
-    await call.services.tokens.revoke_token(read_basic(call.request, call.address), form.get("token", ""))
-    return empty_answer()
+    except OAuthError as error:
+        form, headers = {}, error.headers
+    try:
+        login = read_basic(call.request, call.address)
+    except HttpError:  # two logins are as good as none
+        login = None
+    await call.services.tokens.revoke_token(login, form.get("token", ""))
+    return empty_answer(headers=headers)
 
 
 @operation(
@@ -89,7 +98,7 @@ async def introspect_token(call: Call) -> Answer:
     login = _require_login(call)
     if "token" not in form:
         raise OAuthError(400, "invalid_request", "The parameter token is missing.")
-    with _oauth_errors():
+    with _login_errors(CHALLENGE):
         facts = await call.services.tokens.introspect_token(login, form["token"])
     return json_answer(show_introspection(facts), headers=dict(NO_STORE))
 
@@ -105,10 +114,12 @@ async def introspect_token(call: Call) -> Answer:
 )
 async def issue_classic_token(call: Call) -> Answer:
     """Issue a user's token for an API key."""
-    key = call.header("x-api-key")
+    with _form_errors():
+        call.query_values()
+        key = single_header(call.request, "x-api-key")
     if not key:
-        raise OAuthError(401, "invalid_client", "Send the header X-API-KEY.")
-    with _oauth_errors():
+        raise OAuthError(401, "invalid_client", "Send the header X-API-KEY.", KEY_CHALLENGE)
+    with _login_errors(KEY_CHALLENGE):
         issued = await call.services.tokens.issue_token_for_key(Secret(key), call.address)
     return json_answer(show_token(issued), headers=dict(NO_STORE))
 
@@ -141,23 +152,20 @@ async def encrypt(call: Call) -> Answer:
 
 async def _read_form(call: Call) -> dict[str, str]:
     """The form of a token endpoint. A parameter sent empty counts as omitted (RFC 6749, 3.2)."""
-    try:
+    with _form_errors():
         body = await call.read_body()
-        values = parse_pairs(body.decode("ascii"), "form")
+        try:
+            text = body.decode("ascii")
+        except UnicodeDecodeError:
+            raise HttpError(400, "The form is not URL-encoded.") from None
+        values = parse_pairs(text, "form")
         call.query_values()
-    except UnicodeDecodeError:
-        raise OAuthError(400, "invalid_request", "The form is not URL-encoded.") from None
-    except HttpError as error:
-        status = 400 if error.status == 415 else error.status
-        raise OAuthError(status, "invalid_request", _ascii(error.message)) from None
     return {name: value for name, value in values.items() if value}
 
 
 def _require_login(call: Call) -> ClientLogin:
-    try:
+    with _form_errors():
         login = read_basic(call.request, call.address)
-    except HttpError as error:
-        raise OAuthError(400, "invalid_request", _ascii(error.message)) from None
     if login is None:
         raise OAuthError(
             401, "invalid_client", "Send the client's username and secret by Basic authentication.", CHALLENGE
@@ -170,18 +178,25 @@ def _ascii(text: str) -> str:
     return "".join(one if " " <= one <= "~" and one not in '"\\' else "?" for one in text)
 
 
-class _oauth_errors:  # noqa: N801 (reads as a statement)
-    """Turns refusals of the use case into RFC 6749 answers."""
+@contextmanager
+def _form_errors() -> Iterator[None]:
+    """Turns refusals of the request's form into RFC 6749 answers, which know no 415."""
+    try:
+        yield
+    except HttpError as error:
+        status = 400 if error.status == 415 else error.status
+        raise OAuthError(status, "invalid_request", _ascii(error.message), error.headers) from None
 
-    def __enter__(self) -> None:
-        pass
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, GrantError):
-            is_login = error.error in ("invalid_client", "invalid_grant")
-            raise OAuthError(
-                401 if is_login else 400, error.error, error.message, CHALLENGE if is_login else None
-            ) from None
-        if isinstance(error, TooManyAttemptsError):
-            headers = {"Retry-After": str(error.retry_after_seconds)}
-            raise OAuthError(429, "temporarily_unavailable", error.message, headers) from None
+@contextmanager
+def _login_errors(challenge: dict[str, str]) -> Iterator[None]:
+    """Turns refusals of the use case into RFC 6749 answers; a failed login gets the challenge."""
+    try:
+        yield
+    except GrantError as error:
+        if error.error in ("invalid_client", "invalid_grant"):
+            raise OAuthError(401, error.error, error.message, challenge) from None
+        raise OAuthError(400, error.error, error.message) from None
+    except TooManyAttemptsError as error:
+        headers = {"Retry-After": str(error.retry_after_seconds)}
+        raise OAuthError(429, "temporarily_unavailable", error.message, headers) from None

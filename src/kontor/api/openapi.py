@@ -18,6 +18,14 @@ REF = "#/components/schemas/{name}"
 COMMON_ERRORS = (400, 406, 500, 503, 504)
 BEARER_ERRORS = (401, 403)
 BODY_ERRORS = (408, 413, 415)
+OAUTH_STATUSES = (400, 401, 408, 413, 429)
+ERROR_HEADERS = {
+    401: {"WWW-Authenticate": "how to prove oneself"},
+    403: {"WWW-Authenticate": "what is wrong with the token, and the scope that is needed"},
+    405: {"Allow": "the methods that are possible now"},
+    429: {"Retry-After": "seconds to wait"},
+    503: {"Retry-After": "seconds to wait"},
+}
 
 
 def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, Any]:
@@ -43,11 +51,14 @@ def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, A
 def _collect_shapes(operations: Sequence[Operation]) -> list[Any]:
     shapes: list[Any] = [ErrorBody, ProblemBody, OAuthErrorBody]
     for one in operations:
-        shapes += [shape for shape in (one.body, one.success.shape, one.query) if shape is not None]
+        alternatives = one.success.shape if isinstance(one.success.shape, tuple) else (one.success.shape,)
+        shapes += [shape for shape in (one.body, one.query, *alternatives) if shape is not None]
     return shapes
 
 
 def _schema(shape: Any) -> dict[str, Any]:
+    if isinstance(shape, tuple):
+        return {"anyOf": [_schema(one) for one in shape]}
     (schema,), _ = msgspec.json.schema_components([shape], ref_template=REF)
     return schema
 
@@ -105,31 +116,51 @@ def _header_parameters(one: Operation) -> list[dict[str, Any]]:
 
 def _responses(one: Operation) -> dict[str, Any]:
     success: dict[str, Any] = {"description": one.success.description}
-    success["headers"] = {
-        name: {"description": text, "required": True, "schema": {"type": "string"}}
-        for name, text in {"X-Correlation-ID": "the request's correlation id", **one.success.headers}.items()
-    }
+    success["headers"] = _describe_headers(one.success.headers)
     if one.success.shape is not None:
         success["content"] = {one.success.media_type: {"schema": _schema(one.success.shape)}}
     responses = {str(one.success.status): success}
+    for status, description in one.other_statuses.items():
+        responses[str(status)] = {"description": description, "headers": _describe_headers({})}
     for status in sorted(_error_statuses(one)):
-        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": _error_content(one, status)}
+        responses[str(status)] = {
+            "description": HTTPStatus(status).phrase,
+            "headers": _describe_headers(_error_headers(one, status)),
+            "content": _error_content(one, status),
+        }
     return responses
 
 
+def _describe_headers(headers: dict[str, str]) -> dict[str, Any]:
+    """Headers that are always there."""
+    return {
+        name: {"description": text, "required": True, "schema": {"type": "string"}}
+        for name, text in {"X-Correlation-ID": "the request's correlation id", **headers}.items()
+    }
+
+
+def _error_headers(one: Operation, status: int) -> dict[str, str]:
+    headers = ERROR_HEADERS.get(status, {})
+    return headers | ({"Cache-Control": "no-store"} if one.is_oauth and status in OAUTH_STATUSES else {})
+
+
 def _error_statuses(one: Operation) -> set[int]:
+    if one.is_forgiving:
+        return {500, 503, 504}
     statuses = set(one.errors) | set(COMMON_ERRORS)
     if one.security.is_bearer:
         statuses |= set(BEARER_ERRORS)
     if one.body is not None:
         statuses |= set(BODY_ERRORS)
+    if one.is_oauth:
+        statuses.discard(415)  # RFC 6749 calls a body that is no form an invalid request
     if one.retired_on is not None:
         statuses.add(410)
     return statuses
 
 
 def _error_content(one: Operation, status: int) -> dict[str, Any]:
-    if one.is_oauth and status not in (406, 500, 503, 504):
+    if one.is_oauth and status in OAUTH_STATUSES:
         return {JSON: {"schema": _schema(OAuthErrorBody)}}
     return {JSON: {"schema": _schema(ErrorBody)}, PROBLEM_JSON: {"schema": _schema(ProblemBody)}}
 
@@ -147,7 +178,8 @@ def _security(one: Operation) -> list[dict[str, list[str]]]:
         case Security.USER_TOKEN:
             return [{"userToken": [one.scope] if one.scope else []}]
         case Security.ANY_TOKEN:
-            return [{"clientToken": []}, {"userToken": []}]
+            scopes = [one.scope] if one.scope else []
+            return [{"clientToken": scopes}, {"userToken": scopes}]
 
 
 def _security_schemes() -> dict[str, Any]:

@@ -21,6 +21,7 @@ from kontor.domain.principals import Principal
 from kontor.services.bundle import Services
 from kontor.wire.urls import Urls
 
+NO_SUCH_OBJECT = "There is no such object."
 T = TypeVar("T")
 HttpMethodName: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 Handler: TypeAlias = Callable[["Call"], Awaitable[Answer]]
@@ -43,7 +44,7 @@ class Security(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """The answer when all goes well. `shape` is None for an answer without a body."""
+    """The answer when all goes well. `shape` is None for an answer without a body, a tuple for one of several."""
 
     status: int = 200
     shape: Any = None
@@ -72,7 +73,9 @@ class Operation:
     body_media_type: str = JSON
     is_bulk: bool = False
     is_oauth: bool = False
+    is_forgiving: bool = False  # answers success to whatever is sent
     errors: tuple[int, ...] = ()
+    other_statuses: dict[int, str] = field(default_factory=dict)  # neither success nor error, such as 304
     description: str = ""
     retired_on: date | None = None
 
@@ -143,7 +146,10 @@ class Call:
         return self._principal
 
     def path(self, name: str) -> str:
+        """A name with a NUL names no object: the database could not even be asked for it."""
         value: str = self.request.path_params[name.replace("-", "_")]
+        if "\x00" in value:
+            raise HttpError(404, NO_SUCH_OBJECT)
         return value
 
     def path_uuid(self, name: str) -> UUID:
@@ -151,7 +157,7 @@ class Call:
         try:
             return UUID(self.path(name))
         except ValueError:
-            raise HttpError(404, "There is no such object.") from None
+            raise HttpError(404, NO_SUCH_OBJECT) from None
 
     def header(self, name: str) -> str | None:
         return self.request.headers.get(name)

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import show_facts, show_rows
-from kontor.domain.errors import InvalidError
+from kontor.domain.errors import ConflictError, InvalidError
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind, Tenant
@@ -23,17 +23,13 @@ Bases = Annotated[
     list[str] | None,
     Parameter(name="--callback-base", negative="", help="Start of allowed callback URLs; repeat for several."),
 ]
+KEEP_IT = "Keep it now: only its hash is stored."
 
 tenant = App(name="tenant", help="Tenants: who uses this Kontor.")
 client = App(name="client", help="Clients of a tenant: programs that obtain tokens.")
 role = App(name="role", help="Roles of a client: the scopes its users get.")
 user = App(name="user", help="Users of a tenant.")
 api_key = App(name="api-key", help="API keys: a classic token without a password.")
-
-
-def add_commands(app: App) -> None:
-    for one in (tenant, client, role, user, api_key):
-        app.command(one)
 
 
 # Tenants
@@ -62,7 +58,9 @@ def show_tenant(name: str, *, as_json: AsJson = False) -> None:
 def create_tenant(
     name: str,
     *,
-    regulated: Annotated[bool, Parameter(negative="--redirect", help="May it handle bank credentials itself?")],
+    regulated: Annotated[
+        bool | None, Parameter(negative="--redirect", help="May it handle bank credentials itself?")
+    ] = None,
     description: Description = None,
     scope: Scopes = None,
     callback_base: Bases = None,
@@ -74,6 +72,8 @@ def create_tenant(
 
     A redirect tenant never sees bank credentials; it needs --callback-base, or an explicit --any-callback.
     """
+    if regulated is None:
+        raise ConflictError("Say whether the tenant is --regulated or --redirect.")
     made = new_tenant(name, is_regulated=regulated, scopes=scope or ALL_SCOPES)
     changes = {
         "description": description,
@@ -142,7 +142,7 @@ def create_client(
         lambda one: one.tenant_administration.create_client(tenant, name, kind, scopes, description)
     )
     show_facts({"username": made.username, "password": secret}, as_json=as_json)
-    say("Keep the password now: only its hash is stored.")
+    say(KEEP_IT)
 
 
 @client.command(name="renew-secret")
@@ -150,6 +150,7 @@ def renew_client_secret(tenant: str, name: str, *, as_json: AsJson = False) -> N
     """Replace a client's secret. The old one stops working at once."""
     secret = use_services(lambda one: one.tenant_administration.renew_client_secret(tenant, name))
     show_facts({"username": f"{tenant}/{name}", "password": secret}, as_json=as_json)
+    say(KEEP_IT)
 
 
 @client.command(name="delete")
@@ -236,6 +237,7 @@ def create_api_key(
     """Create an API key for a user at a client. It is shown now and never again."""
     key = use_services(lambda one: one.tokens.create_api_key(tenant, client, username, description))
     show_facts({"apiKey": key.reveal()}, as_json=as_json)
+    say(KEEP_IT)
 
 
 @api_key.command(name="delete")

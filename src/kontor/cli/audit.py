@@ -13,10 +13,6 @@ from kontor.services.bundle import Services
 audit = App(name="audit", help="The audit trail.")
 
 
-def add_commands(app: App) -> None:
-    app.command(audit)
-
-
 @audit.command(name="list")
 def list_entries(
     tenant: Annotated[str | None, Parameter(help="The tenant; without it, the system's own trail.")] = None,

@@ -1,53 +1,104 @@
 """All commands of `kontor`, and how errors leave the program."""
 
+import signal
+import sys
 from typing import Any
 
 from cyclopts import App, CycloptsError
-from psycopg import OperationalError
 
 from kontor import __version__
-from kontor.cli.output import errors
+from kontor.cli.output import complain, errors
 from kontor.config import SettingError
-from kontor.domain.errors import KontorError
-from kontor.storage.database import UnsafeDatabaseError
-from kontor.storage.embedded import EmbeddedError
-from kontor.storage.keys import KeyUnusableError
-from kontor.storage.migrate import MigrationError
+from kontor.domain.errors import InvalidError, KontorError
 
-OK, REFUSED, USAGE = 0, 1, 2
-EXPECTED = (SettingError, KontorError, EmbeddedError, KeyUnusableError, MigrationError, UnsafeDatabaseError)
+OK, REFUSED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+COMMANDS = {
+    "demo": ("kontor.cli.demo:demo", "Start everything, with two tenants to try. Ctrl-C stops it all."),
+    "serve": ("kontor.cli.processes:serve", "Serve the API. The database must have been migrated."),
+    "worker": ("kontor.cli.processes:worker", "Run a worker: background refresh, webhooks, housekeeping."),
+    "migrate": ("kontor.cli.processes:migrate", "Bring the database to this version. Safe to repeat."),
+    "settings": ("kontor.cli.processes:settings", "List every setting with its default."),
+    "openapi": ("kontor.cli.processes:openapi", "Print the OpenAPI document."),
+    "tenant": ("kontor.cli.administration:tenant", "Tenants: who uses this Kontor."),
+    "client": ("kontor.cli.administration:client", "Clients of a tenant: programs that obtain tokens."),
+    "role": ("kontor.cli.administration:role", "Roles of a client: the scopes its users get."),
+    "user": ("kontor.cli.administration:user", "Users of a tenant."),
+    "api-key": ("kontor.cli.administration:api_key", "API keys: a classic token without a password."),
+    "key": ("kontor.cli.keys:key", "Keys of tenants, and the master key."),
+    "audit": ("kontor.cli.audit:audit", "The audit trail: read it, prove that it is whole."),
+}
 
 
 def make_app() -> App:
-    """Each noun has its own file; they are loaded here, so that `kontor --help` knows all of them."""
-    from kontor.cli import administration, audit, demo, keys, processes
-
+    """Each noun has its own file, loaded when it is called: `kontor serve` does not wait for what it does not use."""
     app = App(
         name="kontor",
         version=__version__,
         help="Kontor connects bank accounts, pays, and understands what transactions mean.",
         help_epilogue="Settings are environment variables, see `kontor settings`. Exit: 0 done, 1 refused, 2 usage.",
+        error_console=errors,
+        error_formatter=lambda error: f"{error} Try --help.",
     )
-    processes.add_commands(app)
-    demo.add_commands(app)
-    administration.add_commands(app)
-    keys.add_commands(app)
-    audit.add_commands(app)
+    for name, (place, summary) in COMMANDS.items():
+        app.command(place, name=name, help=summary)
     return app
 
 
 def run(arguments: list[str]) -> int:
+    # Like Ctrl-C, a polite request to end must reach the `finally` that stops an embedded database.
+    signal.signal(signal.SIGTERM, _end)
     app = make_app()
     try:
         result: Any = app(arguments, exit_on_error=False, result_action="return_value")
     except CycloptsError:
         return USAGE  # cyclopts has explained it
-    except EXPECTED as error:
-        errors.print(f"[red]Refused:[/red] {error}")
-        return REFUSED
-    except OperationalError as error:
-        errors.print(f"[red]The database cannot be reached:[/red] {str(error).splitlines()[0]}")
-        return REFUSED
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
+    except Exception as error:
+        reason = explain(error)
+        if reason is None:
+            raise
+        complain(reason)
+        return REFUSED
     return result if isinstance(result, int) else OK
+
+
+def explain(error: Exception) -> str | None:
+    """What an expected error means to the person at the keyboard; None for a defect."""
+    from psycopg import Error, OperationalError, ProgrammingError
+    from psycopg.errors import InsufficientPrivilege
+
+    from kontor.storage.database import UnsafeDatabaseError
+    from kontor.storage.embedded_host import EmbeddedError
+    from kontor.storage.keys import KeyUnusableError
+    from kontor.storage.migrate import MigrationError
+
+    match error:
+        case InvalidError():
+            return f"{error}."
+        case KontorError() | SettingError() | EmbeddedError() | KeyUnusableError():
+            return str(error)
+        case MigrationError() | UnsafeDatabaseError():
+            return str(error)
+        case InsufficientPrivilege():
+            return f"This database role may not do that ({_first_line(error)}); set KONTOR_MIGRATION_DATABASE_URL."
+        case OperationalError():
+            return f"The database cannot be reached: {_first_line(error)}"
+        case ProgrammingError() if error.sqlstate is None:
+            return f"KONTOR_DATABASE_URL cannot be understood: {_first_line(error)}"
+        case Error():
+            return None
+        case OSError():
+            place = f" ({error.filename})" if error.filename else ""
+            return f"The system says: {error.strerror or error}{place}."
+    return None
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def _end(*_: object) -> None:
+    sys.exit(128 + signal.SIGTERM)

@@ -2,39 +2,37 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
 
-from kontor.bootstrap import open_services, with_database
-from kontor.cli.output import errors
+from kontor.cli.output import say
 from kontor.config import read_settings
-from kontor.domain.errors import ConflictError
-from kontor.logs import configure_logs
-from kontor.services.bundle import Services
-from kontor.storage.migrate import find_missing
+
+if TYPE_CHECKING:
+    from kontor.services.bundle import Services
+
+__all__ = ["AsJson", "say", "use_services"]
 
 T = TypeVar("T")
 
 AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for programs.")]
 
 
-def use_services(task: Callable[[Services], Awaitable[T]]) -> T:
+def use_services(task: "Callable[[Services], Awaitable[T]]") -> T:
     """Run one task with the services; the embedded database is started for it when nobody runs it already."""
+    from kontor.bootstrap import open_services, with_database
+    from kontor.logs import configure_logs
+    from kontor.storage.migrate import require_migrated
+
     settings = read_settings()
     configure_logs("error", "text")
     with with_database(settings) as ready:
         assert ready.database_url is not None
-        if find_missing(ready.database_url):
-            raise ConflictError("The database is not migrated to this version. Run `kontor migrate` first.")
+        require_migrated(ready.database_url)
 
         async def run() -> T:
             async with open_services(ready, "kontor cli") as services:
                 return await task(services)
 
         return asyncio.run(run())
-
-
-def say(text: str) -> None:
-    """A remark for a person, kept apart from the result."""
-    errors.print(text)

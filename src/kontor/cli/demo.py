@@ -5,146 +5,116 @@ import json
 import os
 import secrets
 import signal
-import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
-from kontor.cli.output import errors
-from kontor.config import Settings, export_settings, read_settings
+from kontor.cli.output import errors, say
+from kontor.cli.processes import refuse_used_port
+from kontor.config import Settings, read_settings
 from kontor.domain.errors import ConflictError
 
-STOP_SECONDS = 40
+if TYPE_CHECKING:
+    from kontor.storage.embedded import EmbeddedPostgres
 
-
-def add_commands(app: App) -> None:
-    app.command(demo)
+HOST = "127.0.0.1"
+LOCK_PATIENCE_SECONDS = 1
+ORPHAN_PATIENCE_SECONDS = 10
 
 
 def demo(
     *,
     port: Annotated[int, Parameter(help="Port of the API.")] = 8080,
     data: Annotated[Path | None, Parameter(help="Folder for the database and demo.json.")] = None,
-    today: Annotated[date | None, Parameter(help="Run at another date.")] = None,
+    today: Annotated[date | None, Parameter(help="Run at another date.", show_default=False)] = None,
 ) -> int:
     """Start everything, with two tenants to try: PostgreSQL, the API and a worker. Ctrl-C stops it all."""
-    from kontor.bootstrap import attach_embedded, migrate_database
     from kontor.storage.embedded import EmbeddedPostgres
 
-    base_url = f"http://127.0.0.1:{port}"
-    settings = read_settings(data=data, base_url=base_url, today=today, demo=True)
+    settings = read_settings(data=data, base_url=f"http://{HOST}:{port}", today=today, demo=True)
     settings = replace(settings, data=settings.data.resolve(), database_url=None)
-    stopping = _notice_signals()
-    with _only_one(settings.data), _step("PostgreSQL") as step:
+    stopping = Stopping()
+    with _only_one(settings.data):
         server = EmbeddedPostgres(settings.data)
-        step.note("first start" if not server.cluster.exists() else "")
+        # After a crash the last API may need a moment to notice that it is alone.
+        refuse_used_port(HOST, port, ORPHAN_PATIENCE_SECONDS if server.is_running() else 0)
         try:
-            ready = attach_embedded(settings, server.start())
-            step.next("Migrations")
-            migrate_database(ready)
-            step.next("Demo tenants")
-            facts = _prepare_tenants(ready)
-            step.next("API and worker")
-            children = Children(ready, port)
-            try:
-                children.start()
-                children.wait_until_ready(base_url, stopping)
-                step.done()
-                _show_welcome(base_url, facts, settings.data)
-                children.watch(stopping)
-            finally:
-                errors.print("\nStopping …")
-                children.stop()
+            _run(server, settings, port, stopping)
+        except StopRequested:
+            pass
         finally:
             server.stop()
-    errors.print("Stopped; the data stays in " + str(settings.data))
+    say(f"Stopped; the data stays in {settings.data}")
     return 0
 
 
-class Children:
-    """The API and the worker, as processes of their own."""
+def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "Stopping") -> None:
+    from kontor.bootstrap import attach_embedded, migrate_database
+    from kontor.cli.demo_processes import Children
 
-    def __init__(self, settings: Settings, port: int) -> None:
-        quiet = replace(settings, log_level="warning") if "KONTOR_LOG_LEVEL" not in os.environ else settings
-        self._environment = os.environ | export_settings(replace(quiet, log_format="text"))
-        self._commands = {"API": ["serve", "--port", str(port)], "worker": ["worker"]}
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+    say("[bold]Kontor[/bold] is starting", is_styled=True)
+    steps = Steps(stopping)
+    is_first = not server.cluster.exists()
+    with steps.step("PostgreSQL (first start)" if is_first else "PostgreSQL"):
+        ready = attach_embedded(settings, server.start())
+    with steps.step("Migrations"):
+        migrate_database(ready)
+    with steps.step("Demo tenants"):
+        facts = _prepare_tenants(ready)
+    children = Children(ready, port)
+    try:
+        with steps.step("API and worker"):
+            children.start()
+            children.wait_until_ready(settings.base_url, stopping)
+        _show_welcome(settings.base_url, facts, settings.data)
+        children.watch(stopping)
+    except StopRequested:
+        say("\nStopping …")
+        raise
+    finally:
+        children.stop()
 
-    def start(self) -> None:
-        for name in self._commands:
-            self._start_one(name)
 
-    def _start_one(self, name: str) -> None:
-        # A session of its own: Ctrl-C in the terminal reaches us alone, and we stop the children in order.
-        self._running[name] = subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", "kontor", *self._commands[name]], env=self._environment, start_new_session=True
-        )
-
-    def wait_until_ready(self, base_url: str, stopping: "Stopping") -> None:
-        end = time.monotonic() + 60
-        while time.monotonic() < end and not stopping:
-            if self._running["API"].poll() is not None:
-                raise ConflictError(f"The API did not start. Is the port of {base_url} in use?")
-            try:
-                with urllib.request.urlopen(f"{base_url}/health/ready", timeout=1):  # noqa: S310
-                    return
-            except (urllib.error.URLError, TimeoutError, ConnectionError):
-                time.sleep(0.02)
-        if not stopping:
-            raise ConflictError("The API did not answer within a minute.")
-
-    def watch(self, stopping: "Stopping") -> None:
-        """Until told to stop; a child that ends by itself is started again."""
-        while not stopping:
-            for name, process in list(self._running.items()):
-                if process.poll() is not None:
-                    errors.print(
-                        f"[yellow]The {name} ended (exit code {process.returncode}); starting it again.[/yellow]"
-                    )
-                    time.sleep(1)
-                    self._start_one(name)
-            time.sleep(0.1)
-
-    def stop(self) -> None:
-        for process in self._running.values():
-            if process.poll() is None:
-                process.terminate()
-        end = time.monotonic() + STOP_SECONDS
-        for process in self._running.values():
-            try:
-                process.wait(max(0.1, end - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+class StopRequested(Exception):  # noqa: N818 (not an error)
+    """The user wants an end."""
 
 
 class Stopping:
-    """Becomes true when the user wants an end."""
+    """Notices Ctrl-C, SIGTERM and a terminal that is closed. Nothing is interrupted: each step ends in order."""
 
     def __init__(self) -> None:
         self._is_set = False
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._set)
 
-    def set(self, *_: object) -> None:
+    def _set(self, *_: object) -> None:
         self._is_set = True
 
-    def __bool__(self) -> bool:
-        return self._is_set
+    def check(self) -> None:
+        if self._is_set:
+            raise StopRequested
 
 
-def _notice_signals() -> Stopping:
-    stopping = Stopping()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stopping.set)
-    return stopping
+class Steps:
+    """Progress in the words of a person: what was done, and how long it took."""
+
+    def __init__(self, stopping: Stopping) -> None:
+        self._stopping = stopping
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        self._stopping.check()
+        started = time.monotonic()
+        yield
+        seconds = time.monotonic() - started
+        say(f"  [green]✓[/green] {name} [dim]{seconds:.1f} s[/dim]", is_styled=True)
+        self._stopping.check()
 
 
 @contextmanager
@@ -152,7 +122,7 @@ def _only_one(data: Path) -> Iterator[None]:
     """One demo per data folder. The lock goes with the process, also after kill -9."""
     data.mkdir(parents=True, exist_ok=True)
     with (data / "demo.lock").open("w") as file:
-        end = time.monotonic() + 5
+        end = time.monotonic() + LOCK_PATIENCE_SECONDS
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -162,34 +132,6 @@ def _only_one(data: Path) -> Iterator[None]:
                     raise ConflictError(f"Another demo is running on {data}.") from None
                 time.sleep(0.1)
         yield
-
-
-class _Step:
-    """Progress in the words of a person: what is being done, and how long it took."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._note = ""
-        self._started = time.monotonic()
-
-    def note(self, text: str) -> None:
-        self._note = f" ({text})" if text else ""
-
-    def next(self, name: str) -> None:
-        self.done()
-        self._name, self._note, self._started = name, "", time.monotonic()
-
-    def done(self) -> None:
-        if self._name:
-            seconds = time.monotonic() - self._started
-            errors.print(f"  [green]✓[/green] {self._name}{self._note} [dim]{seconds:.1f} s[/dim]")
-        self._name = ""
-
-
-@contextmanager
-def _step(name: str) -> Iterator[_Step]:
-    errors.print("[bold]Kontor[/bold] is starting")
-    yield _Step(name)
 
 
 def _prepare_tenants(settings: Settings) -> dict[str, Any]:
@@ -220,18 +162,13 @@ def _prepare_tenants(settings: Settings) -> dict[str, Any]:
 def _show_welcome(base_url: str, facts: dict[str, Any], data: Path) -> None:
     tenant = facts["tenants"][0]
     client, user = tenant["userClient"], tenant["user"]
-    errors.print(f"""
-[bold]Kontor runs at {base_url}[/bold]
-
-  API documentation   {base_url}/docs
-  All logins          {data / "demo.json"}
-
-Get a token (paste this into another terminal):
-""")
-    errors.print(
+    bold, plain = ("[bold]", "[/bold]") if errors.is_terminal else ("", "")
+    say(f"\n{bold}Kontor runs at {base_url}{plain}\n", is_styled=True)
+    say(f"  API documentation   {base_url}/docs")
+    say(f"  All logins          {data / 'demo.json'}\n")
+    say("Get a token (paste this into another terminal):\n")
+    say(
         f"  curl -s -u '{client['username']}:{client['password']}' {base_url}/auth/oauth2/token \\\n"
-        f"    -d grant_type=password -d username={user['username']} -d password='{user['password']}'",
-        markup=False,
-        soft_wrap=True,
+        f"    -d grant_type=password -d username={user['username']} -d password='{user['password']}'\n"
     )
-    errors.print("\n[dim]Ctrl-C stops everything.[/dim]")
+    say("[dim]Ctrl-C stops everything.[/dim]", is_styled=True)

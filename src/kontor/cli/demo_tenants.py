@@ -17,12 +17,13 @@ CALLBACK_BASES = {
     "demo-redirect": ("https://example.com/", "http://localhost", "http://127.0.0.1"),
 }
 USERNAME = "demo"
+KEYS = {"name", "regulated", "adminClient", "userClient", "user", "apiKey", "callbackBases"}
 
 
-async def ensure_demo_tenants(services: Services, base_url: str, known: dict[str, Any]) -> dict[str, Any]:
+async def ensure_demo_tenants(services: Services, base_url: str, known: Any) -> dict[str, Any]:
     """Create what is missing. Secrets that only `demo.json` knew and that are lost are made anew."""
     existing = {one.name for one in await services.tenant_administration.list_tenants()}
-    remembered = {one["name"]: one for one in known.get("tenants", [])}
+    remembered = _read_known(known)
     shown = []
     for name, is_regulated in TENANTS.items():
         if name in existing and name in remembered:
@@ -30,22 +31,38 @@ async def ensure_demo_tenants(services: Services, base_url: str, known: dict[str
             continue
         if name not in existing:
             await _create_tenant(services, name, is_regulated=is_regulated)
+        await _ensure_clients(services, name)
         shown.append(await _renew_logins(services, name, is_regulated=is_regulated))
     return {"baseUrl": base_url, "tenants": shown}
 
 
+def _read_known(known: Any) -> dict[str, dict[str, Any]]:
+    """The tenants of an earlier `demo.json`, as far as they are whole."""
+    listed = known.get("tenants") if isinstance(known, dict) else None
+    whole = [one for one in listed or [] if isinstance(one, dict) and set(one) == KEYS]
+    return {one["name"]: one for one in whole}
+
+
 async def _create_tenant(services: Services, name: str, *, is_regulated: bool) -> None:
-    administration = services.tenant_administration
     tenant = replace(
         new_tenant(name, is_regulated=is_regulated, scopes=ALL_SCOPES),
         description="Demo tenant" if is_regulated else "Demo tenant that uses the redirect frontend",
         callback_bases=CALLBACK_BASES[name],
     )
-    await administration.create_tenant(tenant)
-    await administration.create_client(name, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES, "manages the tenant")
-    await administration.create_client(name, "app", ClientKind.USER, USER_SCOPES, "the tenant's application")
-    role = new_role("customer", USER_SCOPES, is_default=True, description="what the application's users may do")
-    await administration.create_role(name, "app", role)
+    await services.tenant_administration.create_tenant(tenant)
+
+
+async def _ensure_clients(services: Services, name: str) -> None:
+    """Each by itself: an earlier start may have been killed between any two of them."""
+    administration = services.tenant_administration
+    clients = {one.name for one in await administration.list_clients(name)}
+    if "admin" not in clients:
+        await administration.create_client(name, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES, "manages the tenant")
+    if "app" not in clients:
+        await administration.create_client(name, "app", ClientKind.USER, USER_SCOPES, "the tenant's application")
+    if not await administration.list_roles(name, "app"):
+        role = new_role("customer", USER_SCOPES, is_default=True, description="what the application's users may do")
+        await administration.create_role(name, "app", role)
 
 
 async def _renew_logins(services: Services, name: str, *, is_regulated: bool) -> dict[str, Any]:

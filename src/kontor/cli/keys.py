@@ -1,21 +1,19 @@
 """Keys: the tenants' transport keys, and the master key above all."""
 
 import base64
+import os
 import secrets
 
 from cyclopts import App
 
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import console, show_facts, show_rows
+from kontor.config import read_settings
 from kontor.domain.errors import InvalidError
 from kontor.domain.secrets import Secret
-from kontor.storage.keys import read_master_key
+from kontor.storage.keys import decode_master_key, replace_key_file
 
 key = App(name="key", help="Keys of tenants, and the master key.")
-
-
-def add_commands(app: App) -> None:
-    app.command(key)
 
 
 @key.command(name="list")
@@ -50,13 +48,22 @@ def generate_master_key() -> None:
 def rewrap_keys() -> None:
     """Replace the master key: the new one is read from KONTOR_NEW_MASTER_KEY.
 
-    Stop all processes first; afterwards start them with the new key in KONTOR_MASTER_KEY.
+    Stop all processes first; afterwards start them with the new key. The key file of an embedded database is replaced.
     """
-    import os
+    from kontor.bootstrap import EMBEDDED_KEY_FILE
 
-    text = os.environ.get("KONTOR_NEW_MASTER_KEY")
-    if not text:
+    text = Secret(os.environ.get("KONTOR_NEW_MASTER_KEY", ""))
+    if not text.reveal():
         raise InvalidError("is not set", "KONTOR_NEW_MASTER_KEY")
-    new = read_master_key(Secret(text), None, None)
+    new = decode_master_key(text, "KONTOR_NEW_MASTER_KEY")
     count = use_services(lambda one: one.tenant_administration.rewrap_keys(new))
     say(f"{count} tenant keys are now wrapped by the new master key.")
+    settings = read_settings()
+    if settings.master_key is not None:
+        say("Start all processes with the new key in KONTOR_MASTER_KEY.")
+    elif settings.master_key_command is not None:
+        say("Let KONTOR_MASTER_KEY_COMMAND print the new key before you start a process.")
+    else:
+        file = settings.data / EMBEDDED_KEY_FILE
+        replace_key_file(file, text)
+        say(f"It is in {file}; the old one stays beside it as {file.stem}.previous, for older backups.")

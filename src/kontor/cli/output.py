@@ -1,15 +1,39 @@
-"""What the command line prints: tables for people, JSON for programs."""
+"""What the command line prints: tables for people, JSON for programs. Remarks go to standard error."""
 
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-console = Console(highlight=False)
-errors = Console(stderr=True, highlight=False)
+# Where nobody looks at it, a table must not be cut to the 80 columns of a terminal that is not there.
+_WIDE = 250
+
+
+class _Remarks(Console):
+    def on_broken_pipe(self) -> None:
+        """Nobody listens any more; what is to be stopped must be stopped all the same."""
+        self.quiet = True
+
+
+console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+errors = _Remarks(stderr=True, highlight=False)
+
+
+def say(text: str, *, is_styled: bool = False) -> None:
+    """A remark for a person, kept apart from the result. A terminal that has gone is no reason to fail."""
+    with suppress(OSError, ValueError):
+        errors.print(text, markup=is_styled, soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """Why something was refused: one sentence."""
+    with suppress(OSError, ValueError):
+        errors.print("[red]Refused:[/red] ", end="")
+        errors.print(text, markup=False, soft_wrap=True)
 
 
 def show_rows(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, as_json: bool, keys: Sequence[str]) -> None:
@@ -19,13 +43,13 @@ def show_rows(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, as_json
         show_json([dict(zip(keys, row, strict=True)) for row in rows])
         return
     if not rows:
-        console.print("Nothing there yet.")
+        say("Nothing there yet.")
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in headings:
         table.add_column(heading, overflow="fold")
     for row in rows:
-        table.add_row(*[_to_text(value) for value in row])
+        table.add_row(*[_to_cell(value) for value in row])
     console.print(table)
 
 
@@ -41,15 +65,22 @@ def show_facts(facts: dict[str, Any], *, as_json: bool) -> None:
         return
     width = max(len(name) for name in facts)
     for name, value in facts.items():
+        lines = _to_lines(value)
         console.print(f"[bold]{name.ljust(width)}[/bold]  ", end="")
-        console.print(_to_text(value), markup=False, soft_wrap=True)
+        console.print(f"\n{' ' * (width + 2)}".join(lines), markup=False, soft_wrap=True)
 
 
-def _to_text(value: Any) -> str:
+def _to_cell(value: Any) -> Any:
+    from rich.text import Text
+
+    return Text("\n".join(_to_lines(value)))
+
+
+def _to_lines(value: Any) -> list[str]:
     if value is None:
-        return ""
+        return [""]
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return ["yes" if value else "no"]
     if isinstance(value, list | tuple):
-        return "\n".join(str(one) for one in value)
-    return str(value)
+        return [str(one) for one in value] or [""]
+    return [str(value)]

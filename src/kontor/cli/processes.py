@@ -3,10 +3,13 @@
 import asyncio
 import os
 import shutil
+import socket
 import tempfile
+import time
+from dataclasses import replace
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from kontor.cli.context import AsJson, say
 from kontor.cli.output import show_json, show_rows
@@ -14,6 +17,14 @@ from kontor.config import Settings, describe_settings, export_settings, read_set
 from kontor.domain.errors import ConflictError
 
 GRACE_SECONDS = 30
+
+# Granian's own messages pass through our log, in its format and with its masks.
+GRANIAN_LOGS = {
+    "loggers": {
+        "_granian": {"handlers": [], "propagate": True},
+        "granian.access": {"handlers": [], "propagate": False},
+    }
+}
 
 
 def serve(
@@ -23,14 +34,17 @@ def serve(
     workers: Annotated[int, Parameter(help="API processes.")] = 1,
 ) -> None:
     """Serve the API. The database must have been migrated."""
-    from kontor.bootstrap import with_database
-    from kontor.storage.migrate import find_missing
+    from kontor.bootstrap import end_with_parent, with_database
+    from kontor.logs import configure_logs
 
+    if workers < 1:
+        raise ConflictError("--workers must be 1 or more.")
     settings = read_settings()
+    configure_logs(settings.log_level, settings.log_format)
+    end_with_parent(settings.parent_pid)
+    refuse_used_port(host, port)
     with with_database(settings) as ready:
-        assert ready.database_url is not None
-        if find_missing(ready.database_url):
-            raise ConflictError("The database is not migrated to this version. Run `kontor migrate` first.")
+        _refuse_unusable(ready)
         run_server(ready, host, port, workers)
 
 
@@ -38,10 +52,13 @@ def run_server(settings: Settings, host: str, port: int, workers: int) -> None:
     """Until SIGTERM or Ctrl-C; requests in flight are finished first."""
     from granian.constants import Interfaces, Loops
     from granian.http import HTTP1Settings
+    from granian.log import LogLevels
     from granian.server import Server
 
     metrics_folder = tempfile.mkdtemp(prefix="kontor-metrics-")
-    os.environ.update(export_settings(settings), PROMETHEUS_MULTIPROC_DIR=metrics_folder)
+    os.environ.update(
+        export_settings(replace(settings, parent_pid=os.getpid())), PROMETHEUS_MULTIPROC_DIR=metrics_folder
+    )
     try:
         Server(
             "kontor.bootstrap:create_app",
@@ -55,21 +72,57 @@ def run_server(settings: Settings, host: str, port: int, workers: int) -> None:
             http1_settings=HTTP1Settings(header_read_timeout=10_000, max_buffer_size=64 * 1024),
             respawn_failed_workers=True,
             workers_kill_timeout=GRACE_SECONDS,
-            log_enabled=False,
+            log_level=LogLevels.warning,
+            log_dictconfig=GRANIAN_LOGS,
         ).serve()
     finally:
         shutil.rmtree(metrics_folder, ignore_errors=True)
 
 
-def work() -> None:
+def refuse_used_port(host: str, port: int, patience_seconds: float = 0) -> None:
+    """Granian's sockets may share a port, so that two servers would take turns in answering."""
+    end = time.monotonic() + patience_seconds
+    while True:
+        try:
+            family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(address)
+            return
+        except OverflowError:
+            raise ConflictError(f"{port} is not a port.") from None
+        except OSError as error:
+            if time.monotonic() >= end:
+                raise ConflictError(f"Cannot listen on {host} port {port}: {error.strerror}.") from None
+            time.sleep(0.1)
+
+
+def worker() -> None:
     """Run a worker: background refresh, webhooks, housekeeping."""
-    from kontor.bootstrap import create_worker, with_database
+    from kontor.bootstrap import create_worker, end_with_parent, with_database
     from kontor.logs import configure_logs
 
     settings = read_settings()
     configure_logs(settings.log_level, settings.log_format)
+    end_with_parent(settings.parent_pid)
     with with_database(settings) as ready:
+        _refuse_unusable(ready)
         asyncio.run(create_worker(ready).run())
+
+
+def _refuse_unusable(settings: Settings) -> None:
+    """Before any process is started: is the database there, of this version, safe, and is the master key its own?"""
+    from kontor.bootstrap import open_services
+    from kontor.storage.migrate import require_migrated
+
+    assert settings.database_url is not None
+    require_migrated(settings.database_url)
+
+    async def try_out() -> None:
+        async with open_services(replace(settings, pool_size=1), "kontor start"):
+            pass
+
+    asyncio.run(try_out())
 
 
 def migrate() -> None:
@@ -101,11 +154,3 @@ def openapi() -> None:
     from kontor.api.operations import OPERATIONS
 
     show_json(make_document(OPERATIONS, read_settings().base_url))
-
-
-def add_commands(app: App) -> None:
-    app.command(serve)
-    app.command(work, name="worker")
-    app.command(migrate)
-    app.command(settings)
-    app.command(openapi)

@@ -79,9 +79,13 @@ Job: TypeAlias = Fetch
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Circumstances of a call. `today` is the business date; a user is present when `customer_ip` is known."""
+    """Circumstances of a call. `today` is the business date; a user is present when `customer_ip` is known.
+
+    `customer` is an opaque name of Kontor's user, the same in every call.
+    """
 
     today: date
+    customer: str = ""
     customer_ip: str | None = None
     callback_url: str | None = None
 

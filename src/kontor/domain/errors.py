@@ -38,3 +38,7 @@ class TooManyAttemptsError(KontorError):
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__(f"Too many failed attempts. Try again in {retry_after_seconds} seconds.")
         self.retry_after_seconds = retry_after_seconds
+
+
+class BusyError(KontorError):
+    """Another operation holds what this one needs; it may be tried again soon."""

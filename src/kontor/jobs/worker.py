@@ -1,25 +1,31 @@
 """The worker: pgqueuer dispatches, our own rows decide. It outlives every fault of the database."""
 
 import asyncio
+import os
 import random
 import signal
+import socket
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from datetime import timedelta
-from uuid import uuid4
+from typing import Any
 
 import structlog
 from pgqueuer import PgQueuer
 from psycopg import AsyncConnection, Error
 
 from kontor.config import Settings
+from kontor.jobs.queue_driver import TwoLineDriver
+from kontor.jobs.tasks import reap, register_jobs
 from kontor.services.bundle import Services
-from kontor.services.correlation import correlation_id
 from kontor.storage.database import SESSION_OPTIONS
 
 log = structlog.get_logger(__name__)
 
 RECONNECT_SECONDS = (0.5, 5.0)
+PROBE_SECONDS = 5  # between two looks at the queue's connection
+SILENCE_SECONDS = 10  # a server that does not answer for so long is given up
+GRACE_SECONDS = 25  # for jobs that run when the worker is told to stop, or has lost the database
 
 
 class Worker:
@@ -27,7 +33,6 @@ class Worker:
         self._settings = settings
         self._open_services = open_services
         self._stopping = asyncio.Event()
-        self._queuer: PgQueuer | None = None
 
     async def run(self) -> None:
         """Until told to stop. A lost database is waited for, never a reason to exit."""
@@ -46,38 +51,76 @@ class Worker:
 
     def stop(self) -> None:
         self._stopping.set()
-        if self._queuer is not None:
-            self._queuer.shutdown.set()
+        # Whatever still hangs after the grace is beyond help; the leases of its rows run out.
+        asyncio.get_running_loop().call_later(GRACE_SECONDS + 10, os._exit, 1)
 
     async def _pause(self) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), random.uniform(*RECONNECT_SECONDS))  # noqa: S311
 
     async def _serve_queue(self, services: Services) -> None:
-        assert self._settings.database_url is not None
-        connection = await AsyncConnection.connect(
-            self._settings.database_url.reveal(), autocommit=True, application_name="kontor queue", **SESSION_OPTIONS
-        )
-        async with connection:
-            self._queuer = queuer = PgQueuer.from_psycopg_connection(connection)
+        async with AsyncExitStack() as stack:
+            listening = await stack.enter_async_context(await self._connect("kontor queue listener"))
+            working = await stack.enter_async_context(await self._connect("kontor queue"))
+            queuer = PgQueuer(TwoLineDriver(listening, working))
             register_jobs(queuer, services)
-            if self._stopping.is_set():
-                return
-            log.info("worker.ready")
-            await queuer.run(
-                dequeue_timeout=timedelta(seconds=2),
-                heartbeat_timeout=timedelta(seconds=20),
-                shutdown_on_listener_failure=True,
+            running = asyncio.create_task(
+                queuer.run(
+                    dequeue_timeout=timedelta(seconds=2),
+                    heartbeat_timeout=timedelta(seconds=20),
+                    shutdown_on_listener_failure=True,
+                )
             )
+            reaping = asyncio.create_task(reap(services))
+            try:
+                log.info("worker.ready")
+                await self._watch(running, listening, working)
+            finally:
+                reaping.cancel()
+                queuer.shutdown.set()
+                await _end(running)
+            running.result()
+
+    async def _connect(self, name: str) -> AsyncConnection[Any]:
+        assert self._settings.database_url is not None
+        url = self._settings.database_url.reveal()
+        return await AsyncConnection.connect(url, autocommit=True, application_name=name, **SESSION_OPTIONS)
+
+    async def _watch(self, running: asyncio.Task[None], *connections: AsyncConnection[Any]) -> None:
+        """Until the queue ends, we are to stop, or a connection fails.
+
+        pgqueuer notices a closed connection by itself. With a server that is frozen or unreachable its queries never
+        return; a look through the same connections then does not either, and that is noticed here.
+        """
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            while True:
+                await asyncio.wait({running, stopping}, timeout=PROBE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                if running.done() or stopping.done():
+                    return
+                probe = asyncio.gather(*[one.execute("select 1") for one in connections])
+                await asyncio.wait({probe}, timeout=SILENCE_SECONDS)
+                if not probe.done():
+                    for one in connections:
+                        _cut(one)  # wakes everybody who waits for an answer
+                    await asyncio.wait({probe})
+                probe.result()
+        finally:
+            stopping.cancel()
 
 
-def register_jobs(queuer: PgQueuer, services: Services) -> None:
-    @queuer.schedule("housekeeping", "*/5 * * * *")
-    async def clean(schedule: object) -> None:
-        correlation_id.set(str(uuid4()))
-        await services.housekeeping.clean()
+async def _end(running: asyncio.Task[None]) -> None:
+    """Wait for the jobs at work, then no longer."""
+    await asyncio.wait({running}, timeout=GRACE_SECONDS)
+    if not running.done():
+        log.warning("worker.jobs-cut-off")
+        running.cancel()
+        await asyncio.wait({running}, timeout=5)
+    if not running.done():
+        raise RuntimeError("the queue does not end")
 
-    @queuer.schedule("anchor-audit-trail", "17 3 * * *")
-    async def anchor_audit_trail(schedule: object) -> None:
-        correlation_id.set(str(uuid4()))
-        await services.housekeeping.anchor_audit_trail()
+
+def _cut(connection: AsyncConnection[Any]) -> None:
+    """Close the line below the driver: cancelling a query asks the very server that does not answer."""
+    with suppress(OSError, Error), socket.socket(fileno=os.dup(connection.pgconn.socket)) as line:
+        line.shutdown(socket.SHUT_RDWR)

@@ -33,14 +33,18 @@ async def record(
 async def verify_chains(database: Database) -> dict[UUID, str | None]:
     """For each chain: None when it is whole, else what is wrong with it."""
     findings: dict[UUID, str | None] = {}
-    async with database.transaction() as connection:
+    async with database.snapshot() as connection:
         for chain, serial, head in await audit.list_chains(connection):
             entries = [one async for one in audit.read_entries(connection, chain)]
             broken = find_break(entries)
-            if broken is not None:
+            if serial < 0:
+                findings[chain] = f"its head is missing; {len(entries)} entries are there"
+            elif broken is not None:
                 findings[chain] = f"entry {broken.serial} does not follow from the ones before it"
-            elif len(entries) != serial or (entries and entries[-1].hash != head):
+            elif len(entries) != serial:
                 findings[chain] = f"the last entries are missing: {len(entries)} of {serial} are there"
+            elif entries and entries[-1].hash != head:
+                findings[chain] = f"entry {serial} is not the one that was written last"
             else:
                 findings[chain] = None
     return findings

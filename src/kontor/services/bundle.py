@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass
 
+from kontor.services.accesses import Accesses
 from kontor.services.encryption import Encryption
+from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
+from kontor.services.providers import Providers
 from kontor.services.tenants import TenantAdministration, Tenants
 from kontor.services.tokens import Tokens
+from kontor.services.transactions import Transactions
 from kontor.services.users import Users
 from kontor.storage.database import Database
 
@@ -19,3 +23,7 @@ class Services:
     tokens: Tokens
     encryption: Encryption
     housekeeping: Housekeeping
+    providers: Providers
+    accesses: Accesses
+    transactions: Transactions
+    fetching: Fetching

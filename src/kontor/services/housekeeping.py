@@ -1,9 +1,12 @@
 """Removing what has run out, in small batches."""
 
+from collections.abc import Awaitable, Callable
+
 import structlog
 
-from kontor.storage import audit, login_failures, tokens
-from kontor.storage.database import Database
+from kontor.services.accesses import delete_access_data
+from kontor.storage import accesses, audit, fetches, leases, login_failures, tokens
+from kontor.storage.database import Connection, Database
 
 log = structlog.get_logger(__name__)
 BATCH = 1000
@@ -14,20 +17,39 @@ class Housekeeping:
         self._database = database
 
     async def clean(self) -> None:
-        """Expired tokens and forgotten login failures."""
-        removed_tokens = 0
-        while True:
-            async with self._database.transaction() as connection:
-                count = await tokens.delete_expired_tokens(connection, BATCH)
-            removed_tokens += count
-            if count < BATCH:
-                break
-        async with self._database.transaction() as connection:
-            removed_failures = await login_failures.delete_old_failures(connection)
-        log.info("housekeeping", expired=removed_tokens, failures=removed_failures)
+        """Everything that has reached its end: tokens, data that is not stored permanently, traces of old work."""
+        removed = {
+            "expired_logins": await self._in_batches(lambda one: tokens.delete_expired_tokens(one, BATCH)),
+            "expired_accesses": await self._in_batches(_delete_expired_accesses),
+            "old_fetches": await self._in_batches(lambda one: fetches.delete_old_fetches(one, BATCH)),
+            "old_outcomes": await self._once(fetches.delete_old_outcomes),
+            "old_leases": await self._once(leases.delete_old_leases),
+            "old_failures": await self._once(login_failures.delete_old_failures),
+        }
+        log.info("housekeeping", **removed)
 
     async def anchor_audit_trail(self) -> None:
         """Log the head of each chain: who keeps the logs elsewhere can prove later that nothing was rewritten."""
         async with self._database.connect() as connection:
             for chain, serial, head in await audit.list_chains(connection):
                 log.info("audit.anchor", chain=str(chain), serial=serial, hash=head.hex())
+
+    async def _in_batches(self, delete: Callable[[Connection], Awaitable[int]]) -> int:
+        """Short transactions: nobody waits for a large one, and dead rows do not pile up."""
+        total = 0
+        while True:
+            count = await self._once(delete)
+            total += count
+            if count < BATCH:
+                return total
+
+    async def _once(self, delete: Callable[[Connection], Awaitable[int]]) -> int:
+        async with self._database.transaction() as connection:
+            return await delete(connection)
+
+
+async def _delete_expired_accesses(connection: Connection) -> int:
+    expired = await accesses.list_expired(connection, BATCH)
+    for user_id, access_id in expired:
+        await delete_access_data(connection, user_id, access_id)
+    return len(expired)

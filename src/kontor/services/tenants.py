@@ -88,7 +88,7 @@ class Tenants:
             role = await _find_own_role(connection, principal, tenant_name, client_name, name)
             user = await users.find_user(connection, principal.tenant_id, user_id)
             if user is None or not user.is_active:
-                raise InvalidError("this tenant has no such user", "$")
+                raise InvalidError("this tenant has no such user", "body")
             await tenants.assign_role(connection, role.id, user.id)
             await auditing.record(
                 connection,

@@ -102,16 +102,19 @@ class Tokens:
         """The classic token: an API key stands for a client and a user."""
         failure_key = _failure_key("api key", address)
         async with self._database.connect() as connection:
-            await _refuse_blocked(connection, [failure_key])
+            # A right key is served even from an address that guesses: nobody can guess 256 bits, and many share one.
             found = await tokens.find_api_key(connection, hash_secret(api_key.reveal()))
             if found is None:
-                await login_failures.count_failure(connection, failure_key)
-                raise GrantError("invalid_client", "The API key is unknown.")
+                await _refuse_blocked(connection, [failure_key])
+        if found is None:
+            await self._refuse_login(None, failure_key, "token.issue-by-key", "unknown API key")
+            raise GrantError("invalid_client", "The API key is unknown.")
+        async with self._database.connect() as connection:
             user_id, _, tenant_name, client_name = found
             client = await tenants.find_client(connection, tenant_name, client_name)
-            assert client is not None
-            user = await users.find_user(connection, client.tenant_id, user_id)
-            assert user is not None
+            user = await users.find_user(connection, client.tenant_id, user_id) if client else None
+        if client is None or user is None:  # deleted a moment ago
+            raise GrantError("invalid_client", "The API key is unknown.")
         return await self._issue(client, user, None, "token.issue-by-key")
 
     async def authenticate_client(self, login: ClientLogin) -> Client:
@@ -126,6 +129,8 @@ class Tokens:
             )
         stored = found[1] if found else _NO_SECRET
         if is_same_hash(stored, hash_secret(login.secret.reveal())) and found is not None:
+            async with self._database.connect() as connection:
+                await login_failures.forget_failures(connection, [key])
             return found[0]
         subject = f"client {found[0].username}" if found else "unknown client"
         await self._refuse_login(found[0] if found else None, key, "token.client-login", subject)
@@ -268,7 +273,7 @@ class Tokens:
 def _choose_scopes(full: set[str], requested: str | None) -> tuple[str, ...]:
     """Nothing requested means everything; what is requested must be within it. In a fixed order either way."""
     wanted = full if requested is None else set(requested.split(" ")) - {""}
-    if not wanted <= full:
+    if not wanted <= full or (requested is not None and not wanted):
         raise GrantError("invalid_scope", "A requested scope is unknown or exceeds what is granted.")
     return tuple(scope for scope in ALL_SCOPES if scope in wanted)
 

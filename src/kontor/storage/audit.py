@@ -38,8 +38,16 @@ async def append_entry(connection: Connection, chain: UUID, entry: AuditEntry) -
 
 
 async def list_chains(connection: Connection) -> list[tuple[UUID, int, bytes]]:
-    """Every chain with its head: serial and hash of the last entry."""
-    cursor = await connection.execute("select chain, serial, hash from audit_heads order by chain")
+    """Every chain with its head: serial and hash of the last entry.
+
+    A chain whose head was removed is listed all the same, as long as entries or their tenant are left to tell of it:
+    with no entries, where at least the tenant's creation must be.
+    """
+    cursor = await connection.execute(
+        "select chain, coalesce(h.serial, -1), coalesce(h.hash, ''::bytea) from ("
+        " select chain from audit_heads union select distinct chain from audit_entries union select id from tenants"
+        ") known left join audit_heads h using (chain) order by chain"
+    )
     return [(row[0], row[1], row[2]) for row in await cursor.fetchall()]
 
 

@@ -1,6 +1,7 @@
 """The connection pool, and the two ways to use it: a single read, and a transaction."""
 
 import asyncio
+import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
@@ -26,6 +27,9 @@ SESSION_OPTIONS: dict[str, Any] = {
     "options": "-c statement_timeout=60s -c idle_in_transaction_session_timeout=60s -c timezone=UTC",
 }
 
+# While the database is away, callers get their 503 after this time. It is no limit for queries.
+POOL_SECONDS = 5
+
 
 class UnsafeDatabaseError(Exception):
     """The server may lose committed data; we refuse to write to it."""
@@ -39,7 +43,9 @@ class Database:
             url.reveal(),
             min_size=1,
             max_size=pool_size,
-            timeout=30,
+            timeout=POOL_SECONDS,
+            reconnect_timeout=POOL_SECONDS,  # with longer ones the pauses between attempts grow too long
+            check=self._check,
             open=False,
             kwargs={
                 "autocommit": True,
@@ -57,6 +63,14 @@ class Database:
     async def close(self) -> None:
         await self._pool.close(timeout=5)
 
+    async def _check(self, connection: Connection) -> None:
+        """Before a connection is handed out. Where one is dead the others are too: PostgreSQL was restarted."""
+        try:
+            refuse_dead_connection(connection)
+        except OperationalError:
+            await self._pool.drain()
+            raise
+
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[Connection]:
         """A connection in autocommit: for reads that need no common snapshot."""
@@ -69,6 +83,13 @@ class Database:
         async with self._pool.connection() as connection, connection.transaction():
             yield connection
 
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Connection]:
+        """Reads that must fit together although others write meanwhile."""
+        async with self.transaction() as connection:
+            await connection.execute("set transaction isolation level repeatable read, read only")
+            yield connection
+
     async def is_ready(self) -> bool:
         try:
             async with asyncio.timeout(2), self.connect() as connection:
@@ -79,6 +100,14 @@ class Database:
 
     def statistics(self) -> dict[str, int]:
         return self._pool.get_stats()
+
+
+def refuse_dead_connection(connection: Connection) -> None:
+    """An idle server has nothing to say, unless it has said goodbye. This costs no round trip."""
+    poll = select.poll()
+    poll.register(connection.pgconn.socket, select.POLLIN)
+    while poll.poll(0):
+        connection.pgconn.consume_input()  # raises when the server is gone
 
 
 async def refuse_unsafe_server(connection: Connection) -> None:

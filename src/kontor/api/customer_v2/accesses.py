@@ -1,0 +1,120 @@
+"""The customer and its accesses."""
+
+import ipaddress
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from kontor.api.answers import Answer, HttpError, created, empty_answer, json_answer
+from kontor.api.operations import Call, Security, Success, operation
+from kontor.domain.scopes import CUSTOMER_MODIFY, CUSTOMER_READ
+from kontor.wire.accesses import (
+    AccessIssues,
+    BankAccess,
+    Customer,
+    NewAccess,
+    show_access,
+    show_customer,
+    show_issues,
+)
+
+CUSTOMER = "/customer/v2"
+ACCESSES = CUSTOMER + "/bankzugaenge"
+ACCESS = ACCESSES + "/{access-id}"
+READ: dict[str, Any] = {"tag": "Customer", "security": Security.USER_TOKEN, "scope": CUSTOMER_READ}
+MODIFY: dict[str, Any] = READ | {"scope": CUSTOMER_MODIFY}
+IP_HEADER = {"Customer-IP-Address": "public IP address of the end user; says that the user is present"}
+MAX_ACCESSES_PER_CALL = 20
+
+
+class AddQuery(msgspec.Struct):
+    refresh: Annotated[bool, Meta(description="fetch all data of existing accesses again")] = False
+
+
+@operation("GET", CUSTOMER, success=Success(shape=Customer), **READ)
+async def read_customer(call: Call) -> Answer:
+    """Read the customer with all accesses."""
+    return json_answer(show_customer(await call.services.accesses.list_accesses(call.principal), call.urls))
+
+
+@operation("GET", ACCESSES, success=Success(shape=dict[str, BankAccess]), **READ)
+async def list_accesses(call: Call) -> Answer:
+    """List the accesses, by their id."""
+    views = await call.services.accesses.list_accesses(call.principal)
+    return json_answer({one.access.id: show_access(one, call.urls) for one in views})
+
+
+@operation("GET", ACCESS, success=Success(shape=BankAccess), errors=(404,), **READ)
+async def read_access(call: Call) -> Answer:
+    """Read one access with its products."""
+    view = await call.services.accesses.read_access(call.principal, call.path("access-id"))
+    return json_answer(show_access(view, call.urls))
+
+
+@operation("GET", ACCESS + "/issues", success=Success(shape=AccessIssues), errors=(404,), **READ)
+async def read_issues(call: Call) -> Answer:
+    """Read what the last attempt to fetch an access had to say."""
+    view = await call.services.accesses.read_access(call.principal, call.path("access-id"))
+    return json_answer(show_issues(view, call.urls))
+
+
+@operation(
+    "POST",
+    ACCESSES,
+    query=AddQuery,
+    headers=IP_HEADER,
+    body=dict[str, NewAccess],
+    success=Success(201, headers={"Location": "the access, or the collection when several were added"}),
+    errors=(409,),
+    **MODIFY,
+)
+async def add_accesses(call: Call) -> Answer:
+    """Add one or several accesses.
+
+    Answers once the header data is known, or the bank asked for SCA, or refused; transactions follow in the
+    background. Whatever the bank said, the access is stored: see its messages and issues.
+    """
+    query = call.query(AddQuery)
+    body = await call.json(dict[str, NewAccess])
+    if not body:
+        raise HttpError(400, "body: name at least one access")
+    if len(body) > MAX_ACCESSES_PER_CALL:
+        raise HttpError(400, f"body: at most {MAX_ACCESSES_PER_CALL} accesses can be added at once")
+    address = read_customer_address(call)
+    requests = {access_id: one.to_request() for access_id, one in body.items()}
+    try:
+        await call.services.accesses.add_accesses(
+            call.principal, requests, refresh=query.refresh, is_attended=address is not None
+        )
+    except TimeoutError:
+        raise HttpError(504, "The bank has not answered yet; the fetch goes on, repeat the call shortly.") from None
+    return created(call.urls.access(next(iter(body))) if len(body) == 1 else call.urls.accesses)
+
+
+@operation("DELETE", ACCESSES, success=Success(description="deleted"), **MODIFY)
+async def delete_accesses(call: Call) -> Answer:
+    """Delete all accesses with their data and credentials."""
+    await call.services.accesses.delete_all(call.principal)
+    return empty_answer()
+
+
+@operation("DELETE", ACCESS, success=Success(description="deleted"), errors=(404,), **MODIFY)
+async def delete_access(call: Call) -> Answer:
+    """Delete an access with its data and credentials."""
+    await call.services.accesses.delete_access(call.principal, call.path("access-id"))
+    return empty_answer()
+
+
+def read_customer_address(call: Call) -> str | None:
+    """The end user's address, which must be a public one (in the demo, any)."""
+    text = call.header("customer-ip-address")
+    if text is None:
+        return None
+    try:
+        address = ipaddress.ip_address(text.strip())
+    except ValueError:
+        raise HttpError(400, "Customer-IP-Address: expected an IPv4 or IPv6 address") from None
+    if not address.is_global and not call.settings.demo:
+        raise HttpError(400, "Customer-IP-Address: expected a public address")
+    return str(address)

@@ -1,0 +1,153 @@
+"""Products, their transactions and positions."""
+
+import base64
+import binascii
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import date
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Meta
+
+from kontor.api.answers import JSON, Answer, HttpError, created, json_answer
+from kontor.api.customer_v2.accesses import ACCESS, MODIFY, READ
+from kontor.api.operations import Call, Success, operation
+from kontor.domain.errors import NotFoundError
+from kontor.services.transactions import PIECE_ROWS
+from kontor.storage.products import StoredProduct
+from kontor.storage.transactions import Window
+from kontor.wire.positions import Position, show_position
+from kontor.wire.products import BankProduct, show_product
+from kontor.wire.products_en import EnglishBankProduct, show_english_product
+from kontor.wire.transactions import FIELDS, NewTransaction, Transaction, parse_end, parse_time, read_transaction
+
+PRODUCT = ACCESS + "/{product-id}"
+TRANSACTIONS = PRODUCT + "/kontoumsaetze"
+MAX_PUSHED = 10_000
+MAX_PAGE = 100_000
+
+
+class ProductQuery(msgspec.Struct):
+    form: Annotated[Literal["de", "en"], Meta(description="names of the fields")] = "de"
+
+
+class TransactionsQuery(msgspec.Struct, rename={"since": "from", "until": "to"}):
+    since: Annotated[str, Meta(description="date or timestamp: booked from then on")] | None = None
+    until: Annotated[str, Meta(description="date or timestamp: booked until then, included")] | None = None
+    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE, description="page size")] | None = None
+    cursor: Annotated[str, Meta(description="from the Link of the page before")] | None = None
+
+
+@operation(
+    "GET",
+    PRODUCT,
+    query=ProductQuery,
+    success=Success(shape=(BankProduct, EnglishBankProduct)),
+    errors=(404,),
+    **READ,
+)
+async def read_product(call: Call) -> Answer:
+    """Read one product, in its German- or English-named form."""
+    view = await call.services.accesses.read_access(call.principal, call.path("access-id"))
+    product_id = call.path_uuid("product-id")
+    product = next((one for one in view.products if one.id == product_id), None)
+    if product is None:
+        raise NotFoundError
+    show: Any = show_english_product if call.query(ProductQuery).form == "en" else show_product
+    return json_answer(show(product, view.access.provider_id, call.urls, has_credentials=view.has_credentials))
+
+
+async def find_product(call: Call) -> StoredProduct:
+    return await call.services.transactions.read_product(
+        call.principal, call.path("access-id"), call.path_uuid("product-id")
+    )
+
+
+@operation(
+    "GET",
+    TRANSACTIONS,
+    query=TransactionsQuery,
+    success=Success(shape=list[Transaction]),
+    errors=(404,),
+    **READ,
+)
+async def list_transactions(call: Call) -> Answer:
+    """List the transactions of a product, newest first.
+
+    Without parameters the whole stored history. With `limit`, a page; the header Link names the next one.
+    """
+    product = await find_product(call)
+    query = call.query(TransactionsQuery)
+    window = Window(
+        since=None if query.since is None else parse_time(query.since, "from"),
+        until=None if query.until is None else parse_end(query.until, "to"),
+        cursor=None if query.cursor is None else _read_cursor(query.cursor),
+        limit=query.limit,
+    )
+    page = replace(window, limit=window.limit or PIECE_ROWS)
+    body, following = await call.services.transactions.list_page(call.principal, product.id, page, FIELDS)
+    if following is None:
+        return Answer(200, b"[" + body + b"]", JSON)
+    if window.limit is not None:
+        return Answer(200, b"[" + body + b"]", JSON, {"Link": _link_next(call, product, following)})
+    rest = call.services.transactions.list_rest(call.principal, product.id, replace(window, cursor=following), FIELDS)
+    return Answer(200, media_type=JSON, pieces=_join_pages(body, rest))
+
+
+@operation(
+    "POST",
+    TRANSACTIONS,
+    body=list[NewTransaction],
+    is_bulk=True,
+    success=Success(201, headers={"Location": "the product's transactions"}),
+    errors=(404,),
+    **MODIFY,
+)
+async def push_transactions(call: Call) -> Answer:
+    """Push transactions into a product, all or none.
+
+    Each names its batch; a batch that was pushed before adds nothing.
+    """
+    product = await find_product(call)
+    body = await call.json(list[NewTransaction])
+    if len(body) > MAX_PUSHED:
+        raise HttpError(413, f"At most {MAX_PUSHED} transactions can be pushed at once.")
+    pushed = [read_transaction(one, number) for number, one in enumerate(body)]
+    await call.services.transactions.push(call.principal, product.access_id, product.id, pushed)
+    return created(call.urls.transactions(product.access_id, product.id))
+
+
+@operation("GET", PRODUCT + "/depotpositionen", success=Success(shape=list[Position]), errors=(404,), **READ)
+async def list_positions(call: Call) -> Answer:
+    """List the positions of a depot."""
+    positions = await call.services.transactions.list_positions(
+        call.principal, call.path("access-id"), call.path_uuid("product-id")
+    )
+    return json_answer([show_position(one) for one in positions])
+
+
+async def _join_pages(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield b"[" + first
+    async for page in rest:
+        yield b"," + page
+    yield b"]"
+
+
+def _link_next(call: Call, product: StoredProduct, following: tuple[date, int]) -> str:
+    day, ordinal = following
+    cursor = base64.urlsafe_b64encode(f"{day.isoformat()} {ordinal}".encode()).decode().rstrip("=")
+    query = urlencode(call.query_values() | {"cursor": cursor})
+    return f'<{call.urls.transactions(product.access_id, product.id)}?{query}>; rel="next"'
+
+
+def _read_cursor(text: str) -> tuple[date, int]:
+    try:
+        day, _, ordinal = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode("ascii").partition(" ")
+        number = int(ordinal)
+        if not 0 <= number < 2**62:
+            raise ValueError(ordinal)
+        return date.fromisoformat(day), number
+    except (ValueError, binascii.Error):
+        raise HttpError(400, "cursor: use the one from the Link header") from None

@@ -1,0 +1,85 @@
+"""The provider catalogue."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from kontor.api.answers import Answer, empty_answer, json_answer
+from kontor.api.operations import Call, Security, Success, operation
+from kontor.domain.scopes import PROVIDER_READ
+from kontor.wire.providers import (
+    CAPABILITY_BY_WORD,
+    Capability,
+    Provider,
+    ProviderStatistics,
+    show_provider,
+    show_statistics,
+)
+
+PROVIDERS = "/providers/v2"
+PROVIDER = PROVIDERS + "/{provider-id}"
+COMMON: dict[str, Any] = {"tag": "Providers", "security": Security.ANY_TOKEN, "scope": PROVIDER_READ}
+SVG = "image/svg+xml"
+# A drawing is only ever an image: nothing in it may run or load.
+LOGO_HEADERS = {"Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "public, max-age=86400"}
+
+
+class ProviderQuery(msgspec.Struct):
+    q: Annotated[str, Meta(max_length=200, description="words of the name, bank code or BIC")] | None = None
+    blz: Annotated[str, Meta(max_length=20, description="beginning of the bank code")] | None = None
+    bic: Annotated[str, Meta(max_length=20, description="beginning of the BIC")] | None = None
+    capability: Capability | None = None
+
+
+@operation(
+    "GET",
+    PROVIDERS,
+    query=ProviderQuery,
+    headers={"If-None-Match": "ETag of a former answer; 304 when it still holds"},
+    success=Success(shape=list[Provider], headers={"ETag": "of this list"}),
+    other_statuses={304: "the list has not changed"},
+    **COMMON,
+)
+async def list_providers(call: Call) -> Answer:
+    """List the providers, or those that fit the filters, best first."""
+    query = call.query(ProviderQuery)
+    providers = call.services.providers
+    capability = None if query.capability is None else CAPABILITY_BY_WORD[query.capability]
+    is_whole = not (query.q or query.blz or query.bic or capability)
+    found = providers.list(query.q, query.blz, query.bic, capability)
+    tag = providers.tag(None if is_whole else found, call.urls.base)
+    if _is_known(call.header("if-none-match"), tag):
+        return empty_answer(304, {"ETag": tag})
+    return json_answer([show_provider(one, call.urls) for one in found], headers={"ETag": tag})
+
+
+@operation("GET", PROVIDER, success=Success(shape=Provider), errors=(404,), **COMMON)
+async def read_provider(call: Call) -> Answer:
+    """Read one provider."""
+    return json_answer(show_provider(call.services.providers.read(call.path_uuid("provider-id")), call.urls))
+
+
+@operation("GET", PROVIDER + "/statistics", success=Success(shape=ProviderStatistics), errors=(404,), **COMMON)
+async def read_provider_statistics(call: Call) -> Answer:
+    """Read how recent fetches at the provider went."""
+    return json_answer(show_statistics(await call.services.providers.read_statistics(call.path_uuid("provider-id"))))
+
+
+@operation(
+    "GET",
+    PROVIDER + "/logo",
+    tag="Providers",
+    security=Security.NONE,
+    success=Success(shape=str, media_type=SVG),
+    errors=(404,),
+)
+async def read_logo(call: Call) -> Answer:
+    """Read the provider's logo. Open to everybody, so that a page can show it."""
+    return Answer(200, call.services.providers.draw_logo(call.path_uuid("provider-id")), SVG, dict(LOGO_HEADERS))
+
+
+def _is_known(header: str | None, tag: str) -> bool:
+    if header is None:
+        return False
+    return any(one.strip().removeprefix("W/") in (tag, "*") for one in header.split(","))

@@ -1,0 +1,98 @@
+"""How the demo bank authenticates: method, medium, then a TAN, a confirmation in an app, or a page of its own."""
+
+from urllib.parse import parse_qs, urlencode
+
+from kontor.connectors.base import (
+    Answer,
+    ChooseMedium,
+    ChooseMethod,
+    Failed,
+    FailureKind,
+    NeedConfirmation,
+    NeedMedium,
+    NeedMethod,
+    NeedRedirect,
+    NeedTan,
+    Poll,
+    Returned,
+    State,
+    Step,
+    Tan,
+)
+from kontor.connectors.demo.challenges import draw_photo
+from kontor.connectors.demo.scenarios import (
+    APP_TAN,
+    CHIP_TAN,
+    LIST_TAN,
+    MOCK_TAN,
+    PHOTO_TAN,
+    REDIRECT,
+    Scenario,
+)
+from kontor.domain.sca import Challenge
+
+POLLS_BEFORE_CONFIRMED = 2
+TANS = {LIST_TAN.code: "12", PHOTO_TAN.code: "8534842", CHIP_TAN.code: "936086"}
+CHIP_CODE = "2908881344731012345678900515,00"
+
+
+def begin(state: State, scenario: Scenario, page_url: str) -> Step:
+    if len(scenario.methods) > 1:
+        return NeedMethod(scenario.methods, state | {"stage": "method"})
+    return _choose_method(state, scenario, scenario.methods[0].code, page_url)
+
+
+def resume(state: State, scenario: Scenario, answer: Answer, page_url: str) -> Step | None:
+    """The next step, or None when the customer is authenticated."""
+    match state["stage"], answer:
+        case "method", ChooseMethod(code):
+            return _choose_method(state, scenario, code, page_url)
+        case "medium", ChooseMedium(name):
+            if name not in [medium.name for medium in scenario.media]:
+                return Failed(FailureKind.REJECTED, "unknown medium")
+            return _challenge(state | {"medium": name}, page_url)
+        case "tan", Tan(value):
+            return None if _is_right(state["method"], value.reveal()) else Failed(FailureKind.WRONG_TAN)
+        case "confirmation", Poll():
+            polls = state.get("polls", 0) + 1
+            return None if polls >= POLLS_BEFORE_CONFIRMED else _challenge(state | {"polls": polls}, page_url)
+        case "redirect", Returned(query):
+            return None if parse_qs(query).get("result") == ["ok"] else Failed(FailureKind.CANCELLED)
+    return Failed(FailureKind.REJECTED, "this answer does not fit the open step")
+
+
+def _choose_method(state: State, scenario: Scenario, code: str, page_url: str) -> Step:
+    if code not in [method.code for method in scenario.methods]:
+        return Failed(FailureKind.REJECTED, "unknown method")
+    chosen = state | {"method": code}
+    if len(scenario.media) > 1:
+        return NeedMedium(scenario.media, chosen | {"stage": "medium"})
+    return _challenge(chosen, page_url)
+
+
+def _challenge(state: State, page_url: str) -> Step:
+    method = state["method"]
+    if method == REDIRECT.code:
+        query = urlencode({"login": state["login"]})
+        return NeedRedirect(f"{page_url}?{query}", state | {"stage": "redirect"})
+    if method == APP_TAN.code:
+        text = "Bitte bestätigen Sie den Auftrag in Ihrer Banking-App."
+        return NeedConfirmation(Challenge(APP_TAN.name, text), state | {"stage": "confirmation"})
+    return NeedTan(_make_challenge(method), state | {"stage": "tan"})
+
+
+def _make_challenge(method: str) -> Challenge:
+    if method == PHOTO_TAN.code:
+        return Challenge(PHOTO_TAN.name, "Bitte scannen Sie das Bild und geben Sie die TAN ein.", photo=draw_photo())
+    if method == CHIP_TAN.code:
+        text = "Bitte halten Sie Ihren TAN-Generator vor die Grafik und geben Sie die TAN ein."
+        return Challenge(CHIP_TAN.name, text, hhd_uc=CHIP_CODE)
+    if method == LIST_TAN.code:
+        return Challenge(LIST_TAN.name, "Bitte geben Sie die TAN 12 ein.")
+    return Challenge(MOCK_TAN.name, "Bitte geben Sie eine gerade Zahl ein.")
+
+
+def _is_right(method: str, tan: str) -> bool:
+    if method == MOCK_TAN.code:
+        return tan.isascii() and tan.isdigit() and int(tan[-1]) % 2 == 0
+    return tan == TANS.get(method)

@@ -1,0 +1,187 @@
+"""The demo bank as a connector: serves its people, and misbehaves where a login asks for it."""
+
+import time
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Protocol
+
+from kontor.connectors.base import (
+    Answer,
+    Cancel,
+    Context,
+    Credentials,
+    Done,
+    Failed,
+    FailureKind,
+    Fetch,
+    Fetched,
+    Headers,
+    Job,
+    Problem,
+    ProblemKind,
+    Progress,
+    State,
+    Step,
+)
+from kontor.connectors.demo import authentication
+from kontor.connectors.demo.people import Account, Person, person_for
+from kontor.connectors.demo.scenarios import DEMANDING_SCA, Scenario, find_scenario
+from kontor.domain.positions import Position
+from kontor.domain.products import Product
+from kontor.domain.providers import Provider
+from kontor.domain.transactions import Transaction, find_day
+
+MAX_WRONG_PINS = 3
+SHORT_HISTORY_DAYS = 90
+CONSENT_DAYS = 180
+
+
+class BankMemory(Protocol):
+    """What the bank itself remembers, whichever process asks it."""
+
+    def count_wrong_pin(self, login: str) -> int: ...
+    def read_wrong_pins(self, login: str) -> int: ...
+    def forget_wrong_pins(self, login: str) -> None: ...
+
+
+class DemoConnector:
+    kind = "demo"
+
+    def __init__(self, memory: BankMemory, slow_seconds: float, page_url: str) -> None:
+        self._bank_memory = memory
+        self._slow_seconds = slow_seconds
+        self._page_url = page_url
+
+    def begin(
+        self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
+    ) -> Step:
+        login = credentials["userid"].reveal()
+        failure = self._check_login(login, credentials["pin"].reveal(), context)
+        if failure is not None:
+            return Failed(failure)
+        state: State = {"login": login, "job": _freeze(job)}
+        has_consent = memory is not None and date.fromisoformat(memory["consent_until"]) >= context.today
+        if login.partition("+")[0] in DEMANDING_SCA and not has_consent:
+            return authentication.begin(state, find_scenario(login), self._page_url)
+        return self._show_headers(state, context)
+
+    def resume(
+        self, provider: Provider, credentials: Credentials, state: State, answer: Answer, context: Context
+    ) -> Step:
+        if isinstance(answer, Cancel):
+            return Failed(FailureKind.CANCELLED)
+        if state.get("stage") == "headers":
+            return self._fetch(state, context)
+        step = authentication.resume(state, find_scenario(state["login"]), answer, self._page_url)
+        return self._show_headers(state, context) if step is None else step
+
+    # Steps
+
+    def _check_login(self, login: str, pin: str, context: Context) -> FailureKind | None:
+        scenario = find_scenario(login)
+        if scenario.failure is not None:
+            return scenario.failure
+        if scenario.is_slow:
+            time.sleep(self._slow_seconds)
+        # The lock is the customer's own: somebody else who tries the same demo login is not locked out.
+        key = f"{context.customer} {login}"
+        if self._bank_memory.read_wrong_pins(key) >= MAX_WRONG_PINS:
+            return FailureKind.LOCKED
+        if pin not in ("demo", login.partition("+")[0]) or person_for(login, context.today) is None:
+            wrong_pins = self._bank_memory.count_wrong_pin(key)
+            return FailureKind.LOCKED if wrong_pins >= MAX_WRONG_PINS else FailureKind.WRONG_CREDENTIALS
+        self._bank_memory.forget_wrong_pins(key)
+        return None
+
+    def _show_headers(self, state: State, context: Context) -> Step:
+        person = _find_person(state["login"], context.today)
+        scenario = find_scenario(state["login"])
+        return Progress(
+            Headers(_list_products(person, scenario), scenario.methods, scenario.media, scenario.methods[0]),
+            {"login": state["login"], "job": state["job"], "stage": "headers"},
+        )
+
+    def _fetch(self, state: State, context: Context) -> Step:
+        person = _find_person(state["login"], context.today)
+        scenario = find_scenario(state["login"])
+        job = _thaw(state["job"])
+        transactions: dict[str, tuple[Transaction, ...]] = {}
+        positions: dict[str, tuple[Position, ...]] = {}
+        problems = [Problem(kind) for kind in scenario.problems if kind is ProblemKind.BANK_MESSAGE]
+        for number, account in enumerate(person.accounts):
+            key = account.product.key
+            if job.selected is not None and key not in job.selected:
+                continue
+            failing = _failing_part(scenario, account, number)
+            if failing is not None:
+                problems.append(Problem(failing, key))
+            if account.product.category.is_depot:
+                if failing is None:
+                    positions[key] = account.positions
+            elif failing is not ProblemKind.TRANSACTIONS and failing is not ProblemKind.PRODUCT:
+                rows = _list_transactions(account, job, context.today)
+                transactions[key] = _break_rows(rows) if scenario.broken_rows else rows
+        consent_until = context.today + timedelta(days=CONSENT_DAYS)
+        memory = {"consent_until": consent_until.isoformat()}
+        return Done(Fetched(transactions, positions, tuple(problems), consent_until), memory)
+
+
+def _find_person(login: str, today: date) -> Person:
+    person = person_for(login, today)
+    assert person is not None, "the login was checked when the dialogue began"
+    return person
+
+
+def _list_products(person: Person, scenario: Scenario) -> tuple[Product, ...]:
+    """A product that cannot be read is missing from the list; the bank says so in a problem."""
+    products = [account.product for account in person.accounts]
+    if ProblemKind.PRODUCT in scenario.problems:
+        del products[-1]
+    return tuple(products)
+
+
+def _failing_part(scenario: Scenario, account: Account, number: int) -> ProblemKind | None:
+    """Which part of this account fails: the last account's transactions or product, a depot's positions."""
+    if ProblemKind.POSITIONS in scenario.problems and account.product.category.is_depot:
+        return ProblemKind.POSITIONS
+    if number == 0:
+        return None
+    for kind in (ProblemKind.TRANSACTIONS, ProblemKind.PRODUCT):
+        if kind in scenario.problems and not account.product.category.is_depot:
+            return kind
+    return None
+
+
+def _list_transactions(account: Account, job: Fetch, today: date) -> tuple[Transaction, ...]:
+    since = job.since.get(account.product.key)
+    if since is None and not job.all_history:
+        since = today - timedelta(days=SHORT_HISTORY_DAYS)
+    rows = (entry.transaction for entry in account.entries)
+    return tuple(one for one in rows if since is None or one.is_pending or (find_day(one) or today) >= since)
+
+
+def _break_rows(rows: tuple[Transaction, ...]) -> tuple[Transaction, ...]:
+    """What a bad bank sends: no number as amount, control characters in texts, a row without any date."""
+    broken = list(rows)
+    if len(broken) >= 3:
+        broken[0] = replace(broken[0], amount=Decimal("NaN"))
+        broken[1] = replace(broken[1], purpose=f"\x00kaputt\ud800 {broken[1].purpose}")
+        broken[2] = replace(broken[2], booked_at=None, value_at=None)
+    return tuple(broken)
+
+
+def _freeze(job: Job) -> State:
+    return {
+        "selected": None if job.selected is None else list(job.selected),
+        "since": {key: day.isoformat() for key, day in job.since.items()},
+        "all_history": job.all_history,
+    }
+
+
+def _thaw(state: State) -> Fetch:
+    return Fetch(
+        selected=None if state["selected"] is None else tuple(state["selected"]),
+        since={key: date.fromisoformat(day) for key, day in state["since"].items()},
+        all_history=state["all_history"],
+    )

@@ -1,0 +1,61 @@
+"""What the demo bank's test logins do. One line per login; `docs/guides/demo-bank.md` lists them for users."""
+
+from dataclasses import dataclass
+
+from kontor.connectors.base import FailureKind, ProblemKind
+from kontor.domain.sca import MediumClass, ScaMedium, ScaMethod
+
+MOCK_TAN = ScaMethod("901", "mockTAN", "Jede gerade Zahl ist richtig.")
+LIST_TAN = ScaMethod("900", "iTAN", "Die TAN ist immer 12.")
+PHOTO_TAN = ScaMethod("902", "photoTAN", "Scannen Sie das Bild mit der App.")
+CHIP_TAN = ScaMethod("913", "chipTAN optisch", "Halten Sie den TAN-Generator vor die Grafik.")
+APP_TAN = ScaMethod("923", "Entkoppelte Authentifizierung", "Bestätigen Sie in Ihrer Banking-App.")
+REDIRECT = ScaMethod("999", "Weiterleitung zur Bank")
+
+PHONE = ScaMedium("Mein Handy", MediumClass.MOBILE)
+TABLET = ScaMedium("Mein Tablet", MediumClass.MOBILE)
+GENERATOR = ScaMedium("TAN-Generator", MediumClass.GENERATOR)
+APP = ScaMedium("Banking-App", MediumClass.PUSH)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """How a login differs from an ordinary one."""
+
+    failure: FailureKind | None = None
+    problems: tuple[ProblemKind, ...] = ()
+    broken_rows: bool = False
+    is_slow: bool = False
+    methods: tuple[ScaMethod, ...] = (MOCK_TAN,)
+    media: tuple[ScaMedium, ...] = (PHONE,)
+
+
+ORDINARY = Scenario()
+
+SCENARIOS = {
+    "test_sca_method": Scenario(methods=(MOCK_TAN, LIST_TAN), media=(PHONE,)),
+    "test_sca_method_media": Scenario(methods=(MOCK_TAN, LIST_TAN), media=(PHONE, TABLET)),
+    "test_decoupled": Scenario(methods=(APP_TAN,), media=(APP,)),
+    "test_phototan": Scenario(methods=(PHOTO_TAN,), media=(PHONE,)),
+    "test_chiptan": Scenario(methods=(CHIP_TAN,), media=(GENERATOR,)),
+    "test_redirect": Scenario(methods=(REDIRECT,), media=()),
+    "test_locked": Scenario(failure=FailureKind.LOCKED),
+    "test_unreachable": Scenario(failure=FailureKind.UNREACHABLE),
+    "test_internal": Scenario(failure=FailureKind.INTERNAL),
+    "test_slow": Scenario(is_slow=True),
+    "test_partial": Scenario(problems=(ProblemKind.TRANSACTIONS,)),
+    "test_product_error": Scenario(problems=(ProblemKind.PRODUCT,)),
+    "test_transactions_error": Scenario(problems=(ProblemKind.TRANSACTIONS,)),
+    "test_positions_error": Scenario(problems=(ProblemKind.POSITIONS,)),
+    "test_bank_message": Scenario(problems=(ProblemKind.BANK_MESSAGE,)),
+    "test_broken_rows": Scenario(broken_rows=True),
+}
+
+# These demand SCA when the access is added; all others do not.
+DEMANDING_SCA = frozenset(
+    ("test_sca_method", "test_sca_method_media", "test_decoupled", "test_phototan", "test_chiptan", "test_redirect")
+)
+
+
+def find_scenario(login: str) -> Scenario:
+    return SCENARIOS.get(login.partition("+")[0], ORDINARY)

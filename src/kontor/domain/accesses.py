@@ -1,0 +1,105 @@
+"""A customer's access to a bank, what is known about it, and what went wrong with it."""
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from uuid import UUID, uuid5
+
+from kontor.domain.errors import InvalidError
+from kontor.domain.sca import ScaMedium, ScaMethod
+
+_ACCESS_ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
+# Words that are, or may become, path segments where an access id stands.
+RESERVED_IDS = frozenset(
+    (
+        ".",
+        "..",
+        "bulk-transfer",
+        "cancel",
+        "consent",
+        "depotpositionen",
+        "issues",
+        "kontoumsaetze",
+        "payment",
+        "payments",
+        "poll",
+        "single-transfer",
+        "vop",
+    )
+)
+
+
+class AccessStatus(StrEnum):
+    STARTED = "STARTED"
+    HEADERS = "HEADERS"
+    COMPLETE = "COMPLETE"
+
+
+class NoticeKind(StrEnum):
+    """Everything that can be said about an access or product. The set is closed; `wire` has a text for each."""
+
+    INTERNAL = "INTERNAL"
+    LOCKED = "LOCKED"
+    WRONG_CREDENTIALS = "WRONG_CREDENTIALS"
+    INCOMPLETE_CREDENTIALS = "INCOMPLETE_CREDENTIALS"
+    UNREACHABLE = "UNREACHABLE"
+    ACCESS_INCOMPLETE = "ACCESS_INCOMPLETE"
+    PRODUCT = "PRODUCT"
+    TRANSACTIONS = "TRANSACTIONS"
+    POSITIONS = "POSITIONS"
+    BANK_MESSAGE = "BANK_MESSAGE"
+    SCA_NEEDED = "SCA_NEEDED"
+
+    @property
+    def is_for_the_user(self) -> bool:
+        """Can the user act on it? Then it belongs into the access itself, not only among its issues."""
+        return self in _FOR_THE_USER
+
+
+_FOR_THE_USER = frozenset(
+    (
+        NoticeKind.LOCKED,
+        NoticeKind.WRONG_CREDENTIALS,
+        NoticeKind.INCOMPLETE_CREDENTIALS,
+        NoticeKind.BANK_MESSAGE,
+        NoticeKind.SCA_NEEDED,
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    kind: NoticeKind
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    id: str
+    provider_id: UUID
+    status: AccessStatus
+    is_synced: bool
+    updated_at: datetime
+    expires_at: datetime | None = None
+    selected_products: tuple[UUID, ...] | None = None
+    methods: tuple[ScaMethod, ...] = ()
+    media: tuple[ScaMedium, ...] = ()
+    active_method: ScaMethod | None = None
+    messages: tuple[Notice, ...] = ()
+    issues: tuple[Notice, ...] = ()
+    issues_at: datetime | None = None
+    consent_until: date | None = None
+
+
+def check_access_id(access_id: str) -> str:
+    if not _ACCESS_ID.fullmatch(access_id):
+        raise InvalidError("an access id has 1 to 64 characters of A-Z a-z 0-9 . _ ~ -", access_id[:64] or "access id")
+    if access_id.lower() in RESERVED_IDS:
+        raise InvalidError("this word is reserved and cannot be an access id", access_id)
+    return access_id
+
+
+def make_product_id(user_id: UUID, access_id: str, bank_key: str) -> UUID:
+    """Unique per user, and the same again when the access is removed and added under its old id."""
+    return uuid5(user_id, f"{access_id}\n{bank_key}")

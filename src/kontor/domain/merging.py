@@ -1,0 +1,162 @@
+"""The identity of transactions: which fetched booking is one that is stored already.
+
+A bank sends the same booking again with every overlapping fetch, as a pending one that becomes final, in another order
+or with a slightly changed text. Two equal purchases on one day are two bookings all the same. So bookings are matched
+one to one, from the surest evidence to the weakest, and only within equal amounts.
+"""
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
+from uuid import UUID
+
+from kontor.domain.transactions import Transaction, find_day
+
+SIMILAR_TEXT = 0.3
+PENDING_DAYS = 10
+_WORD = re.compile(r"\w+")
+
+Score: TypeAlias = Callable[[Transaction, Transaction], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTransaction:
+    id: UUID
+    transaction: Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What to do with a fetch: rows to add, rows to change (they keep their id), pending rows that came to nothing."""
+
+    new: tuple[Transaction, ...]
+    changed: tuple[StoredTransaction, ...]
+    vanished: tuple[UUID, ...]
+
+
+def merge_transactions(stored: Sequence[StoredTransaction], fetched: Sequence[Transaction]) -> Merge:
+    """`stored` are the rows of the days that the fetch covers; older rows take no part."""
+    matching = _Matching(stored, fetched)
+    matching.pair_by_key(_bank_id)
+    matching.pair_by_key(_content)
+    matching.pair_by_score(_score_similar_text, bucket=lambda one: (one.amount, one.currency, find_day(one)))
+    matching.pair_by_score(_score_becoming_final, bucket=lambda one: (one.amount, one.currency))
+    return matching.result()
+
+
+class _Matching:
+    """What is still open on both sides, and the pairs found so far (fetched index to stored index)."""
+
+    def __init__(self, stored: Sequence[StoredTransaction], fetched: Sequence[Transaction]) -> None:
+        self._stored = stored
+        self._fetched = fetched
+        self._open_stored = dict(enumerate(stored))
+        self._open_fetched = dict(enumerate(fetched))
+        self._pairs: dict[int, int] = {}
+
+    def pair_by_key(self, key: Callable[[Transaction], Hashable | None]) -> None:
+        """Equal keys are the same booking; several equal ones are paired in the order the bank sent them."""
+        waiting: dict[Hashable, deque[int]] = defaultdict(deque)
+        for index, one in self._open_stored.items():
+            waiting[key(one.transaction)].append(index)
+        for right, transaction in list(self._open_fetched.items()):
+            wanted = key(transaction)
+            if wanted is not None and waiting[wanted]:
+                self._pair(right, waiting[wanted].popleft())
+
+    def pair_by_score(self, score: Score, bucket: Callable[[Transaction], Hashable]) -> None:
+        """Within a bucket the best pairs first; ties go to the nearest in the bank's order."""
+        candidates: dict[Hashable, list[int]] = defaultdict(list)
+        for index, one in self._open_stored.items():
+            candidates[bucket(one.transaction)].append(index)
+        scored = []
+        for right, transaction in self._open_fetched.items():
+            for left in candidates.get(bucket(transaction), ()):
+                found = score(self._open_stored[left].transaction, transaction)
+                if found is not None:
+                    scored.append((-found, abs(right - left), right, left))
+        for _, _, right, left in sorted(scored):
+            if right in self._open_fetched and left in self._open_stored:
+                self._pair(right, left)
+
+    def _pair(self, right: int, left: int) -> None:
+        self._pairs[right] = left
+        del self._open_fetched[right], self._open_stored[left]
+
+    def result(self) -> Merge:
+        changed = tuple(
+            StoredTransaction(self._stored[left].id, self._fetched[right])
+            for right, left in sorted(self._pairs.items())
+            if self._stored[left].transaction != self._fetched[right]
+        )
+        vanished = tuple(one.id for one in self._open_stored.values() if one.transaction.is_pending)
+        return Merge(tuple(self._open_fetched.values()), changed, vanished)
+
+
+def _bank_id(one: Transaction) -> Hashable | None:
+    return one.bank_id
+
+
+def _content(one: Transaction) -> Hashable | None:
+    return (
+        one.amount,
+        one.currency,
+        one.is_pending,
+        find_day(one),
+        one.value_at,
+        one.counterparty_iban,
+        _fold(one.counterparty_name),
+        _fold(one.purpose),
+        _fold(one.booking_text),
+    )
+
+
+def _score_similar_text(old: Transaction, fetched: Transaction) -> float | None:
+    """Same day and amount, another wording. Two different ids of the bank are two bookings."""
+    if old.is_pending != fetched.is_pending or _are_two_ids(old, fetched):
+        return None
+    score = measure_similarity(old, fetched)
+    return score if score >= SIMILAR_TEXT else None
+
+
+def _score_becoming_final(old: Transaction, fetched: Transaction) -> float | None:
+    """A pending booking comes back as a final one, some days later and with another text."""
+    if not old.is_pending or fetched.is_pending:
+        return None
+    before, after = find_day(old), find_day(fetched)
+    if before is None or after is None or not timedelta(-3) <= after - before <= timedelta(PENDING_DAYS):
+        return None
+    score = measure_similarity(old, fetched)
+    return score + 1 / (2 + abs((after - before).days)) if score >= SIMILAR_TEXT else None
+
+
+def _are_two_ids(left: Transaction, right: Transaction) -> bool:
+    return left.bank_id is not None and right.bank_id is not None and left.bank_id != right.bank_id
+
+
+def measure_similarity(left: Transaction, right: Transaction) -> float:
+    """How much of the shorter text is found in the longer one, 0 to 1. No text on one side speaks against nothing."""
+    if left.counterparty_iban and left.counterparty_iban == right.counterparty_iban:
+        return 1.0
+    words_left, words_right = _words(left), _words(right)
+    if not words_left or not words_right:
+        return SIMILAR_TEXT
+    shorter, longer = sorted((words_left, words_right), key=len)
+    return len(shorter & longer) / len(shorter)
+
+
+def _words(one: Transaction) -> set[str]:
+    return set(_all_words((one.purpose, one.counterparty_name)))
+
+
+def _all_words(texts: Iterable[str | None]) -> Iterable[str]:
+    for text in texts:
+        for word in _WORD.findall((text or "").casefold()):
+            yield word[:8]  # banks cut words at the end of a line
+
+
+def _fold(text: str | None) -> str:
+    return "".join((text or "").split()).casefold()

@@ -1,0 +1,244 @@
+"""Accesses: added (the bank is asked in the background), read and deleted."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, check_access_id
+from kontor.domain.errors import BusyError, InvalidError, NotFoundError
+from kontor.domain.principals import Principal
+from kontor.domain.providers import Provider
+from kontor.domain.secrets import Secret
+from kontor.services import auditing
+from kontor.services.correlation import correlation_id
+from kontor.services.encryption import Encryption
+from kontor.services.providers import Providers, find_missing_fields
+from kontor.services.vault import Vault
+from kontor.storage import accesses, fetches, products, queue
+from kontor.storage.database import Connection, Database
+from kontor.storage.fetches import Fetch, FetchState
+from kontor.storage.products import StoredProduct
+
+FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 0.25
+# Answer a little before the edge cuts the request off, so that the answer can say what it waits for.
+WAIT_MARGIN_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRequest:
+    """What a caller sends for one access. Nothing but defaults means: use what is stored."""
+
+    provider_id: UUID | None = None
+    credentials: dict[str, str] | None = None
+    is_synced: bool | None = None
+    selected_products: tuple[UUID, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessView:
+    access: Access
+    products: tuple[StoredProduct, ...]
+    has_credentials: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A request that was found good, with its credentials opened."""
+
+    access_id: str
+    request: AccessRequest
+    provider: Provider | None
+    credentials: dict[str, Secret] | None
+
+
+class Accesses:
+    def __init__(
+        self, database: Database, providers: Providers, encryption: Encryption, vault: Vault, request_seconds: float
+    ) -> None:
+        self._database = database
+        self._providers = providers
+        self._encryption = encryption
+        self._vault = vault
+        self._wait_seconds = max(0.5, request_seconds - WAIT_MARGIN_SECONDS)
+
+    # Reading
+
+    async def list_accesses(self, principal: Principal) -> list[AccessView]:
+        async with self._database.connect() as connection:
+            found = await accesses.list_accesses(connection, user_of(principal))
+            stored = await products.list_products(connection, user_of(principal))
+            with_credentials = await accesses.list_with_credentials(connection, user_of(principal))
+        by_access: dict[str, list[StoredProduct]] = {}
+        for one in stored:
+            by_access.setdefault(one.access_id, []).append(one)
+        return [AccessView(one, tuple(by_access.get(one.id, ())), one.id in with_credentials) for one in found]
+
+    async def read_access(self, principal: Principal, access_id: str) -> AccessView:
+        async with self._database.connect() as connection:
+            access = await accesses.find_access(connection, user_of(principal), access_id)
+            if access is None:
+                raise NotFoundError
+            stored = await products.list_products(connection, user_of(principal), access_id)
+            with_credentials = await accesses.list_with_credentials(connection, user_of(principal))
+        return AccessView(access, tuple(stored), access_id in with_credentials)
+
+    # Deleting
+
+    async def delete_access(self, principal: Principal, access_id: str) -> None:
+        async with self._database.transaction() as connection:
+            if not await delete_access_data(connection, user_of(principal), access_id):
+                raise NotFoundError
+            await self._record(connection, principal, "access.delete", access_id)
+
+    async def delete_all(self, principal: Principal) -> None:
+        async with self._database.transaction() as connection:
+            for one in await accesses.list_accesses(connection, user_of(principal)):
+                await delete_access_data(connection, user_of(principal), one.id)
+                await self._record(connection, principal, "access.delete", one.id)
+
+    # Adding
+
+    async def add_accesses(
+        self, principal: Principal, requests: dict[str, AccessRequest], *, refresh: bool, is_attended: bool
+    ) -> None:
+        """Store all or none, then wait until each bank has named its products, asked for SCA, or refused."""
+        plans = [await self._check(principal, key, request) for key, request in requests.items()]
+        started: list[UUID] = []
+        async with self._database.transaction() as connection:
+            for plan in plans:
+                fetch_id = await self._store(connection, principal, plan, refresh=refresh, is_attended=is_attended)
+                if fetch_id is not None:
+                    started.append(fetch_id)
+        await self._wait(user_of(principal), started)
+
+    async def _check(self, principal: Principal, access_id: str, request: AccessRequest) -> _Plan:
+        check_access_id(access_id)
+        async with self._database.connect() as connection:
+            existing = await accesses.find_access(connection, user_of(principal), access_id)
+        provider_id = request.provider_id or (existing.provider_id if existing else None)
+        if provider_id is None:
+            raise InvalidError("is required", f"{access_id}.providerId")
+        if existing is not None and provider_id != existing.provider_id:
+            raise InvalidError("this access belongs to another provider", f"{access_id}.providerId")
+        provider = self._providers.find(provider_id)
+        if provider is None:
+            raise InvalidError("there is no such provider", f"{access_id}.providerId")
+        if request.credentials is None:
+            if existing is None:
+                raise InvalidError("is required", f"{access_id}.credentials")
+            return _Plan(access_id, request, provider, None)
+        opened = await self._encryption.decrypt(principal.tenant_id, request.credentials)
+        return _Plan(access_id, request, provider, opened)
+
+    async def _store(
+        self, connection: Connection, principal: Principal, plan: _Plan, *, refresh: bool, is_attended: bool
+    ) -> UUID | None:
+        """One access with its sealed credentials and, where the bank is to be asked, the fetch and its job."""
+        user_id, request = user_of(principal), plan.request
+        assert plan.provider is not None
+        is_new = await accesses.insert_access(
+            connection,
+            user_id,
+            plan.access_id,
+            plan.provider.id,
+            is_synced=request.is_synced is not False,
+            selected_products=request.selected_products,
+        )
+        access = await accesses.lock_access(connection, user_id, plan.access_id)
+        assert access is not None
+        await accesses.change_options(
+            connection,
+            user_id,
+            plan.access_id,
+            is_synced=access.is_synced if request.is_synced is None else request.is_synced,
+            selected_products=request.selected_products,
+        )
+        await self._record(connection, principal, "access.add" if is_new else "access.change", plan.access_id)
+        is_changed = plan.credentials is not None and await self._keep_credentials(connection, user_id, plan)
+        if not is_changed and not refresh:
+            return None
+        return await self._start(connection, user_id, plan, is_attended=is_attended, all_history=True)
+
+    async def _keep_credentials(self, connection: Connection, user_id: UUID, plan: _Plan) -> bool:
+        """Seal new credentials. False when they are the ones we have, or cannot be tried as they are."""
+        assert plan.credentials is not None
+        assert plan.provider is not None
+        missing = find_missing_fields(plan.provider, plan.credentials)
+        if missing:
+            notice = Notice(NoticeKind.INCOMPLETE_CREDENTIALS, ", ".join(missing))
+            await accesses.store_notices(connection, user_id, plan.access_id, [notice], [notice])
+            return False
+        digest = self._vault.digest_credentials(plan.credentials)
+        stored = await accesses.find_secrets(connection, user_id, plan.access_id)
+        if stored is not None and stored.credentials is not None and stored.credentials_digest == digest:
+            return False
+        sealed = await self._vault.seal_credentials(connection, user_id, plan.access_id, plan.credentials)
+        lease_key = self._vault.digest_login(plan.provider, plan.credentials)
+        await accesses.store_credentials(connection, user_id, plan.access_id, sealed, digest, lease_key)
+        return True
+
+    async def _start(
+        self, connection: Connection, user_id: UUID, plan: _Plan, *, is_attended: bool, all_history: bool
+    ) -> UUID | None:
+        secrets = await accesses.find_secrets(connection, user_id, plan.access_id)
+        if secrets is None or secrets.credentials is None:
+            return None
+        fetch = Fetch(
+            uuid4(),
+            user_id,
+            plan.access_id,
+            FetchState.QUEUED,
+            is_attended,
+            all_history,
+            secrets.lease_key,
+            correlation_id.get(),
+        )
+        if await fetches.insert_fetch(connection, fetch):
+            await queue.enqueue_fetch(connection, fetch.id)
+            return fetch.id
+        running = await fetches.list_open_fetches(connection, user_id, plan.access_id)
+        return running[0] if running else None
+
+    async def _wait(self, user_id: UUID, fetch_ids: Sequence[UUID]) -> None:
+        """Polling is the truth; the wait grows, so that a slow bank costs little."""
+        waiting = list(fetch_ids)
+        end = time.monotonic() + self._wait_seconds
+        pause = FIRST_POLL_SECONDS
+        while waiting:
+            async with self._database.connect() as connection:
+                states = await fetches.find_states(connection, user_id, waiting)
+            waiting = [one for one in waiting if one in states and _is_waiting(*states[one])]
+            if not waiting:
+                return
+            if time.monotonic() > end:
+                if all(states[one][0] == FetchState.QUEUED for one in waiting):
+                    raise BusyError("Another operation is using these credentials.")
+                raise TimeoutError
+            await asyncio.sleep(pause)
+            pause = min(LAST_POLL_SECONDS, pause * 1.5)
+
+    @staticmethod
+    async def _record(connection: Connection, principal: Principal, action: str, access_id: str) -> None:
+        actor = auditing.name_actor(principal)
+        subject = f"user {principal.user_pseudonym} access {access_id}"
+        await auditing.record(connection, principal.tenant_id, actor, action, subject)
+
+
+async def delete_access_data(connection: Connection, user_id: UUID, access_id: str) -> bool:
+    """The access with all its data, its credentials, and its jobs in the queue. False when there is none."""
+    await queue.remove_fetch_jobs(connection, await fetches.list_open_fetches(connection, user_id, access_id))
+    return await accesses.delete_access(connection, user_id, access_id)
+
+
+def _is_waiting(fetch_state: str, access_status: str) -> bool:
+    """A first fetch is waited for until the header data is there, a refresh until its end."""
+    if not FetchState(fetch_state).is_open:
+        return False
+    return access_status != AccessStatus.HEADERS
+
+
+def user_of(principal: Principal) -> UUID:
+    assert principal.user_id is not None, "the operation asks for a user's token"
+    return principal.user_id

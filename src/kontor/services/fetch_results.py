@@ -1,0 +1,186 @@
+"""Storing what a bank said, in one transaction each, and only while the lease is ours."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, date, datetime, timedelta
+from uuid import UUID
+
+from kontor.connectors.base import Done, Failed, FailureKind, Fetched, Headers, Problem, ProblemKind
+from kontor.connectors.base import Fetch as FetchJob
+from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, make_product_id
+from kontor.domain.merging import merge_transactions
+from kontor.domain.transactions import Transaction, clean_transaction, find_day
+from kontor.services.clock import Clock
+from kontor.services.vault import Vault
+from kontor.storage import accesses, fetches, leases, positions, products, transactions
+from kontor.storage.database import Connection, Database
+from kontor.storage.fetches import Fetch, FetchState
+from kontor.storage.leases import Lease
+
+DATA_LIFETIME = timedelta(hours=1)
+
+
+class LeaseLostError(Exception):
+    """Another worker took over, or the access is gone; whatever we know is no longer ours to store."""
+
+
+class FetchResults:
+    def __init__(self, database: Database, vault: Vault, clock: Clock) -> None:
+        self._database = database
+        self._vault = vault
+        self._clock = clock
+
+    async def store_headers(self, fetch: Fetch, access: Access, headers: Headers, lease: Lease) -> None:
+        async with self._fenced(fetch, lease) as connection:
+            await self._write_headers(connection, fetch, access, headers)
+            await accesses.set_status(connection, fetch.user_id, access.id, AccessStatus.HEADERS)
+
+    async def store_done(
+        self,
+        fetch: Fetch,
+        access: Access,
+        headers: Headers | None,
+        step: Done,
+        job: FetchJob,
+        lease: Lease,
+        seconds: float,
+    ) -> None:
+        """Everything of a fetch at once: products, transactions, positions, notices, the end of the fetch."""
+        result = step.result
+        async with self._fenced(fetch, lease) as connection:
+            if headers is not None:
+                await self._write_headers(connection, fetch, access, headers)
+            stored = {
+                one.product.key: one.id for one in await products.list_products(connection, fetch.user_id, access.id)
+            }
+            problems = list(result.problems)
+            for key, rows in result.transactions.items():
+                if key in stored:
+                    since = job.since.get(key)
+                    problems += await self._write_transactions(connection, fetch.user_id, stored[key], key, rows, since)
+            for key, held in result.positions.items():
+                if key in stored:
+                    await positions.replace_positions(connection, fetch.user_id, stored[key], held)
+                    await products.set_product_complete(connection, fetch.user_id, stored[key])
+            await self._write_end(connection, fetch, access, step, problems)
+            await fetches.finish_fetch(connection, fetch.id, FetchState.DONE)
+            await fetches.record_outcome(connection, access.provider_id, is_success=True, seconds=seconds)
+
+    async def store_failure(
+        self, fetch: Fetch, access: Access, step: Failed, lease: Lease, seconds: float | None
+    ) -> None:
+        """The stored data stays as it is; only what there is to say is noted."""
+        notice = Notice(FAILURES.get(step.kind, NoticeKind.INTERNAL), step.detail)
+        async with self._fenced(fetch, lease) as connection:
+            messages = [notice] if notice.kind.is_for_the_user else list(access.messages)
+            await accesses.store_notices(connection, fetch.user_id, access.id, messages, [notice])
+            if not access.is_synced:
+                await self._forget(connection, fetch.user_id, access)
+            await fetches.finish_fetch(connection, fetch.id, FetchState.FAILED, str(step.kind))
+            if seconds is not None:
+                # A wrong PIN is the customer's failure, not the bank's.
+                is_success = notice.kind.is_for_the_user
+                await fetches.record_outcome(connection, access.provider_id, is_success=is_success, seconds=seconds)
+
+    async def store_sca_needed(self, fetch: Fetch, access: Access, lease: Lease) -> None:
+        """The bank wants the customer to authenticate; nothing more can be done unattended."""
+        notice = Notice(NoticeKind.SCA_NEEDED)
+        async with self._fenced(fetch, lease) as connection:
+            await accesses.store_notices(connection, fetch.user_id, access.id, [notice], [notice])
+            await fetches.finish_fetch(connection, fetch.id, FetchState.WAITING)
+
+    # Parts
+
+    @asynccontextmanager
+    async def _fenced(self, fetch: Fetch, lease: Lease) -> AsyncIterator[Connection]:
+        """A transaction that exists only while the lease and the access do."""
+        async with self._database.transaction() as connection:
+            if not await leases.holds_lease(connection, lease):
+                raise LeaseLostError
+            if await accesses.lock_access(connection, fetch.user_id, fetch.access_id) is None:
+                raise LeaseLostError
+            yield connection
+
+    async def _write_headers(self, connection: Connection, fetch: Fetch, access: Access, headers: Headers) -> None:
+        """Products of the bank that are selected. One that the bank no longer names keeps its history."""
+        for number, product in enumerate(headers.products):
+            product_id = make_product_id(fetch.user_id, access.id, product.key)
+            if access.selected_products is None or product_id in access.selected_products:
+                await products.upsert_product(connection, fetch.user_id, product_id, access.id, number, product)
+        if access.selected_products is not None:
+            await products.delete_other_products(connection, fetch.user_id, access.id, access.selected_products)
+        await accesses.store_sca_options(
+            connection, fetch.user_id, access.id, headers.methods, headers.media, headers.active_method
+        )
+
+    async def _write_transactions(
+        self,
+        connection: Connection,
+        user_id: UUID,
+        product_id: UUID,
+        key: str,
+        rows: Sequence[Transaction],
+        since: date | None,
+    ) -> list[Problem]:
+        """What can be stored is; how many rows could not is a problem to be shown."""
+        today = self._clock.today()
+        cleaned = [one for one in map(clean_transaction, rows) if one is not None]
+        cleaned.sort(key=lambda one: find_day(one) or today)
+        stored = await transactions.load_transactions(connection, user_id, product_id, since)
+        merge = merge_transactions(stored, cleaned)
+        if merge.vanished:
+            await transactions.delete_transactions(connection, user_id, product_id, merge.vanished)
+        if merge.changed:
+            await transactions.update_transactions(connection, user_id, product_id, merge.changed, today)
+        if merge.new:
+            await transactions.insert_transactions(connection, user_id, product_id, merge.new, today)
+        await products.set_product_complete(connection, user_id, product_id)
+        unreadable = len(rows) - len(cleaned)
+        return [Problem(ProblemKind.TRANSACTIONS, key, f"{unreadable} unlesbar")] if unreadable else []
+
+    async def _write_end(
+        self, connection: Connection, fetch: Fetch, access: Access, step: Done, problems: Sequence[Problem]
+    ) -> None:
+        issues = make_notices(problems)
+        messages = [one for one in issues if one.kind.is_for_the_user]
+        await accesses.store_notices(connection, fetch.user_id, access.id, messages, issues)
+        memory = None
+        if access.is_synced and step.memory is not None:
+            memory = await self._vault.seal(connection, fetch.user_id, access.id, "memory", step.memory)
+        result: Fetched = step.result
+        await accesses.store_success(
+            connection,
+            fetch.user_id,
+            access.id,
+            memory=memory,
+            consent_until=result.consent_until,
+            expires_at=None if access.is_synced else datetime.now(UTC) + DATA_LIFETIME,
+        )
+        if not access.is_synced:
+            await self._forget(connection, fetch.user_id, access)
+
+    @staticmethod
+    async def _forget(connection: Connection, user_id: UUID, access: Access) -> None:
+        await accesses.forget_credentials(connection, user_id, access.id)
+
+
+FAILURES = {
+    FailureKind.WRONG_CREDENTIALS: NoticeKind.WRONG_CREDENTIALS,
+    FailureKind.LOCKED: NoticeKind.LOCKED,
+    FailureKind.INCOMPLETE_CREDENTIALS: NoticeKind.INCOMPLETE_CREDENTIALS,
+    FailureKind.UNREACHABLE: NoticeKind.UNREACHABLE,
+    FailureKind.INTERNAL: NoticeKind.INTERNAL,
+}
+_PARTS = (ProblemKind.PRODUCT, ProblemKind.TRANSACTIONS, ProblemKind.POSITIONS)
+
+
+def make_notices(problems: Sequence[Problem]) -> list[Notice]:
+    """A failing part means that the access as a whole is incomplete, which is said first."""
+    notices = [Notice(NoticeKind(one.kind.value), _join(one)) for one in problems]
+    if any(one.kind in _PARTS for one in problems):
+        notices.insert(0, Notice(NoticeKind.ACCESS_INCOMPLETE))
+    return notices
+
+
+def _join(problem: Problem) -> str | None:
+    return ": ".join(part for part in (problem.product_key, problem.detail) if part) or None

@@ -1,0 +1,65 @@
+"""The provider catalogue: searching it, and how providers have been doing lately."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from kontor.connectors.catalogue import Catalogue, logo_for
+from kontor.domain.errors import NotFoundError
+from kontor.domain.login_formats import compile_format
+from kontor.domain.providers import Capability, Provider
+from kontor.domain.secrets import Secret
+from kontor.storage import fetches
+from kontor.storage.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    fetches: int
+    successes: int
+    mean_seconds: float | None
+    last_success_at: datetime | None
+
+
+class Providers:
+    def __init__(self, database: Database, catalogue: Catalogue) -> None:
+        self._database = database
+        self._catalogue = catalogue
+
+    def find(self, provider_id: UUID) -> Provider | None:
+        return self._catalogue.find(provider_id)
+
+    def read(self, provider_id: UUID) -> Provider:
+        provider = self._catalogue.find(provider_id)
+        if provider is None:
+            raise NotFoundError
+        return provider
+
+    def list(
+        self, q: str | None, bank_code: str | None, bic: str | None, capability: Capability | None
+    ) -> tuple[Provider, ...]:
+        return self._catalogue.list(q, bank_code, bic, capability)
+
+    def tag(self, providers: Any = None, salt: str = "") -> str:
+        """An ETag for these providers, or for all."""
+        return self._catalogue.etag(providers, salt)
+
+    def draw_logo(self, provider_id: UUID) -> bytes:
+        return logo_for(self.read(provider_id))
+
+    async def read_statistics(self, provider_id: UUID) -> Statistics:
+        self.read(provider_id)
+        async with self._database.connect() as connection:
+            total, successes, mean, last = await fetches.read_statistics(connection, provider_id)
+        return Statistics(total, successes, mean, last)  # type: ignore[arg-type]
+
+
+def find_missing_fields(provider: Provider, credentials: dict[str, Secret]) -> list[str]:
+    """Labels of login fields that are absent, empty, or not in the format the provider asks for."""
+    missing = []
+    for field in provider.login_fields:
+        value = credentials.get(field.key)
+        if value is None or not value.reveal() or not compile_format(field.format).matches(value.reveal()):
+            missing.append(field.label)
+    return missing

@@ -1,0 +1,103 @@
+"""Products, transactions and positions: reading them, and pushing transactions from outside."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from uuid import UUID
+
+from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.domain.positions import Position
+from kontor.domain.principals import Principal
+from kontor.domain.transactions import Transaction, clean_transaction
+from kontor.services import auditing
+from kontor.services.accesses import user_of
+from kontor.services.clock import Clock
+from kontor.storage import positions, products, transactions
+from kontor.storage.database import Database
+from kontor.storage.json_rows import JsonField
+from kontor.storage.products import StoredProduct
+from kontor.storage.transactions import Window
+
+# Longer lists are sent piece by piece, so that memory does not grow with them.
+PIECE_ROWS = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class PushedTransaction:
+    batch_id: str
+    transaction: Transaction
+
+
+class Transactions:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def read_product(self, principal: Principal, access_id: str, product_id: UUID) -> StoredProduct:
+        async with self._database.connect() as connection:
+            product = await products.find_product(connection, user_of(principal), access_id, product_id)
+        if product is None:
+            raise NotFoundError
+        return product
+
+    async def list_positions(self, principal: Principal, access_id: str, product_id: UUID) -> list[Position]:
+        async with self._database.connect() as connection:
+            product = await products.find_product(connection, user_of(principal), access_id, product_id)
+            if product is None or not product.product.category.is_depot:
+                raise NotFoundError
+            return await positions.list_positions(connection, user_of(principal), product_id)
+
+    async def list_page(
+        self, principal: Principal, product_id: UUID, window: Window, fields: tuple[JsonField, ...]
+    ) -> tuple[bytes, tuple[date, int] | None]:
+        """The JSON objects of one page, and where the next one begins."""
+        async with self._database.connect() as connection:
+            found, count = await transactions.list_json(connection, user_of(principal), product_id, window, fields)
+            following = None
+            if count == window.limit:
+                following = await transactions.find_page_end(connection, user_of(principal), product_id, window)
+        return found, following
+
+    async def list_rest(
+        self, principal: Principal, product_id: UUID, window: Window, fields: tuple[JsonField, ...]
+    ) -> AsyncIterator[bytes]:
+        """All pages of the window, one by one; no connection is held while a page is on its way to the caller."""
+        following = window.cursor
+        while following is not None:
+            page = replace(window, cursor=following, limit=PIECE_ROWS)
+            found, following = await self.list_page(principal, product_id, page, fields)
+            yield found
+
+    async def push(
+        self, principal: Principal, access_id: str, product_id: UUID, pushed: Sequence[PushedTransaction]
+    ) -> int:
+        """Add transactions from outside, all or none. Batches that were pushed before add nothing."""
+        cleaned = []
+        for number, one in enumerate(pushed):
+            transaction = clean_transaction(one.transaction)
+            if transaction is None:
+                raise InvalidError("the amount or the date cannot be stored", f"[{number}]")
+            cleaned.append(replace(one, transaction=transaction))
+        async with self._database.transaction() as connection:
+            product = await products.lock_product(connection, user_of(principal), access_id, product_id)
+            if product is None:
+                raise NotFoundError
+            if product.product.category.is_depot:
+                raise InvalidError("a depot has no transactions", "product")
+            batch_ids = sorted({one.batch_id for one in cleaned})
+            fresh = await transactions.remember_batches(connection, user_of(principal), product_id, batch_ids)
+            added = [one for one in cleaned if one.batch_id in fresh]
+            added.sort(key=lambda one: one.transaction.booked_at or self._clock.now())
+            await transactions.insert_transactions(
+                connection,
+                user_of(principal),
+                product_id,
+                [one.transaction for one in added],
+                self._clock.today(),
+                [one.batch_id for one in added],
+            )
+            subject = f"user {principal.user_pseudonym} access {access_id} product {product_id}"
+            await auditing.record(
+                connection, principal.tenant_id, auditing.name_actor(principal), "transactions.push", subject
+            )
+        return len(added)

@@ -1,0 +1,62 @@
+"""Credentials and other secrets of an access, sealed with the user's own key."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from kontor.domain.errors import NotFoundError
+from kontor.domain.providers import Provider
+from kontor.domain.secrets import Secret
+from kontor.storage import keys
+from kontor.storage.database import Connection
+from kontor.storage.keys import SealingKey
+
+
+class Vault:
+    def __init__(self, master: SealingKey) -> None:
+        self._master = master
+
+    async def seal(self, connection: Connection, user_id: UUID, access_id: str, what: str, value: Any) -> bytes:
+        key = await self._user_key(connection, user_id)
+        return key.seal(json.dumps(value).encode(), _place(user_id, access_id, what))
+
+    async def unseal(self, connection: Connection, user_id: UUID, access_id: str, what: str, sealed: bytes) -> Any:
+        key = await self._user_key(connection, user_id)
+        return json.loads(key.unseal(sealed, _place(user_id, access_id, what)))
+
+    async def seal_credentials(
+        self, connection: Connection, user_id: UUID, access_id: str, credentials: Mapping[str, Secret]
+    ) -> bytes:
+        plain = {name: value.reveal() for name, value in credentials.items()}
+        return await self.seal(connection, user_id, access_id, "credentials", plain)
+
+    async def unseal_credentials(
+        self, connection: Connection, user_id: UUID, access_id: str, sealed: bytes
+    ) -> dict[str, Secret]:
+        plain = await self.unseal(connection, user_id, access_id, "credentials", sealed)
+        return {name: Secret(value) for name, value in plain.items()}
+
+    def digest_credentials(self, credentials: Mapping[str, Secret]) -> bytes:
+        """Equal for equal credentials."""
+        parts = [part for name in sorted(credentials) for part in (name, credentials[name].reveal())]
+        return self._master.digest("credentials", *parts)
+
+    def digest_login(self, provider: Provider, credentials: Mapping[str, Secret]) -> bytes:
+        """Names the set of credentials at the bank: equal for the same login, whoever uses it."""
+        open_fields = [field.key for field in provider.login_fields if not field.is_secret]
+        return self._master.digest("login", str(provider.id), *[credentials[key].reveal() for key in open_fields])
+
+    def name_customer(self, user_id: UUID) -> str:
+        """An opaque name for a user, to be shown to a connector."""
+        return self._master.digest("customer", str(user_id)).hex()[:32]
+
+    async def _user_key(self, connection: Connection, user_id: UUID) -> SealingKey:
+        key = await keys.load_data_key(connection, self._master, user_id)
+        if key is None:
+            raise NotFoundError
+        return key
+
+
+def _place(user_id: UUID, access_id: str, what: str) -> str:
+    return f"user {user_id} access {access_id} {what}"

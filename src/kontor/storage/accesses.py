@@ -1,0 +1,218 @@
+"""Accesses of a customer. Every query names the user: an access is never found by its id alone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from psycopg.types.json import Jsonb
+
+from kontor.domain.accesses import Access, AccessStatus, Notice
+from kontor.domain.sca import ScaMedium, ScaMethod
+from kontor.storage.database import Connection
+
+COLUMNS = (
+    "id, provider_id, status, is_synced, updated_at, expires_at, selected_products, methods, media, active_method,"
+    " messages, issues, issues_at, consent_until"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AccessSecrets:
+    """What is sealed with an access; opened by the service that holds the user's key."""
+
+    credentials: bytes | None
+    credentials_digest: bytes | None
+    lease_key: bytes | None
+    memory: bytes | None
+
+
+def _access(row: Sequence[Any]) -> Access:
+    return Access(
+        id=row[0],
+        provider_id=row[1],
+        status=AccessStatus(row[2]),
+        is_synced=row[3],
+        updated_at=row[4],
+        expires_at=row[5],
+        selected_products=None if row[6] is None else tuple(row[6]),
+        methods=msgspec.convert(row[7], tuple[ScaMethod, ...]),
+        media=msgspec.convert(row[8], tuple[ScaMedium, ...]),
+        active_method=msgspec.convert(row[9], ScaMethod | None),
+        messages=msgspec.convert(row[10], tuple[Notice, ...]),
+        issues=msgspec.convert(row[11], tuple[Notice, ...]),
+        issues_at=row[12],
+        consent_until=row[13],
+    )
+
+
+def _jsonb(value: Any) -> Jsonb:
+    return Jsonb(msgspec.to_builtins(value))
+
+
+async def insert_access(
+    connection: Connection,
+    user_id: UUID,
+    access_id: str,
+    provider_id: UUID,
+    *,
+    is_synced: bool,
+    selected_products: Sequence[UUID] | None,
+) -> bool:
+    """False when the user has an access of that id already."""
+    cursor = await connection.execute(
+        "insert into accesses (user_id, id, provider_id, is_synced, selected_products) values (%s, %s, %s, %s, %s)"
+        " on conflict do nothing",
+        [user_id, access_id, provider_id, is_synced, None if selected_products is None else list(selected_products)],
+    )
+    return cursor.rowcount == 1
+
+
+async def find_access(connection: Connection, user_id: UUID, access_id: str) -> Access | None:
+    cursor = await connection.execute(
+        f"select {COLUMNS} from accesses where user_id = %s and id = %s", [user_id, access_id]
+    )
+    row = await cursor.fetchone()
+    return None if row is None else _access(row)
+
+
+async def lock_access(connection: Connection, user_id: UUID, access_id: str) -> Access | None:
+    """As `find_access`, and keeps everybody else from changing it until the end of the transaction."""
+    cursor = await connection.execute(
+        f"select {COLUMNS} from accesses where user_id = %s and id = %s for update", [user_id, access_id]
+    )
+    row = await cursor.fetchone()
+    return None if row is None else _access(row)
+
+
+async def list_accesses(connection: Connection, user_id: UUID) -> list[Access]:
+    cursor = await connection.execute(
+        f"select {COLUMNS} from accesses where user_id = %s order by created_at, id", [user_id]
+    )
+    return [_access(row) for row in await cursor.fetchall()]
+
+
+async def find_secrets(connection: Connection, user_id: UUID, access_id: str) -> AccessSecrets | None:
+    cursor = await connection.execute(
+        "select credentials, credentials_digest, lease_key, memory from accesses where user_id = %s and id = %s",
+        [user_id, access_id],
+    )
+    row = await cursor.fetchone()
+    return None if row is None else AccessSecrets(*row)
+
+
+async def store_credentials(
+    connection: Connection, user_id: UUID, access_id: str, sealed: bytes, digest: bytes, lease_key: bytes
+) -> None:
+    """New credentials start afresh: the connector's memory and what was said about the old ones are forgotten."""
+    await connection.execute(
+        "update accesses set credentials = %s, credentials_digest = %s, lease_key = %s, memory = null,"
+        " messages = '[]', issues = '[]' where user_id = %s and id = %s",
+        [sealed, digest, lease_key, user_id, access_id],
+    )
+
+
+async def forget_credentials(connection: Connection, user_id: UUID, access_id: str) -> None:
+    """For data that is not stored permanently."""
+    await connection.execute(
+        "update accesses set credentials = null, credentials_digest = null, memory = null"
+        " where user_id = %s and id = %s",
+        [user_id, access_id],
+    )
+
+
+async def change_options(
+    connection: Connection,
+    user_id: UUID,
+    access_id: str,
+    *,
+    is_synced: bool,
+    selected_products: Sequence[UUID] | None,
+) -> None:
+    await connection.execute(
+        "update accesses set is_synced = %s, selected_products = coalesce(%s, selected_products),"
+        " expires_at = case when %s then null else expires_at end where user_id = %s and id = %s",
+        [
+            is_synced,
+            None if selected_products is None else list(selected_products),
+            is_synced,
+            user_id,
+            access_id,
+        ],
+    )
+
+
+async def set_status(connection: Connection, user_id: UUID, access_id: str, status: AccessStatus) -> None:
+    await connection.execute(
+        "update accesses set status = %s where user_id = %s and id = %s", [str(status), user_id, access_id]
+    )
+
+
+async def store_sca_options(
+    connection: Connection,
+    user_id: UUID,
+    access_id: str,
+    methods: Sequence[ScaMethod],
+    media: Sequence[ScaMedium],
+    active_method: ScaMethod | None,
+) -> None:
+    await connection.execute(
+        "update accesses set methods = %s, media = %s, active_method = coalesce(%s, active_method)"
+        " where user_id = %s and id = %s",
+        [
+            _jsonb(methods),
+            _jsonb(media),
+            None if active_method is None else _jsonb(active_method),
+            user_id,
+            access_id,
+        ],
+    )
+
+
+async def store_notices(
+    connection: Connection, user_id: UUID, access_id: str, messages: Sequence[Notice], issues: Sequence[Notice]
+) -> None:
+    """What the last attempt has to say: for the user in the access, everything among its issues."""
+    await connection.execute(
+        "update accesses set messages = %s, issues = %s, issues_at = now() where user_id = %s and id = %s",
+        [_jsonb(messages), _jsonb(issues), user_id, access_id],
+    )
+
+
+async def store_success(
+    connection: Connection,
+    user_id: UUID,
+    access_id: str,
+    *,
+    memory: bytes | None,
+    consent_until: object,
+    expires_at: datetime | None,
+) -> None:
+    await connection.execute(
+        "update accesses set status = 'COMPLETE', updated_at = now(), memory = %s,"
+        " consent_until = coalesce(%s, consent_until), expires_at = %s where user_id = %s and id = %s",
+        [memory, consent_until, expires_at, user_id, access_id],
+    )
+
+
+async def delete_access(connection: Connection, user_id: UUID, access_id: str) -> bool:
+    cursor = await connection.execute("delete from accesses where user_id = %s and id = %s", [user_id, access_id])
+    return cursor.rowcount == 1
+
+
+async def list_expired(connection: Connection, batch: int) -> list[tuple[UUID, str]]:
+    """Accesses whose data has reached the end of its lifetime."""
+    cursor = await connection.execute(
+        "select user_id, id from accesses where expires_at < now() order by expires_at limit %s", [batch]
+    )
+    return [(row[0], row[1]) for row in await cursor.fetchall()]
+
+
+async def list_with_credentials(connection: Connection, user_id: UUID) -> set[str]:
+    """Ids of accesses whose credentials are kept, so that the bank can be called without asking the user."""
+    cursor = await connection.execute(
+        "select id from accesses where user_id = %s and credentials is not null and is_synced", [user_id]
+    )
+    return {row[0] for row in await cursor.fetchall()}

@@ -1,0 +1,159 @@
+"""Fetches: what was asked of a bank, and how it went. These rows decide; the queue only points at them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+from kontor.storage.database import Connection
+from kontor.storage.leases import Lease
+
+MAX_ATTEMPTS = 3
+
+
+class FetchState(StrEnum):
+    QUEUED = "QUEUED"
+    RUNNING = "RUNNING"
+    WAITING = "WAITING"
+    DONE = "DONE"
+    FAILED = "FAILED"
+    INTERRUPTED = "INTERRUPTED"
+
+    @property
+    def is_open(self) -> bool:
+        return self in (FetchState.QUEUED, FetchState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    id: UUID
+    user_id: UUID
+    access_id: str
+    state: FetchState
+    is_attended: bool
+    all_history: bool
+    lease_key: bytes | None
+    correlation_id: str
+
+
+COLUMNS = "id, user_id, access_id, state, is_attended, all_history, lease_key, correlation_id"
+
+
+async def insert_fetch(connection: Connection, fetch: Fetch) -> bool:
+    """False when the access has an open fetch already."""
+    cursor = await connection.execute(
+        f"insert into fetches ({COLUMNS}) values (%s, %s, %s, %s, %s, %s, %s, %s) on conflict do nothing",
+        [
+            fetch.id,
+            fetch.user_id,
+            fetch.access_id,
+            str(fetch.state),
+            fetch.is_attended,
+            fetch.all_history,
+            fetch.lease_key,
+            fetch.correlation_id,
+        ],
+    )
+    return cursor.rowcount == 1
+
+
+async def find_fetch(connection: Connection, fetch_id: UUID) -> Fetch | None:
+    """By its own id alone: a worker acts for nobody in particular, and takes the user's id from the row."""
+    cursor = await connection.execute(f"select {COLUMNS} from fetches where id = %s", [fetch_id])
+    row = await cursor.fetchone()
+    return None if row is None else Fetch(row[0], row[1], row[2], FetchState(row[3]), *row[4:])
+
+
+async def find_states(connection: Connection, user_id: UUID, fetch_ids: list[UUID]) -> dict[UUID, tuple[str, str]]:
+    """(state of the fetch, status of its access), for those who wait."""
+    cursor = await connection.execute(
+        "select f.id, f.state, a.status from fetches f"
+        " join accesses a on a.user_id = f.user_id and a.id = f.access_id where f.user_id = %s and f.id = any(%s)",
+        [user_id, fetch_ids],
+    )
+    return {row[0]: (row[1], row[2]) for row in await cursor.fetchall()}
+
+
+async def list_open_fetches(connection: Connection, user_id: UUID, access_id: str | None = None) -> list[UUID]:
+    cursor = await connection.execute(
+        "select id from fetches where user_id = %(user)s and (access_id = %(access)s or %(access)s::text is null)"
+        " and state in ('QUEUED', 'RUNNING')",
+        {"user": user_id, "access": access_id},
+    )
+    return [row[0] for row in await cursor.fetchall()]
+
+
+async def start_fetch(connection: Connection, fetch_id: UUID, lease: Lease) -> bool:
+    """Take a fetch that waits. False when somebody else took or ended it."""
+    cursor = await connection.execute(
+        "update fetches set state = 'RUNNING', started_at = now(), attempts = attempts + 1, fence = %s"
+        " where id = %s and state = 'QUEUED'",
+        [lease.fence, fetch_id],
+    )
+    return cursor.rowcount == 1
+
+
+async def finish_fetch(connection: Connection, fetch_id: UUID, state: FetchState, failure: str | None = None) -> None:
+    await connection.execute(
+        "update fetches set state = %s, failure = %s, finished_at = now() where id = %s and state = 'RUNNING'",
+        [str(state), failure, fetch_id],
+    )
+
+
+async def list_abandoned(connection: Connection) -> list[tuple[UUID, int]]:
+    """Fetches whose worker is gone (no lease), or whose job got lost: (id, attempts so far). Locks them."""
+    cursor = await connection.execute(
+        """
+        select f.id, f.attempts from fetches f
+        where (f.state = 'RUNNING' and not exists (
+                select 1 from credential_leases l where l.key = f.lease_key and l.fence = f.fence and l.until > now()))
+           or (f.state = 'QUEUED' and f.requested_at < now() - interval '30 seconds' and not exists (
+                select 1 from pgqueuer q where q.dedupe_key = 'fetch ' || f.id))
+        for update of f skip locked limit 100
+        """
+    )
+    return [(row[0], row[1]) for row in await cursor.fetchall()]
+
+
+async def put_back(connection: Connection, fetch_id: UUID) -> None:
+    await connection.execute("update fetches set state = 'QUEUED', fence = null where id = %s", [fetch_id])
+
+
+async def interrupt_fetch(connection: Connection, fetch_id: UUID) -> None:
+    await connection.execute("update fetches set state = 'INTERRUPTED', finished_at = now() where id = %s", [fetch_id])
+
+
+async def delete_old_fetches(connection: Connection, batch: int) -> int:
+    cursor = await connection.execute(
+        "delete from fetches where id in"
+        " (select id from fetches where finished_at < now() - interval '30 days' limit %s)",
+        [batch],
+    )
+    return cursor.rowcount
+
+
+# Statistics of providers
+
+
+async def record_outcome(connection: Connection, provider_id: UUID, *, is_success: bool, seconds: float) -> None:
+    await connection.execute(
+        "insert into provider_outcomes (provider_id, is_success, seconds) values (%s, %s, %s)",
+        [provider_id, is_success, seconds],
+    )
+
+
+async def read_statistics(connection: Connection, provider_id: UUID) -> tuple[int, int, float | None, object]:
+    """Of the last seven days: (fetches, successes, mean seconds of successes, last success)."""
+    cursor = await connection.execute(
+        "select count(*), count(*) filter (where is_success), avg(seconds) filter (where is_success),"
+        " max(at) filter (where is_success) from provider_outcomes"
+        " where provider_id = %s and at > now() - interval '7 days'",
+        [provider_id],
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return row[0], row[1], row[2], row[3]
+
+
+async def delete_old_outcomes(connection: Connection) -> int:
+    cursor = await connection.execute("delete from provider_outcomes where at < now() - interval '30 days'")
+    return cursor.rowcount

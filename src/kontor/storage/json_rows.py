@@ -1,0 +1,43 @@
+"""Ready JSON from PostgreSQL: long lists are encoded where the rows are, without an object per row in between.
+
+The caller (`wire`) says which key shows which column and how; this file knows only SQL.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+from psycopg import sql
+
+
+class Show(Enum):
+    """How a column becomes JSON."""
+
+    TEXT = "to_json({})::text"
+    NUMBER = "{}::text"
+    PLAIN = "'\"' || {} || '\"'"
+    TIMESTAMP = "'\"' || to_char({} at time zone 'Europe/Berlin', 'YYYY-MM-DD HH24:MI:SS') || '\"'"
+    TRUE_ONLY = "case when {} then 'true' end"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonField:
+    """A key of the object. Keys whose column is null are left out; the first one must never be null."""
+
+    key: str
+    column: str
+    show: Show
+
+
+@lru_cache(maxsize=64)
+def object_expression(fields: tuple[JsonField, ...]) -> sql.Composed:
+    """An SQL expression that yields the JSON object of a row as text."""
+    parts: list[sql.Composable] = []
+    for number, field in enumerate(fields):
+        value = sql.SQL(field.show.value).format(sql.Identifier(field.column))
+        start = sql.Literal(("{" if number == 0 else ",") + f'"{field.key}":')
+        if number == 0:
+            parts.append(sql.SQL("{} || {}").format(start, value))
+        else:
+            parts.append(sql.SQL("coalesce({} || {}, '')").format(start, value))
+    return sql.SQL("({} || '}}')").format(sql.SQL(" || ").join(parts))

@@ -1,0 +1,142 @@
+"""Products of a customer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from psycopg.types.json import Jsonb
+
+from kontor.domain.accesses import AccessStatus
+from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
+from kontor.storage.database import Connection
+
+COLUMNS = (
+    "id, access_id, status, updated_at, bank_key, category, name, holder, currency, account_number, iban, bic,"
+    " bank_code, institution, balance, balance_at, balance_source, balances, overdraft_limit, credit_limit,"
+    " credit_drawn, home_savings, can_transfer, can_bulk_transfer"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProduct:
+    id: UUID
+    access_id: str
+    status: AccessStatus
+    updated_at: datetime
+    product: Product
+
+
+def _product(row: Sequence[Any]) -> StoredProduct:
+    product = Product(
+        key=row[4],
+        category=ProductCategory(row[5]),
+        name=row[6],
+        holder=row[7],
+        currency=row[8],
+        account_number=row[9],
+        iban=row[10],
+        bic=row[11],
+        bank_code=row[12],
+        institution=row[13],
+        balance=row[14],
+        balance_at=row[15],
+        balance_source=None if row[16] is None else BalanceSource(row[16]),
+        balances=msgspec.convert(row[17], tuple[CurrencyBalance, ...]),
+        overdraft_limit=row[18],
+        credit_limit=row[19],
+        credit_drawn=row[20],
+        home_savings=None if row[21] is None else msgspec.convert(row[21], HomeSavings),
+        can_transfer=row[22],
+        can_bulk_transfer=row[23],
+    )
+    return StoredProduct(row[0], row[1], AccessStatus(row[2]), row[3], product)
+
+
+async def upsert_product(
+    connection: Connection, user_id: UUID, product_id: UUID, access_id: str, ordinal: int, product: Product
+) -> None:
+    values = {
+        "user_id": user_id,
+        "id": product_id,
+        "access_id": access_id,
+        "ordinal": ordinal,
+        "bank_key": product.key,
+        "category": str(product.category),
+        "name": product.name,
+        "holder": product.holder,
+        "currency": product.currency,
+        "account_number": product.account_number,
+        "iban": product.iban,
+        "bic": product.bic,
+        "bank_code": product.bank_code,
+        "institution": product.institution,
+        "balance": product.balance,
+        "balance_at": product.balance_at,
+        "balance_source": None if product.balance_source is None else str(product.balance_source),
+        "balances": Jsonb(msgspec.to_builtins(product.balances)),
+        "overdraft_limit": product.overdraft_limit,
+        "credit_limit": product.credit_limit,
+        "credit_drawn": product.credit_drawn,
+        "home_savings": None if product.home_savings is None else Jsonb(msgspec.to_builtins(product.home_savings)),
+        "can_transfer": product.can_transfer,
+        "can_bulk_transfer": product.can_bulk_transfer,
+    }
+    await connection.execute(UPSERT, values)
+
+
+_KEY = ("user_id", "id", "access_id", "ordinal")
+_ALL = (*_KEY, *[name for name in COLUMNS.split(", ") if name not in (*_KEY, "status", "updated_at")])
+INSERT_COLUMNS = ", ".join(_ALL)
+INSERT_VALUES = ", ".join(f"%({name})s" for name in _ALL)
+UPDATES = ", ".join(f"{name} = excluded.{name}" for name in _ALL if name not in _KEY[:3])
+UPSERT = (
+    f"insert into products ({INSERT_COLUMNS}) values ({INSERT_VALUES})"
+    f" on conflict (user_id, id) do update set {UPDATES}, updated_at = now()"
+)
+
+
+async def find_product(connection: Connection, user_id: UUID, access_id: str, product_id: UUID) -> StoredProduct | None:
+    cursor = await connection.execute(
+        f"select {COLUMNS} from products where user_id = %s and access_id = %s and id = %s",
+        [user_id, access_id, product_id],
+    )
+    row = await cursor.fetchone()
+    return None if row is None else _product(row)
+
+
+async def lock_product(connection: Connection, user_id: UUID, access_id: str, product_id: UUID) -> StoredProduct | None:
+    """As `find_product`; nobody else adds transactions to it until the end of the transaction."""
+    cursor = await connection.execute(
+        f"select {COLUMNS} from products where user_id = %s and access_id = %s and id = %s for update",
+        [user_id, access_id, product_id],
+    )
+    row = await cursor.fetchone()
+    return None if row is None else _product(row)
+
+
+async def list_products(connection: Connection, user_id: UUID, access_id: str | None = None) -> list[StoredProduct]:
+    """Of one access, or of all."""
+    cursor = await connection.execute(
+        f"select {COLUMNS} from products where user_id = %(user)s"
+        " and (access_id = %(access)s or %(access)s::text is null) order by access_id, ordinal, id",
+        {"user": user_id, "access": access_id},
+    )
+    return [_product(row) for row in await cursor.fetchall()]
+
+
+async def set_product_complete(connection: Connection, user_id: UUID, product_id: UUID) -> None:
+    await connection.execute(
+        "update products set status = 'COMPLETE', updated_at = now() where user_id = %s and id = %s",
+        [user_id, product_id],
+    )
+
+
+async def delete_other_products(connection: Connection, user_id: UUID, access_id: str, kept: Sequence[UUID]) -> None:
+    """Products that the bank no longer has, or that are no longer selected."""
+    await connection.execute(
+        "delete from products where user_id = %s and access_id = %s and not id = any(%s)",
+        [user_id, access_id, list(kept)],
+    )

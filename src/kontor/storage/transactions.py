@@ -1,0 +1,219 @@
+"""Transactions of a product: merged row by row, listed as ready JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+from uuid import UUID, uuid4
+
+from psycopg import sql
+
+from kontor.domain.merging import StoredTransaction
+from kontor.domain.transactions import Transaction, find_day
+from kontor.storage.database import Connection
+from kontor.storage.json_rows import JsonField, object_expression
+
+FIELDS = (
+    "amount, currency, booked_at, value_at, purpose, booking_text, gv_code, prima_nota, counterparty_name,"
+    " counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending"
+)
+COPY = f"copy transactions (user_id, product_id, id, booked_on, ordinal, batch_id, {FIELDS}) from stdin"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which transactions of a product to list, newest first: those before `cursor`, booked within the times."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    cursor: tuple[date, int] | None = None
+    limit: int | None = None
+
+
+async def find_newest_day(connection: Connection, user_id: UUID, product_id: UUID) -> date | None:
+    """The day of the newest final booking."""
+    cursor = await connection.execute(
+        "select booked_on from transactions where user_id = %s and product_id = %s and not is_pending"
+        " order by booked_on desc, ordinal desc limit 1",
+        [user_id, product_id],
+    )
+    row = await cursor.fetchone()
+    return None if row is None else row[0]
+
+
+async def load_transactions(
+    connection: Connection, user_id: UUID, product_id: UUID, since: date | None
+) -> list[StoredTransaction]:
+    """Rows that a fetch from `since` on may bring again, in the bank's order; pending ones whatever their day."""
+    cursor = await connection.execute(
+        f"select id, {FIELDS} from transactions where user_id = %(user)s and product_id = %(product)s"
+        " and (booked_on >= %(since)s or %(since)s::date is null or is_pending) order by booked_on, ordinal",
+        {"user": user_id, "product": product_id, "since": since},
+    )
+    return [StoredTransaction(row[0], Transaction(*row[1:])) for row in await cursor.fetchall()]
+
+
+async def insert_transactions(
+    connection: Connection,
+    user_id: UUID,
+    product_id: UUID,
+    transactions: Sequence[Transaction],
+    today: date,
+    batch_ids: Sequence[str | None] | None = None,
+) -> None:
+    """Add rows in the given order (oldest first). The caller holds the product, so that ordinals stay unique."""
+    cursor = await connection.execute(
+        "select coalesce(max(ordinal), 0) from transactions where user_id = %s and product_id = %s",
+        [user_id, product_id],
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    start = row[0] + 1
+    async with cursor.copy(COPY) as copy:
+        for number, one in enumerate(transactions):
+            await copy.write_row(
+                (
+                    user_id,
+                    product_id,
+                    uuid4(),
+                    find_day(one) or today,
+                    start + number,
+                    None if batch_ids is None else batch_ids[number],
+                    *_values(one),
+                )
+            )
+
+
+def _values(one: Transaction) -> tuple[object, ...]:
+    return (
+        one.amount,
+        one.currency,
+        one.booked_at,
+        one.value_at,
+        one.purpose,
+        one.booking_text,
+        one.gv_code,
+        one.prima_nota,
+        one.counterparty_name,
+        one.counterparty_iban,
+        one.counterparty_bic,
+        one.ultimate_counterparty,
+        one.bank_id,
+        one.is_pending,
+    )
+
+
+UPDATE = """
+    update transactions set booked_on = %s, amount = %s, currency = %s, booked_at = %s, value_at = %s, purpose = %s,
+        booking_text = %s, gv_code = %s, prima_nota = %s, counterparty_name = %s, counterparty_iban = %s,
+        counterparty_bic = %s, ultimate_counterparty = %s, bank_id = %s, is_pending = %s
+    where user_id = %s and product_id = %s and id = %s
+"""
+
+
+async def update_transactions(
+    connection: Connection, user_id: UUID, product_id: UUID, changed: Sequence[StoredTransaction], today: date
+) -> None:
+    """The same booking with other words: it keeps its id, and so everything the user said about it."""
+    cursor = connection.cursor()
+    await cursor.executemany(
+        UPDATE,
+        [
+            (find_day(one.transaction) or today, *_values(one.transaction), user_id, product_id, one.id)
+            for one in changed
+        ],
+    )
+
+
+async def delete_transactions(connection: Connection, user_id: UUID, product_id: UUID, ids: Sequence[UUID]) -> None:
+    await connection.execute(
+        "delete from transactions where user_id = %s and product_id = %s and id = any(%s)",
+        [user_id, product_id, list(ids)],
+    )
+
+
+# Listing
+
+
+@lru_cache(maxsize=16)
+def _list_query(fields: tuple[JsonField, ...], *, has_times: bool, has_cursor: bool) -> sql.Composed:
+    conditions = ["user_id = %(user)s and product_id = %(product)s"]
+    if has_times:
+        conditions.append(
+            "(booked_at >= %(since)s or %(since)s::timestamptz is null)"
+            " and (booked_at < %(until)s or %(until)s::timestamptz is null)"
+        )
+    if has_cursor:
+        conditions.append("(booked_on, ordinal) < (%(day)s, %(ordinal)s)")
+    return sql.SQL(
+        "select convert_to(string_agg(fragment, ','), 'UTF8'), count(*) from (select {} as fragment"
+        " from (select *, to_char(booked_on, 'YYYYMMDD') || to_char(ordinal, 'FM000000000000') as sort_key"
+        " from transactions where {} order by booked_on desc, ordinal desc limit %(limit)s) page) shown"
+    ).format(object_expression(fields), sql.SQL(" and ".join(conditions)))
+
+
+async def list_json(
+    connection: Connection, user_id: UUID, product_id: UUID, window: Window, fields: tuple[JsonField, ...]
+) -> tuple[bytes, int]:
+    """The JSON objects of a page, separated by commas, and how many there are."""
+    day, ordinal = window.cursor or (None, None)
+    query = _list_query(
+        fields, has_times=window.since is not None or window.until is not None, has_cursor=window.cursor is not None
+    )
+    cursor = await connection.execute(
+        query,
+        {
+            "user": user_id,
+            "product": product_id,
+            "since": window.since,
+            "until": window.until,
+            "day": day,
+            "ordinal": ordinal,
+            "limit": window.limit,
+        },
+        binary=True,
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return row[0] or b"", row[1]
+
+
+async def find_page_end(
+    connection: Connection, user_id: UUID, product_id: UUID, window: Window
+) -> tuple[date, int] | None:
+    """Where the page after this one begins, or None when this one is the last."""
+    assert window.limit is not None
+    day, ordinal = window.cursor or (None, None)
+    cursor = await connection.execute(
+        "select booked_on, ordinal from transactions where user_id = %(user)s and product_id = %(product)s"
+        " and (booked_at >= %(since)s or %(since)s::timestamptz is null)"
+        " and (booked_at < %(until)s or %(until)s::timestamptz is null)"
+        " and (%(day)s::date is null or (booked_on, ordinal) < (%(day)s, %(ordinal)s::bigint))"
+        " order by booked_on desc, ordinal desc offset %(skip)s limit 2",
+        {
+            "user": user_id,
+            "product": product_id,
+            "since": window.since,
+            "until": window.until,
+            "day": day,
+            "ordinal": ordinal,
+            "skip": window.limit - 1,
+        },
+    )
+    rows = await cursor.fetchall()
+    return (rows[0][0], rows[0][1]) if len(rows) == 2 else None
+
+
+# Pushed batches
+
+
+async def remember_batches(
+    connection: Connection, user_id: UUID, product_id: UUID, batch_ids: Sequence[str]
+) -> set[str]:
+    """Note these batches and return those that were not known before."""
+    cursor = await connection.execute(
+        "insert into push_batches (user_id, product_id, batch_id) select %s, %s, unnest(%s::text[])"
+        " on conflict do nothing returning batch_id",
+        [user_id, product_id, list(batch_ids)],
+    )
+    return {row[0] for row in await cursor.fetchall()}

@@ -1,0 +1,146 @@
+"""Customer and BankAccess (Bankzugang), and the body that adds accesses."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from kontor.domain.accesses import NoticeKind
+from kontor.domain.sca import MediumClass
+from kontor.domain.sca import ScaMedium as DomainMedium
+from kontor.domain.sca import ScaMethod as DomainMethod
+from kontor.services.accesses import AccessRequest, AccessView
+from kontor.wire.encoding import format_timestamp
+from kontor.wire.errors import Message
+from kontor.wire.messages import show_notice
+from kontor.wire.products import STATUSES, BankProduct, Status, present_time, show_product
+from kontor.wire.relations import Relation
+from kontor.wire.tokens import Timestamp
+from kontor.wire.urls import Urls
+
+MediumWord = Literal["LISTE", "GENERATOR", "MOBIL", "SECODER", "PUSHTAN"]
+MEDIUM_CLASSES: dict[MediumClass, MediumWord] = {
+    MediumClass.LIST: "LISTE",
+    MediumClass.GENERATOR: "GENERATOR",
+    MediumClass.MOBILE: "MOBIL",
+    MediumClass.SECODER: "SECODER",
+    MediumClass.PUSH: "PUSHTAN",
+}
+
+
+class SecurityMethod(msgspec.Struct):
+    kodierung: Annotated[str, Meta(description="the bank's key of the method", examples=["923"])]
+    name: str
+    hinweis: str | UnsetType = UNSET
+
+
+class TanMedium(msgspec.Struct):
+    name: str
+    medienklasse: MediumWord
+    gueltigVon: Timestamp | UnsetType = UNSET  # noqa: N815
+    gueltigBis: Timestamp | UnsetType = UNSET  # noqa: N815
+
+
+class BankAccess(msgspec.Struct):
+    id: str
+    providerId: UUID  # noqa: N815
+    status: Status
+    aktualisierungszeitpunkt: Timestamp
+    sync: bool
+    relations: list[Relation]
+    tanMedien: list[TanMedium] | UnsetType = UNSET  # noqa: N815
+    sicherheitsverfahren: list[SecurityMethod] | UnsetType = UNSET
+    aktivesSicherheitsverfahren: SecurityMethod | UnsetType = UNSET  # noqa: N815
+    timeout: Timestamp | UnsetType = UNSET
+    messages: list[Message] | UnsetType = UNSET
+    bankprodukte: list[BankProduct] | UnsetType = UNSET
+
+
+class AccessIssues(msgspec.Struct):
+    """The tentative state: what the last attempt had to say."""
+
+    id: str
+    providerId: UUID  # noqa: N815
+    aktualisierungszeitpunkt: Timestamp
+    messages: list[Message]
+    relations: list[Relation]
+    tanMedien: list[TanMedium] | UnsetType = UNSET  # noqa: N815
+    sicherheitsverfahren: list[SecurityMethod] | UnsetType = UNSET
+
+
+class Customer(msgspec.Struct):
+    relations: list[Relation]
+    messages: list[Message] | UnsetType = UNSET
+    bankzugaenge: dict[str, BankAccess] | UnsetType = UNSET
+
+
+class NewAccess(msgspec.Struct):
+    """One access to add; an empty object uses what is stored, or the redirect frontend."""
+
+    providerId: UUID | None = None  # noqa: N815
+    credentials: (
+        Annotated[dict[str, str], Meta(description="fieldkey to encrypted value (RSA-OAEP, Base64)")] | None
+    ) = None
+    sync: Annotated[bool, Meta(description="default true")] | None = None
+    selectedBankProducts: list[UUID] | None = None  # noqa: N815
+
+    def to_request(self) -> AccessRequest:
+        selected = None if self.selectedBankProducts is None else tuple(self.selectedBankProducts)
+        return AccessRequest(self.providerId, self.credentials, self.sync, selected)
+
+
+def show_method(method: DomainMethod) -> SecurityMethod:
+    return SecurityMethod(method.code, method.name, method.hint or UNSET)
+
+
+def show_medium(medium: DomainMedium) -> TanMedium:
+    return TanMedium(
+        medium.name,
+        MEDIUM_CLASSES[medium.medium_class],
+        present_time(medium.valid_from),
+        present_time(medium.valid_until),
+    )
+
+
+def show_access(view: AccessView, urls: Urls) -> BankAccess:
+    access = view.access
+    shown_products = [
+        show_product(one, access.provider_id, urls, has_credentials=view.has_credentials) for one in view.products
+    ]
+    return BankAccess(
+        id=access.id,
+        providerId=access.provider_id,
+        status=STATUSES[access.status],
+        tanMedien=[show_medium(one) for one in access.media] or UNSET,
+        sicherheitsverfahren=[show_method(one) for one in access.methods] or UNSET,
+        aktivesSicherheitsverfahren=UNSET if access.active_method is None else show_method(access.active_method),
+        aktualisierungszeitpunkt=format_timestamp(access.updated_at),
+        timeout=present_time(access.expires_at),
+        messages=[show_notice(one) for one in access.messages] or UNSET,
+        bankprodukte=shown_products or UNSET,
+        relations=urls.access_relations(access.id, needs_sca=needs_sca(view)),
+        sync=access.is_synced,
+    )
+
+
+def show_issues(view: AccessView, urls: Urls) -> AccessIssues:
+    access = view.access
+    return AccessIssues(
+        id=access.id,
+        providerId=access.provider_id,
+        tanMedien=[show_medium(one) for one in access.media] or UNSET,
+        sicherheitsverfahren=[show_method(one) for one in access.methods] or UNSET,
+        aktualisierungszeitpunkt=format_timestamp(access.issues_at or access.updated_at),
+        messages=[show_notice(one) for one in access.issues],
+        relations=urls.access_relations(access.id, needs_sca=needs_sca(view)),
+    )
+
+
+def show_customer(views: list[AccessView], urls: Urls) -> Customer:
+    shown = {one.access.id: show_access(one, urls) for one in views}
+    return Customer(bankzugaenge=shown or UNSET, relations=urls.customer_relations())
+
+
+def needs_sca(view: AccessView) -> bool:
+    return any(one.kind is NoticeKind.SCA_NEEDED for one in view.access.messages)

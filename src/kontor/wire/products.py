@@ -1,0 +1,157 @@
+"""BankProduct (Bankprodukt) in its German-named form."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Literal, TypeVar
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from kontor.domain.accesses import AccessStatus
+from kontor.domain.products import BalanceSource, ProductCategory
+from kontor.storage.products import StoredProduct
+from kontor.wire.encoding import format_timestamp
+from kontor.wire.errors import Message
+from kontor.wire.relations import Relation
+from kontor.wire.tokens import Timestamp
+from kontor.wire.urls import Urls
+
+T = TypeVar("T")
+
+Category = Literal[
+    "GIROKONTO",
+    "SPARKONTO",
+    "FESTGELDKONTO",
+    "KREDITKONTO",
+    "TAGESGELDKONTO",
+    "BAUSPARKONTO",
+    "SONSTIGESKONTO",
+    "KREDITKARTE",
+    "SONSTIGEKARTE",
+    "DEPOT",
+    "SONSTIGESPRODUKT",
+]
+CATEGORIES: dict[ProductCategory, Category] = {
+    ProductCategory.CHECKING: "GIROKONTO",
+    ProductCategory.SAVINGS: "SPARKONTO",
+    ProductCategory.FIXED_TERM: "FESTGELDKONTO",
+    ProductCategory.LOAN: "KREDITKONTO",
+    ProductCategory.CALL_MONEY: "TAGESGELDKONTO",
+    ProductCategory.HOME_SAVINGS: "BAUSPARKONTO",
+    ProductCategory.OTHER_ACCOUNT: "SONSTIGESKONTO",
+    ProductCategory.CREDIT_CARD: "KREDITKARTE",
+    ProductCategory.OTHER_CARD: "SONSTIGEKARTE",
+    ProductCategory.DEPOT: "DEPOT",
+    ProductCategory.OTHER_PRODUCT: "SONSTIGESPRODUKT",
+}
+Status = Literal["GESTARTET", "KOPFDATEN", "VOLLSTAENDIG"]
+STATUSES: dict[AccessStatus, Status] = {
+    AccessStatus.STARTED: "GESTARTET",
+    AccessStatus.HEADERS: "KOPFDATEN",
+    AccessStatus.COMPLETE: "VOLLSTAENDIG",
+}
+SOURCES: dict[BalanceSource, Literal["SWIFTMSG", "SONSTIGES"]] = {
+    BalanceSource.STATEMENT: "SWIFTMSG",
+    BalanceSource.OTHER: "SONSTIGES",
+}
+Amount = Annotated[Decimal, Meta(description="two decimals", examples=[1234.5])]
+
+
+class BankProduct(msgspec.Struct):
+    id: UUID
+    status: Status
+    bezeichnung: str
+    kategorie: Category
+    aktualisierungszeitpunkt: Timestamp
+    inhaber: str
+    transferSupport: bool  # noqa: N815
+    relations: list[Relation]
+    saldo: Amount | UnsetType = UNSET
+    saldoDatum: Timestamp | UnsetType = UNSET  # noqa: N815
+    waehrung: str | UnsetType = UNSET
+    kontonummer: str | UnsetType = UNSET
+    iban: str | UnsetType = UNSET
+    bic: str | UnsetType = UNSET
+    blz: str | UnsetType = UNSET
+    kreditinstitut: str | UnsetType = UNSET
+    messages: list[Message] | UnsetType = UNSET
+    saldoDatenquelle: Literal["SWIFTMSG", "SONSTIGES"] | UnsetType = UNSET  # noqa: N815
+    ueberziehungslimit: Amount | UnsetType = UNSET
+    verfuegungsrahmen: Amount | UnsetType = UNSET
+    verfuegterBetrag: Amount | UnsetType = UNSET  # noqa: N815
+    vertragsnummer: str | UnsetType = UNSET
+    vertragstyp: str | UnsetType = UNSET
+    vertragsstatus: str | UnsetType = UNSET
+    rating: Decimal | UnsetType = UNSET
+    vertragssumme: Amount | UnsetType = UNSET
+    sparzinssatz: Decimal | UnsetType = UNSET
+    schuldzinssatz: Decimal | UnsetType = UNSET
+    sparfortschritt: Decimal | UnsetType = UNSET
+    sparzustand: bool | UnsetType = UNSET
+    vertragsDatum: Timestamp | UnsetType = UNSET  # noqa: N815
+
+
+def present(value: T | None) -> T | UnsetType:
+    """What is not there is left out, never null."""
+    return UNSET if value is None else value
+
+
+def present_time(at: datetime | None) -> str | UnsetType:
+    return UNSET if at is None else format_timestamp(at)
+
+
+def can_transfer(stored: StoredProduct, *, has_credentials: bool) -> bool:
+    """A transfer needs stored credentials, besides a product that allows it."""
+    return stored.product.can_transfer and has_credentials
+
+
+def list_relations(stored: StoredProduct, provider_id: UUID, urls: Urls, *, has_credentials: bool) -> list[Relation]:
+    return urls.product_relations(
+        stored.access_id,
+        stored.id,
+        provider_id,
+        is_depot=stored.product.category.is_depot,
+        can_transfer=can_transfer(stored, has_credentials=has_credentials),
+        can_bulk_transfer=stored.product.can_bulk_transfer and has_credentials,
+    )
+
+
+def show_product(stored: StoredProduct, provider_id: UUID, urls: Urls, *, has_credentials: bool) -> BankProduct:
+    product, contract = stored.product, stored.product.home_savings
+    shown = BankProduct(
+        id=stored.id,
+        status=STATUSES[stored.status],
+        bezeichnung=product.name,
+        kategorie=CATEGORIES[product.category],
+        saldo=present(product.balance),
+        aktualisierungszeitpunkt=format_timestamp(stored.updated_at),
+        saldoDatum=present_time(product.balance_at),
+        waehrung=present(product.currency),
+        kontonummer=present(product.account_number),
+        iban=present(product.iban),
+        bic=present(product.bic),
+        blz=present(product.bank_code),
+        kreditinstitut=present(product.institution),
+        inhaber=product.holder,
+        relations=list_relations(stored, provider_id, urls, has_credentials=has_credentials),
+        transferSupport=can_transfer(stored, has_credentials=has_credentials),
+    )
+    if product.category.is_depot:
+        shown.saldoDatenquelle = SOURCES[product.balance_source or BalanceSource.OTHER]
+    else:
+        shown.ueberziehungslimit = present(product.overdraft_limit)
+        shown.verfuegungsrahmen = present(product.credit_limit)
+        shown.verfuegterBetrag = present(product.credit_drawn)
+    if contract is not None:
+        shown.vertragsnummer = contract.contract_number
+        shown.vertragstyp = contract.contract_type
+        shown.vertragsstatus = contract.contract_status
+        shown.rating = contract.rating
+        shown.vertragssumme = contract.contract_amount
+        shown.sparzinssatz = contract.savings_interest_rate
+        shown.schuldzinssatz = contract.debit_interest_rate
+        shown.sparfortschritt = contract.savings_progress
+        shown.sparzustand = contract.is_saving
+        shown.vertragsDatum = format_timestamp(contract.contract_at)
+    return shown

@@ -1,0 +1,126 @@
+"""Transaction (Kontoumsatz): as it is listed, and as it is pushed."""
+
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from kontor.domain.errors import InvalidError
+from kontor.domain.transactions import Transaction as DomainTransaction
+from kontor.services.transactions import PushedTransaction
+from kontor.storage.json_rows import JsonField, Show
+from kontor.wire.encoding import BERLIN
+from kontor.wire.products import Amount
+from kontor.wire.tokens import Timestamp
+
+# Which key shows which column. The database writes the JSON of long lists itself.
+FIELDS = (
+    JsonField("id", "id", Show.PLAIN),
+    JsonField("betrag", "amount", Show.NUMBER),
+    JsonField("waehrung", "currency", Show.PLAIN),
+    JsonField("verwendungszweck", "purpose", Show.TEXT),
+    JsonField("buchungstext", "booking_text", Show.TEXT),
+    JsonField("gvCode", "gv_code", Show.TEXT),
+    JsonField("primanotaNummer", "prima_nota", Show.TEXT),
+    JsonField("buchungsdatum", "booked_at", Show.TIMESTAMP),
+    JsonField("wertstellungsdatum", "value_at", Show.TIMESTAMP),
+    JsonField("gegenkontoInhaber", "counterparty_name", Show.TEXT),
+    JsonField("gegenkontoIban", "counterparty_iban", Show.TEXT),
+    JsonField("gegenkontoBic", "counterparty_bic", Show.TEXT),
+    JsonField("hash", "sort_key", Show.PLAIN),
+    JsonField("vorgemerkt", "is_pending", Show.TRUE_ONLY),
+)
+
+
+class Identifier(msgspec.Struct):
+    batchId: Annotated[str, Meta(min_length=1, max_length=128)]  # noqa: N815
+
+
+class Transaction(msgspec.Struct):
+    id: UUID
+    hash: Annotated[str, Meta(description="sorts as the transactions are ordered")]
+    betrag: Amount | UnsetType = UNSET
+    waehrung: str | UnsetType = UNSET
+    verwendungszweck: str | UnsetType = UNSET
+    buchungstext: str | UnsetType = UNSET
+    gvCode: str | UnsetType = UNSET  # noqa: N815
+    primanotaNummer: str | UnsetType = UNSET  # noqa: N815
+    buchungsdatum: Timestamp | UnsetType = UNSET
+    wertstellungsdatum: Timestamp | UnsetType = UNSET
+    gegenkontoInhaber: str | UnsetType = UNSET  # noqa: N815
+    gegenkontoIban: str | UnsetType = UNSET  # noqa: N815
+    gegenkontoBic: str | UnsetType = UNSET  # noqa: N815
+    vorgemerkt: Annotated[bool, Meta(description="true while pending")] | UnsetType = UNSET
+
+
+Text = Annotated[str, Meta(max_length=4000)]
+
+
+class NewTransaction(msgspec.Struct):
+    """A pushed transaction. The same batch pushed twice adds nothing."""
+
+    identifier: Identifier
+    betrag: Annotated[Decimal, Meta(description="at most two decimals")]
+    buchungsdatum: Annotated[
+        str, Meta(description="yyyy-mm-dd HH:MM:SS or yyyy-mm-dd", examples=["2026-11-13 00:00:00"])
+    ]
+    wertstellungsdatum: str | None = None
+    waehrung: Annotated[str, Meta(pattern="^[A-Z]{3}$")] = "EUR"
+    verwendungszweck: Text | None = None
+    buchungstext: Text | None = None
+    gvCode: Text | None = None  # noqa: N815
+    primanotaNummer: Text | None = None  # noqa: N815
+    gegenkontoInhaber: Text | None = None  # noqa: N815
+    gegenkontoIban: Text | None = None  # noqa: N815
+    gegenkontoBic: Text | None = None  # noqa: N815
+    vorgemerkt: bool = False
+
+
+def read_transaction(new: NewTransaction, number: int) -> PushedTransaction:
+    """Into our own words; the error names the entry and the field."""
+    place = f"[{number}]"
+    amount = new.betrag
+    if not amount.is_finite() or amount != round(amount, 2):
+        raise InvalidError("at most two decimals are allowed", f"{place}.betrag")
+    transaction = DomainTransaction(
+        amount=amount,
+        currency=new.waehrung,
+        booked_at=parse_time(new.buchungsdatum, f"{place}.buchungsdatum"),
+        value_at=None
+        if new.wertstellungsdatum is None
+        else parse_time(new.wertstellungsdatum, f"{place}.wertstellungsdatum"),
+        purpose=new.verwendungszweck,
+        booking_text=new.buchungstext,
+        gv_code=new.gvCode,
+        prima_nota=new.primanotaNummer,
+        counterparty_name=new.gegenkontoInhaber,
+        counterparty_iban=new.gegenkontoIban,
+        counterparty_bic=new.gegenkontoBic,
+        is_pending=new.vorgemerkt,
+    )
+    return PushedTransaction(new.identifier.batchId, transaction)
+
+
+def parse_time(text: str, field: str) -> datetime:
+    """`yyyy-mm-dd HH:MM:SS` or a date, in Berlin; RFC 3339 with an offset is understood too."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidError("expected yyyy-mm-dd HH:MM:SS or yyyy-mm-dd", field) from None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=BERLIN)
+    if not 1900 <= at.year <= 2200:
+        raise InvalidError("the year must be between 1900 and 2200", field)
+    return at.astimezone(UTC)
+
+
+def parse_end(text: str, field: str) -> datetime:
+    """The end of a span: a date means the whole day, a time is included."""
+    at = parse_time(text, field)
+    if len(text) <= len("2026-11-15"):
+        day: date = at.astimezone(BERLIN).date()
+        return datetime.combine(date.fromordinal(day.toordinal() + 1), time(), BERLIN).astimezone(UTC)
+    return at.replace(microsecond=0) + (datetime.resolution * 1_000_000)

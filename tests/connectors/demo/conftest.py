@@ -1,0 +1,14 @@
+import pytest
+from people_view import LOGINS, find_person
+
+from kontor.connectors.demo.people import Person
+
+
+@pytest.fixture(params=LOGINS)
+def person(request: pytest.FixtureRequest) -> Person:
+    return find_person(request.param)
+
+
+@pytest.fixture
+def everybody() -> list[Person]:
+    return [find_person(login) for login in LOGINS]
