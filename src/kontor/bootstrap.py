@@ -15,14 +15,17 @@ from kontor.connectors.demo import DemoConnector
 from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses
+from kontor.services.bank_calls import BankCalls
 from kontor.services.bundle import Services
 from kontor.services.clock import Clock
+from kontor.services.consents import Consents
 from kontor.services.encryption import Encryption
 from kontor.services.fetch_results import FetchResults
 from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
 from kontor.services.passwords import Passwords
 from kontor.services.providers import Providers
+from kontor.services.redirects import Redirects
 from kontor.services.tenants import TenantAdministration, Tenants
 from kontor.services.tokens import Tokens
 from kontor.services.transactions import Transactions
@@ -92,7 +95,18 @@ def make_services(settings: Settings, database: Database, master: SealingKey) ->
     registry = make_registry(settings)
     providers = Providers(database, load_catalogue(registry.kinds, list_all=settings.demo))
     encryption = Encryption(database, master)
+    calls = BankCalls(database, providers, registry, vault)
     results = FetchResults(database, vault, clock)
+    accesses = Accesses(database, providers, encryption, vault, clock, settings.request_seconds)
+    consents = Consents(database, accesses, calls, vault, clock, results)
+    redirects = Redirects(
+        database,
+        providers,
+        accesses,
+        consents,
+        return_url=f"{settings.base_url}/customer/v2/webform/return",
+        is_loopback_allowed=settings.demo,
+    )
     return Services(
         database=database,
         tenants=Tenants(database),
@@ -102,17 +116,19 @@ def make_services(settings: Settings, database: Database, master: SealingKey) ->
         encryption=encryption,
         housekeeping=Housekeeping(database),
         providers=providers,
-        accesses=Accesses(database, providers, encryption, vault, settings.request_seconds),
+        accesses=accesses,
         transactions=Transactions(database, clock),
-        fetching=Fetching(database, providers, registry, vault, clock, results),
+        fetching=Fetching(database, calls, vault, clock, results),
+        consents=consents,
+        redirects=redirects,
     )
 
 
 def make_registry(settings: Settings) -> Registry:
     """The connectors that are enabled here."""
     assert settings.database_url is not None
-    page_url = f"{settings.base_url}/demobank/sca"
-    return Registry([DemoConnector(DemoBankMemory(settings.database_url), settings.demo_slow_seconds, page_url)])
+    memory = DemoBankMemory(settings.database_url, f"{settings.base_url}/demobank/confirm")
+    return Registry([DemoConnector(memory, settings.demo_slow_seconds)])
 
 
 def create_app() -> "ASGIApp":

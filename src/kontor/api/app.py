@@ -14,7 +14,7 @@ from litestar.types import ASGIApp
 from kontor.api import health, management_v1, oauth2, providers_v2  # noqa: F401 (declares the operations)
 from kontor.api.answers import JSON, PROBLEM_JSON, Answer, HttpError
 from kontor.api.auth import authenticate, find_address
-from kontor.api.customer_v2 import accesses, transactions  # noqa: F401 (declares the operations)
+from kontor.api.customer_v2 import accesses, consents, transactions  # noqa: F401 (declares the operations)
 from kontor.api.documentation import documentation_routes
 from kontor.api.edge import Edge
 from kontor.api.errors import answer_error
@@ -25,10 +25,15 @@ from kontor.services.bundle import Services
 from kontor.wire.urls import Urls
 
 ServicesFactory = Callable[[], AbstractAsyncContextManager[Services]]
+# Pages for people are made by rooms of their own; they get the services when the application runs.
+PagesFactory = Callable[[Settings, Callable[[], Services]], list[HTTPRouteHandler]]
 
 
 def make_app(
-    settings: Settings, open_services: ServicesFactory, operations: Sequence[Operation] = OPERATIONS
+    settings: Settings,
+    open_services: ServicesFactory,
+    operations: Sequence[Operation] = OPERATIONS,
+    pages: Sequence[PagesFactory] = (),
 ) -> ASGIApp:
     tracing = make_tracing(settings.otlp_endpoint)
     runner = Runner(settings, operations)
@@ -41,7 +46,12 @@ def make_app(
         tracing.shut_down()
 
     app = Litestar(
-        [runner.make_route(one) for one in operations] + documentation_routes(operations, settings.base_url),
+        [
+            *_options_routes(operations),  # first: Litestar makes its own where there is none yet
+            *(runner.make_route(one) for one in operations),
+            *documentation_routes(operations, settings.base_url),
+            *(route for make_routes in pages for route in make_routes(settings, lambda: runner.services)),
+        ],
         lifespan=[lifespan],
         exception_handlers={Exception: _answer_routing_error},
         openapi_config=None,
@@ -66,10 +76,9 @@ class Runner:
                 answer = answer_error(error, request.headers.get("accept", ""))
             return to_response(answer)
 
-        path = operation.path
-        for name in operation.path_names:
-            path = path.replace("{" + name + "}", "{" + name.replace("-", "_") + ":str}")
-        return HTTPRouteHandler(path, http_method=operation.method, name=operation.id, status_code=200)(handle)
+        return HTTPRouteHandler(
+            _route_path(operation), http_method=operation.method, name=operation.id, status_code=200
+        )(handle)
 
     async def run(self, operation: Operation, request: Request[Any, Any, Any]) -> Answer:
         scope: dict[str, Any] = request.scope  # type: ignore[assignment]
@@ -91,6 +100,28 @@ class Runner:
         if operation.retired_on is not None:
             answer.headers["Sunset"] = _format_http_date(operation.retired_on)
         return answer
+
+
+def _route_path(operation: Operation) -> str:
+    path = operation.path
+    for name in operation.path_names:
+        path = path.replace("{" + name + "}", "{" + name.replace("-", "_") + ":str}")
+    return path
+
+
+def _options_routes(operations: Sequence[Operation]) -> list[HTTPRouteHandler]:
+    """Litestar's own answer to OPTIONS names the methods of the first operation of a path only."""
+    methods: dict[str, set[str]] = {}
+    for one in operations:
+        methods.setdefault(_route_path(one), {"OPTIONS"}).add(one.method)
+
+    def make_route(path: str, allowed: str) -> HTTPRouteHandler:
+        async def tell_methods() -> ASGIResponse:
+            return ASGIResponse(status_code=204, headers={"Allow": allowed})
+
+        return HTTPRouteHandler(path, http_method="OPTIONS", status_code=200)(tell_methods)
+
+    return [make_route(path, ", ".join(sorted(names))) for path, names in methods.items()]
 
 
 def to_response(answer: Answer) -> ASGIResponse:

@@ -34,7 +34,7 @@ def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, A
     paths: dict[str, dict[str, Any]] = {}
     for one in operations:
         paths.setdefault(one.path, {})[one.method.lower()] = _describe(one)
-    return {
+    document = {
         "openapi": "3.1.0",
         "info": {
             "title": "Kontor",
@@ -46,6 +46,21 @@ def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, A
         "paths": paths,
         "components": {"schemas": components, "securitySchemes": _security_schemes()},
     }
+    _show_decimals_as_numbers(document)
+    return document
+
+
+def _show_decimals_as_numbers(node: Any) -> None:
+    """The encoder writes a Decimal as a JSON number; the schema that msgspec makes of it says string."""
+    if isinstance(node, dict):
+        if node.get("type") == "string" and node.get("format") == "decimal":
+            node["type"] = "number"
+            del node["format"]
+        for value in node.values():
+            _show_decimals_as_numbers(value)
+    elif isinstance(node, list):
+        for value in node:
+            _show_decimals_as_numbers(value)
 
 
 def _collect_shapes(operations: Sequence[Operation]) -> list[Any]:
@@ -120,6 +135,13 @@ def _responses(one: Operation) -> dict[str, Any]:
     if one.success.shape is not None:
         success["content"] = {one.success.media_type: {"schema": _schema(one.success.shape)}}
     responses = {str(one.success.status): success}
+    for status, shape in one.other_shapes.items():
+        content = {JSON: {"schema": {"anyOf": [_schema(shape), _schema(ErrorBody)]}}}
+        responses[str(status)] = {
+            "description": HTTPStatus(status).phrase,
+            "headers": _describe_headers({}),
+            "content": content,
+        }
     for status, description in one.other_statuses.items():
         responses[str(status)] = {"description": description, "headers": _describe_headers({})}
     for status in sorted(_error_statuses(one)):
@@ -189,6 +211,6 @@ def _security_schemes() -> dict[str, Any]:
     return {
         "clientLogin": {"type": "http", "scheme": "basic", "description": "client username (tenant/client) and secret"},
         "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-KEY"},
-        "clientToken": {"type": "oauth2", "flows": {"clientCredentials": flow(scopes.MANAGEMENT_SCOPES)}},
+        "clientToken": {"type": "oauth2", "flows": {"clientCredentials": flow(scopes.ALL_SCOPES)}},
         "userToken": {"type": "oauth2", "flows": {"password": flow(scopes.USER_SCOPES)}},
     }

@@ -76,6 +76,7 @@ class Operation:
     is_forgiving: bool = False  # answers success to whatever is sent
     errors: tuple[int, ...] = ()
     other_statuses: dict[int, str] = field(default_factory=dict)  # neither success nor error, such as 304
+    other_shapes: dict[int, Any] = field(default_factory=dict)  # errors that carry a body of the operation's own
     description: str = ""
     retired_on: date | None = None
 

@@ -13,6 +13,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
+from kontor.domain.accesses import History
 from kontor.domain.positions import Position
 from kontor.domain.products import Product
 from kontor.domain.providers import Provider
@@ -66,12 +67,14 @@ class Fetch:
     """Fetch products, transactions and positions.
 
     `selected` limits the fetch to these product keys. `since` says per product key from which day on transactions are
-    wanted; a product not named there is fetched as far back as `all_history` says: everything, or 90 days.
+    wanted; a product not named there is fetched as far back as `history` says.
+    `is_renewal` asks the bank for a new consent, even where the old one still holds.
     """
 
     selected: tuple[str, ...] | None = None
     since: Mapping[str, date] = field(default_factory=dict)
-    all_history: bool = True
+    history: History = History.ALL
+    is_renewal: bool = False
 
 
 Job: TypeAlias = Fetch

@@ -36,6 +36,14 @@ class AccessStatus(StrEnum):
     COMPLETE = "COMPLETE"
 
 
+class History(StrEnum):
+    """How far back transactions are wanted: everything, 90 days, or everything of payment accounts only."""
+
+    ALL = "ALL"
+    RECENT = "RECENT"
+    PAYMENT_ACCOUNTS = "PAYMENT_ACCOUNTS"
+
+
 class NoticeKind(StrEnum):
     """Everything that can be said about an access or product. The set is closed; `wire` has a text for each."""
 
@@ -90,6 +98,7 @@ class Access:
     issues: tuple[Notice, ...] = ()
     issues_at: datetime | None = None
     consent_until: date | None = None
+    active_medium: str | None = None
 
 
 def check_access_id(access_id: str) -> str:

@@ -3,7 +3,8 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, check_access_id
@@ -12,6 +13,7 @@ from kontor.domain.principals import Principal
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
 from kontor.services import auditing
+from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
 from kontor.services.encryption import Encryption
 from kontor.services.providers import Providers, find_missing_fields
@@ -24,6 +26,7 @@ from kontor.storage.products import StoredProduct
 FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 0.25
 # Answer a little before the edge cuts the request off, so that the answer can say what it waits for.
 WAIT_MARGIN_SECONDS = 1.0
+RENEWAL_PERIOD = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class AccessView:
     access: Access
     products: tuple[StoredProduct, ...]
     has_credentials: bool
+    needs_sca: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +53,25 @@ class _Plan:
 
     access_id: str
     request: AccessRequest
-    provider: Provider | None
+    provider: Provider
     credentials: dict[str, Secret] | None
 
 
 class Accesses:
     def __init__(
-        self, database: Database, providers: Providers, encryption: Encryption, vault: Vault, request_seconds: float
+        self,
+        database: Database,
+        providers: Providers,
+        encryption: Encryption,
+        vault: Vault,
+        clock: Clock,
+        request_seconds: float,
     ) -> None:
         self._database = database
         self._providers = providers
         self._encryption = encryption
         self._vault = vault
+        self._clock = clock
         self._wait_seconds = max(0.5, request_seconds - WAIT_MARGIN_SECONDS)
 
     # Reading
@@ -73,7 +84,7 @@ class Accesses:
         by_access: dict[str, list[StoredProduct]] = {}
         for one in stored:
             by_access.setdefault(one.access_id, []).append(one)
-        return [AccessView(one, tuple(by_access.get(one.id, ())), one.id in with_credentials) for one in found]
+        return [self._view(one, by_access.get(one.id, ()), one.id in with_credentials) for one in found]
 
     async def read_access(self, principal: Principal, access_id: str) -> AccessView:
         async with self._database.connect() as connection:
@@ -82,7 +93,16 @@ class Accesses:
                 raise NotFoundError
             stored = await products.list_products(connection, user_of(principal), access_id)
             with_credentials = await accesses.list_with_credentials(connection, user_of(principal))
-        return AccessView(access, tuple(stored), access_id in with_credentials)
+        return self._view(access, stored, access_id in with_credentials)
+
+    def _view(self, access: Access, stored: Sequence[StoredProduct], has_credentials: bool) -> AccessView:
+        """A consent that ends soon, or has ended, is something the user can act on."""
+        needs_sca = any(one.kind is NoticeKind.SCA_NEEDED for one in access.messages)
+        end = access.consent_until
+        if not needs_sca and end is not None and end - self._clock.today() <= RENEWAL_PERIOD:
+            needs_sca = True
+            access = replace(access, messages=(*access.messages, Notice(NoticeKind.SCA_NEEDED)))
+        return AccessView(access, tuple(stored), has_credentials, needs_sca)
 
     # Deleting
 
@@ -113,6 +133,37 @@ class Accesses:
                     started.append(fetch_id)
         await self._wait(user_of(principal), started)
 
+    async def store_access(self, principal: Principal, access_id: str, request: AccessRequest) -> None:
+        """Store one access and its credentials, without asking the bank: a consent does that."""
+        plan = await self._check(principal, access_id, request)
+        async with self._database.transaction() as connection:
+            await self._write(connection, principal, plan)
+
+    async def store_opened_access(
+        self, principal: Principal, access_id: str, request: AccessRequest, credentials: dict[str, Secret]
+    ) -> None:
+        """As `store_access`, with credentials that our own form took."""
+        provider = self._providers.read(request.provider_id) if request.provider_id else None
+        assert provider is not None, "the form knows its provider"
+        async with self._database.transaction() as connection:
+            await self._write(connection, principal, _Plan(access_id, request, provider, credentials))
+
+    async def select_products(self, principal: Principal, access_id: str, chosen: Sequence[UUID]) -> None:
+        """Keep these products; the others are removed, now and in later fetches."""
+        async with self._database.transaction() as connection:
+            access = await accesses.lock_access(connection, user_of(principal), access_id)
+            if access is None:
+                raise NotFoundError
+            await accesses.change_options(
+                connection, user_of(principal), access_id, is_synced=access.is_synced, selected_products=chosen
+            )
+            await products.delete_other_products(connection, user_of(principal), access_id, chosen)
+            await self._record(connection, principal, "access.select", access_id)
+
+    async def exists(self, principal: Principal, access_id: str) -> bool:
+        async with self._database.connect() as connection:
+            return await accesses.find_access(connection, user_of(principal), access_id) is not None
+
     async def _check(self, principal: Principal, access_id: str, request: AccessRequest) -> _Plan:
         check_access_id(access_id)
         async with self._database.connect() as connection:
@@ -136,8 +187,14 @@ class Accesses:
         self, connection: Connection, principal: Principal, plan: _Plan, *, refresh: bool, is_attended: bool
     ) -> UUID | None:
         """One access with its sealed credentials and, where the bank is to be asked, the fetch and its job."""
+        is_changed = await self._write(connection, principal, plan)
+        if not is_changed and not refresh:
+            return None
+        return await self._start(connection, user_of(principal), plan, is_attended=is_attended)
+
+    async def _write(self, connection: Connection, principal: Principal, plan: _Plan) -> bool:
+        """Store the access; true when it has new credentials that can be tried."""
         user_id, request = user_of(principal), plan.request
-        assert plan.provider is not None
         is_new = await accesses.insert_access(
             connection,
             user_id,
@@ -156,15 +213,11 @@ class Accesses:
             selected_products=request.selected_products,
         )
         await self._record(connection, principal, "access.add" if is_new else "access.change", plan.access_id)
-        is_changed = plan.credentials is not None and await self._keep_credentials(connection, user_id, plan)
-        if not is_changed and not refresh:
-            return None
-        return await self._start(connection, user_id, plan, is_attended=is_attended, all_history=True)
+        return plan.credentials is not None and await self._keep_credentials(connection, user_id, plan)
 
     async def _keep_credentials(self, connection: Connection, user_id: UUID, plan: _Plan) -> bool:
         """Seal new credentials. False when they are the ones we have, or cannot be tried as they are."""
         assert plan.credentials is not None
-        assert plan.provider is not None
         missing = find_missing_fields(plan.provider, plan.credentials)
         if missing:
             notice = Notice(NoticeKind.INCOMPLETE_CREDENTIALS, ", ".join(missing))
@@ -179,9 +232,7 @@ class Accesses:
         await accesses.store_credentials(connection, user_id, plan.access_id, sealed, digest, lease_key)
         return True
 
-    async def _start(
-        self, connection: Connection, user_id: UUID, plan: _Plan, *, is_attended: bool, all_history: bool
-    ) -> UUID | None:
+    async def _start(self, connection: Connection, user_id: UUID, plan: _Plan, *, is_attended: bool) -> UUID | None:
         secrets = await accesses.find_secrets(connection, user_id, plan.access_id)
         if secrets is None or secrets.credentials is None:
             return None
@@ -191,7 +242,7 @@ class Accesses:
             plan.access_id,
             FetchState.QUEUED,
             is_attended,
-            all_history,
+            True,
             secrets.lease_key,
             correlation_id.get(),
         )

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from kontor.services.accesses import Accesses
+from kontor.services.consents import Consents
 from kontor.services.encryption import Encryption
 from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
 from kontor.services.providers import Providers
+from kontor.services.redirects import Redirects
 from kontor.services.tenants import TenantAdministration, Tenants
 from kontor.services.tokens import Tokens
 from kontor.services.transactions import Transactions
@@ -27,3 +29,5 @@ class Services:
     accesses: Accesses
     transactions: Transactions
     fetching: Fetching
+    consents: Consents
+    redirects: Redirects

@@ -1,18 +1,23 @@
 """Storing what a bank said, in one transaction each, and only while the lease is ours."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
-from kontor.connectors.base import Done, Failed, FailureKind, Fetched, Headers, Problem, ProblemKind
+import msgspec
+
+from kontor.connectors.base import Done, Failed, FailureKind, Fetched, Headers, Problem, ProblemKind, Progress, State
 from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, make_product_id
+from kontor.domain.dialogues import Dialogue
 from kontor.domain.merging import merge_transactions
 from kontor.domain.transactions import Transaction, clean_transaction, find_day
 from kontor.services.clock import Clock
+from kontor.services.correlation import correlation_id
 from kontor.services.vault import Vault
-from kontor.storage import accesses, fetches, leases, positions, products, transactions
+from kontor.storage import accesses, fetches, leases, positions, products, queue, transactions
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
@@ -87,19 +92,50 @@ class FetchResults:
         notice = Notice(NoticeKind.SCA_NEEDED)
         async with self._fenced(fetch, lease) as connection:
             await accesses.store_notices(connection, fetch.user_id, access.id, [notice], [notice])
+            if not access.is_synced:
+                # Without an answer of the user the credentials must not stay for ever.
+                await accesses.set_expiry(connection, fetch.user_id, access.id, datetime.now(UTC) + DATA_LIFETIME)
             await fetches.finish_fetch(connection, fetch.id, FetchState.WAITING)
 
-    # Parts
-
     @asynccontextmanager
-    async def _fenced(self, fetch: Fetch, lease: Lease) -> AsyncIterator[Connection]:
+    async def fenced(self, user_id: UUID, access_id: str, lease: Lease) -> AsyncIterator[Connection]:
         """A transaction that exists only while the lease and the access do."""
         async with self._database.transaction() as connection:
             if not await leases.holds_lease(connection, lease):
                 raise LeaseLostError
-            if await accesses.lock_access(connection, fetch.user_id, fetch.access_id) is None:
+            if await accesses.lock_access(connection, user_id, access_id) is None:
                 raise LeaseLostError
             yield connection
+
+    # From a dialogue with the user to the worker
+
+    async def begin_rest(self, connection: Connection, dialogue: Dialogue, access: Access, step: Progress) -> None:
+        """The user is authenticated and the products are known: the rest of the fetch is a worker's."""
+        fetch = Fetch(
+            uuid4(), dialogue.user_id, access.id, FetchState.QUEUED, True, True, dialogue.lease_key,
+            correlation_id.get(),
+        )  # fmt: skip
+        is_first = access.status is not AccessStatus.COMPLETE
+        if is_first:
+            await self._write_headers(connection, fetch, access, step.partial)
+            await accesses.set_status(connection, fetch.user_id, access.id, AccessStatus.HEADERS)
+        await accesses.store_notices(connection, fetch.user_id, access.id, [], [])
+        rest = {"state": step.state, "headers": None if is_first else msgspec.to_builtins(step.partial)}
+        sealed = await self._vault.seal(connection, fetch.user_id, access.id, "rest", rest)
+        await fetches.interrupt_open(connection, fetch.user_id, access.id)
+        if await fetches.insert_fetch(connection, replace(fetch, resume_state=sealed)):
+            await queue.enqueue_fetch(connection, fetch.id)
+
+    async def open_rest(self, fetch: Fetch) -> tuple[State, Headers | None]:
+        assert fetch.resume_state is not None
+        async with self._database.connect() as connection:
+            rest = await self._vault.unseal(connection, fetch.user_id, fetch.access_id, "rest", fetch.resume_state)
+        return rest["state"], None if rest["headers"] is None else msgspec.convert(rest["headers"], Headers)
+
+    # Parts
+
+    def _fenced(self, fetch: Fetch, lease: Lease) -> AbstractAsyncContextManager[Connection]:
+        return self.fenced(fetch.user_id, fetch.access_id, lease)
 
     async def _write_headers(self, connection: Connection, fetch: Fetch, access: Access, headers: Headers) -> None:
         """Products of the bank that are selected. One that the bank no longer names keeps its history."""

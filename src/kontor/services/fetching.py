@@ -4,42 +4,25 @@ No transaction is open while the bank is called. A first fetch shows its header 
 stores everything at its end or nothing at all, so a failed one leaves the stored data as it was.
 """
 
-import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import Enum
 from uuid import UUID, uuid4
 
 import structlog
 
-from kontor.connectors.base import (
-    Connector,
-    Context,
-    Continue,
-    Credentials,
-    Done,
-    Failed,
-    FailureKind,
-    Progress,
-    State,
-    Step,
-)
+from kontor.connectors.base import Context, Continue, Done, Failed, Progress, Step
 from kontor.connectors.base import Fetch as FetchJob
-from kontor.connectors.registry import Registry
 from kontor.domain.accesses import Access, AccessStatus
-from kontor.domain.providers import Provider
+from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
 from kontor.services.fetch_results import FetchResults, LeaseLostError
-from kontor.services.providers import Providers
 from kontor.services.vault import Vault
-from kontor.storage import accesses, fetches, leases, products, queue, transactions, users
-from kontor.storage.database import Connection, Database
-from kontor.storage.fetches import Fetch
-from kontor.storage.leases import HEARTBEAT_SECONDS, Lease
+from kontor.storage import fetches, leases, products, queue, transactions
+from kontor.storage.database import Database
+from kontor.storage.fetches import Fetch, FetchState
+from kontor.storage.leases import Lease
 
 log = structlog.get_logger(__name__)
 
@@ -51,33 +34,10 @@ class Outcome(Enum):
     BUSY = "busy"
 
 
-@dataclass(frozen=True, slots=True)
-class Dialogue:
-    """All that is needed to talk to a bank for one fetch."""
-
-    fetch: Fetch
-    access: Access
-    provider: Provider
-    connector: Connector | None
-    credentials: Credentials
-    memory: State | None
-    job: FetchJob
-    context: Context
-
-
 class Fetching:
-    def __init__(
-        self,
-        database: Database,
-        providers: Providers,
-        registry: Registry,
-        vault: Vault,
-        clock: Clock,
-        results: FetchResults,
-    ) -> None:
+    def __init__(self, database: Database, calls: BankCalls, vault: Vault, clock: Clock, results: FetchResults) -> None:
         self._database = database
-        self._providers = providers
-        self._registry = registry
+        self._calls = calls
         self._vault = vault
         self._clock = clock
         self._results = results
@@ -94,7 +54,7 @@ class Fetching:
         if lease is None:
             return Outcome.BUSY
         try:
-            async with self._heartbeat(lease):
+            async with self._calls.heartbeat(lease):
                 await self._run_with_lease(fetch, lease)
         except LeaseLostError:
             log.warning("fetch.lease-lost", fetch=str(fetch.id))
@@ -123,119 +83,67 @@ class Fetching:
         async with self._database.transaction() as connection:
             if not await fetches.start_fetch(connection, fetch.id, lease):
                 return
-            dialogue = await self._prepare(connection, fetch)
-        if dialogue is None:
+        context = Context(self._clock.today(), self._vault.name_customer(fetch.user_id))
+        prepared = await self._calls.prepare(fetch.user_id, fetch.access_id, context)
+        if prepared is None:
             async with self._database.transaction() as connection:
-                await fetches.finish_fetch(connection, fetch.id, fetches.FetchState.FAILED, "gone")
+                await fetches.finish_fetch(connection, fetch.id, FetchState.FAILED, "gone")
+            return
+        if _is_consent_over(prepared.access, context.today) and fetch.resume_state is None:
+            # The bank would only ask for SCA: no call is wasted on that.
+            await self._results.store_sca_needed(fetch, prepared.access, lease)
             return
         started = time.monotonic()
-        step = await self._talk(dialogue, lease)
+        step = await self._talk(fetch, prepared, lease)
         log.info(
             "fetch.finished",
-            provider=dialogue.provider.name,
+            provider=prepared.provider.name,
             outcome=type(step).__name__,
             seconds=round(time.monotonic() - started, 3),
         )
 
-    async def _prepare(self, connection: Connection, fetch: Fetch) -> Dialogue | None:
-        """None when there is nobody left to fetch for."""
-        access = await accesses.find_access(connection, fetch.user_id, fetch.access_id)
-        secrets = await accesses.find_secrets(connection, fetch.user_id, fetch.access_id)
-        is_active = await users.is_active(connection, fetch.user_id)
-        if access is None or secrets is None or secrets.credentials is None or not is_active:
-            return None
-        provider = self._providers.find(access.provider_id)
-        if provider is None:
-            return None
-        unseal = self._vault.unseal
-        return Dialogue(
-            fetch=fetch,
-            access=access,
-            provider=provider,
-            connector=self._registry.find(provider),
-            credentials=await self._vault.unseal_credentials(connection, fetch.user_id, access.id, secrets.credentials),
-            memory=None
-            if secrets.memory is None
-            else await unseal(connection, fetch.user_id, access.id, "memory", secrets.memory),
-            job=await self._plan_job(connection, fetch, access),
-            context=Context(self._clock.today(), self._vault.name_customer(fetch.user_id)),
-        )
-
-    async def _plan_job(self, connection: Connection, fetch: Fetch, access: Access) -> FetchJob:
+    async def _plan_job(self, fetch: Fetch, access: Access) -> FetchJob:
         """With all history everything is asked for again; else from some weeks before the newest booking on."""
-        stored = await products.list_products(connection, fetch.user_id, access.id)
+        since: dict[str, date] = {}
+        async with self._database.connect() as connection:
+            stored = await products.list_products(connection, fetch.user_id, access.id)
+            if not fetch.all_history:
+                for one in stored:
+                    newest = await transactions.find_newest_day(connection, fetch.user_id, one.id)
+                    if newest is not None:
+                        since[one.product.key] = newest - timedelta(days=OVERLAP_DAYS)
         selected = None
         if access.selected_products is not None:
             selected = tuple(one.product.key for one in stored if one.id in access.selected_products) or None
-        since: dict[str, date] = {}
-        if not fetch.all_history:
-            for one in stored:
-                newest = await transactions.find_newest_day(connection, fetch.user_id, one.id)
-                if newest is not None:
-                    since[one.product.key] = newest - timedelta(days=OVERLAP_DAYS)
-        return FetchJob(selected=selected, since=since, all_history=True)
+        return FetchJob(selected=selected, since=since)
 
-    async def _talk(self, dialogue: Dialogue, lease: Lease) -> Step:
+    async def _talk(self, fetch: Fetch, prepared: Prepared, lease: Lease) -> Step:
         """Step by step until the bank is done, refuses, or needs the user."""
-        if dialogue.connector is None:
-            failed = Failed(FailureKind.UNREACHABLE)
-            await self._results.store_failure(dialogue.fetch, dialogue.access, failed, lease, seconds=None)
-            return failed
+        access = prepared.access
         started = time.monotonic()
-        step = await self._call(dialogue, None)
+        job = await self._plan_job(fetch, access)
         headers = None
+        if fetch.resume_state is None:
+            step = await self._calls.begin(prepared, job)
+        else:
+            state, headers = await self._results.open_rest(fetch)
+            step = await self._calls.resume(prepared, state, Continue())
         while isinstance(step, Progress):
             headers = step.partial
-            if dialogue.access.status is not AccessStatus.COMPLETE:
-                await self._results.store_headers(dialogue.fetch, dialogue.access, headers, lease)
+            if access.status is not AccessStatus.COMPLETE:
+                await self._results.store_headers(fetch, access, headers, lease)
                 headers = None
-            step = await self._call(dialogue, step.state)
+            step = await self._calls.resume(prepared, step.state, Continue())
         seconds = time.monotonic() - started
         if isinstance(step, Done):
-            await self._results.store_done(dialogue.fetch, dialogue.access, headers, step, dialogue.job, lease, seconds)
+            await self._results.store_done(fetch, access, headers, step, job, lease, seconds)
         elif isinstance(step, Failed):
-            await self._results.store_failure(dialogue.fetch, dialogue.access, step, lease, seconds)
+            was_called = prepared.connector is not None
+            await self._results.store_failure(fetch, access, step, lease, seconds if was_called else None)
         else:
-            await self._results.store_sca_needed(dialogue.fetch, dialogue.access, lease)
+            await self._results.store_sca_needed(fetch, access, lease)
         return step
 
-    async def _call(self, dialogue: Dialogue, state: State | None) -> Step:
-        """One step, in a thread. What a connector did not expect is its defect, and an issue of this access alone."""
-        connector = dialogue.connector
-        assert connector is not None
-        try:
-            if state is None:
-                return await asyncio.to_thread(
-                    connector.begin,
-                    dialogue.provider,
-                    dialogue.credentials,
-                    dialogue.job,
-                    dialogue.memory,
-                    dialogue.context,
-                )
-            return await asyncio.to_thread(
-                connector.resume, dialogue.provider, dialogue.credentials, state, Continue(), dialogue.context
-            )
-        except Exception:
-            log.exception("connector.failed", connector=connector.kind)
-            return Failed(FailureKind.INTERNAL)
 
-    @asynccontextmanager
-    async def _heartbeat(self, lease: Lease) -> AsyncIterator[None]:
-        """Keep the lease while the block runs; a database that is away for a moment is no reason to give up."""
-
-        async def beat() -> None:
-            while True:
-                await asyncio.sleep(HEARTBEAT_SECONDS)
-                try:
-                    async with self._database.connect() as connection:
-                        if not await leases.renew_lease(connection, lease):
-                            return
-                except Exception as error:
-                    log.warning("lease.not-renewed", reason=type(error).__name__)
-
-        task = asyncio.create_task(beat())
-        try:
-            yield
-        finally:
-            task.cancel()
+def _is_consent_over(access: Access, today: date) -> bool:
+    return access.consent_until is not None and access.consent_until < today

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from kontor.services.accesses import delete_access_data
-from kontor.storage import accesses, audit, fetches, leases, login_failures, tokens
+from kontor.storage import accesses, audit, demo_bank, dialogues, fetches, leases, login_failures, redirects, tokens
 from kontor.storage.database import Connection, Database
 
 log = structlog.get_logger(__name__)
@@ -21,6 +21,9 @@ class Housekeeping:
         removed = {
             "expired_logins": await self._in_batches(lambda one: tokens.delete_expired_tokens(one, BATCH)),
             "expired_accesses": await self._in_batches(_delete_expired_accesses),
+            "old_dialogues": await self._in_batches(lambda one: dialogues.delete_old_dialogues(one, BATCH)),
+            "old_sessions": await self._in_batches(lambda one: redirects.delete_old_sessions(one, BATCH)),
+            "old_pages": await self._once(demo_bank.delete_old_pages),
             "old_fetches": await self._in_batches(lambda one: fetches.delete_old_fetches(one, BATCH)),
             "old_outcomes": await self._once(fetches.delete_old_outcomes),
             "old_leases": await self._once(leases.delete_old_leases),

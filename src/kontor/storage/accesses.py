@@ -15,7 +15,7 @@ from kontor.storage.database import Connection
 
 COLUMNS = (
     "id, provider_id, status, is_synced, updated_at, expires_at, selected_products, methods, media, active_method,"
-    " messages, issues, issues_at, consent_until"
+    " messages, issues, issues_at, consent_until, active_medium"
 )
 
 
@@ -45,6 +45,7 @@ def _access(row: Sequence[Any]) -> Access:
         issues=msgspec.convert(row[11], tuple[Notice, ...]),
         issues_at=row[12],
         consent_until=row[13],
+        active_medium=row[14],
     )
 
 
@@ -159,7 +160,7 @@ async def store_sca_options(
     active_method: ScaMethod | None,
 ) -> None:
     await connection.execute(
-        "update accesses set methods = %s, media = %s, active_method = coalesce(%s, active_method)"
+        "update accesses set methods = %s, media = %s, active_method = coalesce(active_method, %s)"
         " where user_id = %s and id = %s",
         [
             _jsonb(methods),
@@ -216,3 +217,20 @@ async def list_with_credentials(connection: Connection, user_id: UUID) -> set[st
         "select id from accesses where user_id = %s and credentials is not null and is_synced", [user_id]
     )
     return {row[0] for row in await cursor.fetchall()}
+
+
+async def store_choice(
+    connection: Connection, user_id: UUID, access_id: str, method: ScaMethod | None, medium: str | None
+) -> None:
+    """What the user authenticated with: shown, and used again next time."""
+    await connection.execute(
+        "update accesses set active_method = coalesce(%s, active_method), active_medium = coalesce(%s, active_medium)"
+        " where user_id = %s and id = %s",
+        [None if method is None else _jsonb(method), medium, user_id, access_id],
+    )
+
+
+async def set_expiry(connection: Connection, user_id: UUID, access_id: str, at: datetime) -> None:
+    await connection.execute(
+        "update accesses set expires_at = %s where user_id = %s and id = %s", [at, user_id, access_id]
+    )

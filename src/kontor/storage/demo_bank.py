@@ -1,13 +1,17 @@
 """What the demo bank remembers about its customers. Blocking: the bank is asked from worker threads."""
 
+from uuid import UUID, uuid4
+
 import psycopg
 
 from kontor.domain.secrets import Secret
+from kontor.storage.database import Connection
 
 
 class DemoBankMemory:
-    def __init__(self, url: Secret) -> None:
+    def __init__(self, url: Secret, page_base: str) -> None:
         self._url = url
+        self._page_base = page_base
 
     def count_wrong_pin(self, login: str) -> int:
         """Wrong PINs in a row, this one included."""
@@ -28,3 +32,37 @@ class DemoBankMemory:
     def forget_wrong_pins(self, login: str) -> None:
         with psycopg.connect(self._url.reveal(), autocommit=True) as connection:
             connection.execute("delete from demo_bank_logins where login = %s", [login])
+
+    # The bank's own page
+
+    def open_page(self, return_url: str) -> str:
+        page_id = uuid4()
+        with psycopg.connect(self._url.reveal(), autocommit=True) as connection:
+            connection.execute("insert into demo_bank_pages (id, return_url) values (%s, %s)", [page_id, return_url])
+        return f"{self._page_base}/{page_id}"
+
+    def is_page_confirmed(self, page_url: str) -> bool:
+        page_id = page_url.rpartition("/")[2]
+        with psycopg.connect(self._url.reveal(), autocommit=True) as connection:
+            row = connection.execute("select is_confirmed from demo_bank_pages where id = %s", [page_id]).fetchone()
+        return row is not None and row[0] is True
+
+
+async def find_page(connection: Connection, page_id: UUID) -> str | None:
+    """Where a page that is still open leads back to."""
+    cursor = await connection.execute(
+        "select return_url from demo_bank_pages where id = %s and is_confirmed is null"
+        " and created_at > now() - interval '15 minutes'",
+        [page_id],
+    )
+    row = await cursor.fetchone()
+    return None if row is None else row[0]
+
+
+async def decide_page(connection: Connection, page_id: UUID, *, is_confirmed: bool) -> None:
+    await connection.execute("update demo_bank_pages set is_confirmed = %s where id = %s", [is_confirmed, page_id])
+
+
+async def delete_old_pages(connection: Connection) -> int:
+    cursor = await connection.execute("delete from demo_bank_pages where created_at < now() - interval '1 day'")
+    return cursor.rowcount

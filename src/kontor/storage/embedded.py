@@ -143,9 +143,16 @@ class EmbeddedPostgres:
         self._make_folders()
         if not self.cluster.exists():
             self._make_cluster(passwords["owner"])
-        self._reach_ready()
-        addresses = self._addresses(passwords)
-        self._make_database(addresses.owner, passwords["app"])
+        for last in (False, False, False, True):
+            self._reach_ready()
+            addresses = self._addresses(passwords)
+            try:
+                self._make_database(addresses.owner, passwords["app"])
+                break
+            except psycopg.OperationalError:  # it was there, but is just going down: look again
+                if last:
+                    raise
+                time.sleep(0.2)
         return addresses
 
     def _make_folders(self) -> None:

@@ -33,15 +33,16 @@ class Fetch:
     all_history: bool
     lease_key: bytes | None
     correlation_id: str
+    resume_state: bytes | None = None
 
 
-COLUMNS = "id, user_id, access_id, state, is_attended, all_history, lease_key, correlation_id"
+COLUMNS = "id, user_id, access_id, state, is_attended, all_history, lease_key, correlation_id, resume_state"
 
 
 async def insert_fetch(connection: Connection, fetch: Fetch) -> bool:
     """False when the access has an open fetch already."""
     cursor = await connection.execute(
-        f"insert into fetches ({COLUMNS}) values (%s, %s, %s, %s, %s, %s, %s, %s) on conflict do nothing",
+        f"insert into fetches ({COLUMNS}) values (%s, %s, %s, %s, %s, %s, %s, %s, %s) on conflict do nothing",
         [
             fetch.id,
             fetch.user_id,
@@ -51,6 +52,7 @@ async def insert_fetch(connection: Connection, fetch: Fetch) -> bool:
             fetch.all_history,
             fetch.lease_key,
             fetch.correlation_id,
+            fetch.resume_state,
         ],
     )
     return cursor.rowcount == 1
@@ -120,6 +122,15 @@ async def put_back(connection: Connection, fetch_id: UUID) -> None:
 
 async def interrupt_fetch(connection: Connection, fetch_id: UUID) -> None:
     await connection.execute("update fetches set state = 'INTERRUPTED', finished_at = now() where id = %s", [fetch_id])
+
+
+async def interrupt_open(connection: Connection, user_id: UUID, access_id: str) -> None:
+    """A fetch that began before the user authenticated is overtaken by the one that begins now."""
+    await connection.execute(
+        "update fetches set state = 'INTERRUPTED', finished_at = now() where user_id = %s and access_id = %s"
+        " and state in ('QUEUED', 'RUNNING')",
+        [user_id, access_id],
+    )
 
 
 async def delete_old_fetches(connection: Connection, batch: int) -> int:

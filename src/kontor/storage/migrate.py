@@ -56,6 +56,9 @@ def migrate(owner_url: Secret, app_role: str | None) -> list[Migration]:
             "create table if not exists schema_migrations (version integer primary key, name text not null,"
             " checksum text not null, applied_at timestamptz not null default now())"
         )
+        if app_role is not None:  # so that the application can tell what is missing, also when a migration fails
+            role = sql.Identifier(app_role)
+            connection.execute(sql.SQL("grant select on schema_migrations to {role}").format(role=role))
         for one in _compare(connection):
             with connection.transaction():
                 connection.execute(one.sql)

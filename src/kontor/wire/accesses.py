@@ -6,7 +6,6 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kontor.domain.accesses import NoticeKind
 from kontor.domain.sca import MediumClass
 from kontor.domain.sca import ScaMedium as DomainMedium
 from kontor.domain.sca import ScaMethod as DomainMethod
@@ -119,7 +118,7 @@ def show_access(view: AccessView, urls: Urls) -> BankAccess:
         timeout=present_time(access.expires_at),
         messages=[show_notice(one) for one in access.messages] or UNSET,
         bankprodukte=shown_products or UNSET,
-        relations=urls.access_relations(access.id, needs_sca=needs_sca(view)),
+        relations=urls.access_relations(access.id, needs_sca=view.needs_sca),
         sync=access.is_synced,
     )
 
@@ -133,14 +132,10 @@ def show_issues(view: AccessView, urls: Urls) -> AccessIssues:
         sicherheitsverfahren=[show_method(one) for one in access.methods] or UNSET,
         aktualisierungszeitpunkt=format_timestamp(access.issues_at or access.updated_at),
         messages=[show_notice(one) for one in access.issues],
-        relations=urls.access_relations(access.id, needs_sca=needs_sca(view)),
+        relations=urls.access_relations(access.id, needs_sca=view.needs_sca),
     )
 
 
 def show_customer(views: list[AccessView], urls: Urls) -> Customer:
     shown = {one.access.id: show_access(one, urls) for one in views}
     return Customer(bankzugaenge=shown or UNSET, relations=urls.customer_relations())
-
-
-def needs_sca(view: AccessView) -> bool:
-    return any(one.kind is NoticeKind.SCA_NEEDED for one in view.access.messages)

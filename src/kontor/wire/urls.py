@@ -4,6 +4,7 @@ A relation is offered only where the operation behind it is served: no href lead
 """
 
 from collections.abc import Iterable
+from urllib.parse import urlencode
 from uuid import UUID
 
 from kontor.wire.relations import Relation
@@ -69,6 +70,25 @@ class Urls:
         )
         if needs_sca:
             relations += self._offer(("start_sca", f"{here}/consent", "start_consent"))
+        return relations
+
+    def webform(self, session: str, use_case: str) -> str:
+        return f"{self.customer}/webform?{urlencode({'session': session, 'useCase': use_case})}"
+
+    def consent(self, consent_id: UUID) -> str:
+        return f"{self.customer}/consent/{consent_id}"
+
+    def consent_relations(
+        self, consent_id: UUID, access_id: str, next_steps: tuple[str, ...], redirect_url: str | None
+    ) -> list[Relation]:
+        """`next_steps` are the names of the relations that the open step offers."""
+        here = self.consent(consent_id)
+        addresses = {"poll": f"{here}/poll", "cancel": f"{here}/cancel", "get_bankzugang": self.access(access_id)}
+        relations = [Relation("self", here)]
+        for name in next_steps:
+            href = redirect_url if name == "redirect_url" else addresses.get(name, here)
+            assert href is not None
+            relations.append(Relation(name, href))
         return relations
 
     def product_relations(

@@ -8,6 +8,8 @@ from msgspec import Meta
 
 from kontor.api.answers import Answer, HttpError, created, empty_answer, json_answer
 from kontor.api.operations import Call, Security, Success, operation
+from kontor.domain.accesses import check_access_id
+from kontor.domain.redirects import UseCase
 from kontor.domain.scopes import CUSTOMER_MODIFY, CUSTOMER_READ
 from kontor.wire.accesses import (
     AccessIssues,
@@ -29,6 +31,7 @@ MAX_ACCESSES_PER_CALL = 20
 
 
 class AddQuery(msgspec.Struct):
+    callbackUrl: Annotated[str, Meta(description="fallback of the redirect frontend")] | None = None  # noqa: N815
     refresh: Annotated[bool, Meta(description="fetch all data of existing accesses again")] = False
 
 
@@ -66,6 +69,7 @@ async def read_issues(call: Call) -> Answer:
     headers=IP_HEADER,
     body=dict[str, NewAccess],
     success=Success(201, headers={"Location": "the access, or the collection when several were added"}),
+    other_statuses={451: "redirect the user to Location (tenants that may not handle credentials)"},
     errors=(409,),
     **MODIFY,
 )
@@ -82,6 +86,12 @@ async def add_accesses(call: Call) -> Answer:
     if len(body) > MAX_ACCESSES_PER_CALL:
         raise HttpError(400, f"body: at most {MAX_ACCESSES_PER_CALL} accesses can be added at once")
     address = read_customer_address(call)
+    if query.callbackUrl is not None:
+        await call.services.redirects.check_callback(call.principal, query.callbackUrl)
+    if not call.principal.is_regulated:
+        new_id = await _find_new_access(call, body)
+        if new_id is not None:
+            return await redirect_user(call, UseCase.CREATE_ACCOUNT, new_id, query.callbackUrl, address)
     requests = {access_id: one.to_request() for access_id, one in body.items()}
     try:
         await call.services.accesses.add_accesses(
@@ -104,6 +114,28 @@ async def delete_access(call: Call) -> Answer:
     """Delete an access with its data and credentials."""
     await call.services.accesses.delete_access(call.principal, call.path("access-id"))
     return empty_answer()
+
+
+async def _find_new_access(call: Call, body: dict[str, NewAccess]) -> str | None:
+    """For a redirect tenant: the one access to be added on our own pages, or None when all exist already."""
+    for access_id, one in body.items():
+        check_access_id(access_id)
+        if one.providerId is not None or one.credentials is not None:
+            raise HttpError(400, f"{access_id}: this tenant must not send credentials or a provider id")
+        if one.sync is False:
+            raise HttpError(400, f"{access_id}.sync: must be true for this tenant")
+    missing = [one for one in body if not await call.services.accesses.exists(call.principal, one)]
+    if len(missing) > 1:
+        raise HttpError(400, "body: this tenant adds one access at a time")
+    return missing[0] if missing else None
+
+
+async def redirect_user(
+    call: Call, use_case: UseCase, access_id: str, callback_url: str | None, address: str | None
+) -> Answer:
+    """451 without a body: the user goes on in the redirect frontend."""
+    handle = await call.services.redirects.start_session(call.principal, use_case, access_id, callback_url, address)
+    return empty_answer(451, {"Location": call.urls.webform(handle.reveal(), use_case), "Cache-Control": "no-store"})
 
 
 def read_customer_address(call: Call) -> str | None:

@@ -1,5 +1,6 @@
 """The demo bank, in process: deterministic people (`people`), and a bank that serves them (`connector`)."""
 
-from kontor.connectors.demo.connector import BankMemory, DemoConnector
+from kontor.connectors.demo.connector import DemoConnector
+from kontor.connectors.demo.memory import BankMemory
 
 __all__ = ["BankMemory", "DemoConnector"]

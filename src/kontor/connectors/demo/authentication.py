@@ -1,11 +1,10 @@
 """How the demo bank authenticates: method, medium, then a TAN, a confirmation in an app, or a page of its own."""
 
-from urllib.parse import parse_qs, urlencode
-
 from kontor.connectors.base import (
     Answer,
     ChooseMedium,
     ChooseMethod,
+    Context,
     Failed,
     FailureKind,
     NeedConfirmation,
@@ -20,6 +19,7 @@ from kontor.connectors.base import (
     Tan,
 )
 from kontor.connectors.demo.challenges import draw_photo
+from kontor.connectors.demo.memory import BankMemory
 from kontor.connectors.demo.scenarios import (
     APP_TAN,
     CHIP_TAN,
@@ -36,45 +36,46 @@ TANS = {LIST_TAN.code: "12", PHOTO_TAN.code: "8534842", CHIP_TAN.code: "936086"}
 CHIP_CODE = "2908881344731012345678900515,00"
 
 
-def begin(state: State, scenario: Scenario, page_url: str) -> Step:
-    if len(scenario.methods) > 1:
-        return NeedMethod(scenario.methods, state | {"stage": "method"})
-    return _choose_method(state, scenario, scenario.methods[0].code, page_url)
+def begin(state: State, scenario: Scenario) -> Step:
+    return NeedMethod(scenario.methods, state | {"stage": "method"})
 
 
-def resume(state: State, scenario: Scenario, answer: Answer, page_url: str) -> Step | None:
+def resume(state: State, scenario: Scenario, answer: Answer, memory: BankMemory, context: Context) -> Step | None:
     """The next step, or None when the customer is authenticated."""
     match state["stage"], answer:
         case "method", ChooseMethod(code):
-            return _choose_method(state, scenario, code, page_url)
+            return _choose_method(state, scenario, code, memory, context)
         case "medium", ChooseMedium(name):
             if name not in [medium.name for medium in scenario.media]:
                 return Failed(FailureKind.REJECTED, "unknown medium")
-            return _challenge(state | {"medium": name}, page_url)
+            return _challenge(state | {"medium": name}, memory, context)
         case "tan", Tan(value):
             return None if _is_right(state["method"], value.reveal()) else Failed(FailureKind.WRONG_TAN)
         case "confirmation", Poll():
             polls = state.get("polls", 0) + 1
-            return None if polls >= POLLS_BEFORE_CONFIRMED else _challenge(state | {"polls": polls}, page_url)
-        case "redirect", Returned(query):
-            return None if parse_qs(query).get("result") == ["ok"] else Failed(FailureKind.CANCELLED)
+            return None if polls >= POLLS_BEFORE_CONFIRMED else _challenge(state | {"polls": polls}, memory, context)
+        case "redirect", Returned():
+            # What the browser brought along proves nothing: the bank looks into its own books.
+            return None if memory.is_page_confirmed(state["page"]) else Failed(FailureKind.CANCELLED)
     return Failed(FailureKind.REJECTED, "this answer does not fit the open step")
 
 
-def _choose_method(state: State, scenario: Scenario, code: str, page_url: str) -> Step:
+def _choose_method(state: State, scenario: Scenario, code: str, memory: BankMemory, context: Context) -> Step:
     if code not in [method.code for method in scenario.methods]:
         return Failed(FailureKind.REJECTED, "unknown method")
     chosen = state | {"method": code}
-    if len(scenario.media) > 1:
+    if scenario.media:
         return NeedMedium(scenario.media, chosen | {"stage": "medium"})
-    return _challenge(chosen, page_url)
+    return _challenge(chosen, memory, context)
 
 
-def _challenge(state: State, page_url: str) -> Step:
+def _challenge(state: State, memory: BankMemory, context: Context) -> Step:
     method = state["method"]
     if method == REDIRECT.code:
-        query = urlencode({"login": state["login"]})
-        return NeedRedirect(f"{page_url}?{query}", state | {"stage": "redirect"})
+        if context.callback_url is None:
+            return Failed(FailureKind.REJECTED, "a redirect needs a callback URL")
+        page = memory.open_page(context.callback_url)
+        return NeedRedirect(page, state | {"stage": "redirect", "page": page})
     if method == APP_TAN.code:
         text = "Bitte bestätigen Sie den Auftrag in Ihrer Banking-App."
         return NeedConfirmation(Challenge(APP_TAN.name, text), state | {"stage": "confirmation"})

@@ -4,7 +4,6 @@ import time
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Protocol
 
 from kontor.connectors.base import (
     Answer,
@@ -25,10 +24,12 @@ from kontor.connectors.base import (
     Step,
 )
 from kontor.connectors.demo import authentication
+from kontor.connectors.demo.memory import BankMemory
 from kontor.connectors.demo.people import Account, Person, person_for
 from kontor.connectors.demo.scenarios import DEMANDING_SCA, Scenario, find_scenario
+from kontor.domain.accesses import History
 from kontor.domain.positions import Position
-from kontor.domain.products import Product
+from kontor.domain.products import Product, ProductCategory
 from kontor.domain.providers import Provider
 from kontor.domain.transactions import Transaction, find_day
 
@@ -37,21 +38,12 @@ SHORT_HISTORY_DAYS = 90
 CONSENT_DAYS = 180
 
 
-class BankMemory(Protocol):
-    """What the bank itself remembers, whichever process asks it."""
-
-    def count_wrong_pin(self, login: str) -> int: ...
-    def read_wrong_pins(self, login: str) -> int: ...
-    def forget_wrong_pins(self, login: str) -> None: ...
-
-
 class DemoConnector:
     kind = "demo"
 
-    def __init__(self, memory: BankMemory, slow_seconds: float, page_url: str) -> None:
+    def __init__(self, memory: BankMemory, slow_seconds: float) -> None:
         self._bank_memory = memory
         self._slow_seconds = slow_seconds
-        self._page_url = page_url
 
     def begin(
         self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
@@ -60,10 +52,13 @@ class DemoConnector:
         failure = self._check_login(login, credentials["pin"].reveal(), context)
         if failure is not None:
             return Failed(failure)
-        state: State = {"login": login, "job": _freeze(job)}
-        has_consent = memory is not None and date.fromisoformat(memory["consent_until"]) >= context.today
+        consent_until = None if memory is None else date.fromisoformat(memory["consent_until"])
+        has_consent = consent_until is not None and consent_until >= context.today and not job.is_renewal
+        if not has_consent:
+            consent_until = context.today + timedelta(days=CONSENT_DAYS)
+        state: State = {"login": login, "job": _freeze(job), "consent_until": str(consent_until)}
         if login.partition("+")[0] in DEMANDING_SCA and not has_consent:
-            return authentication.begin(state, find_scenario(login), self._page_url)
+            return authentication.begin(state, find_scenario(login))
         return self._show_headers(state, context)
 
     def resume(
@@ -73,7 +68,7 @@ class DemoConnector:
             return Failed(FailureKind.CANCELLED)
         if state.get("stage") == "headers":
             return self._fetch(state, context)
-        step = authentication.resume(state, find_scenario(state["login"]), answer, self._page_url)
+        step = authentication.resume(state, find_scenario(state["login"]), answer, self._bank_memory, context)
         return self._show_headers(state, context) if step is None else step
 
     # Steps
@@ -99,7 +94,7 @@ class DemoConnector:
         scenario = find_scenario(state["login"])
         return Progress(
             Headers(_list_products(person, scenario), scenario.methods, scenario.media, scenario.methods[0]),
-            {"login": state["login"], "job": state["job"], "stage": "headers"},
+            {"login": state["login"], "job": state["job"], "consent_until": state["consent_until"], "stage": "headers"},
         )
 
     def _fetch(self, state: State, context: Context) -> Step:
@@ -122,8 +117,8 @@ class DemoConnector:
             elif failing is not ProblemKind.TRANSACTIONS and failing is not ProblemKind.PRODUCT:
                 rows = _list_transactions(account, job, context.today)
                 transactions[key] = _break_rows(rows) if scenario.broken_rows else rows
-        consent_until = context.today + timedelta(days=CONSENT_DAYS)
-        memory = {"consent_until": consent_until.isoformat()}
+        memory = {"consent_until": state["consent_until"]}
+        consent_until = date.fromisoformat(state["consent_until"])
         return Done(Fetched(transactions, positions, tuple(problems), consent_until), memory)
 
 
@@ -155,7 +150,9 @@ def _failing_part(scenario: Scenario, account: Account, number: int) -> ProblemK
 
 def _list_transactions(account: Account, job: Fetch, today: date) -> tuple[Transaction, ...]:
     since = job.since.get(account.product.key)
-    if since is None and not job.all_history:
+    is_payment_account = account.product.category is ProductCategory.CHECKING
+    is_short = job.history is History.RECENT or (job.history is History.PAYMENT_ACCOUNTS and not is_payment_account)
+    if since is None and is_short:
         since = today - timedelta(days=SHORT_HISTORY_DAYS)
     rows = (entry.transaction for entry in account.entries)
     return tuple(one for one in rows if since is None or one.is_pending or (find_day(one) or today) >= since)
@@ -175,7 +172,7 @@ def _freeze(job: Job) -> State:
     return {
         "selected": None if job.selected is None else list(job.selected),
         "since": {key: day.isoformat() for key, day in job.since.items()},
-        "all_history": job.all_history,
+        "history": str(job.history),
     }
 
 
@@ -183,5 +180,5 @@ def _thaw(state: State) -> Fetch:
     return Fetch(
         selected=None if state["selected"] is None else tuple(state["selected"]),
         since={key: date.fromisoformat(day) for key, day in state["since"].items()},
-        all_history=state["all_history"],
+        history=History(state["history"]),
     )

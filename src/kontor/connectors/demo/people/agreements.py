@@ -3,21 +3,25 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import lru_cache
 
 from kontor.connectors.demo.people.amounts import compute_cents
 from kontor.connectors.demo.people.banking_days import MONTH_NAMES, add_banking_days, find_day, move_to_banking_day
 from kontor.connectors.demo.people.bookings import Draft
 from kontor.connectors.demo.people.descriptions import Agreement, Bonus, Settlement
 from kontor.connectors.demo.people.life import Life, Term
-from kontor.connectors.demo.people.numbers import DEMO_BANK, DEMO_BIC
-from kontor.connectors.demo.people.partners import Partner, find_partner
-from kontor.connectors.demo.people.schedules import MONTHS, list_payments
+from kontor.connectors.demo.people.numbers import DEMO_BANK, DEMO_BIC, make_home_savings_number
+from kontor.connectors.demo.people.partners import Partner, find_partner, renew_partner
+from kontor.connectors.demo.people.schedules import MONTHS, list_payments, slips
 from kontor.connectors.demo.people.streams import derive_number, draw_digits, draw_share, pick_one
 from kontor.connectors.demo.people.truth import NO_INSURANCE
+from kontor.domain.products import ProductCategory
 
-INCOMING = frozenset({"credit", "salary", "public", "standing_in", "instant_in", "interest", "dividend", "cash_in"})
+INCOMING = frozenset(
+    {"credit", "salary", "public", "standing_in", "instant_in", "interest", "dividend", "cash_in", "mistake_in"}
+)
 DEBITS = frozenset({"debit", "direct_debit_b2b"})
-OF_THE_BANK = frozenset({"interest", "fee", "charge", "closing"})
+OF_THE_BANK = frozenset({"interest", "fee", "charge", "closing", "mistake", "mistake_in"})
 MIRRORED = {"standing": "standing_in", "transfer": "credit", "debit": "credit", "settlement": "credit"}
 MANDATE_FORMS = ("M-########", "##########", "@@@#######-001", "DE##########", "K########V####", "@#######")
 REFERENCE_FORMS = ("NOTPROVIDED", "NOTPROVIDED", "{digits}", "RG{digits}", "{mandate}-{number}", "E2E{digits}")
@@ -52,6 +56,7 @@ class Deal:
     customer_number: str
     mandate: str
     reference_form: str
+    first_due: tuple[int, date] | None
 
     @property
     def agreement(self) -> Agreement:
@@ -70,19 +75,64 @@ class Deal:
         )
 
 
+@lru_cache(maxsize=4096)
+def draw_mandate(login: str, key: str, cycle: int, edition: int = 0) -> str:
+    form = pick_one(MANDATE_FORMS, "mandate form", login, key, cycle)
+    return fill_form(form, "mandate", login, key, cycle, *([edition] if edition else []))
+
+
+def number_contract(life: Life, agreement: Agreement, cycle: int) -> str:
+    home = any(plan.key == agreement.to and plan.kind is ProductCategory.HOME_SAVINGS for plan in life.persona.accounts)
+    if home:
+        return make_home_savings_number(life.login)
+    return fill_form(agreement.contract_number, "contract", life.login, agreement.key, cycle)
+
+
 def strike_deal(life: Life, term: Term) -> Deal:
     agreement = term.agreement
     seed = (life.login, agreement.key, term.cycle)
+    first_due = None
+    if agreement.method in DEBITS and term.start is not None:
+        first_due = next(list_payments(life, term, term.start, term.start + 24), None)
     return Deal(
         life=life,
         term=term,
         partner=find_partner(life, term),
         purpose=pick_one(agreement.purpose, "purpose", *seed),
-        contract_number=fill_form(agreement.contract_number, "contract", *seed),
+        contract_number=number_contract(life, agreement, term.cycle),
         customer_number=fill_form(agreement.customer_number, "customer", *seed),
-        mandate=fill_form(pick_one(MANDATE_FORMS, "mandate form", *seed), "mandate", *seed),
+        mandate=draw_mandate(life.login, agreement.mandate_of or agreement.key, term.cycle),
         reference_form=pick_one(REFERENCE_FORMS, "reference form", *seed),
+        first_due=first_due,
     )
+
+
+def find_edition(deal: Deal, month: int) -> int:
+    """How often the partner has changed its bank, mandate or name by then."""
+    renewal = deal.agreement.renewal
+    return (month - deal.life.cycle_start) // renewal.every if renewal else 0
+
+
+def find_parties(deal: Deal, month: int) -> tuple[Partner, str]:
+    """The partner and the mandate as they are in that month."""
+    renewal = deal.agreement.renewal
+    if renewal is None:
+        return deal.partner, deal.mandate
+    edition = find_edition(deal, month)
+    mandate = deal.mandate
+    if "mandate" in renewal.what:
+        mandate = draw_mandate(deal.life.login, deal.agreement.key, deal.term.cycle, edition)
+    return renew_partner(deal.partner, edition, renewal.what), mandate
+
+
+def is_first_debit(deal: Deal, month: int, day: date) -> bool:
+    """Whether this is the first debit under its mandate."""
+    if deal.first_due == (month, day):
+        return True
+    renewal = deal.agreement.renewal
+    if renewal is None or "mandate" not in renewal.what:
+        return False
+    return find_edition(deal, month) != find_edition(deal, month - MONTHS[deal.agreement.period])
 
 
 class PurposeWords(dict[str, object]):
@@ -121,7 +171,8 @@ PLACEHOLDERS: dict[str, Callable[[Deal, int, date], object]] = {
     "child": lambda deal, month, day: deal.life.children[deal.term.cycle % 4],
     "street": lambda deal, month, day: deal.life.find_address(month).street,
     "city": lambda deal, month, day: deal.life.find_place(month).city,
-    "plate": lambda deal, month, day: deal.life.plate,
+    "plate": lambda deal, month, day: deal.life.plates[0],
+    "second_plate": lambda deal, month, day: deal.life.plates[1],
     "brand": lambda deal, month, day: deal.partner.brand,
 }
 
@@ -130,30 +181,37 @@ def fill_purpose(deal: Deal, template: str, month: int, day: date) -> str:
     return template.format_map(PurposeWords(deal, month, day)) if "{" in template else template
 
 
+def write_reference(deal: Deal, mandate: str, day: date, kind: str) -> str:
+    form = deal.reference_form
+    if "{" not in form:
+        return form
+    number = draw_digits(10, "reference", deal.life.login, deal.term.id, day, kind)
+    return form.format(digits=number, mandate=mandate, number=number[:6])
+
+
 def draft_payment(deal: Deal, month: int, day: date, cents: int, template: str, kind: str = "") -> Draft:
     """A booking of the deal. `kind` tells extra payments from the regular one, which has none."""
-    life, agreement, partner = deal.life, deal.agreement, deal.partner
+    life, agreement = deal.life, deal.agreement
+    partner, mandate = find_parties(deal, month)
     is_debit = agreement.method in DEBITS
     of_bank = agreement.method in OF_THE_BANK
-    number = draw_digits(10, "reference", life.login, deal.term.id, day, kind)
+    is_first = is_debit and not kind and is_first_debit(deal, month, day)
     return Draft(
         key=f"{agreement.key}/{deal.term.cycle}/{month}/{day}/{kind}",
         account=agreement.account,
         day=day,
         cents=cents,
-        method=agreement.method,
+        method="first_debit" if is_first else agreement.method,
         purpose=fill_purpose(deal, template, month, day),
         category=agreement.category,
         partner=DEMO_BANK if of_bank else partner.brand,
         name=None if of_bank else partner.legal,
         iban=None if of_bank else partner.iban,
         bic=None if of_bank else partner.bic,
-        ultimate=agreement.ultimate.format(name=life.name, spouse=life.given_names[1]) or None,
+        ultimate=agreement.ultimate.format(spouse=life.given_names[1]) if agreement.ultimate else None,
         creditor_id=partner.creditor_id if is_debit else None,
-        mandate=deal.mandate if is_debit else None,
-        reference=None
-        if of_bank
-        else deal.reference_form.format(digits=number, mandate=deal.mandate, number=number[:6]),
+        mandate=mandate if is_debit else None,
+        reference=None if of_bank else write_reference(deal, mandate, day, kind),
         insurance_type=agreement.insurance,
         contract=deal.contract,
         is_regular=agreement.contract and not kind,
@@ -170,6 +228,22 @@ def draft_bonus(deal: Deal, bonus: Bonus, month: int, day: date, cents: int) -> 
     return draft_payment(deal, month, day, round(cents * bonus.share), bonus.purpose, "bonus")
 
 
+def refund(payment: Draft) -> Draft:
+    """Money given back. A premium paid back stays an insurance booking; all other refunds are other income."""
+    back = _reverse(payment, "credit")
+    back.category = payment.category if payment.category.startswith("INSURANCE") else "INCOME_OTHER"
+    return back
+
+
+def draft_double(payment: Draft) -> list[Draft]:
+    """The same payment once more by mistake, on the same day, and given back some days later."""
+    double = replace(payment, key=f"{payment.key}double", is_regular=False)
+    back = refund(double)
+    back.key, back.cents, back.day = f"{payment.key}double back", -payment.cents, add_banking_days(payment.day, 6)
+    back.purpose = f"Erstattung Doppelabbuchung vom {payment.day:%d.%m.%Y} {payment.purpose}"
+    return [double, back]
+
+
 def draft_settlement(deal: Deal, plan: Settlement, month: int, cents: int) -> Draft:
     """The yearly bill: paid on top, or paid back."""
     share = plan.low + (plan.high - plan.low) * draw_share("settlement", deal.life.login, deal.term.id, month)
@@ -178,10 +252,7 @@ def draft_settlement(deal: Deal, plan: Settlement, month: int, cents: int) -> Dr
     payment = draft_payment(deal, month, day, -amount, plan.purpose, "settlement")
     if amount >= 0:
         return payment
-    refund = _reverse(payment, "credit")
-    # A premium paid back stays an insurance booking; all other refunds are other income.
-    refund.category = payment.category if payment.category.startswith("INSURANCE") else "INCOME_OTHER"
-    return refund
+    return refund(payment)
 
 
 def draft_return(deal: Deal, payment: Draft, month: int) -> list[Draft]:
@@ -204,7 +275,7 @@ def draft_return(deal: Deal, payment: Draft, month: int) -> list[Draft]:
         category="BANKFINANCE_OTHER",
         partner=DEMO_BANK,
     )
-    again = replace(payment, key=f"{payment.key}again", day=add_banking_days(day, 8), is_regular=False)
+    again = replace(payment, key=f"{payment.key}again", method="debit", day=add_banking_days(day, 8), is_regular=False)
     again.cents = payment.cents - pick_one((250, 350, 500, 750), "second attempt", payment.key)
     again.purpose = f"{payment.purpose} zzgl. Rücklastschriftgebühr"
     return [returned, charge, again]
@@ -247,6 +318,8 @@ def draft_month(deal: Deal, month: int, day: date) -> Iterator[Draft]:
         yield payment
     if agreement.returned and draw_share("returned", life.login, term.id, month) < agreement.returned:
         yield from draft_return(deal, payment, month)
+    if slips(life, term, month, agreement.doubled_every):
+        yield from draft_double(payment)
     if agreement.bonus and month % 12 + 1 == agreement.bonus.month:
         yield draft_bonus(deal, agreement.bonus, month, day, cents)
     if agreement.settlement and month % 12 + 1 == agreement.settlement.month and term.covers(month - 6):

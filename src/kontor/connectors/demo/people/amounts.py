@@ -17,11 +17,16 @@ def round_cents(cents: float, step: int) -> int:
     return max(step, round(cents / step) * step)
 
 
+@lru_cache(maxsize=2048)
+def draw_rise_month(login: str, key: str) -> int:
+    return derive_number("rise month", login, key) % 12
+
+
 def find_rise_month(life: Life, term: Term) -> int:
     """The month of the year (0 to 11) in which the price changes: a year after the start, where that is known."""
     if term.start is not None:
         return term.start % 12
-    return derive_number("rise month", life.login, term.agreement.key) % 12
+    return draw_rise_month(life.login, term.agreement.key)
 
 
 def count_rises(life: Life, term: Term, month: int) -> int:

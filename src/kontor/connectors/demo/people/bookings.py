@@ -36,5 +36,4 @@ class Draft:
     bought_at: datetime | None = None
     place: str | None = None
     currency: str = "EUR"
-    booking_text: str | None = None
     is_scalable: bool = False

@@ -39,9 +39,19 @@ class Bonus:
 
 
 @dataclass(frozen=True, slots=True)
+class Renewal:
+    """So many months apart the partner changes something (`iban`, `mandate`, `name`: how it is spelt) while the agreement
+    stays what it is."""
+
+    every: int
+    what: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Agreement:
     """Something that is paid again and again, or once (`at`). Months `start`, `end` and `at` count in the life course's
-    cycle; without them the agreement has always been there."""
+    cycle; without them the agreement has always been there. So many months apart a payment is booked twice by mistake
+    and paid back (`doubled_every`), or not made at all (`missed_every`)."""
 
     key: str
     use: str
@@ -79,6 +89,10 @@ class Agreement:
     settlement: Settlement | None = None
     bonus: Bonus | None = None
     returned: float = 0.0
+    renewal: Renewal | None = None
+    doubled_every: int = 0
+    missed_every: int = 0
+    mandate_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +175,8 @@ def read_agreement(key: str, table: Table) -> Agreement:
         merged["settlement"] = Settlement(**merged["settlement"])
     if "bonus" in merged:
         merged["bonus"] = Bonus(**merged["bonus"])
+    if "renewal" in merged:
+        merged["renewal"] = Renewal(merged["renewal"]["every"], tuple(merged["renewal"]["what"]))
     return Agreement(**(merged | {"key": key, "use": use}))
 
 

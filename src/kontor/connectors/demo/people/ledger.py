@@ -18,6 +18,7 @@ from kontor.connectors.demo.people.currencies import draft_pockets
 from kontor.connectors.demo.people.descriptions import AccountPlan
 from kontor.connectors.demo.people.life import EPOCH, Life
 from kontor.connectors.demo.people.numbers import DEMO_BANK
+from kontor.connectors.demo.people.products import number_product
 from kontor.connectors.demo.people.purchases import draft_purchases
 from kontor.connectors.demo.people.schedules import list_payments
 from kontor.connectors.demo.people.streams import draw_share
@@ -38,8 +39,9 @@ class Ledger:
             self.months[draft.account, number_month(draft.day)].append(draft)
 
 
-def enter_card_settlement(life: Life, ledger: Ledger, card: str, month: int) -> None:
+def enter_card_settlement(life: Life, ledger: Ledger, plan: AccountPlan, month: int) -> None:
     """The card's charges of the month before are collected from the main account."""
+    card = plan.key
     owed = sum(draft.cents for draft in ledger.months.get((card, month - 1), ()) if draft.method != "credit")
     if not owed:
         return
@@ -49,7 +51,7 @@ def enter_card_settlement(life: Life, ledger: Ledger, card: str, month: int) -> 
         day=list_banking_days(month)[4],
         cents=owed,
         method="settlement" if owed < 0 else "credit",
-        purpose=f"Kreditkartenabrechnung {(month - 1) % 12 + 1:02d}/{(month - 1) // 12} VISA 4871XXXXXXXX",
+        purpose=f"Kreditkartenabrechnung {(month - 1) % 12 + 1:02d}/{(month - 1) // 12} {number_product(life, plan)}",
         category="BANKFINANCE_TRANSFER",
         partner=DEMO_BANK,
     )
@@ -77,8 +79,9 @@ def open_ledger(life: Life, first: int, last: int) -> Ledger:
     for month in range(first - (1 if life.card_account is None else 2), last + 1):
         ledger.enter(draft_purchases(life, month))
     for month in range(first, last + 1):
-        if life.card_account is not None:
-            enter_card_settlement(life, ledger, life.card_account, month)
+        for plan in life.persona.accounts:
+            if plan.key == life.card_account:
+                enter_card_settlement(life, ledger, plan, month)
         for plan in life.persona.accounts:
             if plan.currencies:
                 ledger.enter(draft_pockets(life, plan, month))

@@ -92,13 +92,16 @@ class Life:
         return Address(f"{street} {number}", place.postcode, place.city)
 
     @cached_property
-    def plate(self) -> str:
-        letters = "ABCDEFGHKLMNPRSTVWXYZ"
-        number = derive_number("plate", self.login)
-        return (
-            f"{self.places[0].code}-{letters[number % 21]}{letters[number // 21 % 21]} "
-            f"{draw_digits(3, 'plate', self.login)}"
+    def plates(self) -> tuple[str, str]:
+        """Of the car, and of the second one, if there is one."""
+        letters, code = "ABCDEFGHKLMNPRSTVWXYZ", self.places[0].code
+        numbers = derive_number("plate", self.login), derive_number("second plate", self.login)
+        digits = draw_digits(3, "plate", self.login), draw_digits(3, "second plate", self.login)
+        first, second = (
+            f"{code}-{letters[number % 21]}{letters[number // 21 % 21]} {end}"
+            for number, end in zip(numbers, digits, strict=True)
         )
+        return first, second
 
     @cached_property
     def ibans(self) -> dict[str, str]:

@@ -50,6 +50,10 @@ def make_own_account_number(login: str, account: str) -> str:
     return draw_digits(10, "account number", login, account)
 
 
+def make_home_savings_number(login: str) -> str:
+    return f"{draw_digits(8, 'home savings', login)} N01"
+
+
 def make_partner_iban(owner: str) -> tuple[str, str]:
     """IBAN and BIC of somebody elsewhere: always the same for the same owner."""
     bank_code, bic = pick_one(BANKS, "partner bank", owner)

@@ -1,6 +1,6 @@
 """Who is on the other side of an agreement."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kontor.connectors.demo.people.life import Life, Term
@@ -16,6 +16,17 @@ from kontor.connectors.demo.people.words import load_names, load_partners
 
 # Pools that exist many times over: two customers do not share a landlord's account.
 PRIVATE_POOLS = frozenset({"landlord", "client", "doctor"})
+SHORT_FORMS = (
+    ("Versicherungsverein", "Vers.-Verein"),
+    ("Lebensversicherung", "Lebensvers."),
+    ("Krankenversicherung", "Krankenvers."),
+    ("Versicherung", "Vers."),
+    ("Deutschland", "Dtl."),
+    ("Gesellschaft", "Ges."),
+    ("Energie", "Energ."),
+    (" GmbH & Co. KG", ""),
+    (" GmbH", ""),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +42,24 @@ class Partner:
 def make_partner(brand: str, legal: str, creditor_id: str | None = None, owner: str = "") -> Partner:
     iban, bic = make_partner_iban(owner or legal)
     return Partner(brand, legal, creditor_id or make_creditor_id(legal), iban, bic)
+
+
+def respell(legal: str, edition: int) -> str:
+    """The same name as the partner's next system writes it: shortened, in capitals, and back again."""
+    if edition % 3 == 0:
+        return legal
+    short = legal
+    for long, brief in SHORT_FORMS:
+        short = short.replace(long, brief)
+    return short.upper() if edition % 3 == 1 else f"{short} SEPA-Einzug"
+
+
+@lru_cache(maxsize=1024)
+def renew_partner(partner: Partner, edition: int, what: tuple[str, ...]) -> Partner:
+    """The partner after it has changed its bank or the spelling of its name so many times."""
+    iban, bic = make_partner_iban(f"{partner.iban} {edition}") if "iban" in what else (partner.iban, partner.bic)
+    legal = respell(partner.legal, edition) if "name" in what else partner.legal
+    return replace(partner, legal=legal, iban=iban, bic=bic)
 
 
 def make_private_person(life: Life, role: str) -> Partner:

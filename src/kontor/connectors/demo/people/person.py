@@ -5,11 +5,19 @@ today are final, card payments made but not yet booked are pending, all else is 
 """
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from functools import lru_cache
+from operator import attrgetter
 
 from kontor.connectors.demo.people.amounts import count_rises
-from kontor.connectors.demo.people.banking_days import BERLIN, find_day, find_first_day, number_month
+from kontor.connectors.demo.people.banking_days import (
+    BERLIN,
+    DAY,
+    find_day,
+    find_first_day,
+    move_to_banking_day,
+    number_month,
+)
 from kontor.connectors.demo.people.bookings import Draft
 from kontor.connectors.demo.people.descriptions import AccountPlan, Habit, load_persona
 from kontor.connectors.demo.people.ledger import Ledger, find_opening_balance, open_ledger
@@ -17,7 +25,7 @@ from kontor.connectors.demo.people.life import Life
 from kontor.connectors.demo.people.products import make_depot, make_product, read_cents
 from kontor.connectors.demo.people.securities import list_positions
 from kontor.connectors.demo.people.truth import Account, ContractTruth, Entry, LifeEvent, Person
-from kontor.connectors.demo.people.wording import write_final, write_pending
+from kontor.connectors.demo.people.wording import Pen
 
 PERSONAS = (
     "demo1",
@@ -59,6 +67,9 @@ TEST_LOGINS = (
 )
 LARGE_COUNT = 40_000
 LARGE_MONTHS = 60
+# Direct debits are known to the bank before they are booked.
+ANNOUNCED = frozenset({"debit", "first_debit"})
+_read_draft_day = attrgetter("day")
 
 
 def find_description(login: str) -> str | None:
@@ -90,8 +101,8 @@ def _build_person(login: str, description: str, today: date) -> Person:
 def large_person(count: int, today: date, login: str = "test_large") -> Person:
     """A customer whose checking account has exactly `count` final bookings: the newest ones of five busy years."""
     persona = load_persona("large")
-    # A little more than needed, as months differ.
-    wanted = count / LARGE_MONTHS * 1.12 + 5
+    # A little more than needed, as months differ: their sum over five years does so by less than one percent.
+    wanted = count / LARGE_MONTHS * 1.04 + 5
     total = sum(habit.rate for habit in persona.habits)
     habits = tuple(Habit(habit.category, habit.rate * wanted / total) for habit in persona.habits)
     life = Life(login, replace(persona, habits=habits))
@@ -123,9 +134,10 @@ def build_account(
     if plan.kind.is_depot:
         positions = list_positions(life, plan, today)
         return Account(plan.key, make_depot(life, plan, positions, today), positions=positions)
-    drafts = ledger.list_account(plan.key, first, number_month(today))
-    finals = [draft for draft in drafts if draft.day <= today]
-    finals.sort(key=_order_draft)
+    last = number_month(today)
+    # Sorting keeps the order of a day's bookings, which is that of their making and does not depend on the window.
+    finals = [draft for draft in ledger.list_account(plan.key, first, last) if draft.day <= today]
+    finals.sort(key=_read_draft_day)
     opening = find_opening_balances(life, plan, ledger, first)
     if newest is not None and newest < len(finals):
         opening["EUR"] += sum(draft.cents for draft in finals[: len(finals) - newest])
@@ -133,28 +145,30 @@ def build_account(
     balances = dict(opening)
     for draft in finals:
         balances[draft.currency] = balances.get(draft.currency, 0) + draft.cents
-    entries = [write_final(life, draft) for draft in finals]
+    pen = Pen(life, plan.key)
     return Account(
         plan.key,
         make_product(life, plan, balances, today),
         {currency: read_cents(cents) for currency, cents in opening.items()},
-        (*entries, *write_pendings(life, plan, ledger, today)),
+        (*map(pen.write_final, finals), *write_pendings(pen, ledger.list_account(plan.key, last, last + 1), today)),
     )
 
 
-def _order_draft(draft: Draft) -> tuple[date, str]:
-    return draft.day, draft.key
+def find_announcement(draft: Draft) -> date | None:
+    """From when on the bank shows a booking to come: a card's use at once, a direct debit a banking day ahead."""
+    if draft.bought_at is not None:
+        return draft.bought_at.date()
+    return move_to_banking_day(draft.day - DAY, -1) if draft.method in ANNOUNCED else None
 
 
-def write_pendings(life: Life, plan: AccountPlan, ledger: Ledger, today: date) -> list[Entry]:
-    month = number_month(today)
+def write_pendings(pen: Pen, drafts: list[Draft], today: date) -> list[Entry]:
     pending = [
-        draft
-        for draft in ledger.list_account(plan.key, month, month + 1)
-        if draft.bought_at is not None and draft.bought_at.date() <= today < draft.day
+        (draft, shown_from)
+        for draft in drafts
+        if draft.day > today and (shown_from := find_announcement(draft)) is not None and shown_from <= today
     ]
-    pending.sort(key=_order_draft)
-    return [write_pending(life, draft) for draft in pending]
+    pending.sort(key=lambda pair: pair[0].day)
+    return [pen.write_pending(draft, shown_from) for draft, shown_from in pending]
 
 
 def find_opening_balances(life: Life, plan: AccountPlan, ledger: Ledger, first: int) -> dict[str, int]:
@@ -195,10 +209,13 @@ def tell_life_events(life: Life, ledger: Ledger, first: int, today: date) -> tup
 def tell_contracts(ledger: Ledger, accounts: tuple[Account, ...], today: date) -> tuple[ContractTruth, ...]:
     """The agreements that show in the data."""
     seen: dict[str, list[date]] = {}
+    announced: dict[str, list[date]] = {}
     for account in accounts:
         for entry in account.entries:
             if entry.truth.contract is not None and entry.transaction.booked_at is not None:
-                seen.setdefault(entry.truth.contract, []).append(_read_day(entry))
+                days = announced if entry.transaction.is_pending else seen
+                days.setdefault(entry.truth.contract, []).append(_read_day(entry.transaction.booked_at))
+    seen = announced | seen
     contracts = []
     for deal, _ in ledger.deals:
         if deal.contract is None or deal.contract not in seen:
@@ -222,6 +239,6 @@ def tell_contracts(ledger: Ledger, accounts: tuple[Account, ...], today: date) -
     return tuple(contracts)
 
 
-def _read_day(entry: Entry) -> date:
-    assert entry.transaction.booked_at is not None
-    return entry.transaction.booked_at.astimezone(BERLIN).date()
+@lru_cache(maxsize=8192)
+def _read_day(moment: datetime) -> date:
+    return moment.astimezone(BERLIN).date()

@@ -7,7 +7,7 @@ from decimal import Decimal
 from kontor.connectors.demo.people.banking_days import find_first_day, find_midnight
 from kontor.connectors.demo.people.descriptions import AccountPlan
 from kontor.connectors.demo.people.life import EPOCH, Life
-from kontor.connectors.demo.people.numbers import DEMO_BANK, DEMO_BANK_CODE, DEMO_BIC
+from kontor.connectors.demo.people.numbers import DEMO_BANK, DEMO_BANK_CODE, DEMO_BIC, make_home_savings_number
 from kontor.connectors.demo.people.streams import derive_number, draw_digits
 from kontor.domain.positions import Position
 from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
@@ -31,14 +31,15 @@ def name_holder(life: Life, plan: AccountPlan) -> str:
 
 def number_product(life: Life, plan: AccountPlan) -> str:
     if plan.kind.is_card:
-        return f"4871********{draw_digits(4, 'card', life.login, plan.key)}"
+        scheme = "5232" if plan.name.startswith("Mastercard") else "4871"
+        return f"{scheme}********{draw_digits(4, 'card', life.login, plan.key)}"
     return life.number_account(plan)
 
 
 def describe_home_savings(life: Life, plan: AccountPlan, saved: Decimal) -> HomeSavings:
     amount = Decimal(plan.limit or 50000)
     return HomeSavings(
-        contract_number=f"{draw_digits(8, 'home savings', life.login)} N01",
+        contract_number=make_home_savings_number(life.login),
         contract_type="FuchsBau 08 Standard",
         contract_status="Sparphase",
         contract_amount=amount.quantize(CENT),
@@ -60,7 +61,7 @@ def make_product(life: Life, plan: AccountPlan, balances: Mapping[str, int], tod
     drawn = max(Decimal(0), -balance) if plan.limit else None
     is_home_savings = plan.kind is ProductCategory.HOME_SAVINGS
     return Product(
-        key=f"{number_product(life, plan)}",
+        key=number_product(life, plan),
         category=plan.kind,
         name=plan.name,
         holder=name_holder(life, plan),

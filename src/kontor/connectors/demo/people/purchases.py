@@ -3,7 +3,7 @@
 from bisect import bisect
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime
 from functools import lru_cache
 from random import Random
 
@@ -77,6 +77,17 @@ def find_season(category: str, month: int) -> float:
     return curve[month % 12] if curve else 1.0
 
 
+def draw_number(stream: Random, low: int, high: int) -> int:
+    """From `low` up to, not including, `high`: quicker than `randrange`, and even enough for numbers on a receipt."""
+    return low + int(stream.random() * (high - low))
+
+
+@lru_cache(maxsize=1024)
+def draw_own_digits(count: int, what: str, login: str, partner: str = "") -> str:
+    """Digits that stay with a customer: mandates, customer codes."""
+    return draw_digits(count, what, login, partner)
+
+
 @lru_cache(maxsize=4096)
 def number_branch(login: str, text: str, branch: int) -> str:
     """The terminal's text with the number of a branch: people go to two or three branches of a chain."""
@@ -119,52 +130,54 @@ def _pay_by_debit(draft: Draft, purpose: str, name: tuple[str, str, str | None],
 
 
 def _pay_by_paypal(life: Life, merchant: Merchant, draft: Draft, stream: Random) -> None:
-    number, shop = stream.randrange(10**12, 10**13), merchant.text.replace("#", "")
-    code = draw_digits(4, "paypal", life.login)
+    number, shop = draw_number(stream, 10**12, 10**13), merchant.text.replace("#", "")
+    code = draw_own_digits(4, "paypal", life.login)
     _pay_by_debit(
         draft,
         f"{number}/PP.{code}.PP/. {shop}, Ihr Einkauf bei {shop}",
         PAYPAL,
-        f"{draw_digits(4, 'paypal mandate', life.login)}2224{code}",
+        f"{draw_own_digits(4, 'paypal mandate', life.login)}2224{code}",
     )
     draft.reference = f"{number} PP.{code}.PP PAYPAL"
 
 
 def _pay_by_klarna(life: Life, merchant: Merchant, draft: Draft, stream: Random) -> None:
-    number = stream.randrange(10**10, 10**11)
+    number = draw_number(stream, 10**10, 10**11)
     _pay_by_debit(draft, f"Ihr Einkauf bei {merchant.text} Klarna-Nr. {number}", KLARNA, f"KL{number % 10**8:08d}")
 
 
 def _pay_by_amazon(life: Life, merchant: Merchant, draft: Draft, stream: Random) -> None:
-    order = f"30{stream.randrange(2, 7)}-{stream.randrange(10**6, 10**7)}-{stream.randrange(10**6, 10**7)}"
-    code = f"{stream.randrange(36**8):X}"[:11]
-    _pay_by_debit(draft, f"{order} {merchant.text} {code}", AMAZON, draw_digits(9, "amazon mandate", life.login) + "P")
+    order = f"30{draw_number(stream, 2, 7)}-{draw_number(stream, 10**6, 10**7)}-{draw_number(stream, 10**6, 10**7)}"
+    code = f"{draw_number(stream, 0, 36**8):X}"[:11]
+    _pay_by_debit(
+        draft, f"{order} {merchant.text} {code}", AMAZON, draw_own_digits(9, "amazon mandate", life.login) + "P"
+    )
     draft.reference = code
 
 
 def _pay_by_own_debit(life: Life, merchant: Merchant, draft: Draft, stream: Random) -> None:
     _pay_by_debit(
         draft,
-        f"{merchant.text} Rechnung {stream.randrange(10**7, 10**8)}",
+        f"{merchant.text} Rechnung {draw_number(stream, 10**7, 10**8)}",
         (merchant.partner, merchant.text, None),
-        draw_digits(10, "shop mandate", life.login, merchant.partner),
+        draw_own_digits(10, "shop mandate", life.login, merchant.partner),
     )
 
 
 def _pay_by_signature(life: Life, merchant: Merchant, draft: Draft, stream: Random) -> None:
     """Debit made from a card at the till (elektronisches Lastschriftverfahren)."""
-    bought_at = draft.bought_at or datetime.combine(draft.day, time(12))
+    bought_at = draft.bought_at or datetime(draft.day.year, draft.day.month, draft.day.day, 12)  # noqa: DTZ001
     _pay_by_debit(
         draft,
-        f"ELV{stream.randrange(10**7, 10**8)} {bought_at:%d.%m %H.%M} ME{stream.randrange(1, 8)}",
+        f"ELV{draw_number(stream, 10**7, 10**8)} {bought_at:%d.%m %H.%M} ME{draw_number(stream, 1, 8)}",
         (merchant.partner, merchant.text.replace("#", ""), None),
-        f"OFFLINE{stream.randrange(10**9, 10**10)}",
+        f"OFFLINE{draw_number(stream, 10**9, 10**10)}",
     )
     draft.method = "elv"
 
 
 def _pay_by_transfer(life: Life, merchant: Merchant, draft: Draft, stream: Random) -> None:
-    number = stream.randrange(10**4, 10**6)
+    number = draw_number(stream, 10**4, 10**6)
     partner = make_partner(merchant.partner, merchant.text.replace("#", ""), None, f"{life.login} {merchant.partner}")
     draft.method, draft.name, draft.iban, draft.bic = "transfer", partner.legal, partner.iban, partner.bic
     form = ("Rechnung Nr. {0}", "RG {0} {1}", "Re.-Nr. {0} vom {2:%d.%m.%Y}", "Rechnungsnr {0}, {1}")[number % 4]
@@ -196,7 +209,7 @@ PAYMENTS: dict[str, Callable[[Life, Merchant, Draft, Random], None]] = {
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """All that a month's purchases of one habit have in common."""
+    """All that a month's purchases of one habit have in common. `key` is how their keys begin."""
 
     habit: Habit
     month: int
@@ -204,29 +217,35 @@ class Round:
     city: str
     favourites: Favourites
     days: tuple[tuple[date, date], ...]
+    key: str
+    is_scalable: bool
 
 
 def draft_purchase(life: Life, trip: Round, number: int, stream: Random) -> Draft:
-    habit, category, draw = trip.habit, trip.habit.category, stream.random
-    cumulated = trip.favourites.cumulated
+    habit, draw, cumulated = trip.habit, stream.random, trip.favourites.cumulated
     merchant = trip.favourites.merchants[bisect(cumulated, draw() * cumulated[-1], 0, len(cumulated) - 1)]
     bought, booked = trip.days[int(draw() * len(trip.days))]
     if draw() < 0.15:
         later = add_banking_days(booked, 1)
         booked = later if number_month(later) == trip.month else booked
+    cents = -draw_cents(stream, merchant, trip.level)
+    second = int(draw() * 57600)
+    moment = datetime(  # noqa: DTZ001 - wall time, as the till prints it
+        bought.year, bought.month, bought.day, HOURS[second // 3600], second // 60 % 60, second % 60
+    )
     draft = Draft(
-        key=f"{habit.account}/{category}/{trip.month}/{number}",
-        account=habit.account,
-        day=booked,
-        cents=-draw_cents(stream, merchant, trip.level),
-        method="card",
-        purpose="",
-        category=category,
-        partner=merchant.partner,
-        bought_at=datetime.combine(bought, time(HOURS[int(draw() * 16)], int(draw() * 60), int(draw() * 60))),
-        place=trip.city,
+        f"{trip.key}{number}",
+        habit.account,
+        booked,
+        cents,
+        "card",
+        "",
+        habit.category,
+        merchant.partner,
         freelancer=habit.freelancer,
-        is_scalable=category in ELASTIC,
+        bought_at=moment,
+        place=trip.city,
+        is_scalable=trip.is_scalable,
     )
     channels = merchant.channels
     PAYMENTS[channels[int(draw() * len(channels))]](life, merchant, draft, stream)
@@ -258,18 +277,22 @@ def draft_refund(purchase: Draft, stream: Random) -> Draft:
 def draft_purchases(life: Life, month: int) -> list[Draft]:
     """All purchases that are booked in the month, and refunds of them (booked later, maybe in the next month)."""
     drafts: list[Draft] = []
-    level = life.find_level(month)
+    level, city = life.find_level(month), life.find_place(month).city
+    stream = open_stream("purchases", life.login, month)
     for habit in life.persona.habits:
         if not life.has_habit(habit, month):
             continue
-        stream = open_stream("habit", life.login, habit.account, habit.category, month)
-        count = draw_count(stream, habit.rate * find_season(habit.category, month) * (0.5 + 0.5 * level))
-        days = list_shopping_days(month, habit.category.startswith(ALWAYS_OPEN))
-        favourites = weigh_favourites(life.login, habit.category)
-        trip = Round(habit, month, level, life.find_place(month).city, favourites, days)
+        category = habit.category
+        count = draw_count(stream, habit.rate * find_season(category, month) * (0.5 + 0.5 * level))
+        if not count:
+            continue
+        days = list_shopping_days(month, category.startswith(ALWAYS_OPEN))
+        favourites, key = weigh_favourites(life.login, category), f"{habit.account}/{category}/{month}/"
+        trip = Round(habit, month, level, city, favourites, days, key, category in ELASTIC)
+        is_sent_back = category in REFUNDED
         for number in range(count):
             purchase = draft_purchase(life, trip, number, stream)
             drafts.append(purchase)
-            if habit.category in REFUNDED and stream.random() < 0.06:
+            if is_sent_back and stream.random() < 0.06:
                 drafts.append(draft_refund(purchase, stream))
     return drafts

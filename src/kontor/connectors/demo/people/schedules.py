@@ -49,6 +49,13 @@ def list_due_days(
         yield number, move_to_banking_day(due, step)
 
 
+def slips(life: Life, term: Term, month: int, every: int) -> bool:
+    """Whether this is the month, one in so many, in which something goes wrong with the agreement's payment."""
+    if not every:
+        return False
+    return (month - life.cycle_start + derive_number("slip", life.login, term.agreement.key)) % every == 0
+
+
 def list_payments(life: Life, term: Term, first: int, last: int) -> Iterator[tuple[int, date]]:
     """The term's payments that are due in the months from `first` to `last`: month and booking day."""
     agreement = term.agreement
@@ -56,7 +63,9 @@ def list_payments(life: Life, term: Term, first: int, last: int) -> Iterator[tup
     high = last if term.end is None else min(last, term.end - 1)
     # What is paid once is due in the only month of its term, whatever the offer's period.
     period, month = (agreement.period, agreement.month) if agreement.at is None else ("MONTH_ONE", 1)
-    phase = derive_number("phase", life.login, agreement.key)
+    phase = derive_number("phase", life.login, agreement.key) if period in WEEKS else 0
     for number, day in list_due_days(period, agreement.day, month, agreement.shift, low, high, phase):
+        if slips(life, term, number, agreement.missed_every):
+            continue
         if not agreement.skip or draw_share("skip", life.login, term.id, number, day) >= agreement.skip:
             yield number, day

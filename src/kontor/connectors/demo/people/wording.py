@@ -6,9 +6,10 @@ own way. A persona's `style` names one of them.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
+from zlib import crc32
 
 from kontor.connectors.demo.people.banking_days import find_midnight
 from kontor.connectors.demo.people.bookings import Draft
@@ -25,6 +26,11 @@ METHODS: dict[str, tuple[str | None, str, tuple[str, str, str, str, str]]] = {
         "105",
         "9248",
         ("FOLGELASTSCHRIFT", "Lastschrift", "SEPA-LASTSCHRIFT", "Basislastschrift", "Lastschrift"),
+    ),
+    "first_debit": (
+        "105",
+        "9248",
+        ("ERSTLASTSCHRIFT", "Lastschrift", "SEPA-ERSTLASTSCHR.", "Erstlastschrift", "Lastschrift"),
     ),
     "elv": ("107", "9249", ("SEPA-ELV-LASTSCHRIFT", "Lastschrift", "LASTSCHR. ELV", "ELV-Lastschrift", "Lastschrift")),
     "standing": (
@@ -123,6 +129,8 @@ METHODS: dict[str, tuple[str | None, str, tuple[str, str, str, str, str]]] = {
         ("WERTPAPIERERTRAEGE", "Erträgnisse", "ERTRAEGNISSE", "Erträgnisgutschrift", "Dividende"),
     ),
     "exchange": ("225", "8700", ("DEVISEN", "Währungstausch", "DEVISENUMSATZ", "Währungstausch", "Währungstausch")),
+    "mistake": ("899", "9000", ("STORNO", "Storno", "STORNO", "Stornobuchung", "Storno")),
+    "mistake_in": ("820", "9000", ("UEBERTRAG", "Umbuchung", "UEBERTRAG", "Übertrag", "Umbuchung")),
     "seizure": ("116", "9900", ("PFAENDUNG", "Pfändung", "PFAENDUNG", "Pfändung", "Pfändung")),
 }
 STYLE_ORDER = ("tags", "labels", "columns", "colons", "plain")
@@ -188,10 +196,15 @@ def _write_terminal(life: Life, draft: Draft) -> tuple[str | None, str]:
     return None, f"{shop} {_read_moment(draft).isoformat()} KFN 1 VJ {27 + len(life.login) % 3}12"
 
 
+@lru_cache(maxsize=256)
+def _number_debit_card(login: str) -> str:
+    return draw_digits(4, "card", login)
+
+
 def _write_visa(life: Life, draft: Draft) -> tuple[str | None, str]:
     shop, _, rest = draft.purpose.partition("//")
     place = rest.partition("/")[0] or draft.place or ""
-    card, moment = draw_digits(4, "card", life.login), _read_moment(draft)
+    card, moment = _number_debit_card(life.login), _read_moment(draft)
     arn = f"74{derive_number('arn', draft.key) % 10**21:021d}"
     return f"VISA {shop}", f"NR XXXX {card} {place.upper()} KAUFUMSATZ {moment:%d.%m %H%M%S} ARN{arn}"
 
@@ -240,53 +253,78 @@ def make_truth(draft: Draft) -> Truth:
     )
 
 
-def _word_by_card(life: Life, draft: Draft, style: Style, on_card: bool) -> tuple[str | None, str]:
-    name, purpose = (_write_folio if on_card else style.write_card)(life, draft)
-    return (fit_letters(style, name)[: style.width] if name else None), fit_letters(style, purpose)
+@lru_cache(maxsize=8192)
+def write_day(day: date) -> str:
+    return f"{day:%Y%m%d}"
 
 
-def write_final(life: Life, draft: Draft) -> Entry:
-    key = life.persona.style
-    style = STYLES[key]
-    gv_code, prima_nota, texts = METHODS[draft.method]
-    on_card = draft.account == life.card_account
-    if draft.bought_at is not None:
-        name, purpose = _word_by_card(life, draft, style, on_card)
-        valued = find_midnight(draft.bought_at.date()) if on_card else find_midnight(draft.day)
-    else:
-        name = fit_letters(style, draft.name)[: style.width].rstrip() if draft.name else None
-        purpose, valued = fit_letters(style, style.write_purpose(draft), style.column), find_midnight(draft.day)
-    transaction = Transaction(
-        amount=Decimal(draft.cents).scaleb(-2),
-        currency=draft.currency,
-        booked_at=find_midnight(draft.day),
-        value_at=valued,
-        purpose=purpose,
-        booking_text=draft.booking_text or texts[STYLE_ORDER.index(key)],
-        gv_code=None if on_card else gv_code,
-        prima_nota=prima_nota if style.has_prima_nota and not on_card else None,
-        counterparty_name=name,
-        counterparty_iban=draft.iban,
-        counterparty_bic=draft.bic,
-        ultimate_counterparty=draft.ultimate,
-        bank_id=f"{draft.day.isoformat().replace('-', '')}{derive_number(life.login, draft.key) % 10**12:012d}",
-    )
-    return Entry(transaction, make_truth(draft))
+class Pen:
+    """Writes the statement of one account. What all of its bookings have in common is looked up once."""
 
+    def __init__(self, life: Life, account: str) -> None:
+        place = STYLE_ORDER.index(life.persona.style)
+        style = STYLES[life.persona.style]
+        self._life, self._style = life, style
+        self._is_card = account == life.card_account
+        self._write_card = _write_folio if self._is_card else style.write_card
+        self._words = {
+            method: (
+                texts[place],
+                None if self._is_card else gv_code,
+                prima_nota if style.has_prima_nota and not self._is_card else None,
+            )
+            for method, (gv_code, prima_nota, texts) in METHODS.items()
+        }
+        self._seed = crc32(life.login.encode())
 
-def write_pending(life: Life, draft: Draft) -> Entry:
-    """The authorisation of a card payment: known at once, worded shorter, without what the booking will bring."""
-    moment = _read_moment(draft)
-    style = STYLES[life.persona.style]
-    shop = fit_letters(style, draft.purpose.partition("//")[0])[:22].rstrip()
-    day = moment.date()
-    transaction = Transaction(
-        amount=Decimal(draft.cents).scaleb(-2),
-        currency=draft.currency,
-        booked_at=find_midnight(day),
-        value_at=find_midnight(day + timedelta(days=1)),
-        purpose=f"{shop} {day:%d.%m.}" if style.is_upper else f"{shop} {moment:%d.%m. %H:%M}",
-        booking_text="VORGEMERKT" if style.is_upper else "Vorgemerkter Umsatz",
-        is_pending=True,
-    )
-    return Entry(transaction, make_truth(draft))
+    def write_final(self, draft: Draft) -> Entry:
+        style = self._style
+        text, gv_code, prima_nota = self._words[draft.method]
+        booked = valued = find_midnight(draft.day)
+        if draft.bought_at is not None:
+            name, purpose = self._write_card(self._life, draft)
+            purpose = fit_letters(style, purpose)
+            name = fit_letters(style, name)[: style.width] if name else None
+            if self._is_card:
+                valued = find_midnight(draft.bought_at.date())
+        else:
+            name = fit_letters(style, draft.name)[: style.width].rstrip() if draft.name else None
+            purpose = fit_letters(style, style.write_purpose(draft), style.column)
+        transaction = Transaction(
+            Decimal(draft.cents).scaleb(-2),
+            draft.currency,
+            booked,
+            valued,
+            purpose,
+            text,
+            gv_code,
+            prima_nota,
+            name,
+            draft.iban,
+            draft.bic,
+            draft.ultimate,
+            f"{write_day(draft.day)}{crc32(draft.key.encode(), self._seed):012d}",
+        )
+        return Entry(transaction, make_truth(draft))
+
+    def write_pending(self, draft: Draft, shown_from: date) -> Entry:
+        """What is known ahead of a booking: worded shorter, without what the booking will bring."""
+        style, moment = self._style, draft.bought_at
+        if moment is not None:
+            shop = fit_letters(style, draft.purpose.partition("//")[0])[:22].rstrip()
+            purpose = f"{shop} {moment:%d.%m.}" if style.is_upper else f"{shop} {moment:%d.%m. %H:%M}"
+            name, valued = None, shown_from + timedelta(days=1)
+        else:
+            purpose = fit_letters(style, f"Vorgemerkte Lastschrift {draft.purpose}")[:60].rstrip()
+            name, valued = fit_letters(style, draft.name or "")[: style.width].rstrip() or None, draft.day
+        transaction = Transaction(
+            amount=Decimal(draft.cents).scaleb(-2),
+            currency=draft.currency,
+            booked_at=find_midnight(shown_from),
+            value_at=find_midnight(valued),
+            purpose=purpose,
+            booking_text="VORGEMERKT" if style.is_upper else "Vorgemerkter Umsatz",
+            counterparty_name=name,
+            is_pending=True,
+        )
+        return Entry(transaction, make_truth(draft))

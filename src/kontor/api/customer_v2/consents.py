@@ -1,0 +1,133 @@
+"""Consent: strong customer authentication for an access, and its renewal."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from kontor.api.answers import Answer, HttpError, created, empty_answer, json_answer
+from kontor.api.customer_v2.accesses import ACCESS, CUSTOMER, MODIFY, read_customer_address, redirect_user
+from kontor.api.operations import Call, Success, operation
+from kontor.domain.accesses import check_access_id
+from kontor.domain.redirects import UseCase
+from kontor.domain.sca_machine import AnswerKind
+from kontor.services.consents import ConsentOptions, ConsentView, NotOpenError, make_answer
+from kontor.wire.accesses import NewAccess
+from kontor.wire.consents import MAX_TRANSACTIONS, ConsentStatus, MaxTransactions, ScaAnswer, show_consent
+
+CONSENT = CUSTOMER + "/consent/{consent-id}"
+STATUS: dict[str, Any] = {"success": Success(shape=ConsentStatus), "errors": (404,)}
+ANSWER: dict[str, Any] = STATUS | {"other_shapes": {409: ConsentStatus}}
+CONSENT_HEADERS = {"Customer-IP-Address": "public IP address of the end user (required)"}
+
+
+class ConsentQuery(msgspec.Struct):
+    callbackUrl: Annotated[str, Meta(description="where the bank's page sends the user back to")] | None = None  # noqa: N815
+    queryTanSettings: Annotated[bool, Meta(description="ask for method and medium, even saved ones")] = False  # noqa: N815
+    maxTransactions: Annotated[  # noqa: N815
+        MaxTransactions, Meta(description="whether transactions older than 90 days are fetched")
+    ] = "all"
+
+
+@operation(
+    "POST",
+    ACCESS + "/consent",
+    query=ConsentQuery,
+    headers=CONSENT_HEADERS,
+    body=dict[str, NewAccess],
+    success=Success(201, headers={"Location": "the consent"}),
+    other_statuses={451: "redirect the user to Location (tenants that may not handle credentials)"},
+    errors=(404, 409),
+    **MODIFY,
+)
+async def start_consent(call: Call) -> Answer:
+    """Ask the bank for consent, on first creation of an access or to renew it.
+
+    The body may name the access with provider and credentials; with an empty object the stored ones are used.
+    """
+    access_id = call.path("access-id")
+    check_access_id(access_id)
+    exists = await call.services.accesses.exists(call.principal, access_id)
+    if not exists and not call.principal.is_regulated:
+        raise HttpError(404, "There is no such object.")
+    address = read_customer_address(call)
+    if address is None:
+        raise HttpError(400, "Customer-IP-Address: the header is required")
+    query = call.query(ConsentQuery)
+    if query.callbackUrl is not None:
+        await call.services.redirects.check_callback(call.principal, query.callbackUrl)
+    request = await _read_access(call, access_id)
+    if not call.principal.is_regulated:
+        if request is not None:
+            raise HttpError(400, "This tenant must not send credentials or a provider id; send an empty object.")
+        return await redirect_user(call, UseCase.AUTHENTICATE_ACCOUNT, access_id, query.callbackUrl, address)
+    if query.callbackUrl is None:
+        raise HttpError(400, "callbackUrl: the parameter is required")
+    if request is None and not exists:
+        raise HttpError(404, "There is no such object.")
+    options = ConsentOptions(
+        address, query.callbackUrl, query.queryTanSettings, MAX_TRANSACTIONS[query.maxTransactions]
+    )
+    view = await call.services.consents.start_consent(
+        call.principal, access_id, None if request is None else request.to_request(), options
+    )
+    return created(call.urls.consent(view.dialogue.id))
+
+
+async def _read_access(call: Call, access_id: str) -> NewAccess | None:
+    """The access in the body; None where nothing is given about it."""
+    if call.header("content-length") in (None, "0") and call.header("transfer-encoding") is None:
+        return None
+    body = await call.json(dict[str, NewAccess])
+    if set(body) - {access_id}:
+        raise HttpError(400, "body: name only the access of the path")
+    found = body.get(access_id)
+    return None if found is None or found == NewAccess() else found
+
+
+async def _find(call: Call) -> ConsentView:
+    return await call.services.consents.read_consent(call.principal, call.path_uuid("consent-id"))
+
+
+@operation("GET", CONSENT, **STATUS, **MODIFY)
+async def read_consent(call: Call) -> Answer:
+    """Read where the consent stands. The bank is not asked."""
+    return json_answer(show_consent(await _find(call), call.urls))
+
+
+@operation("POST", CONSENT, body=ScaAnswer, **ANSWER, **MODIFY)
+async def answer_consent(call: Call) -> Answer:
+    """Answer the open step: a method, a medium, a TAN, or a confirmation in the app."""
+    view = await _find(call)
+    body = await call.json(ScaAnswer)
+    if body.count_given() > 1:
+        raise HttpError(400, "body: give one answer at a time")
+    return await _answer(call, view, *body.read(view.dialogue.position.state))
+
+
+@operation("GET", CONSENT + "/poll", **ANSWER, **MODIFY)
+async def poll_consent(call: Call) -> Answer:
+    """Ask the bank whether the user has confirmed in the app."""
+    return await _answer(call, await _find(call), AnswerKind.CONFIRMED, "")
+
+
+@operation("POST", CONSENT + "/cancel", **ANSWER, **MODIFY)
+async def cancel_consent(call: Call) -> Answer:
+    """Cancel the consent."""
+    return await _answer(call, await _find(call), AnswerKind.CANCEL, "")
+
+
+async def _answer(call: Call, view: ConsentView, kind: AnswerKind, value: str) -> Answer:
+    """An answer to a step that is not open is a conflict; the current status comes with it."""
+    try:
+        settled = await call.services.consents.answer(call.principal, view.dialogue.id, kind, make_answer(kind, value))
+    except NotOpenError as error:
+        return json_answer(show_consent(error.view, call.urls), 409)
+    return json_answer(show_consent(settled, call.urls))
+
+
+@operation("DELETE", CUSTOMER + "/regprotect/sessions", success=Success(description="deleted"), **MODIFY)
+async def delete_redirect_sessions(call: Call) -> Answer:
+    """Invalidate all redirect sessions of the user."""
+    await call.services.redirects.delete_sessions(call.principal)
+    return empty_answer()

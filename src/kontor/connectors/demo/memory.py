@@ -1,0 +1,16 @@
+"""What the demo bank needs to remember, whichever process asks it."""
+
+from typing import Protocol
+
+
+class BankMemory(Protocol):
+    """Wrong PINs in a row, and customers who are on the bank's own page."""
+
+    def count_wrong_pin(self, login: str) -> int: ...
+    def read_wrong_pins(self, login: str) -> int: ...
+    def forget_wrong_pins(self, login: str) -> None: ...
+    def open_page(self, return_url: str) -> str:
+        """The address of a page on which the customer confirms; it then leads back to `return_url`."""
+        ...
+
+    def is_page_confirmed(self, page_url: str) -> bool: ...

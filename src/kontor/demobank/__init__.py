@@ -1,0 +1,1 @@
+"""The edge of the demo bank: what its own customers see."""

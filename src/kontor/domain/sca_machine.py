@@ -1,0 +1,102 @@
+"""The state machine of strong customer authentication: one for accesses, renewals and payments, whoever drives it.
+
+`check_answer` says whether an answer fits the open step; `advance` says what follows from the bank's reaction to it.
+Both are tables without I/O: `docs/sca-states.md` is printed from them, and the tests walk through every cell.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+MAX_WRONG_TANS = 3
+
+
+class ScaState(StrEnum):
+    METHOD = "METHOD"
+    MEDIUM = "MEDIUM"
+    TAN = "TAN"
+    CONFIRMATION = "CONFIRMATION"
+    REDIRECT = "REDIRECT"
+    GIVEN = "GIVEN"
+    FAILED = "FAILED"
+    NO_METHOD = "NO_METHOD"
+
+    @property
+    def is_open(self) -> bool:
+        """Is an answer of the user awaited?"""
+        return self not in (ScaState.GIVEN, ScaState.FAILED, ScaState.NO_METHOD)
+
+
+class AnswerKind(StrEnum):
+    METHOD = "METHOD"
+    MEDIUM = "MEDIUM"
+    TAN = "TAN"
+    CONFIRMED = "CONFIRMED"
+    RETURNED = "RETURNED"
+    CANCEL = "CANCEL"
+
+
+class Reaction(StrEnum):
+    """How the bank reacted, reduced to what the machine needs to know."""
+
+    ASKS_METHOD = "ASKS_METHOD"
+    ASKS_MEDIUM = "ASKS_MEDIUM"
+    ASKS_TAN = "ASKS_TAN"
+    ASKS_CONFIRMATION = "ASKS_CONFIRMATION"
+    ASKS_REDIRECT = "ASKS_REDIRECT"
+    ACCEPTED = "ACCEPTED"
+    WRONG_TAN = "WRONG_TAN"
+    NO_METHOD = "NO_METHOD"
+    REFUSED = "REFUSED"
+
+
+# Which answers fit which state. Cancelling is always possible while anything is open.
+FITTING: dict[ScaState, frozenset[AnswerKind]] = {
+    ScaState.METHOD: frozenset((AnswerKind.METHOD, AnswerKind.CANCEL)),
+    ScaState.MEDIUM: frozenset((AnswerKind.MEDIUM, AnswerKind.CANCEL)),
+    ScaState.TAN: frozenset((AnswerKind.TAN, AnswerKind.CANCEL)),
+    ScaState.CONFIRMATION: frozenset((AnswerKind.CONFIRMED, AnswerKind.CANCEL)),
+    ScaState.REDIRECT: frozenset((AnswerKind.RETURNED, AnswerKind.CANCEL)),
+    ScaState.GIVEN: frozenset(),
+    ScaState.FAILED: frozenset(),
+    ScaState.NO_METHOD: frozenset(),
+}
+
+_FOLLOWING = {
+    Reaction.ASKS_METHOD: ScaState.METHOD,
+    Reaction.ASKS_MEDIUM: ScaState.MEDIUM,
+    Reaction.ASKS_TAN: ScaState.TAN,
+    Reaction.ASKS_CONFIRMATION: ScaState.CONFIRMATION,
+    Reaction.ASKS_REDIRECT: ScaState.REDIRECT,
+    Reaction.ACCEPTED: ScaState.GIVEN,
+    Reaction.NO_METHOD: ScaState.NO_METHOD,
+    Reaction.REFUSED: ScaState.FAILED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a dialogue stands. `wrong_tans` counts attempts, each before the bank is asked."""
+
+    state: ScaState
+    wrong_tans: int = 0
+
+
+def fits(state: ScaState, answer: AnswerKind) -> bool:
+    return answer in FITTING[state]
+
+
+def advance(position: Position, reaction: Reaction) -> Position:
+    """The position after the bank reacted. From a closed state nothing leads anywhere."""
+    if not position.state.is_open:
+        return position
+    if reaction is Reaction.WRONG_TAN:
+        if position.state is not ScaState.TAN:
+            return Position(ScaState.FAILED, position.wrong_tans)
+        is_last = position.wrong_tans >= MAX_WRONG_TANS
+        return Position(ScaState.FAILED if is_last else ScaState.TAN, position.wrong_tans)
+    return Position(_FOLLOWING[reaction])
+
+
+def count_tan(position: Position) -> Position:
+    """Counted and committed before the bank is asked: no race gives a fourth try. A right TAN takes it back."""
+    return Position(position.state, position.wrong_tans + 1)

@@ -1,0 +1,106 @@
+"""Calling a bank: what a dialogue needs is gathered in a short transaction, the call itself has none open."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+
+from kontor.connectors.base import Answer, Connector, Context, Credentials, Failed, FailureKind, Job, State, Step
+from kontor.connectors.registry import Registry
+from kontor.domain.accesses import Access
+from kontor.domain.providers import Provider
+from kontor.services.providers import Providers
+from kontor.services.vault import Vault
+from kontor.storage import accesses, leases, users
+from kontor.storage.database import Database
+from kontor.storage.leases import HEARTBEAT_SECONDS, Lease
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that is needed to talk to a bank for one access. `connector` is None where none is enabled for it."""
+
+    access: Access
+    provider: Provider
+    connector: Connector | None
+    credentials: Credentials
+    memory: State | None
+    context: Context
+
+
+class BankCalls:
+    def __init__(self, database: Database, providers: Providers, registry: Registry, vault: Vault) -> None:
+        self._database = database
+        self._providers = providers
+        self._registry = registry
+        self._vault = vault
+
+    async def prepare(self, user_id: UUID, access_id: str, context: Context) -> Prepared | None:
+        """None when there is nobody left to call for: no access, no credentials, no active user."""
+        async with self._database.transaction() as connection:
+            access = await accesses.find_access(connection, user_id, access_id)
+            secrets = await accesses.find_secrets(connection, user_id, access_id)
+            is_active = await users.is_active(connection, user_id)
+            if access is None or secrets is None or secrets.credentials is None or not is_active:
+                return None
+            credentials = await self._vault.unseal_credentials(connection, user_id, access_id, secrets.credentials)
+            memory = None
+            if secrets.memory is not None:
+                memory = await self._vault.unseal(connection, user_id, access_id, "memory", secrets.memory)
+        provider = self._providers.find(access.provider_id)
+        if provider is None:
+            return None
+        return Prepared(access, provider, self._registry.find(provider), credentials, memory, context)
+
+    async def begin(self, prepared: Prepared, job: Job) -> Step:
+        connector = prepared.connector
+        if connector is None:
+            return Failed(FailureKind.UNREACHABLE)
+        try:
+            return await asyncio.to_thread(
+                connector.begin, prepared.provider, prepared.credentials, job, prepared.memory, prepared.context
+            )
+        except Exception:
+            return _note_defect(connector)
+
+    async def resume(self, prepared: Prepared, state: State, answer: Answer) -> Step:
+        connector = prepared.connector
+        if connector is None:
+            return Failed(FailureKind.UNREACHABLE)
+        try:
+            return await asyncio.to_thread(
+                connector.resume, prepared.provider, prepared.credentials, state, answer, prepared.context
+            )
+        except Exception:
+            return _note_defect(connector)
+
+    @asynccontextmanager
+    async def heartbeat(self, lease: Lease) -> AsyncIterator[None]:
+        """Keep the lease while the block runs; a database that is away for a moment is no reason to give up."""
+
+        async def beat() -> None:
+            while True:
+                await asyncio.sleep(HEARTBEAT_SECONDS)
+                try:
+                    async with self._database.connect() as connection:
+                        if not await leases.renew_lease(connection, lease):
+                            return
+                except Exception as error:
+                    log.warning("lease.not-renewed", reason=type(error).__name__)
+
+        task = asyncio.create_task(beat())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+
+def _note_defect(connector: Connector) -> Failed:
+    """What a connector did not expect is its defect, and an issue of this access alone."""
+    log.exception("connector.failed", connector=connector.kind)
+    return Failed(FailureKind.INTERNAL)

@@ -1,0 +1,172 @@
+"""Redirect sessions, legal acceptance, and how tenants look."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from kontor.domain.principals import Principal
+from kontor.domain.redirects import FormSession, FormStep, Look, Reentry, UseCase
+from kontor.storage.database import Connection
+
+COLUMNS = (
+    "s.id, s.tenant_id, t.name, t.is_regulated, s.user_id, u.pseudonym, s.use_case, s.access_id,"
+    " coalesce(s.appended_callback_url, s.callback_url), s.step, s.expires_at, s.provider_id, s.dialogue_id,"
+    " s.wrong_logins, s.notice, s.is_framed, s.outcome, s.customer_ip"
+)
+JOINS = "redirect_sessions s join tenants t on t.id = s.tenant_id join users u on u.id = s.user_id and u.is_active"
+
+
+def _session(row: Sequence[Any]) -> FormSession:
+    principal = Principal(row[1], row[2], row[3], UUID(int=0), "webform", frozenset(), row[4], row[5])
+    return FormSession(
+        id=row[0],
+        principal=principal,
+        use_case=UseCase(row[6]),
+        access_id=row[7],
+        callback_url=row[8],
+        step=FormStep(row[9]),
+        expires_at=row[10],
+        provider_id=row[11],
+        dialogue_id=row[12],
+        wrong_logins=row[13],
+        notice=row[14],
+        is_framed=row[15],
+        outcome=None if row[16] is None else Reentry(row[16]),
+        customer_ip=row[17],
+    )
+
+
+async def insert_session(connection: Connection, session: FormSession, handle_hash: bytes) -> None:
+    await connection.execute(
+        "insert into redirect_sessions (id, handle_hash, tenant_id, user_id, use_case, access_id, callback_url,"
+        " customer_ip, step, expires_at) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        [
+            session.id,
+            handle_hash,
+            session.principal.tenant_id,
+            session.principal.user_id,
+            str(session.use_case),
+            session.access_id,
+            session.callback_url,
+            session.customer_ip,
+            str(session.step),
+            session.expires_at,
+        ],
+    )
+
+
+async def lock_by_handle(connection: Connection, handle_hash: bytes) -> tuple[FormSession, bool] | None:
+    """The session of a handle, and whether it was opened before."""
+    cursor = await connection.execute(
+        f"select s.cookie_hash is not null, {COLUMNS} from {JOINS} where s.handle_hash = %s for update of s",
+        [handle_hash],
+    )
+    row = await cursor.fetchone()
+    return None if row is None else (_session(row[1:]), row[0])
+
+
+async def open_session(
+    connection: Connection, session_id: UUID, cookie_hash: bytes, appended_callback: str | None, *, is_framed: bool
+) -> None:
+    await connection.execute(
+        "update redirect_sessions set cookie_hash = %s, appended_callback_url = %s, is_framed = %s, used_at = now()"
+        " where id = %s",
+        [cookie_hash, appended_callback, is_framed, session_id],
+    )
+
+
+async def find_by_cookie(connection: Connection, cookie_hash: bytes) -> FormSession | None:
+    cursor = await connection.execute(f"select {COLUMNS} from {JOINS} where s.cookie_hash = %s", [cookie_hash])
+    row = await cursor.fetchone()
+    return None if row is None else _session(row)
+
+
+async def lock_session(connection: Connection, session_id: UUID) -> FormSession | None:
+    cursor = await connection.execute(f"select {COLUMNS} from {JOINS} where s.id = %s for update of s", [session_id])
+    row = await cursor.fetchone()
+    return None if row is None else _session(row)
+
+
+async def save_session(connection: Connection, session: FormSession) -> None:
+    await connection.execute(
+        "update redirect_sessions set step = %s, provider_id = %s, dialogue_id = %s, wrong_logins = %s, notice = %s,"
+        " outcome = %s, used_at = now() where id = %s",
+        [
+            str(session.step),
+            session.provider_id,
+            session.dialogue_id,
+            session.wrong_logins,
+            session.notice,
+            None if session.outcome is None else str(session.outcome),
+            session.id,
+        ],
+    )
+
+
+async def delete_sessions(connection: Connection, user_id: UUID) -> int:
+    cursor = await connection.execute("delete from redirect_sessions where user_id = %s", [user_id])
+    return cursor.rowcount
+
+
+async def delete_old_sessions(connection: Connection, batch: int) -> int:
+    """An hour after they ran out: until then a user who comes late is told so, and sent back."""
+    cursor = await connection.execute(
+        "delete from redirect_sessions where id in"
+        " (select id from redirect_sessions where expires_at < now() - interval '1 hour' limit %s)",
+        [batch],
+    )
+    return cursor.rowcount
+
+
+# Legal acceptance
+
+
+async def has_accepted(connection: Connection, user_id: UUID, version: str) -> bool:
+    cursor = await connection.execute(
+        "select 1 from legal_acceptances where user_id = %s and version = %s", [user_id, version]
+    )
+    return await cursor.fetchone() is not None
+
+
+async def accept(connection: Connection, user_id: UUID, version: str) -> None:
+    await connection.execute(
+        "insert into legal_acceptances (user_id, version) values (%s, %s) on conflict do nothing", [user_id, version]
+    )
+
+
+# Looks
+
+
+async def find_look(connection: Connection, tenant_id: UUID) -> Look:
+    cursor = await connection.execute(
+        "select name, display_name, logo is not null, colours, legal_text, coalesce(legal_version, '1'), frame_origins"
+        " from tenants where id = %s",
+        [tenant_id],
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return Look(row[0], row[1], row[2], tuple(sorted(row[3].items())), row[4], row[5], tuple(row[6]))
+
+
+async def find_logo(connection: Connection, tenant_name: str) -> bytes | None:
+    cursor = await connection.execute("select logo from tenants where name = %s", [tenant_name])
+    row = await cursor.fetchone()
+    return None if row is None else row[0]
+
+
+async def store_look(
+    connection: Connection,
+    tenant_id: UUID,
+    *,
+    display_name: str | None,
+    logo: bytes | None,
+    colours: object,
+    legal_text: str | None,
+    legal_version: str | None,
+    frame_origins: Sequence[str],
+) -> None:
+    await connection.execute(
+        "update tenants set display_name = %s, logo = %s, colours = %s, legal_text = %s, legal_version = %s,"
+        " frame_origins = %s where id = %s",
+        [display_name, logo, colours, legal_text, legal_version, list(frame_origins), tenant_id],
+    )

@@ -1,0 +1,1 @@
+"""The edge for people: the redirect frontend."""
