@@ -1,10 +1,6 @@
 """Fixtures: a real PostgreSQL, a real server on a real socket, and tenants of one's own for every test."""
 
-import os
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,8 +10,9 @@ import httpx
 import psycopg
 import pytest
 
+from banking import BankCustomer, new_customer
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
-from kontor.config import Settings, export_settings, read_settings
+from kontor.config import Settings, read_settings
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
@@ -23,6 +20,7 @@ from kontor.services.bundle import Services
 from kontor.services.tenants import new_role, new_tenant
 from kontor.services.users import NewUser
 from kontor.storage.embedded import EmbeddedPostgres
+from processes import free_port, running_server, running_worker
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +61,18 @@ def server(settings: Settings, server_log: Path) -> Iterator[str]:
     verbose = replace(settings, log_level="info")
     with running_server(verbose, server_log) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def worker_log(data_dir: Path) -> Path:
+    return data_dir / "worker.log"
+
+
+@pytest.fixture(scope="session")
+def bank_server(server: str, settings: Settings, worker_log: Path) -> Iterator[str]:
+    """The server, and a worker beside it that asks the banks; yields the server's base address."""
+    with running_worker(replace(settings, log_level="info"), worker_log):
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -162,57 +172,21 @@ async def other_tenant(services: Services, http: httpx.Client) -> TenantUnderTes
 
 
 @pytest.fixture
+def customer(bank_server: str, shared: TenantUnderTest) -> BankCustomer:
+    """A new user without any access, at a service that asks banks."""
+    return new_customer(shared)
+
+
+@pytest.fixture(scope="session")
+def demo1(bank_server: str, shared: TenantUnderTest) -> tuple[BankCustomer, str]:
+    """A customer with a complete access of all product kinds; for tests that only read. (customer, access id)"""
+    reader = new_customer(shared)
+    return reader, reader.add_complete("demo1+reader")
+
+
+@pytest.fixture
 def owner(settings: Settings) -> Iterator[psycopg.Connection]:
     """A connection with all rights, for looking behind the scenes."""
     assert settings.migration_database_url is not None
     with psycopg.connect(settings.migration_database_url.reveal(), autocommit=True) as connection:
         yield connection
-
-
-class running_server:  # noqa: N801 (reads as a statement)
-    """`kontor serve` for the time of a block."""
-
-    def __init__(self, settings: Settings, log: Path, workers: int = 1) -> None:
-        self.settings = settings
-        self.log = log
-        self.command = ["serve", "--port", settings.base_url.rpartition(":")[2], "--workers", str(workers)]
-
-    def __enter__(self) -> str:
-        self.process = start_kontor(self.settings, self.command, self.log)
-        wait_until_ready(self.settings.base_url, self.process, self.log)
-        return self.settings.base_url
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        assert self.process.wait(40) == 0, self.log.read_text()
-
-
-def start_kontor(settings: Settings, arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
-    with log.open("ab") as file:
-        return subprocess.Popen(
-            [sys.executable, "-m", "kontor", *arguments],
-            env=os.environ | export_settings(settings),
-            stdout=file,
-            stderr=file,
-            start_new_session=True,
-        )
-
-
-def wait_until_ready(base_url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        assert process.poll() is None, log.read_text()
-        try:
-            if httpx.get(f"{base_url}/health/ready", timeout=2).status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.05)
-    raise AssertionError(f"not ready in time:\n{log.read_text()}")
-
-
-def free_port() -> int:
-    import socket
-
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]

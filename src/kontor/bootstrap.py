@@ -95,7 +95,7 @@ def make_services(settings: Settings, database: Database, master: SealingKey) ->
     registry = make_registry(settings)
     providers = Providers(database, load_catalogue(registry.kinds, list_all=settings.demo))
     encryption = Encryption(database, master)
-    calls = BankCalls(database, providers, registry, vault)
+    calls = BankCalls(database, providers, registry, vault, settings.bank_seconds)
     results = FetchResults(database, vault, clock)
     accesses = Accesses(database, providers, encryption, vault, clock, settings.request_seconds)
     consents = Consents(database, accesses, calls, vault, clock, results)
@@ -133,6 +133,10 @@ def make_registry(settings: Settings) -> Registry:
 
 def create_app() -> "ASGIApp":
     """What each API process runs; settings come from the environment."""
+    # Forked off Granian's main process, it has inherited handlers that would do nothing here: until its own are set, a
+    # signal must simply end it.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
     import pgqueuer  # noqa: F401 (now, rather than within somebody's request)
 
     from kontor.api.app import make_app
@@ -157,8 +161,10 @@ def end_with_parent(parent: int | None) -> None:
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(0.25)
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(ORPHAN_SECONDS)
+        end = time.monotonic() + ORPHAN_SECONDS
+        while time.monotonic() < end:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(1)
         os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -5,8 +5,10 @@ import logging
 import re
 import sys
 from collections.abc import MutableMapping
+from functools import lru_cache
 from typing import Any, TextIO
 
+import msgspec
 import structlog
 
 from kontor.domain.secrets import Secret
@@ -30,6 +32,14 @@ _SECRET_TEXTS = (
     (re.compile(r"\b(password|client_secret|access_token)=(?:'[^']*'|[^\s&'\"]+)", re.IGNORECASE), r"\1=" + MASK),
 )
 
+# None of the patterns above matches a text without one of these, and most texts have none.
+_SUSPICIOUS_TEXT = re.compile(r"kontor_|bearer|basic|://|=", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1024)
+def _is_secret_name(name: str) -> bool:
+    return name not in UNSUSPICIOUS and _SECRET_NAME.search(name) is not None
+
 
 def mask_secrets(logger: Any, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for name, value in event.items():
@@ -38,6 +48,8 @@ def mask_secrets(logger: Any, method: str, event: MutableMapping[str, Any]) -> M
 
 
 def mask_text(text: str) -> str:
+    if _SUSPICIOUS_TEXT.search(text) is None:
+        return text
     for pattern, replacement in _SECRET_TEXTS:
         text = pattern.sub(replacement, text)
     return text
@@ -45,7 +57,7 @@ def mask_text(text: str) -> str:
 
 def _mask(name: str, value: Any, depth: int) -> Any:
     """A value of type Secret, one whose name sounds like a secret, and secrets inside texts, at any depth."""
-    if isinstance(value, Secret) or (name not in UNSUSPICIOUS and _SECRET_NAME.search(name)):
+    if isinstance(value, Secret) or _is_secret_name(name):
         return MASK
     if isinstance(value, str):
         return mask_text(value)
@@ -77,6 +89,10 @@ def drop_empty(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mut
     return {name: value for name, value in event.items() if value is not None}
 
 
+def _encode_line(event: Any, **_: Any) -> str:
+    return msgspec.json.encode(event, enc_hook=str).decode()
+
+
 def configure_logs(level: str, log_format: str) -> None:
     """To standard error: JSON for machines, coloured text for people. Tracebacks without the values of variables."""
     numeric = logging.getLevelNamesMapping()[level.upper()]
@@ -84,7 +100,7 @@ def configure_logs(level: str, log_format: str) -> None:
         tail: list[Any] = [
             structlog.processors.format_exc_info,
             mask_exception,
-            structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
+            structlog.processors.JSONRenderer(_encode_line),
         ]
     else:
         renderer = structlog.dev.ConsoleRenderer(

@@ -15,8 +15,9 @@ from kontor.api import health, management_v1, oauth2, providers_v2  # noqa: F401
 from kontor.api.answers import JSON, PROBLEM_JSON, Answer, HttpError
 from kontor.api.auth import authenticate, find_address
 from kontor.api.customer_v2 import accesses, consents, transactions  # noqa: F401 (declares the operations)
+from kontor.api.dispatch import Dispatch
 from kontor.api.documentation import documentation_routes
-from kontor.api.edge import Edge
+from kontor.api.edge import Edge, send_answer
 from kontor.api.errors import answer_error
 from kontor.api.operations import OPERATIONS, Call, Operation
 from kontor.api.tracing import make_tracing
@@ -57,7 +58,8 @@ def make_app(
         openapi_config=None,
         logging_config=None,
     )
-    return Edge(app, settings.request_seconds, tracing, is_https=settings.base_url.startswith("https://"))
+    dispatch = Dispatch(operations, runner.serve, app)
+    return Edge(dispatch, settings.request_seconds, tracing, is_https=settings.base_url.startswith("https://"))
 
 
 class Runner:
@@ -80,6 +82,16 @@ class Runner:
             _route_path(operation), http_method=operation.method, name=operation.id, status_code=200
         )(handle)
 
+    async def serve(self, operation: Operation, request: Request[Any, Any, Any], send: Any) -> None:
+        try:
+            answer = await self.run(operation, request)
+        except Exception as error:
+            answer = answer_error(error, request.headers.get("accept", ""))
+        if answer.pieces is not None:
+            await to_response(answer)(request.scope, request.receive, send)
+        else:
+            await send_answer(answer, send)
+
     async def run(self, operation: Operation, request: Request[Any, Any, Any]) -> Answer:
         scope: dict[str, Any] = request.scope  # type: ignore[assignment]
         scope["kontor.operation"] = operation.id
@@ -91,7 +103,7 @@ class Runner:
             scope["kontor.tenant"] = principal.tenant_name
             scope["kontor.client"] = principal.client_name
         if operation.success.media_type == JSON and not operation.is_forgiving:
-            _check_accept(request.headers.get("accept"))
+            _check_accept(find_accept(request.scope))
         address = find_address(request, self.settings.trusted_proxies)
         call = Call(operation, request, self.services, self.settings, self.urls, principal, address)
         if not operation.is_oauth:
@@ -143,8 +155,14 @@ def _answer_routing_error(request: Request[Any, Any, Any], error: Exception) -> 
     return Response(answer.body, status_code=answer.status, media_type=answer.media_type, headers=answer.headers)
 
 
+def find_accept(scope: Any) -> str | None:
+    """Without building the whole map of headers, which most requests need for nothing else."""
+    values = [value for key, value in scope["headers"] if key == b"accept"]
+    return values[-1].decode("latin-1") if values else None
+
+
 def _check_accept(accept: str | None) -> None:
-    if not accept:
+    if not accept or accept in (JSON, "*/*"):
         return
     for part in accept.split(","):
         media, _, parameters = part.partition(";")

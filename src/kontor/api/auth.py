@@ -21,7 +21,7 @@ async def authenticate(operation: Operation, request: Request[Any, Any, Any], to
     """401 without a bearer token; 403 with one that is invalid, or may not do this."""
     header = single_header(request, "authorization")
     query = request.scope["query_string"].decode("latin-1")
-    if "access_token" in parse_qs(query, keep_blank_values=True, errors="replace"):
+    if query and "access_token" in parse_qs(query, keep_blank_values=True, errors="replace"):
         raise HttpError(400, "A token is sent in the Authorization header, never in the URL.")
     scheme, _, token = (header or "").partition(" ")
     if scheme.lower() != "bearer":

@@ -75,10 +75,21 @@ def decode_json(body: bytes, expected: type[T]) -> T:
     return value
 
 
-def describe_validation(text: str) -> str:
+def decode_json_map(body: bytes, expected: type[T]) -> dict[str, T]:
+    """An object whose keys the caller chose. The decoder's path would not name the key, so each is read alone."""
+    values = {}
+    for name, raw in decode_json(body, dict[str, msgspec.Raw]).items():
+        try:
+            values[name] = msgspec.json.decode(raw, type=expected)
+        except msgspec.ValidationError as error:
+            raise HttpError(400, describe_validation(str(error), name[:64])) from None
+    return values
+
+
+def describe_validation(text: str, place: str = "") -> str:
     """msgspec's words with the path of the field in front: `username: expected str, got int`."""
     problem, _, path = text.partition(" - at `")
-    path = path.rstrip("`").removeprefix("$").removeprefix(".") or "body"
+    path = f"{place}{path.rstrip('`').removeprefix('$')}".removeprefix(".") or "body"
     missing = re.fullmatch(r"Object missing required field `(.*)`", problem)
     if missing:
         name = missing[1]

@@ -15,7 +15,7 @@ import msgspec
 from litestar import Request
 
 from kontor.api.answers import JSON, Answer, HttpError
-from kontor.api.bodies import convert_query, decode_json, parse_pairs, read_body
+from kontor.api.bodies import convert_query, decode_json, decode_json_map, parse_pairs, read_body
 from kontor.config import Settings
 from kontor.domain.principals import Principal
 from kontor.services.bundle import Services
@@ -182,3 +182,6 @@ class Call:
 
     async def json(self, expected: type[T]) -> T:
         return decode_json(await self.read_body(), expected)
+
+    async def json_map(self, expected: type[T]) -> dict[str, T]:
+        return decode_json_map(await self.read_body(), expected)

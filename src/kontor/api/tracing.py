@@ -1,10 +1,12 @@
 """OpenTelemetry traces: one span per request, exported only when a collector is configured."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 from kontor import __version__
+
+EXPORT_SECONDS = 2  # also what a collector that is away can delay our end by
 
 
 class RequestSpan(Protocol):
@@ -12,16 +14,24 @@ class RequestSpan(Protocol):
 
 
 class _NoSpan:
+    def __enter__(self) -> "_NoSpan":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
     def finish(self, scope: Any, status: int) -> None:
         pass
+
+
+_NO_SPAN = _NoSpan()
 
 
 class Tracing:
     """Without a collector this does nothing, and nothing of OpenTelemetry is loaded."""
 
-    @contextmanager
-    def request_span(self, scope: Any) -> Iterator[RequestSpan]:
-        yield _NoSpan()
+    def request_span(self, scope: Any) -> AbstractContextManager[RequestSpan]:
+        return _NO_SPAN
 
     def shut_down(self) -> None:
         pass
@@ -38,7 +48,7 @@ class OpenTelemetryTracing(Tracing):
 
         resource = Resource.create({"service.name": "kontor", "service.version": __version__})
         self._provider = TracerProvider(resource=resource)
-        exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=5)
+        exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_SECONDS)
         self._provider.add_span_processor(BatchSpanProcessor(exporter, schedule_delay_millis=1000))
         self._tracer = self._provider.get_tracer("kontor")
         self._propagator = TraceContextTextMapPropagator()

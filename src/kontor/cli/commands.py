@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from cyclopts import App, CycloptsError
+from rich.text import Text
 
 from kontor import __version__
 from kontor.cli.output import complain, errors
@@ -38,7 +39,7 @@ def make_app() -> App:
         help="Kontor connects bank accounts, pays, and understands what transactions mean.",
         help_epilogue="Settings are environment variables, see `kontor settings`. Exit: 0 done, 1 refused, 2 usage.",
         error_console=errors,
-        error_formatter=lambda error: f"{error} Try --help.",
+        error_formatter=lambda error: Text(f"{error} Try --help."),
     )
     for name, (place, summary) in COMMANDS.items():
         app.command(place, name=name, help=summary)

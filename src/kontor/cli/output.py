@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-# Where nobody looks at it, a table must not be cut to the 80 columns of a terminal that is not there.
+# Where nobody looks at it, nothing must be cut to the 80 columns of a terminal that is not there.
 _WIDE = 250
 
 
@@ -20,7 +20,7 @@ class _Remarks(Console):
 
 
 console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
-errors = _Remarks(stderr=True, highlight=False)
+errors = _Remarks(stderr=True, highlight=False, width=None if sys.stderr.isatty() else _WIDE)
 
 
 def say(text: str, *, is_styled: bool = False) -> None:

@@ -98,7 +98,7 @@ def refuse_used_port(host: str, port: int, patience_seconds: float = 0) -> None:
 
 
 def worker() -> None:
-    """Run a worker: background refresh, webhooks, housekeeping."""
+    """Run a worker: it fetches from banks, takes over from dead workers, and cleans up."""
     from kontor.bootstrap import create_worker, end_with_parent, with_database
     from kontor.logs import configure_logs
 

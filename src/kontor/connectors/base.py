@@ -57,6 +57,7 @@ class Problem:
     kind: ProblemKind
     product_key: str | None = None
     detail: str | None = None
+    count: int | None = None
 
 
 # What is asked of a bank

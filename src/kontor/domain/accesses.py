@@ -2,13 +2,15 @@
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from uuid import UUID, uuid5
 
 from kontor.domain.errors import InvalidError
 from kontor.domain.sca import ScaMedium, ScaMethod
 
+# How long data is kept that is not stored permanently.
+DATA_LIFETIME = timedelta(hours=1)
 _ACCESS_ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 # Words that are, or may become, path segments where an access id stands.
 RESERVED_IDS = frozenset(
@@ -78,8 +80,11 @@ _FOR_THE_USER = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Notice:
+    """`detail` names what it is about, such as a product; `count` says how many, where that matters."""
+
     kind: NoticeKind
     detail: str | None = None
+    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

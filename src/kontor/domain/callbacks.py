@@ -3,7 +3,7 @@
 import ipaddress
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import quote, unquote_plus, urlencode, urlsplit, urlunsplit
 
 import idna
 
@@ -14,6 +14,8 @@ DEFAULT_PORTS = {"https": 443, "http": 80}
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\x9f\\\ud800-\udfff]")
 # Encoded slashes, backslashes and dots make a path mean one thing here and another at the target.
 _DISGUISED = re.compile(r"%(2f|5c|2e|00)", re.IGNORECASE)
+_NETLOC = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:@]+)(:[0-9]*)?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class _Parts:
         if self.host == "localhost":
             return True
         try:
-            return ipaddress.ip_address(self.host.strip("[]")).is_loopback
+            return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
             return False
 
@@ -63,12 +65,17 @@ def parse_callback(url: str, field: str) -> _Parts:
         port = split.port
     except ValueError:
         raise InvalidError("is not a usable address", field) from None
+    if port == 0:
+        raise InvalidError("is not a usable address", field)
     if split.scheme not in DEFAULT_PORTS or not split.hostname or not url.lower().startswith(f"{split.scheme}://"):
         raise InvalidError("must be an absolute https address", field)
     if "@" in split.netloc or "#" in url:
         raise InvalidError("must have neither user information nor a fragment", field)
+    if not _NETLOC.fullmatch(split.netloc):
+        raise InvalidError("has an unusable host", field)
     path = split.path
-    if _DISGUISED.search(path) or "//" in path or any(part in (".", "..") for part in path.split("/")):
+    dots = any(part.partition(";")[0] in (".", "..") for part in path.split("/"))
+    if _DISGUISED.search(path) or "//" in path or dots:
         raise InvalidError("has a path that can be read in two ways", field)
     is_open_port = split.netloc.rpartition("]")[2].rpartition(":")[1] == ""
     wanted_port = None if is_open_port else port or DEFAULT_PORTS[split.scheme]
@@ -77,15 +84,19 @@ def parse_callback(url: str, field: str) -> _Parts:
 
 
 def _read_host(host: str, field: str) -> str:
-    """Lower case, international names in their ASCII form."""
-    if re.fullmatch(r"[0-9a-f:.]+", host) or host.isascii():
-        if not re.fullmatch(r"[a-z0-9.:_-]+", host):
-            raise InvalidError("has an unusable host", field)
-        return host
+    """Lower case, international names in their ASCII form, numeric addresses only in their usual notation."""
     try:
-        return idna.encode(host, uts46=True).decode()
-    except idna.IDNAError:
+        if ":" in host:
+            return str(ipaddress.IPv6Address(host))
+        if not host.isascii():
+            host = idna.encode(host, uts46=True).decode()
+        if _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
+            return str(ipaddress.IPv4Address(host))
+    except ValueError:
         raise InvalidError("has an unusable host", field) from None
+    if not re.fullmatch(r"[a-z0-9._-]+", host):
+        raise InvalidError("has an unusable host", field)
+    return host
 
 
 def _is_below(parts: _Parts, base: _Parts) -> bool:
@@ -102,7 +113,19 @@ def _effective_port(parts: _Parts) -> int:
 
 
 def add_to_query(url: str, **values: str) -> str:
-    """The URL with its own query kept, and these values added (ours win over equal names)."""
+    """The URL with its own query kept letter by letter, and these values added (ours win over equal names).
+
+    The result is ASCII, as a header must be.
+    """
     split = urlsplit(url)
-    kept = [(name, value) for name, value in parse_qsl(split.query, keep_blank_values=True) if name not in values]
-    return urlunsplit(split._replace(query=urlencode([*kept, *values.items()])))
+    own = split.query.split("&") if split.query else []
+    kept = [part for part in own if unquote_plus(part.partition("=")[0]) not in values]
+    netloc = split.netloc
+    if not netloc.isascii():
+        netloc = netloc.replace(split.netloc.partition(":")[0], _read_host(split.hostname or "", "callbackUrl"))
+    query = "&".join([*kept, urlencode(values)])
+    return urlunsplit((split.scheme, netloc, _to_ascii(split.path), _to_ascii(query), ""))
+
+
+def _to_ascii(text: str) -> str:
+    return re.sub(r"[^\x00-\x7f]+", lambda found: quote(found[0]), text)

@@ -6,9 +6,9 @@ one to one, from the surest evidence to the weakest, and only within equal amoun
 """
 
 import re
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeAlias
 from uuid import UUID
@@ -17,6 +17,7 @@ from kontor.domain.transactions import Transaction, find_day
 
 SIMILAR_TEXT = 0.3
 PENDING_DAYS = 10
+NEIGHBOURS = 32  # with how many bookings of equal amount one is compared at most, so that the cost grows linearly
 _WORD = re.compile(r"\w+")
 
 Score: TypeAlias = Callable[[Transaction, Transaction], float | None]
@@ -40,10 +41,12 @@ class Merge:
 def merge_transactions(stored: Sequence[StoredTransaction], fetched: Sequence[Transaction]) -> Merge:
     """`stored` are the rows of the days that the fetch covers; older rows take no part."""
     matching = _Matching(stored, fetched)
-    matching.pair_by_key(_bank_id)
+    matching.pair_by_key(lambda one: None if one.bank_id is None else (one.bank_id, _content(one)))
+    matching.pair_by_key(lambda one: one.bank_id)
     matching.pair_by_key(_content)
-    matching.pair_by_score(_score_similar_text, bucket=lambda one: (one.amount, one.currency, find_day(one)))
-    matching.pair_by_score(_score_becoming_final, bucket=lambda one: (one.amount, one.currency))
+    similar = matching.pair_by_score
+    similar(_score_similar_text, lambda one: (one.amount, one.currency, find_day(one), one.is_pending))
+    similar(_score_becoming_final, lambda one: (one.amount, one.currency, one.is_pending), _as_pending)
     return matching.result()
 
 
@@ -67,14 +70,31 @@ class _Matching:
             if wanted is not None and waiting[wanted]:
                 self._pair(right, waiting[wanted].popleft())
 
-    def pair_by_score(self, score: Score, bucket: Callable[[Transaction], Hashable]) -> None:
-        """Within a bucket the best pairs first; ties go to the nearest in the bank's order."""
+    def pair_by_score(
+        self,
+        score: Score,
+        bucket: Callable[[Transaction], Hashable],
+        look_for: Callable[[Transaction], Transaction | None] = lambda one: one,
+    ) -> None:
+        """Within a bucket the best pairs first; ties go to the nearest in the bank's order.
+
+        `look_for` tells as what a fetched booking may have been stored. Where very many are equal, only those are
+        compared that stand at about the same place.
+        """
         candidates: dict[Hashable, list[int]] = defaultdict(list)
         for index, one in self._open_stored.items():
             candidates[bucket(one.transaction)].append(index)
+        places: Counter[Hashable] = Counter()
         scored = []
         for right, transaction in self._open_fetched.items():
-            for left in candidates.get(bucket(transaction), ()):
+            former = look_for(transaction)
+            lefts = () if former is None else candidates.get(bucket(former), ())
+            if not lefts:
+                continue
+            place = places[bucket(transaction)]
+            places[bucket(transaction)] += 1
+            first = max(0, min(place - NEIGHBOURS // 2, len(lefts) - NEIGHBOURS))
+            for left in lefts[first : first + NEIGHBOURS]:
                 found = score(self._open_stored[left].transaction, transaction)
                 if found is not None:
                     scored.append((-found, abs(right - left), right, left))
@@ -96,8 +116,8 @@ class _Matching:
         return Merge(tuple(self._open_fetched.values()), changed, vanished)
 
 
-def _bank_id(one: Transaction) -> Hashable | None:
-    return one.bank_id
+def _as_pending(one: Transaction) -> Transaction | None:
+    return None if one.is_pending else replace(one, is_pending=True)
 
 
 def _content(one: Transaction) -> Hashable | None:
@@ -116,7 +136,7 @@ def _content(one: Transaction) -> Hashable | None:
 
 def _score_similar_text(old: Transaction, fetched: Transaction) -> float | None:
     """Same day and amount, another wording. Two different ids of the bank are two bookings."""
-    if old.is_pending != fetched.is_pending or _are_two_ids(old, fetched):
+    if _are_two_ids(old, fetched):
         return None
     score = measure_similarity(old, fetched)
     return score if score >= SIMILAR_TEXT else None
@@ -124,8 +144,6 @@ def _score_similar_text(old: Transaction, fetched: Transaction) -> float | None:
 
 def _score_becoming_final(old: Transaction, fetched: Transaction) -> float | None:
     """A pending booking comes back as a final one, some days later and with another text."""
-    if not old.is_pending or fetched.is_pending:
-        return None
     before, after = find_day(old), find_day(fetched)
     if before is None or after is None or not timedelta(-3) <= after - before <= timedelta(PENDING_DAYS):
         return None

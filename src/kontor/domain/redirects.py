@@ -21,7 +21,31 @@ class FormStep(StrEnum):
     SCA = "SCA"
     FETCHING = "FETCHING"
     ACCOUNTS = "ACCOUNTS"
+    FAILED = "FAILED"
     END = "END"
+
+
+class Failure(StrEnum):
+    """Why an attempt at the bank came to nothing; the user is told, and chooses how to go on."""
+
+    WRONG_CREDENTIALS = "WRONG_CREDENTIALS"
+    LOCKED = "LOCKED"
+    WRONG_TAN = "WRONG_TAN"
+    NO_METHOD = "NO_METHOD"
+    UNREACHABLE = "UNREACHABLE"
+    BUSY = "BUSY"
+    TOO_LATE = "TOO_LATE"
+    REFUSED = "REFUSED"
+
+    @property
+    def can_retry(self) -> bool:
+        """Not where another try would only bring the user nearer to a lock at the bank."""
+        return self in (Failure.UNREACHABLE, Failure.BUSY, Failure.TOO_LATE, Failure.REFUSED)
+
+    @property
+    def outcome(self) -> "Reentry":
+        """What the tenant is told when the user leaves at this point."""
+        return _OUTCOMES.get(self, Reentry.BACKEND_ERROR)
 
 
 class Reentry(StrEnum):
@@ -46,9 +70,22 @@ class Reentry(StrEnum):
         return self not in (Reentry.NO_CALLBACK_URL, Reentry.INVALID_CALLBACK_URL)
 
 
+_OUTCOMES = {
+    Failure.WRONG_CREDENTIALS: Reentry.INVALID_CREDENTIALS,
+    Failure.LOCKED: Reentry.INVALID_CREDENTIALS,
+    Failure.WRONG_TAN: Reentry.INVALID_TAN,
+    Failure.TOO_LATE: Reentry.USER_CANCELLED,
+    Failure.REFUSED: Reentry.USER_CANCELLED,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class FormSession:
-    """A redirect session that was opened in a browser."""
+    """A redirect session that was opened in a browser.
+
+    `dialogue_id` names the dialogue with the bank; from then on a new access is stored, and is this session's own.
+    `notice` is the last failure at the bank. `is_framed`: opened by the embeddable component, in a popup or a frame.
+    """
 
     id: UUID
     principal: Principal
@@ -60,7 +97,7 @@ class FormSession:
     provider_id: UUID | None = None
     dialogue_id: UUID | None = None
     wrong_logins: int = 0
-    notice: str | None = None
+    notice: Failure | None = None
     is_framed: bool = False
     outcome: Reentry | None = None
     customer_ip: str | None = None

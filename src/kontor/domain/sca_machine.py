@@ -1,7 +1,8 @@
 """The state machine of strong customer authentication: one for accesses, renewals and payments, whoever drives it.
 
-`check_answer` says whether an answer fits the open step; `advance` says what follows from the bank's reaction to it.
-Both are tables without I/O: `docs/sca-states.md` is printed from them, and the tests walk through every cell.
+`fits` says whether an answer fits the open step; `advance` says what follows from the bank's reaction to it. Both are
+tables without I/O: `scripts/print_sca_states.py` prints `docs/sca-states.md` from them, and the tests walk through
+every cell.
 """
 
 from dataclasses import dataclass
@@ -73,6 +74,10 @@ _FOLLOWING = {
 }
 
 
+# Reactions to a TAN that say nothing against it.
+_ACCEPTING = frozenset(_FOLLOWING) - {Reaction.REFUSED, Reaction.NO_METHOD}
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
     """Where a dialogue stands. `wrong_tans` counts attempts, each before the bank is asked."""
@@ -86,17 +91,28 @@ def fits(state: ScaState, answer: AnswerKind) -> bool:
 
 
 def advance(position: Position, reaction: Reaction) -> Position:
-    """The position after the bank reacted. From a closed state nothing leads anywhere."""
-    if not position.state.is_open:
+    """The position after the bank reacted. From a closed state nothing leads anywhere.
+
+    A TAN that was right is taken back from the count; those that were wrong before stay counted to the end.
+    """
+    state, wrong_tans = position.state, position.wrong_tans
+    if not state.is_open:
         return position
     if reaction is Reaction.WRONG_TAN:
-        if position.state is not ScaState.TAN:
-            return Position(ScaState.FAILED, position.wrong_tans)
-        is_last = position.wrong_tans >= MAX_WRONG_TANS
-        return Position(ScaState.FAILED if is_last else ScaState.TAN, position.wrong_tans)
-    return Position(_FOLLOWING[reaction])
+        may_retry = state is ScaState.TAN and wrong_tans < MAX_WRONG_TANS
+        return Position(ScaState.TAN if may_retry else ScaState.FAILED, wrong_tans)
+    if state is ScaState.TAN and reaction in _ACCEPTING:
+        wrong_tans = max(0, wrong_tans - 1)
+    return Position(_FOLLOWING[reaction], wrong_tans)
 
 
 def count_tan(position: Position) -> Position:
     """Counted and committed before the bank is asked: no race gives a fourth try. A right TAN takes it back."""
     return Position(position.state, position.wrong_tans + 1)
+
+
+def close_spent(position: Position) -> Position:
+    """A process died while the bank had the last attempt: nobody knows how it went, and there is no fourth."""
+    if position.state is ScaState.TAN and position.wrong_tans >= MAX_WRONG_TANS:
+        return Position(ScaState.FAILED, position.wrong_tans)
+    return position

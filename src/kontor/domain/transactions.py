@@ -3,14 +3,14 @@
 import re
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Any
 
+from kontor.domain.cleaning import clean_amount, clean_text
 from kontor.domain.clocks import BERLIN
 
-MAX_AMOUNT = Decimal("999999999999999999.99")
-MAX_TEXT_LENGTH = 4000
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+FIRST_YEAR, LAST_YEAR = 1900, 2200
+_CURRENCY = re.compile("[A-Z]{3}")
 _TEXTS = (
     "purpose",
     "booking_text",
@@ -56,13 +56,15 @@ def find_day(one: Transaction) -> date | None:
 
 def clean_transaction(one: Transaction) -> Transaction | None:
     """The row as it can be stored: printable texts, the amount in cents. None if it is beyond help."""
-    if not one.amount.is_finite() or abs(one.amount) > MAX_AMOUNT or find_day(one) is None:
+    times = [at for at in (one.booked_at, one.value_at) if at is not None]
+    if not times or not all(FIRST_YEAR <= at.year <= LAST_YEAR for at in times):
         return None
-    changes: dict[str, Any] = {}
-    if one.amount.as_tuple().exponent != -2:
-        changes["amount"] = one.amount.quantize(Decimal("0.01"), ROUND_HALF_UP)
+    amount = clean_amount(one.amount)
+    if amount is None or not _CURRENCY.fullmatch(one.currency):
+        return None
+    changes: dict[str, Any] = {} if amount is one.amount else {"amount": amount}
     for name in _TEXTS:
         text = getattr(one, name)
-        if text is not None and (len(text) > MAX_TEXT_LENGTH or _UNPRINTABLE.search(text)):
-            changes[name] = _UNPRINTABLE.sub("", text)[:MAX_TEXT_LENGTH]
+        if text is not None and (cleaned := clean_text(text)) is not text:
+            changes[name] = cleaned
     return replace(one, **changes) if changes else one

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from enum import Enum
 from uuid import UUID, uuid4
 
 from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, check_access_id
@@ -18,7 +19,7 @@ from kontor.services.correlation import correlation_id
 from kontor.services.encryption import Encryption
 from kontor.services.providers import Providers, find_missing_fields
 from kontor.services.vault import Vault
-from kontor.storage import accesses, fetches, products, queue
+from kontor.storage import accesses, dialogues, fetches, products, queue
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.products import StoredProduct
@@ -55,6 +56,14 @@ class _Plan:
     request: AccessRequest
     provider: Provider
     credentials: dict[str, Secret] | None
+
+
+class _Kept(Enum):
+    """What became of the credentials that a request brought."""
+
+    NEW = "new"
+    SAME = "same"
+    INCOMPLETE = "incomplete"
 
 
 class Accesses:
@@ -94,6 +103,12 @@ class Accesses:
             stored = await products.list_products(connection, user_of(principal), access_id)
             with_credentials = await accesses.list_with_credentials(connection, user_of(principal))
         return self._view(access, stored, access_id in with_credentials)
+
+    async def find_access(self, principal: Principal, access_id: str) -> AccessView | None:
+        try:
+            return await self.read_access(principal, access_id)
+        except NotFoundError:
+            return None
 
     def _view(self, access: Access, stored: Sequence[StoredProduct], has_credentials: bool) -> AccessView:
         """A consent that ends soon, or has ended, is something the user can act on."""
@@ -137,16 +152,22 @@ class Accesses:
         """Store one access and its credentials, without asking the bank: a consent does that."""
         plan = await self._check(principal, access_id, request)
         async with self._database.transaction() as connection:
-            await self._write(connection, principal, plan)
+            if await self._write(connection, principal, plan) is _Kept.INCOMPLETE:
+                assert plan.credentials is not None
+                missing = ", ".join(find_missing_fields(plan.provider, plan.credentials))
+                raise InvalidError(f"incomplete or malformed: {missing}", f"{access_id}.credentials")
 
     async def store_opened_access(
-        self, principal: Principal, access_id: str, request: AccessRequest, credentials: dict[str, Secret]
+        self,
+        connection: Connection,
+        principal: Principal,
+        access_id: str,
+        provider: Provider,
+        credentials: dict[str, Secret],
     ) -> None:
-        """As `store_access`, with credentials that our own form took."""
-        provider = self._providers.read(request.provider_id) if request.provider_id else None
-        assert provider is not None, "the form knows its provider"
-        async with self._database.transaction() as connection:
-            await self._write(connection, principal, _Plan(access_id, request, provider, credentials))
+        """As `store_access`, with credentials that our own form took, in the form's transaction."""
+        request = AccessRequest(provider.id, None, True)
+        await self._write(connection, principal, _Plan(access_id, request, provider, credentials))
 
     async def select_products(self, principal: Principal, access_id: str, chosen: Sequence[UUID]) -> None:
         """Keep these products; the others are removed, now and in later fetches."""
@@ -180,20 +201,27 @@ class Accesses:
             if existing is None:
                 raise InvalidError("is required", f"{access_id}.credentials")
             return _Plan(access_id, request, provider, None)
-        opened = await self._encryption.decrypt(principal.tenant_id, request.credentials)
-        return _Plan(access_id, request, provider, opened)
+        # Of fields that the bank does not ask for nothing is read, so that nobody can have thousands decrypted.
+        asked = {one.key for one in provider.login_fields}
+        given = {key: value for key, value in request.credentials.items() if key in asked}
+        return _Plan(access_id, request, provider, await self._encryption.decrypt(principal.tenant_id, given))
 
     async def _store(
         self, connection: Connection, principal: Principal, plan: _Plan, *, refresh: bool, is_attended: bool
     ) -> UUID | None:
         """One access with its sealed credentials and, where the bank is to be asked, the fetch and its job."""
-        is_changed = await self._write(connection, principal, plan)
-        if not is_changed and not refresh:
-            return None
-        return await self._start(connection, user_of(principal), plan, is_attended=is_attended)
+        user_id = user_of(principal)
+        before = await accesses.find_access(connection, user_id, plan.access_id)
+        kept = await self._write(connection, principal, plan)
+        fetch_id = None
+        if kept is _Kept.NEW or (refresh and kept is _Kept.SAME):
+            fetch_id = await self._start(connection, user_id, plan, is_attended=is_attended, kept=kept)
+        if fetch_id is None and before is not None and before.is_synced and plan.request.is_synced is False:
+            await accesses.forget_credentials(connection, user_id, plan.access_id)
+        return fetch_id
 
-    async def _write(self, connection: Connection, principal: Principal, plan: _Plan) -> bool:
-        """Store the access; true when it has new credentials that can be tried."""
+    async def _write(self, connection: Connection, principal: Principal, plan: _Plan) -> _Kept:
+        """Store the access, and its credentials where they are new."""
         user_id, request = user_of(principal), plan.request
         is_new = await accesses.insert_access(
             connection,
@@ -205,6 +233,11 @@ class Accesses:
         )
         access = await accesses.lock_access(connection, user_id, plan.access_id)
         assert access is not None
+        # Others may have added or deleted it since it was looked at.
+        if access.provider_id != plan.provider.id:
+            raise InvalidError("this access belongs to another provider", f"{plan.access_id}.providerId")
+        if is_new and plan.credentials is None:
+            raise InvalidError("is required", f"{plan.access_id}.credentials")
         await accesses.change_options(
             connection,
             user_id,
@@ -213,26 +246,32 @@ class Accesses:
             selected_products=request.selected_products,
         )
         await self._record(connection, principal, "access.add" if is_new else "access.change", plan.access_id)
-        return plan.credentials is not None and await self._keep_credentials(connection, user_id, plan)
+        return await self._keep_credentials(connection, user_id, plan)
 
-    async def _keep_credentials(self, connection: Connection, user_id: UUID, plan: _Plan) -> bool:
-        """Seal new credentials. False when they are the ones we have, or cannot be tried as they are."""
-        assert plan.credentials is not None
+    async def _keep_credentials(self, connection: Connection, user_id: UUID, plan: _Plan) -> _Kept:
+        """Seal new credentials. They are not those that we have, and can be tried as they are."""
+        if plan.credentials is None:
+            return _Kept.SAME
         missing = find_missing_fields(plan.provider, plan.credentials)
         if missing:
             notice = Notice(NoticeKind.INCOMPLETE_CREDENTIALS, ", ".join(missing))
             await accesses.store_notices(connection, user_id, plan.access_id, [notice], [notice])
-            return False
+            return _Kept.INCOMPLETE
         digest = self._vault.digest_credentials(plan.credentials)
         stored = await accesses.find_secrets(connection, user_id, plan.access_id)
         if stored is not None and stored.credentials is not None and stored.credentials_digest == digest:
-            return False
+            return _Kept.SAME
         sealed = await self._vault.seal_credentials(connection, user_id, plan.access_id, plan.credentials)
         lease_key = self._vault.digest_login(plan.provider, plan.credentials)
         await accesses.store_credentials(connection, user_id, plan.access_id, sealed, digest, lease_key)
-        return True
+        # A dialogue that began with the old ones cannot go on with these.
+        await dialogues.end_open_dialogues(connection, user_id, plan.access_id)
+        return _Kept.NEW
 
-    async def _start(self, connection: Connection, user_id: UUID, plan: _Plan, *, is_attended: bool) -> UUID | None:
+    async def _start(
+        self, connection: Connection, user_id: UUID, plan: _Plan, *, is_attended: bool, kept: _Kept
+    ) -> UUID | None:
+        """The fetch to wait for: a new one, or the one that runs already with these very credentials."""
         secrets = await accesses.find_secrets(connection, user_id, plan.access_id)
         if secrets is None or secrets.credentials is None:
             return None
@@ -246,6 +285,8 @@ class Accesses:
             secrets.lease_key,
             correlation_id.get(),
         )
+        if kept is _Kept.NEW:
+            await fetches.interrupt_open(connection, user_id, plan.access_id)
         if await fetches.insert_fetch(connection, fetch):
             await queue.enqueue_fetch(connection, fetch.id)
             return fetch.id
@@ -264,7 +305,9 @@ class Accesses:
             if not waiting:
                 return
             if time.monotonic() > end:
-                if all(states[one][0] == FetchState.QUEUED for one in waiting):
+                async with self._database.connect() as connection:
+                    blocked = await fetches.list_blocked(connection, user_id, waiting)
+                if blocked == set(waiting):
                     raise BusyError("Another operation is using these credentials.")
                 raise TimeoutError
             await asyncio.sleep(pause)
@@ -279,7 +322,9 @@ class Accesses:
 
 async def delete_access_data(connection: Connection, user_id: UUID, access_id: str) -> bool:
     """The access with all its data, its credentials, and its jobs in the queue. False when there is none."""
-    await queue.remove_fetch_jobs(connection, await fetches.list_open_fetches(connection, user_id, access_id))
+    if await accesses.lock_access(connection, user_id, access_id) is None:
+        return False
+    await queue.remove_fetch_jobs(connection, await fetches.list_fetches(connection, user_id, access_id))
     return await accesses.delete_access(connection, user_id, access_id)
 
 

@@ -1,7 +1,7 @@
 """Calling a bank: what a dialogue needs is gathered in a short transaction, the call itself has none open."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
@@ -34,11 +34,14 @@ class Prepared:
 
 
 class BankCalls:
-    def __init__(self, database: Database, providers: Providers, registry: Registry, vault: Vault) -> None:
+    def __init__(
+        self, database: Database, providers: Providers, registry: Registry, vault: Vault, step_seconds: float
+    ) -> None:
         self._database = database
         self._providers = providers
         self._registry = registry
         self._vault = vault
+        self._step_seconds = step_seconds
 
     async def prepare(self, user_id: UUID, access_id: str, context: Context) -> Prepared | None:
         """None when there is nobody left to call for: no access, no credentials, no active user."""
@@ -61,23 +64,29 @@ class BankCalls:
         connector = prepared.connector
         if connector is None:
             return Failed(FailureKind.UNREACHABLE)
-        try:
-            return await asyncio.to_thread(
-                connector.begin, prepared.provider, prepared.credentials, job, prepared.memory, prepared.context
-            )
-        except Exception:
-            return _note_defect(connector)
+        return await self._call(
+            connector, connector.begin, prepared.provider, prepared.credentials, job, prepared.memory, prepared.context
+        )
 
     async def resume(self, prepared: Prepared, state: State, answer: Answer) -> Step:
         connector = prepared.connector
         if connector is None:
             return Failed(FailureKind.UNREACHABLE)
+        return await self._call(
+            connector, connector.resume, prepared.provider, prepared.credentials, state, answer, prepared.context
+        )
+
+    async def _call(self, connector: Connector, step: Callable[..., Step], *arguments: object) -> Step:
+        """In a thread, within the time limit. What a connector did not expect is an issue of this access alone."""
         try:
-            return await asyncio.to_thread(
-                connector.resume, prepared.provider, prepared.credentials, state, answer, prepared.context
-            )
+            async with asyncio.timeout(self._step_seconds):
+                return await asyncio.to_thread(step, *arguments)
+        except TimeoutError:
+            log.warning("connector.too-slow", connector=connector.kind)
+            return Failed(FailureKind.UNREACHABLE)
         except Exception:
-            return _note_defect(connector)
+            log.exception("connector.failed", connector=connector.kind)
+            return Failed(FailureKind.INTERNAL)
 
     @asynccontextmanager
     async def heartbeat(self, lease: Lease) -> AsyncIterator[None]:
@@ -98,9 +107,3 @@ class BankCalls:
             yield
         finally:
             task.cancel()
-
-
-def _note_defect(connector: Connector) -> Failed:
-    """What a connector did not expect is its defect, and an issue of this access alone."""
-    log.exception("connector.failed", connector=connector.kind)
-    return Failed(FailureKind.INTERNAL)

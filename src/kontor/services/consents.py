@@ -6,45 +6,38 @@ two steps. What a step leads to is stored in one fenced transaction; a process m
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
 
 from kontor.connectors.base import (
     Answer,
-    Cancel,
     ChooseMedium,
     ChooseMethod,
     Context,
-    Done,
     Failed,
     FailureKind,
-    NeedConfirmation,
     NeedMedium,
     NeedMethod,
-    NeedRedirect,
-    NeedTan,
-    Poll,
     Progress,
-    Returned,
     Step,
-    Tan,
 )
 from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import Access, History, Notice, NoticeKind
 from kontor.domain.dialogues import Dialogue, Secrets
 from kontor.domain.errors import BusyError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal
-from kontor.domain.sca_machine import AnswerKind, Position, Reaction, ScaState, advance, count_tan, fits
-from kontor.domain.secrets import Secret
+from kontor.domain.sca_machine import AnswerKind, Position, Reaction, ScaState, advance, close_spent, count_tan, fits
 from kontor.services import auditing
 from kontor.services.accesses import Accesses, AccessRequest, user_of
-from kontor.services.bank_calls import BankCalls
+from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
+from kontor.services.dialogue_steps import choose_alone, classify, describe, note_choice, secrets_of
 from kontor.services.fetch_results import FAILURES, FetchResults, LeaseLostError
 from kontor.services.vault import Vault
 from kontor.storage import accesses, dialogues, leases
@@ -71,12 +64,13 @@ class ConsentView:
 
 @dataclass(frozen=True, slots=True)
 class ConsentOptions:
-    """How a consent is to be asked for."""
+    """How a consent is to be asked for. Under a given `consent_id` it begins once, however often it is started."""
 
     customer_ip: str | None
     callback_url: str | None = None
     asks_settings: bool = False
     history: History = History.ALL
+    consent_id: UUID | None = None
 
 
 class Consents:
@@ -96,6 +90,7 @@ class Consents:
         self._clock = clock
         self._results = results
         self._holder = uuid4()
+        self._at_work: set[asyncio.Task[ConsentView]] = set()
 
     async def read_consent(self, principal: Principal, consent_id: UUID) -> ConsentView:
         async with self._database.connect() as connection:
@@ -107,53 +102,91 @@ class Consents:
         """Ask the bank for consent: on first creation, or to renew it."""
         if request is not None:
             await self._accesses.store_access(principal, access_id, request)
-        user_id = user_of(principal)
-        async with self._database.transaction() as connection:
-            access = await accesses.lock_access(connection, user_id, access_id)
-            if access is None:
-                raise NotFoundError
-            secrets = await accesses.find_secrets(connection, user_id, access_id)
-            if secrets is None or secrets.credentials is None or secrets.lease_key is None:
-                raise InvalidError("the access has no stored credentials", f"{access_id}.credentials")
-            await dialogues.end_open_dialogues(connection, user_id, access_id)
-            dialogue = Dialogue(
-                id=uuid4(),
-                user_id=user_id,
-                access_id=access_id,
-                position=Position(ScaState.METHOD),
-                is_renewal=access.consent_until is not None,
-                asks_settings=options.asks_settings,
-                history=options.history,
-                lease_key=secrets.lease_key,
-                expires_at=datetime.now(UTC) + DIALOGUE_LIFETIME,
-                customer_ip=options.customer_ip,
-                callback_url=options.callback_url,
-            )
-            await dialogues.upsert_dialogue(connection, dialogue, None)
-            subject = f"user {principal.user_pseudonym} access {access_id} consent {dialogue.id}"
-            actor = auditing.name_actor(principal)
-            await auditing.record(connection, principal.tenant_id, actor, "consent.start", subject)
-        async with self._leased(dialogue.lease_key) as lease:
-            step = await self._begin(dialogue, access)
-            return await self._settle(dialogue, access, step, lease)
+        return await self._run_to_the_end(self._start(principal, access_id, options))
 
     async def answer(self, principal: Principal, consent_id: UUID, kind: AnswerKind, answer: Answer) -> ConsentView:
         """Pass the user's answer on to the bank. Raises NotOpenError where it does not fit the open step."""
+        return await self._run_to_the_end(self._answer(principal, consent_id, kind, answer))
+
+    # Parts
+
+    async def _run_to_the_end(self, step: Coroutine[Any, Any, ConsentView]) -> ConsentView:
+        """A caller that goes away, or runs into the time limit, stops no step that is with the bank."""
+
+        def forget(task: "asyncio.Task[ConsentView]") -> None:
+            self._at_work.discard(task)
+            _ = task.cancelled() or task.exception()  # whoever waited has it already
+
+        task = asyncio.create_task(step)
+        self._at_work.add(task)
+        task.add_done_callback(forget)
+        return await asyncio.shield(task)
+
+    async def _start(self, principal: Principal, access_id: str, options: ConsentOptions) -> ConsentView:
+        user_id = user_of(principal)
+        async with self._database.connect() as connection:
+            lease_key = await self._find_lease_key(connection, user_id, access_id)
+        async with self._leased(lease_key) as lease:
+            async with self._database.transaction() as connection:
+                access = await accesses.lock_access(connection, user_id, access_id)
+                if access is None or await self._find_lease_key(connection, user_id, access_id) != lease_key:
+                    raise BusyError("The access was changed meanwhile.")
+                consent_id = options.consent_id or uuid4()
+                if await dialogues.find_dialogue(connection, user_id, consent_id) is not None:
+                    return await self._load(connection, user_id, consent_id)
+                dialogue = Dialogue(
+                    id=consent_id,
+                    user_id=user_id,
+                    access_id=access_id,
+                    position=Position(ScaState.METHOD),
+                    is_renewal=access.consent_until is not None,
+                    asks_settings=options.asks_settings,
+                    history=options.history,
+                    lease_key=lease_key,
+                    expires_at=datetime.now(UTC) + DIALOGUE_LIFETIME,
+                    customer_ip=options.customer_ip,
+                    callback_url=options.callback_url,
+                )
+                await dialogues.end_open_dialogues(connection, user_id, access_id)
+                await dialogues.upsert_dialogue(connection, dialogue, None)
+                subject = f"user {principal.user_pseudonym} access {access_id} consent {dialogue.id}"
+                actor = auditing.name_actor(principal)
+                await auditing.record(connection, principal.tenant_id, actor, "consent.start", subject)
+            dialogue, step = await self._begin(dialogue, access)
+            try:
+                return await self._settle(dialogue, step, lease)
+            except NotOpenError as error:
+                return error.view
+
+    async def _find_lease_key(self, connection: Connection, user_id: UUID, access_id: str) -> bytes:
+        secrets = await accesses.find_secrets(connection, user_id, access_id)
+        if secrets is None:
+            raise NotFoundError
+        if secrets.credentials is None or secrets.lease_key is None:
+            raise InvalidError("the access has no stored credentials", f"{access_id}.credentials")
+        return secrets.lease_key
+
+    async def _answer(self, principal: Principal, consent_id: UUID, kind: AnswerKind, answer: Answer) -> ConsentView:
         view = await self.read_consent(principal, consent_id)
         async with self._leased(view.dialogue.lease_key) as lease:
             async with self._database.transaction() as connection:
-                view, access = await self._check_answer(connection, user_of(principal), consent_id, kind, answer)
-                if kind is AnswerKind.TAN:
-                    counted = replace(view.dialogue, position=count_tan(view.dialogue.position))
-                    view = replace(view, dialogue=counted)
-                    await self._save(connection, view.dialogue, view.secrets)
-                actor = auditing.name_actor(principal)
-                subject = f"user {principal.user_pseudonym} consent {consent_id} {kind.lower()}"
-                await auditing.record(connection, principal.tenant_id, actor, "consent.answer", subject)
-            step = await self._resume(view, answer)
-            return await self._settle(_note_choice(view.dialogue, answer), access, step, lease, view.secrets)
-
-    # Parts
+                view, access = await self._lock(connection, user_of(principal), consent_id)
+                is_fitting = fits(view.dialogue.position.state, kind)
+                if is_fitting:
+                    _check_offered(view.dialogue, answer)
+                    if kind is AnswerKind.TAN:
+                        counted = replace(view.dialogue, position=count_tan(view.dialogue.position))
+                        view = replace(view, dialogue=counted)
+                        await self._save(connection, view.dialogue, view.secrets)
+                    actor = auditing.name_actor(principal)
+                    subject = f"user {principal.user_pseudonym} consent {consent_id} {kind.lower()}"
+                    await auditing.record(connection, principal.tenant_id, actor, "consent.answer", subject)
+            if not is_fitting:
+                raise NotOpenError(view)
+            dialogue, step = await self._resume(view, access, answer)
+            if kind is AnswerKind.CANCEL:
+                step = Failed(FailureKind.CANCELLED)  # whatever the bank says to that
+            return await self._settle(dialogue, step, lease, view.secrets)
 
     async def _load(self, connection: Connection, user_id: UUID, consent_id: UUID) -> ConsentView:
         found = await dialogues.find_dialogue(connection, user_id, consent_id)
@@ -176,44 +209,43 @@ class Consents:
             sealed = await self._vault.seal(connection, dialogue.user_id, dialogue.access_id, what, plain)
         await dialogues.upsert_dialogue(connection, dialogue, sealed)
 
-    async def _check_answer(
-        self, connection: Connection, user_id: UUID, consent_id: UUID, kind: AnswerKind, answer: Answer
-    ) -> tuple[ConsentView, Access]:
+    async def _lock(self, connection: Connection, user_id: UUID, consent_id: UUID) -> tuple[ConsentView, Access]:
+        """The dialogue as it stands, while we hold the lease: nobody else is at the bank with it."""
         if await dialogues.lock_dialogue(connection, user_id, consent_id) is None:
             raise NotFoundError
         view = await self._load(connection, user_id, consent_id)
-        if not fits(view.dialogue.position.state, kind):
-            raise NotOpenError(view)
-        if isinstance(answer, ChooseMethod) and answer.code not in [one.code for one in view.dialogue.methods]:
-            raise InvalidError("is not one of the offered methods", "chosenScaMethodId")
-        if isinstance(answer, ChooseMedium) and answer.name not in [one.name for one in view.dialogue.media]:
-            raise InvalidError("is not one of the offered media", "chosenScaMedia")
+        position = close_spent(view.dialogue.position)
+        if position.state is ScaState.METHOD and not view.dialogue.methods:
+            position = Position(ScaState.FAILED)  # the process died before the bank had offered anything
+        if position != view.dialogue.position:
+            view = replace(view, dialogue=replace(view.dialogue, position=position))
+            await self._save(connection, view.dialogue, view.secrets)
         access = await accesses.find_access(connection, user_id, view.dialogue.access_id)
-        if access is None:
-            raise NotFoundError
+        assert access is not None, "a dialogue goes with its access"
         return view, access
 
-    async def _begin(self, dialogue: Dialogue, access: Access) -> Step:
+    async def _begin(self, dialogue: Dialogue, access: Access) -> tuple[Dialogue, Step]:
         prepared = await self._calls.prepare(dialogue.user_id, access.id, self._context(dialogue))
         if prepared is None:
-            return Failed(FailureKind.UNREACHABLE)
+            return dialogue, Failed(FailureKind.UNREACHABLE)
         job = FetchJob(history=dialogue.history, is_renewal=dialogue.is_renewal)
-        step = await self._calls.begin(prepared, job)
-        while (choice := _choose_alone(step, dialogue, access)) is not None:
-            assert isinstance(step, NeedMethod | NeedMedium)
-            step = await self._calls.resume(prepared, step.state, choice)
-        return step
+        return await self._go_on(prepared, dialogue, access, await self._calls.begin(prepared, job))
 
-    async def _resume(self, view: ConsentView, answer: Answer) -> Step:
-        dialogue = view.dialogue
+    async def _resume(self, view: ConsentView, access: Access, answer: Answer) -> tuple[Dialogue, Step]:
+        dialogue = note_choice(view.dialogue, answer)
         prepared = await self._calls.prepare(dialogue.user_id, dialogue.access_id, self._context(dialogue))
         if prepared is None:
-            return Failed(FailureKind.UNREACHABLE)
+            return dialogue, Failed(FailureKind.UNREACHABLE)
         step = await self._calls.resume(prepared, view.secrets.state, answer)
-        while (choice := _choose_alone(step, dialogue, None)) is not None:
+        return await self._go_on(prepared, dialogue, access, step)
+
+    async def _go_on(self, prepared: Prepared, dialogue: Dialogue, access: Access, step: Step) -> tuple[Dialogue, Step]:
+        """As far as the user need not be asked."""
+        while (choice := choose_alone(step, dialogue, access)) is not None:
             assert isinstance(step, NeedMethod | NeedMedium)
+            dialogue = note_choice(describe(dialogue, step), choice)
             step = await self._calls.resume(prepared, step.state, choice)
-        return step
+        return dialogue, step
 
     def _context(self, dialogue: Dialogue) -> Context:
         return Context(
@@ -223,24 +255,30 @@ class Consents:
             dialogue.callback_url,
         )
 
-    async def _settle(
-        self, dialogue: Dialogue, access: Access, step: Step, lease: Lease, before: Secrets | None = None
-    ) -> ConsentView:
-        """Store where the dialogue stands now; when consent is given, the fetch goes on in the worker."""
-        reaction = _classify(step)
+    async def _settle(self, dialogue: Dialogue, step: Step, lease: Lease, before: Secrets | None = None) -> ConsentView:
+        """Store where the dialogue stands now; when consent is given, the fetch goes on in the worker.
+
+        Raises NotOpenError where it was ended while the bank was asked: what is closed stays closed.
+        """
+        reaction = classify(step)
         position = advance(dialogue.position, reaction)
-        settled = _describe(replace(dialogue, position=position), step)
+        settled = describe(replace(dialogue, position=position), step)
         settled = replace(settled, is_last_tan_wrong=reaction is Reaction.WRONG_TAN)
-        secrets = _secrets_of(step) or before or Secrets()
+        secrets = secrets_of(step) or before or Secrets()
         async with self._fenced(dialogue, lease) as connection:
+            found = await dialogues.lock_dialogue(connection, dialogue.user_id, dialogue.id)
+            if found is None:
+                raise NotFoundError
+            if not found[0].position.state.is_open:
+                raise NotOpenError(ConsentView(found[0], Secrets()))
+            access = await accesses.find_access(connection, dialogue.user_id, dialogue.access_id)
+            assert access is not None, "the fence holds it"
             await self._save(connection, settled, secrets)
             await self._note_options(connection, settled, access)
             if isinstance(step, Progress):
                 await self._results.begin_rest(connection, settled, access, step)
-            elif isinstance(step, Failed) and step.kind in FAILURES:
-                notice = Notice(FAILURES[step.kind], step.detail)
-                messages = [notice] if notice.kind.is_for_the_user else list(access.messages)
-                await accesses.store_notices(connection, dialogue.user_id, access.id, messages, [notice])
+            elif position.state is not ScaState.GIVEN and not position.state.is_open:
+                await self._note_failure(connection, access, dialogue.user_id, step)
         return ConsentView(settled, secrets)
 
     @asynccontextmanager
@@ -249,6 +287,9 @@ class Consents:
             async with self._results.fenced(dialogue.user_id, dialogue.access_id, lease) as connection:
                 yield connection
         except LeaseLostError:
+            async with self._database.connect() as connection:
+                if await dialogues.find_dialogue(connection, dialogue.user_id, dialogue.id) is None:
+                    raise NotFoundError from None
             raise BusyError("The step took so long that another operation has taken over.") from None
 
     async def _note_options(self, connection: Connection, dialogue: Dialogue, access: Access) -> None:
@@ -268,6 +309,20 @@ class Consents:
         elif dialogue.position.state.is_open:
             notice = Notice(NoticeKind.SCA_NEEDED)
             await accesses.store_notices(connection, dialogue.user_id, access.id, [notice], [notice])
+
+    async def _note_failure(self, connection: Connection, access: Access, user_id: UUID, step: Step) -> None:
+        """What there is to say, and nothing about SCA as long as the consent before still holds."""
+        is_valid = access.consent_until is not None and access.consent_until >= self._clock.today()
+        needed = [] if is_valid else [Notice(NoticeKind.SCA_NEEDED)]
+        if isinstance(step, Failed) and step.kind in FAILURES:
+            notice = Notice(FAILURES[step.kind], step.detail)
+            others = [one for one in access.messages if one.kind is not NoticeKind.SCA_NEEDED or needed]
+            messages = [notice] if notice.kind.is_for_the_user else others
+            await accesses.store_notices(connection, user_id, access.id, messages, [notice])
+        else:
+            await accesses.store_notices(connection, user_id, access.id, needed, needed)
+        if not access.is_synced:
+            await accesses.forget_credentials(connection, user_id, access.id)
 
     @asynccontextmanager
     async def _leased(self, key: bytes) -> AsyncIterator[Lease]:
@@ -289,90 +344,8 @@ class Consents:
                 await leases.release_lease(connection, lease)
 
 
-def make_answer(kind: AnswerKind, value: str) -> Answer:
-    """The answer of a kind with what the user typed or chose."""
-    match kind:
-        case AnswerKind.METHOD:
-            return ChooseMethod(value)
-        case AnswerKind.MEDIUM:
-            return ChooseMedium(value)
-        case AnswerKind.TAN:
-            return Tan(Secret(value))
-        case AnswerKind.CONFIRMED:
-            return Poll()
-        case AnswerKind.RETURNED:
-            return Returned(value)
-        case AnswerKind.CANCEL:
-            return Cancel()
-
-
-def _choose_alone(step: Step, dialogue: Dialogue, access: Access | None) -> ChooseMethod | ChooseMedium | None:
-    """A single method or medium, or the one used last time, is chosen without asking, unless asked not to."""
-    if dialogue.asks_settings:
-        return None
-    if isinstance(step, NeedMethod):
-        codes = [one.code for one in step.methods]
-        last = access.active_method.code if access and access.consent_until and access.active_method else None
-        if len(codes) == 1 or last in codes:
-            return ChooseMethod(codes[0] if len(codes) == 1 else str(last))
-    if isinstance(step, NeedMedium):
-        names = [one.name for one in step.media]
-        last = access.active_medium if access and access.consent_until else None
-        if len(names) == 1 or last in names:
-            return ChooseMedium(names[0] if len(names) == 1 else str(last))
-    return None
-
-
-def _note_choice(dialogue: Dialogue, answer: Answer) -> Dialogue:
-    if isinstance(answer, ChooseMethod):
-        chosen = next(one for one in dialogue.methods if one.code == answer.code)
-        return replace(dialogue, chosen_method=chosen)
-    if isinstance(answer, ChooseMedium):
-        return replace(dialogue, chosen_medium=answer.name)
-    return dialogue
-
-
-def _classify(step: Step) -> Reaction:
-    match step:
-        case NeedMethod(methods=methods):
-            return Reaction.ASKS_METHOD if methods else Reaction.NO_METHOD
-        case NeedMedium():
-            return Reaction.ASKS_MEDIUM
-        case NeedTan():
-            return Reaction.ASKS_TAN
-        case NeedConfirmation():
-            return Reaction.ASKS_CONFIRMATION
-        case NeedRedirect():
-            return Reaction.ASKS_REDIRECT
-        case Progress() | Done():
-            return Reaction.ACCEPTED
-        case Failed(kind=FailureKind.WRONG_TAN):
-            return Reaction.WRONG_TAN
-        case Failed(kind=FailureKind.NO_SUPPORTED_METHOD):
-            return Reaction.NO_METHOD
-    return Reaction.REFUSED
-
-
-def _describe(dialogue: Dialogue, step: Step) -> Dialogue:
-    """What the step offers, kept with the dialogue for whoever reads it."""
-    match step:
-        case NeedMethod(methods=methods):
-            return replace(dialogue, methods=methods)
-        case NeedMedium(media=media):
-            return replace(dialogue, media=media)
-        case NeedRedirect(url=url):
-            return replace(dialogue, redirect_url=url)
-        case NeedTan(valid_until=valid_until) if valid_until is not None:
-            return replace(dialogue, expires_at=min(dialogue.expires_at, valid_until))
-        case Progress(partial=headers):
-            return replace(dialogue, methods=headers.methods, media=headers.media)
-    return dialogue
-
-
-def _secrets_of(step: Step) -> Secrets | None:
-    match step:
-        case NeedTan(challenge=challenge, state=state) | NeedConfirmation(challenge=challenge, state=state):
-            return Secrets(state, challenge)
-        case NeedMethod(state=state) | NeedMedium(state=state) | NeedRedirect(state=state):
-            return Secrets(state)
-    return None
+def _check_offered(dialogue: Dialogue, answer: Answer) -> None:
+    if isinstance(answer, ChooseMethod) and answer.code not in [one.code for one in dialogue.methods]:
+        raise InvalidError("is not one of the offered methods", "chosenScaMethodId")
+    if isinstance(answer, ChooseMedium) and answer.name not in [one.name for one in dialogue.media]:
+        raise InvalidError("is not one of the offered media", "chosenScaMedia")

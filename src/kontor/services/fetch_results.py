@@ -1,32 +1,31 @@
 """Storing what a bank said, in one transaction each, and only while the lease is ours."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from uuid import UUID, uuid4
 
 import msgspec
 
 from kontor.connectors.base import Done, Failed, FailureKind, Fetched, Headers, Problem, ProblemKind, Progress, State
 from kontor.connectors.base import Fetch as FetchJob
-from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, make_product_id
+from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, Notice, NoticeKind, make_product_id
+from kontor.domain.cleaning import clean_position, clean_product
 from kontor.domain.dialogues import Dialogue
 from kontor.domain.merging import merge_transactions
 from kontor.domain.transactions import Transaction, clean_transaction, find_day
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
 from kontor.services.vault import Vault
-from kontor.storage import accesses, fetches, leases, positions, products, queue, transactions
+from kontor.storage import accesses, fetches, leases, positions, products, queue, transactions, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
 
-DATA_LIFETIME = timedelta(hours=1)
-
 
 class LeaseLostError(Exception):
-    """Another worker took over, or the access is gone; whatever we know is no longer ours to store."""
+    """Another worker took over, or there is nobody left to fetch for; whatever we know is not ours to store."""
 
 
 class FetchResults:
@@ -53,6 +52,7 @@ class FetchResults:
         """Everything of a fetch at once: products, transactions, positions, notices, the end of the fetch."""
         result = step.result
         async with self._fenced(fetch, lease) as connection:
+            access = await _read_again(connection, fetch)
             if headers is not None:
                 await self._write_headers(connection, fetch, access, headers)
             stored = {
@@ -65,7 +65,8 @@ class FetchResults:
                     problems += await self._write_transactions(connection, fetch.user_id, stored[key], key, rows, since)
             for key, held in result.positions.items():
                 if key in stored:
-                    await positions.replace_positions(connection, fetch.user_id, stored[key], held)
+                    cleaned = [clean_position(one) for one in held]
+                    await positions.replace_positions(connection, fetch.user_id, stored[key], cleaned)
                     await products.set_product_complete(connection, fetch.user_id, stored[key])
             await self._write_end(connection, fetch, access, step, problems)
             await fetches.finish_fetch(connection, fetch.id, FetchState.DONE)
@@ -77,6 +78,7 @@ class FetchResults:
         """The stored data stays as it is; only what there is to say is noted."""
         notice = Notice(FAILURES.get(step.kind, NoticeKind.INTERNAL), step.detail)
         async with self._fenced(fetch, lease) as connection:
+            access = await _read_again(connection, fetch)
             messages = [notice] if notice.kind.is_for_the_user else list(access.messages)
             await accesses.store_notices(connection, fetch.user_id, access.id, messages, [notice])
             if not access.is_synced:
@@ -99,13 +101,30 @@ class FetchResults:
 
     @asynccontextmanager
     async def fenced(self, user_id: UUID, access_id: str, lease: Lease) -> AsyncIterator[Connection]:
-        """A transaction that exists only while the lease and the access do."""
+        """A transaction that exists only while the lease and the access do, and the user is active."""
         async with self._database.transaction() as connection:
             if not await leases.holds_lease(connection, lease):
                 raise LeaseLostError
             if await accesses.lock_access(connection, user_id, access_id) is None:
                 raise LeaseLostError
+            if not await users.is_active(connection, user_id):
+                raise LeaseLostError
             yield connection
+
+    async def check_wanted(self, fetch: Fetch, lease: Lease) -> None:
+        """Before the bank is called again. Raises LeaseLostError when what it says could not be stored anyway."""
+        async with self._fenced(fetch, lease):
+            pass
+
+    async def note_interrupted(self, user_id: UUID, access_id: str) -> None:
+        """A fetch that failed again and again through no fault of the bank: the user must be told all the same."""
+        notice = Notice(NoticeKind.INTERNAL)
+        async with self._database.transaction() as connection:
+            access = await accesses.lock_access(connection, user_id, access_id)
+            if access is not None:
+                await accesses.store_notices(connection, user_id, access_id, access.messages, [notice])
+                if not access.is_synced:
+                    await self._forget(connection, user_id, access)
 
     # From a dialogue with the user to the worker
 
@@ -134,12 +153,17 @@ class FetchResults:
 
     # Parts
 
-    def _fenced(self, fetch: Fetch, lease: Lease) -> AbstractAsyncContextManager[Connection]:
-        return self.fenced(fetch.user_id, fetch.access_id, lease)
+    @asynccontextmanager
+    async def _fenced(self, fetch: Fetch, lease: Lease) -> AsyncIterator[Connection]:
+        """As `fenced`, and only while nobody took this fetch over or ended it."""
+        async with self.fenced(fetch.user_id, fetch.access_id, lease) as connection:
+            if not await fetches.is_running(connection, fetch.id, lease):
+                raise LeaseLostError
+            yield connection
 
     async def _write_headers(self, connection: Connection, fetch: Fetch, access: Access, headers: Headers) -> None:
         """Products of the bank that are selected. One that the bank no longer names keeps its history."""
-        for number, product in enumerate(headers.products):
+        for number, product in enumerate(map(clean_product, headers.products)):
             product_id = make_product_id(fetch.user_id, access.id, product.key)
             if access.selected_products is None or product_id in access.selected_products:
                 await products.upsert_product(connection, fetch.user_id, product_id, access.id, number, product)
@@ -172,7 +196,7 @@ class FetchResults:
             await transactions.insert_transactions(connection, user_id, product_id, merge.new, today)
         await products.set_product_complete(connection, user_id, product_id)
         unreadable = len(rows) - len(cleaned)
-        return [Problem(ProblemKind.TRANSACTIONS, key, f"{unreadable} unlesbar")] if unreadable else []
+        return [Problem(ProblemKind.TRANSACTIONS, key, count=unreadable)] if unreadable else []
 
     async def _write_end(
         self, connection: Connection, fetch: Fetch, access: Access, step: Done, problems: Sequence[Problem]
@@ -200,6 +224,13 @@ class FetchResults:
         await accesses.forget_credentials(connection, user_id, access.id)
 
 
+async def _read_again(connection: Connection, fetch: Fetch) -> Access:
+    """The access as it is now: options may have changed while the bank was asked."""
+    access = await accesses.find_access(connection, fetch.user_id, fetch.access_id)
+    assert access is not None, "the fence holds it"
+    return access
+
+
 FAILURES = {
     FailureKind.WRONG_CREDENTIALS: NoticeKind.WRONG_CREDENTIALS,
     FailureKind.LOCKED: NoticeKind.LOCKED,
@@ -212,7 +243,7 @@ _PARTS = (ProblemKind.PRODUCT, ProblemKind.TRANSACTIONS, ProblemKind.POSITIONS)
 
 def make_notices(problems: Sequence[Problem]) -> list[Notice]:
     """A failing part means that the access as a whole is incomplete, which is said first."""
-    notices = [Notice(NoticeKind(one.kind.value), _join(one)) for one in problems]
+    notices = [Notice(NoticeKind(one.kind.value), _join(one), one.count) for one in problems]
     if any(one.kind in _PARTS for one in problems):
         notices.insert(0, Notice(NoticeKind.ACCESS_INCOMPLETE))
     return notices

@@ -65,14 +65,18 @@ class Fetching:
 
     async def take_over_abandoned(self) -> int:
         """Fetches whose worker died go back to the queue; after some attempts they end as interrupted."""
+        given_up = []
         async with self._database.transaction() as connection:
             found = await fetches.list_abandoned(connection)
-            for fetch_id, attempts in found:
+            for fetch_id, attempts, user_id, access_id in found:
                 if attempts >= fetches.MAX_ATTEMPTS:
                     await fetches.interrupt_fetch(connection, fetch_id)
+                    given_up.append((user_id, access_id))
                     continue
                 await fetches.put_back(connection, fetch_id)
                 await queue.requeue_fetch(connection, fetch_id)
+        for user_id, access_id in given_up:  # apart, since others lock the access first and then its fetch
+            await self._results.note_interrupted(user_id, access_id)
         if found:
             log.warning("fetch.abandoned", count=len(found))
         return len(found)
@@ -114,7 +118,9 @@ class Fetching:
                         since[one.product.key] = newest - timedelta(days=OVERLAP_DAYS)
         selected = None
         if access.selected_products is not None:
-            selected = tuple(one.product.key for one in stored if one.id in access.selected_products) or None
+            keys = {one.id: one.product.key for one in stored}
+            if keys and all(one in keys for one in access.selected_products):
+                selected = tuple(keys[one] for one in access.selected_products)
         return FetchJob(selected=selected, since=since)
 
     async def _talk(self, fetch: Fetch, prepared: Prepared, lease: Lease) -> Step:
@@ -133,6 +139,8 @@ class Fetching:
             if access.status is not AccessStatus.COMPLETE:
                 await self._results.store_headers(fetch, access, headers, lease)
                 headers = None
+            else:
+                await self._results.check_wanted(fetch, lease)
             step = await self._calls.resume(prepared, step.state, Continue())
         seconds = time.monotonic() - started
         if isinstance(step, Done):

@@ -102,6 +102,8 @@ class Users:
                 raise ConflictError("The user is active.")
             await users.update_password(connection, principal.tenant_id, user.id, password_hash)
             await users.update_names(connection, principal.tenant_id, user.id, new.first_name, new.last_name)
+            # One that was issued in the very moment of the deactivation must not come back to life.
+            await tokens.delete_user_tokens(connection, principal.tenant_id, user.id)
             await users.set_active(connection, principal.tenant_id, user.id, is_active=True)
             await self._record(connection, principal, "user.reactivate", user)
 

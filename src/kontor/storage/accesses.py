@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 from psycopg.types.json import Jsonb
 
-from kontor.domain.accesses import Access, AccessStatus, Notice
+from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, Notice
 from kontor.domain.sca import ScaMedium, ScaMethod
 from kontor.storage.database import Connection
 
@@ -134,11 +134,13 @@ async def change_options(
 ) -> None:
     await connection.execute(
         "update accesses set is_synced = %s, selected_products = coalesce(%s, selected_products),"
-        " expires_at = case when %s then null else expires_at end where user_id = %s and id = %s",
+        " expires_at = case when %s then null else coalesce(expires_at, now() + %s) end"
+        " where user_id = %s and id = %s",
         [
             is_synced,
             None if selected_products is None else list(selected_products),
             is_synced,
+            DATA_LIFETIME,
             user_id,
             access_id,
         ],

@@ -1,17 +1,17 @@
 """The connection pool, and the two ways to use it: a single read, and a transaction."""
 
 import asyncio
-import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
 import structlog
-from psycopg import AsyncConnection, OperationalError
+from psycopg import AsyncConnection, AsyncRawCursor, OperationalError
 from psycopg.rows import TupleRow, tuple_row
 from psycopg_pool import AsyncConnectionPool
 
 from kontor.domain.secrets import Secret
+from kontor.storage.lending import Lending, Loan, refuse_dead_connection
 
 log = structlog.get_logger(__name__)
 
@@ -54,6 +54,7 @@ class Database:
                 **SESSION_OPTIONS,
             },
         )
+        self._lending = Lending(self._pool, pool_size, POOL_SECONDS)
 
     async def open(self) -> None:
         await self._pool.open(wait=True, timeout=30)
@@ -61,6 +62,7 @@ class Database:
             await refuse_unsafe_server(connection)
 
     async def close(self) -> None:
+        await self._lending.close()
         await self._pool.close(timeout=5)
 
     async def _check(self, connection: Connection) -> None:
@@ -71,16 +73,14 @@ class Database:
             await self._pool.drain()
             raise
 
-    @asynccontextmanager
-    async def connect(self) -> AsyncIterator[Connection]:
+    def connect(self) -> Loan:
         """A connection in autocommit: for reads that need no common snapshot."""
-        async with self._pool.connection() as connection:
-            yield connection
+        return Loan(self._lending)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """All or nothing. Keep it short; never talk to a bank inside."""
-        async with self._pool.connection() as connection, connection.transaction():
+        async with self.connect() as connection, connection.transaction():
             yield connection
 
     @asynccontextmanager
@@ -102,14 +102,6 @@ class Database:
         return self._pool.get_stats()
 
 
-def refuse_dead_connection(connection: Connection) -> None:
-    """An idle server has nothing to say, unless it has said goodbye. This costs no round trip."""
-    poll = select.poll()
-    poll.register(connection.pgconn.socket, select.POLLIN)
-    while poll.poll(0):
-        connection.pgconn.consume_input()  # raises when the server is gone
-
-
 async def refuse_unsafe_server(connection: Connection) -> None:
     """Payments and audit entries are promises: a server that may forget commits cannot keep them."""
     cursor = await connection.execute(
@@ -126,3 +118,13 @@ async def refuse_unsafe_server(connection: Connection) -> None:
         )
     if is_replica:
         raise UnsafeDatabaseError("This PostgreSQL is a read-only replica; Kontor needs the primary.")
+
+
+async def fetch_row(connection: Connection, query: str, values: list[Any]) -> TupleRow | None:
+    """One row of a query that runs with nearly every request: prepared at once, placeholders `$1`, `$2`.
+
+    The same through `connection.execute` takes half as much processor time again.
+    """
+    cursor = AsyncRawCursor(connection)
+    await cursor.execute(query, values, prepare=True)
+    return await cursor.fetchone()

@@ -75,13 +75,30 @@ async def find_states(connection: Connection, user_id: UUID, fetch_ids: list[UUI
     return {row[0]: (row[1], row[2]) for row in await cursor.fetchall()}
 
 
-async def list_open_fetches(connection: Connection, user_id: UUID, access_id: str | None = None) -> list[UUID]:
+async def list_open_fetches(connection: Connection, user_id: UUID, access_id: str) -> list[UUID]:
     cursor = await connection.execute(
-        "select id from fetches where user_id = %(user)s and (access_id = %(access)s or %(access)s::text is null)"
-        " and state in ('QUEUED', 'RUNNING')",
-        {"user": user_id, "access": access_id},
+        "select id from fetches where user_id = %s and access_id = %s and state in ('QUEUED', 'RUNNING')",
+        [user_id, access_id],
     )
     return [row[0] for row in await cursor.fetchall()]
+
+
+async def list_fetches(connection: Connection, user_id: UUID, access_id: str) -> list[UUID]:
+    """All that are remembered, ended ones included."""
+    cursor = await connection.execute(
+        "select id from fetches where user_id = %s and access_id = %s", [user_id, access_id]
+    )
+    return [row[0] for row in await cursor.fetchall()]
+
+
+async def list_blocked(connection: Connection, user_id: UUID, fetch_ids: list[UUID]) -> set[UUID]:
+    """Those that wait because somebody else is using the same credentials."""
+    cursor = await connection.execute(
+        "select f.id from fetches f join credential_leases l on l.key = f.lease_key"
+        " where f.user_id = %s and f.id = any(%s) and f.state = 'QUEUED' and l.until > now()",
+        [user_id, fetch_ids],
+    )
+    return {row[0] for row in await cursor.fetchall()}
 
 
 async def start_fetch(connection: Connection, fetch_id: UUID, lease: Lease) -> bool:
@@ -94,6 +111,14 @@ async def start_fetch(connection: Connection, fetch_id: UUID, lease: Lease) -> b
     return cursor.rowcount == 1
 
 
+async def is_running(connection: Connection, fetch_id: UUID, lease: Lease) -> bool:
+    """Is it still ours? Nobody can take it over or end it until the end of the transaction."""
+    cursor = await connection.execute(
+        "select 1 from fetches where id = %s and state = 'RUNNING' and fence = %s for update", [fetch_id, lease.fence]
+    )
+    return await cursor.fetchone() is not None
+
+
 async def finish_fetch(connection: Connection, fetch_id: UUID, state: FetchState, failure: str | None = None) -> None:
     await connection.execute(
         "update fetches set state = %s, failure = %s, finished_at = now() where id = %s and state = 'RUNNING'",
@@ -101,19 +126,23 @@ async def finish_fetch(connection: Connection, fetch_id: UUID, state: FetchState
     )
 
 
-async def list_abandoned(connection: Connection) -> list[tuple[UUID, int]]:
-    """Fetches whose worker is gone (no lease), or whose job got lost: (id, attempts so far). Locks them."""
+async def list_abandoned(connection: Connection) -> list[tuple[UUID, int, UUID, str]]:
+    """Fetches whose worker is gone (no lease), or whose job got lost. Locks them.
+
+    (id, attempts so far, user, access); a job that failed is kept by the queue, but never run again.
+    """
     cursor = await connection.execute(
         """
-        select f.id, f.attempts from fetches f
+        select f.id, f.attempts, f.user_id, f.access_id from fetches f
         where (f.state = 'RUNNING' and not exists (
                 select 1 from credential_leases l where l.key = f.lease_key and l.fence = f.fence and l.until > now()))
            or (f.state = 'QUEUED' and f.requested_at < now() - interval '30 seconds' and not exists (
-                select 1 from pgqueuer q where q.dedupe_key = 'fetch ' || f.id))
+                select 1 from pgqueuer q
+                where q.dedupe_key = 'fetch ' || f.id and q.status in ('queued', 'picked')))
         for update of f skip locked limit 100
         """
     )
-    return [(row[0], row[1]) for row in await cursor.fetchall()]
+    return [(row[0], row[1], row[2], row[3]) for row in await cursor.fetchall()]
 
 
 async def put_back(connection: Connection, fetch_id: UUID) -> None:

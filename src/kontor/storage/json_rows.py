@@ -22,11 +22,15 @@ class Show(Enum):
 
 @dataclass(frozen=True, slots=True)
 class JsonField:
-    """A key of the object. Keys whose column is null are left out; the first one must never be null."""
+    """A key of the object. Keys whose column is null are left out; the first one must never be null.
+
+    With `inside`, the value is wrapped in an object of that one key.
+    """
 
     key: str
     column: str
     show: Show
+    inside: str | None = None
 
 
 @lru_cache(maxsize=64)
@@ -36,6 +40,9 @@ def object_expression(fields: tuple[JsonField, ...]) -> sql.Composed:
     for number, field in enumerate(fields):
         value = sql.SQL(field.show.value).format(sql.Identifier(field.column))
         start = sql.Literal(("{" if number == 0 else ",") + f'"{field.key}":')
+        if field.inside is not None:
+            start = sql.Literal(f',"{field.key}":{{"{field.inside}":')
+            value = sql.SQL("{} || '}}'").format(value)
         if number == 0:
             parts.append(sql.SQL("{} || {}").format(start, value))
         else:

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from kontor.domain.principals import Principal
-from kontor.domain.redirects import FormSession, FormStep, Look, Reentry, UseCase
+from kontor.domain.redirects import Failure, FormSession, FormStep, Look, Reentry, UseCase
 from kontor.storage.database import Connection
 
 COLUMNS = (
@@ -29,7 +29,7 @@ def _session(row: Sequence[Any]) -> FormSession:
         provider_id=row[11],
         dialogue_id=row[12],
         wrong_logins=row[13],
-        notice=row[14],
+        notice=None if row[14] is None else Failure(row[14]),
         is_framed=row[15],
         outcome=None if row[16] is None else Reentry(row[16]),
         customer_ip=row[17],
@@ -96,7 +96,7 @@ async def save_session(connection: Connection, session: FormSession) -> None:
             session.provider_id,
             session.dialogue_id,
             session.wrong_logins,
-            session.notice,
+            None if session.notice is None else str(session.notice),
             None if session.outcome is None else str(session.outcome),
             session.id,
         ],

@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from kontor.domain.principals import Principal
-from kontor.storage.database import Connection
+from kontor.storage.database import Connection, fetch_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,12 @@ FIND_PRINCIPAL = """
     join tenants t on t.id = k.tenant_id
     join clients c on c.id = k.client_id
     left join users u on u.id = k.user_id
-    where k.hash = %s and k.expires_at > now() and (k.user_id is null or u.is_active)
+    where k.hash = $1 and k.expires_at > now() and (k.user_id is null or u.is_active)
 """
 
 
 async def find_principal(connection: Connection, token_hash: bytes) -> Principal | None:
-    cursor = await connection.execute(FIND_PRINCIPAL, [token_hash])
-    row = await cursor.fetchone()
+    row = await fetch_row(connection, FIND_PRINCIPAL, [token_hash])
     if row is None:
         return None
     tenant_id, tenant_name, is_regulated, client_id, client_name, scopes, user_id, pseudonym = row

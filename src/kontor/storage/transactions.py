@@ -34,6 +34,7 @@ async def find_newest_day(connection: Connection, user_id: UUID, product_id: UUI
     """The day of the newest final booking."""
     cursor = await connection.execute(
         "select booked_on from transactions where user_id = %s and product_id = %s and not is_pending"
+        " and batch_id is null"
         " order by booked_on desc, ordinal desc limit 1",
         [user_id, product_id],
     )
@@ -44,10 +45,14 @@ async def find_newest_day(connection: Connection, user_id: UUID, product_id: UUI
 async def load_transactions(
     connection: Connection, user_id: UUID, product_id: UUID, since: date | None
 ) -> list[StoredTransaction]:
-    """Rows that a fetch from `since` on may bring again, in the bank's order; pending ones whatever their day."""
+    """Rows that a fetch from `since` on may bring again, in the bank's order; pending ones whatever their day.
+
+    What was pushed from outside is not the bank's: no fetch changes or removes it.
+    """
     cursor = await connection.execute(
         f"select id, {FIELDS} from transactions where user_id = %(user)s and product_id = %(product)s"
-        " and (booked_on >= %(since)s or %(since)s::date is null or is_pending) order by booked_on, ordinal",
+        " and batch_id is null and (booked_on >= %(since)s or %(since)s::date is null or is_pending)"
+        " order by booked_on, ordinal",
         {"user": user_id, "product": product_id, "since": since},
     )
     return [StoredTransaction(row[0], Transaction(*row[1:])) for row in await cursor.fetchall()]
@@ -140,8 +145,8 @@ def _list_query(fields: tuple[JsonField, ...], *, has_times: bool, has_cursor: b
     conditions = ["user_id = %(user)s and product_id = %(product)s"]
     if has_times:
         conditions.append(
-            "(booked_at >= %(since)s or %(since)s::timestamptz is null)"
-            " and (booked_at < %(until)s or %(until)s::timestamptz is null)"
+            "(coalesce(booked_at, value_at) >= %(since)s or %(since)s::timestamptz is null)"
+            " and (coalesce(booked_at, value_at) < %(until)s or %(until)s::timestamptz is null)"
         )
     if has_cursor:
         conditions.append("(booked_on, ordinal) < (%(day)s, %(ordinal)s)")
@@ -186,8 +191,8 @@ async def find_page_end(
     day, ordinal = window.cursor or (None, None)
     cursor = await connection.execute(
         "select booked_on, ordinal from transactions where user_id = %(user)s and product_id = %(product)s"
-        " and (booked_at >= %(since)s or %(since)s::timestamptz is null)"
-        " and (booked_at < %(until)s or %(until)s::timestamptz is null)"
+        " and (coalesce(booked_at, value_at) >= %(since)s or %(since)s::timestamptz is null)"
+        " and (coalesce(booked_at, value_at) < %(until)s or %(until)s::timestamptz is null)"
         " and (%(day)s::date is null or (booked_on, ordinal) < (%(day)s, %(ordinal)s::bigint))"
         " order by booked_on desc, ordinal desc offset %(skip)s limit 2",
         {

@@ -8,9 +8,10 @@ from psycopg import errors
 
 from kontor.domain.errors import ConflictError
 from kontor.domain.tenants import User
-from kontor.storage.database import Connection
+from kontor.storage.database import Connection, fetch_row
 
 COLUMNS = "id, tenant_id, username, is_active, pseudonym, created_at"
+FIND_USER = f"select {COLUMNS} from users where tenant_id = $1 and id = $2"
 
 
 def _user(row: Sequence[Any]) -> User:
@@ -49,10 +50,7 @@ async def insert_user(
 
 
 async def find_user(connection: Connection, tenant_id: UUID, user_id: UUID) -> User | None:
-    cursor = await connection.execute(
-        f"select {COLUMNS} from users where tenant_id = %s and id = %s", [tenant_id, user_id]
-    )
-    row = await cursor.fetchone()
+    row = await fetch_row(connection, FIND_USER, [tenant_id, user_id])
     return None if row is None else _user(row)
 
 

@@ -1,1 +1,5 @@
-"""The edge for people: the redirect frontend."""
+"""The redirect frontend: the pages on which a user connects a bank for a tenant that may not handle credentials."""
+
+from kontor.webform.routes import make_routes
+
+__all__ = ["make_routes"]

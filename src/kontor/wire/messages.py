@@ -43,4 +43,6 @@ def show_notice(notice: Notice) -> Message:
     details = notice.detail
     if notice.kind is NoticeKind.INCOMPLETE_CREDENTIALS and details:
         details = f"Benötigte Felder: {details}"
+    if notice.count is not None:
+        details = f"{details}: {notice.count} nicht lesbar"
     return Message(level, code, text, details)  # type: ignore[arg-type]

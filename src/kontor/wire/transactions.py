@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from kontor.domain.cleaning import clean_amount, clean_text
 from kontor.domain.errors import InvalidError
 from kontor.domain.transactions import Transaction as DomainTransaction
 from kontor.services.transactions import PushedTransaction
@@ -32,6 +33,7 @@ FIELDS = (
     JsonField("gegenkontoBic", "counterparty_bic", Show.TEXT),
     JsonField("hash", "sort_key", Show.PLAIN),
     JsonField("vorgemerkt", "is_pending", Show.TRUE_ONLY),
+    JsonField("identifier", "batch_id", Show.TEXT, inside="batchId"),
 )
 
 
@@ -54,6 +56,7 @@ class Transaction(msgspec.Struct):
     gegenkontoIban: str | UnsetType = UNSET  # noqa: N815
     gegenkontoBic: str | UnsetType = UNSET  # noqa: N815
     vorgemerkt: Annotated[bool, Meta(description="true while pending")] | UnsetType = UNSET
+    identifier: Annotated[Identifier, Meta(description="on pushed transactions")] | UnsetType = UNSET
 
 
 Text = Annotated[str, Meta(max_length=4000)]
@@ -82,9 +85,15 @@ class NewTransaction(msgspec.Struct):
 def read_transaction(new: NewTransaction, number: int) -> PushedTransaction:
     """Into our own words; the error names the entry and the field."""
     place = f"[{number}]"
-    amount = new.betrag
-    if not amount.is_finite() or amount != round(amount, 2):
+    amount = clean_amount(new.betrag)
+    if amount is None:
+        raise InvalidError("is no amount that can be stored", f"{place}.betrag")
+    if amount != new.betrag:
         raise InvalidError("at most two decimals are allowed", f"{place}.betrag")
+    if not new.waehrung.isalpha():  # the pattern lets a line break at the end pass
+        raise InvalidError("expected three letters", f"{place}.waehrung")
+    if clean_text(new.identifier.batchId) != new.identifier.batchId:
+        raise InvalidError("expected printable characters", f"{place}.identifier.batchId")
     transaction = DomainTransaction(
         amount=amount,
         currency=new.waehrung,

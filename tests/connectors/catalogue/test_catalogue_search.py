@@ -1,16 +1,14 @@
 """The search finds what a person means."""
 
-import time
-
 import pytest
-from hypothesis import given
+from catalogue_view import EVERYTHING as CATALOGUE
+from catalogue_view import count_calls, load_again
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kontor.connectors.catalogue import load_catalogue
 from kontor.connectors.catalogue.aliases import HEAD_OFFICES, SYNONYMS
 from kontor.connectors.catalogue.search import fold
 
-CATALOGUE = load_catalogue(frozenset({"demo", "fints"}), list_all=True)
 CODES = {provider.bank_code for provider in CATALOGUE.list()}
 
 FIRST_HITS = """
@@ -141,11 +139,12 @@ def test_what_is_not_there_finds_nothing(query):
 
 
 def test_the_order_is_the_same_every_time():
-    again = load_catalogue(frozenset({"demo", "fints"}), list_all=True)
+    again = load_again()
     for query in ("bank", "s", "köln", "sparkasse"):
         assert [p.id for p in CATALOGUE.list(q=query)] == [p.id for p in again.list(q=query)]
 
 
+@settings(max_examples=60)
 @given(st.text(max_size=200))
 def test_no_query_breaks_the_search(query):
     CATALOGUE.list(q=query)
@@ -166,14 +165,13 @@ def test_aliases_are_written_as_they_are_compared_and_their_banks_exist():
         assert CATALOGUE.list(q=phrase)[0].bank_code == codes[0]
 
 
-@pytest.mark.parametrize(
-    "query", ["s", "a", "bank", "voba", "deutsche bank köln", "sparkase köln", "xyzzyxyzzyxyzzy", "370"]
-)
-def test_a_search_answers_within_milliseconds(query):
-    CATALOGUE.list(q=query)
-    durations = []
-    for _ in range(5):
-        began = time.perf_counter()
-        CATALOGUE.list(q=query)
-        durations.append(time.perf_counter() - began)
-    assert min(durations) < 0.01  # measured: below 0.005 for all; the rest is for busy machines
+@pytest.mark.parametrize("query", ["s", "a", "bank", "voba", "deutsche bank köln", "370", "370501"])
+def test_a_search_looks_at_what_it_finds_and_not_at_every_bank(query):
+    found = len(CATALOGUE.list(q=query))
+    assert count_calls(lambda: CATALOGUE.list(q=query)) < 500 + 15 * found  # measured: below 150 + 9.5 * found
+
+
+@pytest.mark.parametrize("word", ["sparkase", "xyzzyxyzzyxyzzy"])
+def test_looking_for_a_typing_error_grows_with_the_word_only(word):
+    found = len(CATALOGUE.list(q=word))
+    assert count_calls(lambda: CATALOGUE.list(q=word)) < 2_000 * len(word) + 15 * found

@@ -1,166 +1,169 @@
-"""The past stays as it was: what a day adds, and what becomes of pending bookings."""
+"""The past stays as it was: what a day adds, and what becomes of pending bookings.
+
+A person as of an earlier day is compared with the same person later: all that was final then must be the beginning of
+what is final later, in the same order and to the letter.
+"""
 
 from datetime import date, timedelta
-from decimal import Decimal
 
 import pytest
-from people_view import BERLIN, TODAY, find_person, list_finals, read_day
+from people_view import LOGINS, TODAY, find_person, find_recent, list_finals, read_day
 
-from kontor.connectors.demo.people import PERSONAS, TEST_LOGINS, Person, large_person, person_for
-from kontor.connectors.demo.people.banking_days import is_banking_day, number_month
-from kontor.connectors.demo.people.descriptions import load_persona
-from kontor.connectors.demo.people.life import Life
-from kontor.connectors.demo.people.person import build_person, find_description
+from kontor.connectors.demo.people import Account, Person, large_person
+from kontor.connectors.demo.people.banking_days import is_banking_day
 
 DAY = timedelta(days=1)
 
 
-def get_person(login: str, today: date) -> Person:
-    person = person_for(login, today)
-    assert person is not None
-    return person
-
-
-def collect_finals(person: Person) -> dict[tuple[str, str], object]:
-    return {
-        (account.key, entry.transaction.bank_id or ""): entry
-        for account in person.accounts
-        for entry in list_finals(account)
-    }
-
-
-def check_step(before: Person, after: Person, today: date) -> None:
-    """All of the past that is still shown is unchanged, what is new is dated today, and balances follow."""
-    old, new = collect_finals(before), collect_finals(after)
-    start = (after_start := min((read_day(entry) for entry in new.values()), default=today)).replace(day=1)
-    assert after_start >= start
-    for key, entry in old.items():
-        if read_day(entry) >= start:
-            assert new[key] == entry
-    for key in new.keys() - old.keys():
-        assert read_day(new[key]) == today
-    for one, other in zip(before.accounts, after.accounts, strict=True):
-        if one.positions:
+def check_later(early: Person, late: Person, today: date) -> None:
+    """What `late` shows of the days up to `today` is what `early` showed then; and balances follow."""
+    for before, after in zip(early.accounts, late.accounts, strict=True):
+        if after.product.category.is_depot:
             continue
-        added = sum(
-            (
-                new[key].transaction.amount
-                for key in new.keys() - old.keys()
-                if key[0] == one.key and new[key].transaction.currency == "EUR"
-            ),
-            Decimal(0),
-        )
-        assert other.product.balance == one.product.balance + added
+        finals = list_finals(after)
+        start = read_day(finals[0]).replace(day=1) if finals else today
+        shown = [entry for entry in list_finals(before) if read_day(entry) >= start]
+        assert finals[: len(shown)] == shown
+        assert all(read_day(entry) > today for entry in finals[len(shown) :])
+        check_balance(before, after, len(shown))
 
 
-def get_recent(login: str, today: date) -> Person:
-    """The person with a history of one month: the same bookings, made faster."""
-    description = find_description(login)
-    assert description is not None
-    life = Life(login, load_persona(description))
-    return build_person(life, number_month(today) - 1, today)
+def check_balance(before: Account, after: Account, count: int) -> None:
+    added = [entry.transaction for entry in list_finals(after)[count:]]
+    euros = sum(transaction.amount for transaction in added if transaction.currency == "EUR")
+    assert after.product.balance == before.product.balance + euros
 
 
-@pytest.mark.parametrize("login", ["leer", *PERSONAS, "test_slow", "test_positions_error"])
-def test_forty_days_in_a_row_over_the_turn_of_the_year_only_add(login: str) -> None:
-    today = date(2026, 11, 29)
-    person = get_recent(login, today)
-    for _ in range(40):
-        today += DAY
-        following = get_recent(login, today)
-        check_step(person, following, today)
-        person = following
+@pytest.mark.parametrize("login", LOGINS)
+def test_the_turn_of_the_year_only_adds(login: str) -> None:
+    """The end of a month, the last and the first day of the year."""
+    late = find_recent(login, date(2026, 11, 1), date(2027, 1, 8))
+    for today in (date(2026, 11, 30), date(2026, 12, 31), date(2027, 1, 1)):
+        check_later(find_recent(login, date(2026, 11, 1), today), late, today)
 
 
-@pytest.mark.parametrize("login", [login for login in TEST_LOGINS if login != "test_large"])
-def test_weeks_only_add_for_small_customers(login: str) -> None:
-    """They all live the same description, so some days of the forty are enough."""
-    old = collect_finals(get_recent(login, date(2026, 11, 29)))
-    for offset in (1, 2, 3, 12, 24):
-        new = collect_finals(get_recent(login, date(2026, 11, 29) + offset * DAY))
-        start = min(read_day(entry) for entry in new.values()).replace(day=1)
-        assert {key: entry for key, entry in old.items() if read_day(entry) >= start}.items() <= new.items()
-        old = new
+@pytest.mark.parametrize(
+    ("first", "days"),
+    [
+        (date(2026, 3, 1), (date(2026, 3, 28), date(2026, 3, 29), date(2026, 3, 30), date(2026, 4, 6))),
+        (date(2026, 10, 1), (date(2026, 10, 24), date(2026, 10, 25), date(2026, 10, 26), date(2026, 10, 31))),
+        (date(2028, 2, 1), (date(2028, 2, 28), date(2028, 2, 29), date(2028, 3, 1))),
+    ],
+    ids=["to summer time, and Easter", "to winter time", "leap day"],
+)
+@pytest.mark.parametrize("login", ["demo1", "schulden"])
+def test_odd_days_only_add(login: str, first: date, days: tuple[date, ...]) -> None:
+    late = find_recent(login, first, days[-1] + 4 * DAY)
+    for today in days:
+        check_later(find_recent(login, first, today), late, today)
 
 
-@pytest.mark.parametrize("login", ["demo1", "familie+x"])
-def test_whole_histories_only_add_at_the_end_of_a_month(login: str) -> None:
-    today = date(2026, 10, 30)
-    person = get_person(login, today)
-    for _ in range(3):
-        today += DAY
-        following = get_person(login, today)
-        check_step(person, following, today)
-        person = following
+@pytest.mark.parametrize("login", ["test_slow", "azubi"])
+def test_each_of_some_weeks_only_adds_that_days_bookings(login: str) -> None:
+    today, first = date(2026, 12, 18), date(2026, 12, 1)
+    person = find_recent(login, first, today)
+    for _ in range(18):
+        following = find_recent(login, first, today + DAY)
+        check_later(person, following, today)
+        for account, before in zip(following.accounts, person.accounts, strict=True):
+            fresh = list_finals(account)[len(list_finals(before)) :]
+            assert {read_day(entry) for entry in fresh} <= {today + DAY}
+        person, today = following, today + DAY
 
 
-@pytest.mark.parametrize("login", [*PERSONAS, "test_slow"])
+@pytest.mark.parametrize("login", ["demo1", "schulden", "umzug", "test_slow"])
 def test_forty_days_later_the_past_is_the_same(login: str) -> None:
-    early, late = TODAY - 40 * DAY, TODAY
-    old, new = collect_finals(get_person(login, early)), collect_finals(find_person(login))
-    start = min(read_day(entry) for entry in new.values()).replace(day=1)
-    kept = {key: entry for key, entry in old.items() if read_day(entry) >= start}
-    assert kept.items() <= new.items()
-    assert all(early < read_day(new[key]) <= late for key in new.keys() - old.keys())
+    """Whole histories, of which the later one begins later."""
+    early = TODAY - 40 * DAY
+    check_later(find_person(login, early), find_person(login), early)
 
 
 def test_a_year_later_what_is_still_shown_is_the_same() -> None:
-    for login in ("hauskauf",):
-        old = collect_finals(get_person(login, date(2026, 6, 3)))
-        new = collect_finals(get_person(login, date(2027, 6, 3)))
-        start = min(read_day(entry) for entry in new.values()).replace(day=1)
-        assert {key: entry for key, entry in old.items() if read_day(entry) >= start}.items() <= new.items()
+    today = TODAY - timedelta(days=365)
+    check_later(find_person("hauskauf", today), find_person("hauskauf"), today)
+
+
+def test_a_short_history_shows_what_the_whole_one_shows() -> None:
+    for login in ("familie", "rente", "vermoegend"):
+        for whole, recent in zip(
+            find_person(login).accounts, find_recent(login, date(2026, 9, 1), TODAY).accounts, strict=True
+        ):
+            count = len(recent.entries)
+            assert count or recent.positions or recent.product.category == "FIXED_TERM"
+            assert recent.entries == whole.entries[len(whole.entries) - count :]
+            assert recent.product == whole.product
 
 
 def test_large_customers_past_is_stable() -> None:
-    old = collect_finals(large_person(3_000, date(2026, 9, 30)))
-    new = collect_finals(large_person(3_000, date(2026, 10, 1)))
-    assert all(new[key] == entry for key, entry in old.items() if key in new)
-    assert len(old.keys() & new.keys()) > 2_800
+    old = list_finals(large_person(1_000, date(2026, 9, 30)).accounts[0])
+    new = list_finals(large_person(1_000, date(2026, 10, 1)).accounts[0])
+    added = sum(read_day(entry) == date(2026, 10, 1) for entry in new)
+    assert old[added:] == new[: len(new) - added]
+    assert added < 20
 
 
-def test_pending_bookings_become_final_within_days() -> None:
-    seen = 0
-    for login in ("familie", "student", "umzug"):
-        for offset in range(12):
-            today = date(2026, 11, 16) + offset * DAY
-            person = get_recent(login, today)
-            later = get_recent(login, today + 6 * DAY)
-            for account, after in zip(person.accounts, later.accounts, strict=True):
-                fresh = [entry for entry in list_finals(after) if read_day(entry) > today]
-                for entry in account.entries:
-                    if not entry.transaction.is_pending:
-                        continue
-                    seen += 1
-                    amount, bought = entry.transaction.amount, read_day(entry)
-                    finals = [
-                        final
-                        for final in fresh
-                        if final.transaction.amount == amount
-                        and final.truth == entry.truth
-                        and timedelta(0) < read_day(final) - bought <= timedelta(days=6)
-                    ]
-                    assert finals, entry
-                    assert finals[0].transaction.purpose != entry.transaction.purpose
-    assert seen > 50
+# Thursday to Monday of an ordinary week, the end of a month, and the days before Christmas.
+WATCHED = [date(2026, 11, day) for day in (19, 20, 21, 22, 23, 30)] + [date(2026, 12, day) for day in (1, 23, 26)]
+
+
+@pytest.mark.parametrize("login", ["familie", "student", "umzug"])
+def test_pending_bookings_become_final_within_days(login: str) -> None:
+    late = find_recent(login, date(2026, 11, 1), date(2027, 1, 8))
+    cards = debits = 0
+    for today in WATCHED:
+        person = find_recent(login, date(2026, 11, 1), today)
+        for account, after in zip(person.accounts, late.accounts, strict=True):
+            fresh = [entry for entry in list_finals(after) if today < read_day(entry) <= today + 6 * DAY]
+            for entry in account.entries:
+                if not entry.transaction.is_pending:
+                    continue
+                finals = [
+                    final
+                    for final in fresh
+                    if final.transaction.amount == entry.transaction.amount
+                    and final.truth == entry.truth
+                    and timedelta(0) < read_day(final) - read_day(entry) <= timedelta(days=6)
+                ]
+                assert finals, entry
+                assert finals[0].transaction.purpose != entry.transaction.purpose
+                if entry.transaction.counterparty_name is None:
+                    cards += 1
+                else:
+                    debits += 1
+                    assert finals[0].transaction.gv_code == "105"
+    assert cards >= 10
+    assert debits >= 3
+
+
+def test_a_direct_debit_is_announced_on_the_banking_day_before() -> None:
+    """Those of Tuesday, 1 December, stand there on Monday but not on Sunday."""
+    debits = [
+        [entry for entry in find_recent("familie", date(2026, 11, 1), day).accounts[0].entries if is_announced(entry)]
+        for day in (date(2026, 11, 29), date(2026, 11, 30), date(2026, 12, 1))
+    ]
+    counts = [sum(entry.truth.is_regular for entry in day) for day in debits]
+    assert counts[1] >= 8
+    assert counts[0] == 0 or not {entry.truth for entry in debits[0]} & {entry.truth for entry in debits[1]}
+    assert not {entry.truth for entry in debits[1] if entry.truth.is_regular} & {entry.truth for entry in debits[2]}
+
+
+def is_announced(entry: object) -> bool:
+    transaction = entry.transaction
+    return transaction.is_pending and transaction.counterparty_name is not None
 
 
 def test_pending_bookings_are_of_the_last_banking_days() -> None:
-    for offset in range(20):
-        today = date(2026, 3, 25) + offset * DAY
-        person = get_recent("familie", today)
-        for account in person.accounts:
+    for today in (date(2026, 4, day) for day in (1, 2, 3, 5, 6, 7)):
+        for account in find_recent("familie", date(2026, 4, 1), today).accounts:
             for entry in account.entries:
                 if entry.transaction.is_pending:
                     days = (read_day(entry) + step * DAY for step in range((today - read_day(entry)).days))
                     assert sum(map(is_banking_day, days)) <= 2
 
 
-def test_persons_exist_at_any_date() -> None:
-    for today in (date(2016, 2, 29), date(2024, 2, 29), date(2045, 7, 9)):
-        for login in ("demo1", "elternzeit", "test_phototan"):
-            person = get_person(login, today)
-            assert all(
-                entry.transaction.booked_at.astimezone(BERLIN).date() <= today
-                for entry in list_finals(person.accounts[0])
-            )
+@pytest.mark.parametrize("today", [date(2016, 2, 29), date(2024, 2, 29), date(2045, 7, 9)])
+def test_persons_exist_at_any_date(today: date) -> None:
+    for login in ("demo1", "test_phototan"):
+        person = find_recent(login, today, today)
+        assert person.contracts
+        assert all(read_day(entry) <= today for entry in list_finals(person.accounts[0]))

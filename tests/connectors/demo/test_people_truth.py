@@ -1,7 +1,7 @@
 """What is said to be true about the bookings: words, contracts, life events, the two sides of transfers."""
 
 from collections import defaultdict
-from datetime import timedelta
+from datetime import date, timedelta
 from itertools import pairwise
 
 from people_labels import (
@@ -46,9 +46,10 @@ def test_insurance_type_and_category_agree(person: Person) -> None:
 def test_every_main_category_and_most_others_are_reached(everybody: list[Person]) -> None:
     reached = {entry.truth.category for person in everybody for _, entry in list_entries(person)}
     assert {category.partition("_")[0] for category in reached} == MAIN_CATEGORIES
-    assert CATEGORIES - reached <= {"TRANSFER_OTHER", "SAVINGS_OTHER", "MOBILITY_OTHER", "SERVICES_OTHER"}
+    assert reached == CATEGORIES
     types = {entry.truth.insurance_type for person in everybody for _, entry in list_entries(person)}
-    assert len(types) >= 34
+    # Nobody's text would say so little about a pension or a life insurance.
+    assert INSURANCE_TYPES - types == {"PROVISIONARY_OTHER", "LIFE_OTHER"}
 
 
 def test_most_life_events_happen_to_somebody(everybody: list[Person]) -> None:
@@ -68,15 +69,17 @@ def test_contracts_fit_their_bookings(person: Person) -> None:
         bookings[entry.truth.contract].append(entry)
     for contract in person.contracts:
         entries = sorted(bookings[contract.id], key=read_day)
+        entries = [entry for entry in entries if not entry.transaction.is_pending] or entries
         regular = [entry for entry in entries if entry.truth.is_regular]
         assert contract.first == read_day(entries[0])
         assert contract.ended is None or contract.ended == read_day(entries[-1])
         assert {entry.truth.category for entry in regular} <= {contract.category}
         assert {entry.truth.insurance_type for entry in regular} <= {contract.insurance_type}
         assert {entry.truth.partner for entry in regular} <= {contract.partner}
-        for one, other in pairwise(regular):
-            gap = (read_day(other) - read_day(one)).days
-            assert abs(gap - LENGTHS[contract.period]) <= 8, (contract, gap)
+        gaps = [(read_day(other) - read_day(one)).days for one, other in pairwise(regular)]
+        missed = [gap for gap in gaps if abs(gap - LENGTHS[contract.period]) > 8]
+        assert all(abs(gap - 2 * LENGTHS[contract.period]) <= 8 for gap in missed), (contract, missed)
+        assert len(missed) * 12 <= len(gaps), contract
         for number in (*contract.contract_numbers, *contract.customer_numbers):
             text = (regular[0].transaction.purpose or "").replace(" ", "")
             assert not regular or number.replace(" ", "") in text
@@ -84,13 +87,14 @@ def test_contracts_fit_their_bookings(person: Person) -> None:
 
 def test_contracts_that_have_not_ended_were_paid_lately(person: Person) -> None:
     newest = max((read_day(entry) for _, entry in list_entries(person)), default=None)
-    last = {}
+    last: dict[str, date] = {}
     for _, entry in list_entries(person):
         if entry.truth.contract and entry.truth.is_regular:
             last[entry.truth.contract] = max(read_day(entry), last.get(entry.truth.contract, read_day(entry)))
     for contract in person.contracts:
         if contract.ended is None and contract.id in last and newest is not None:
-            assert newest - last[contract.id] <= timedelta(days=LENGTHS[contract.period] + 8), contract
+            # One payment may have been missed.
+            assert newest - last[contract.id] <= timedelta(days=2 * LENGTHS[contract.period] + 8), contract
 
 
 def test_salaries_and_all_other_bookings_fall_on_banking_days(person: Person) -> None:
@@ -101,20 +105,14 @@ def test_salaries_and_all_other_bookings_fall_on_banking_days(person: Person) ->
 
 def test_own_transfers_have_both_sides(person: Person) -> None:
     by_iban = {account.product.iban: account for account in person.accounts if account.product.iban}
-    count = 0
-    for account in person.accounts:
-        for entry in list_finals(account):
-            target = by_iban.get(entry.transaction.counterparty_iban)
-            if target is None:
-                continue
-            count += 1
-            assert any(
-                other.transaction.amount == -entry.transaction.amount
-                and read_day(other) == read_day(entry)
-                and (other.transaction.counterparty_iban == account.product.iban)
-                for other in list_finals(target)
-            )
-    assert count or len(person.accounts) == 1
+    sides = {
+        (account.product.iban, entry.transaction.counterparty_iban, read_day(entry), entry.transaction.amount)
+        for account in by_iban.values()
+        for entry in list_finals(account)
+        if entry.transaction.counterparty_iban in by_iban
+    }
+    assert all((target, iban, day, -amount) in sides for iban, target, day, amount in sides)
+    assert sides or len(person.accounts) == 1
 
 
 def test_card_settlements_collect_the_charges_of_the_month_before() -> None:

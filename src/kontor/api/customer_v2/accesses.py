@@ -80,7 +80,7 @@ async def add_accesses(call: Call) -> Answer:
     background. Whatever the bank said, the access is stored: see its messages and issues.
     """
     query = call.query(AddQuery)
-    body = await call.json(dict[str, NewAccess])
+    body = await call.json_map(NewAccess)
     if not body:
         raise HttpError(400, "body: name at least one access")
     if len(body) > MAX_ACCESSES_PER_CALL:
@@ -147,6 +147,16 @@ def read_customer_address(call: Call) -> str | None:
         address = ipaddress.ip_address(text.strip())
     except ValueError:
         raise HttpError(400, "Customer-IP-Address: expected an IPv4 or IPv6 address") from None
-    if not address.is_global and not call.settings.demo:
+    if not _is_public(address) and not call.settings.demo:
         raise HttpError(400, "Customer-IP-Address: expected a public address")
     return str(address)
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """One that a browser on the Internet can have: `is_global` alone also admits groups and old special ranges."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return _is_public(address.ipv4_mapped)
+        if address.scope_id is not None or address.is_site_local:
+            return False
+    return address.is_global and not address.is_multicast and not address.is_reserved

@@ -10,8 +10,9 @@ from kontor.api.customer_v2.accesses import ACCESS, CUSTOMER, MODIFY, read_custo
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.accesses import check_access_id
 from kontor.domain.redirects import UseCase
-from kontor.domain.sca_machine import AnswerKind
-from kontor.services.consents import ConsentOptions, ConsentView, NotOpenError, make_answer
+from kontor.domain.sca_machine import AnswerKind, ScaState
+from kontor.services.consents import ConsentOptions, ConsentView, NotOpenError
+from kontor.services.dialogue_steps import make_answer
 from kontor.wire.accesses import NewAccess
 from kontor.wire.consents import MAX_TRANSACTIONS, ConsentStatus, MaxTransactions, ScaAnswer, show_consent
 
@@ -78,7 +79,7 @@ async def _read_access(call: Call, access_id: str) -> NewAccess | None:
     """The access in the body; None where nothing is given about it."""
     if call.header("content-length") in (None, "0") and call.header("transfer-encoding") is None:
         return None
-    body = await call.json(dict[str, NewAccess])
+    body = await call.json_map(NewAccess)
     if set(body) - {access_id}:
         raise HttpError(400, "body: name only the access of the path")
     found = body.get(access_id)
@@ -102,7 +103,10 @@ async def answer_consent(call: Call) -> Answer:
     body = await call.json(ScaAnswer)
     if body.count_given() > 1:
         raise HttpError(400, "body: give one answer at a time")
-    return await _answer(call, view, *body.read(view.dialogue.position.state))
+    kind, value = body.read(view.dialogue.position.state)
+    if kind is AnswerKind.TAN and view.dialogue.position.state is ScaState.TAN and not value.strip():
+        raise HttpError(400, "scaAuthenticationData: the TAN is empty")  # costs none of the user's attempts
+    return await _answer(call, view, kind, value)
 
 
 @operation("GET", CONSENT + "/poll", **ANSWER, **MODIFY)

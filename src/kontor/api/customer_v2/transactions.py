@@ -131,7 +131,8 @@ async def list_positions(call: Call) -> Answer:
 async def _join_pages(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield b"[" + first
     async for page in rest:
-        yield b"," + page
+        if page:  # rows may have gone meanwhile
+            yield b"," + page
     yield b"]"
 
 

@@ -137,7 +137,7 @@ def _list_products(person: Person, scenario: Scenario) -> tuple[Product, ...]:
 
 
 def _failing_part(scenario: Scenario, account: Account, number: int) -> ProblemKind | None:
-    """Which part of this account fails: the last account's transactions or product, a depot's positions."""
+    """Which part of this account fails: transactions or product of every account but the first, a depot's positions."""
     if ProblemKind.POSITIONS in scenario.problems and account.product.category.is_depot:
         return ProblemKind.POSITIONS
     if number == 0:

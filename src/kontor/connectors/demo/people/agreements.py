@@ -237,7 +237,8 @@ def refund(payment: Draft) -> Draft:
 
 def draft_double(payment: Draft) -> list[Draft]:
     """The same payment once more by mistake, on the same day, and given back some days later."""
-    double = replace(payment, key=f"{payment.key}double", is_regular=False)
+    method = "debit" if payment.method == "first_debit" else payment.method
+    double = replace(payment, key=f"{payment.key}double", method=method, is_regular=False)
     back = refund(double)
     back.key, back.cents, back.day = f"{payment.key}double back", -payment.cents, add_banking_days(payment.day, 6)
     back.purpose = f"Erstattung Doppelabbuchung vom {payment.day:%d.%m.%Y} {payment.purpose}"

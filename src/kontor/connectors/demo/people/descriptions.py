@@ -40,7 +40,7 @@ class Bonus:
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """So many months apart the partner changes something (`iban`, `mandate`, `name`: how it is spelt) while the agreement
+    """So many months apart the partner changes something (`iban`, `mandate`, or `name`: its spelling); the agreement
     stays what it is."""
 
     every: int

@@ -213,8 +213,8 @@ def tell_contracts(ledger: Ledger, accounts: tuple[Account, ...], today: date) -
     for account in accounts:
         for entry in account.entries:
             if entry.truth.contract is not None and entry.transaction.booked_at is not None:
-                days = announced if entry.transaction.is_pending else seen
-                days.setdefault(entry.truth.contract, []).append(_read_day(entry.transaction.booked_at))
+                found = announced if entry.transaction.is_pending else seen
+                found.setdefault(entry.truth.contract, []).append(_read_day(entry.transaction.booked_at))
     seen = announced | seen
     contracts = []
     for deal, _ in ledger.deals:

@@ -1,0 +1,60 @@
+"""The endpoints that are measured. Each is one file in this folder that defines `ENDPOINT`; no other file changes.
+
+A new endpoint (next: a listing of 1,000 transactions, in `list_transactions.py`) brings four things:
+
+* `prepare`: fill the database and say which requests to send;
+* `read_ready`: for the limit, the query that lets PostgreSQL make the JSON;
+* `router`: the endpoint in the conventional reference, on the models and dependencies of `benchmarks/conventional`;
+* its targets.
+
+Tests that it answers as Kontor does go to `tests/benchmarks`.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+    from psycopg import AsyncConnection
+
+    from benchmarks.stage import Stage
+
+
+@dataclass(frozen=True)
+class Request:
+    path: str
+    token: str
+
+
+@dataclass(frozen=True)
+class Targets:
+    """How many times as fast as the conventional reference, and which part of the limit, Kontor wants to be."""
+
+    conventional: float
+    limit: float
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    name: str
+    title: str
+    targets: Targets
+    prepare: "Callable[[Stage], Awaitable[list[Request]]]"
+    # (connection, row of FIND_PRINCIPAL, path) to the JSON, or None for 404
+    read_ready: "Callable[[AsyncConnection[Any], Sequence[Any], str], Awaitable[str | None]]"
+    router: "APIRouter"
+
+
+def list_endpoints() -> list[str]:
+    """Their names, which are the names of the files with hyphens."""
+    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+
+
+def load_endpoint(name: str) -> Endpoint:
+    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    endpoint: Endpoint = module.ENDPOINT
+    assert endpoint.name == name
+    return endpoint

@@ -1,0 +1,132 @@
+"""The load generator, a process of its own: `python -m benchmarks.load`, a `Load` as JSON on standard input.
+
+Connections are kept alive; each sends its next request only when its answer is complete (no pipelining).
+"""
+
+import asyncio
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import cycle
+
+import uvloop
+
+from benchmarks.endpoints import Request
+
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_END = b"\r\n\r\n"
+
+
+@dataclass(frozen=True)
+class Load:
+    port: int
+    connections: int
+    warmup: float
+    seconds: float
+    requests: list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """`answers` and `cpu` include the warm-up; everything else is of the measured seconds alone."""
+
+    rate: float
+    p50: float
+    p99: float
+    failures: int
+    answers: int
+    cpu: float
+
+
+def format_request(request: Request) -> bytes:
+    lines = (
+        f"GET {request.path} HTTP/1.1",
+        "Host: 127.0.0.1",
+        f"Authorization: Bearer {request.token}",
+        "Accept: application/json",
+    )
+    return "\r\n".join(lines).encode() + _END
+
+
+class Counter:
+    """What all connections share."""
+
+    def __init__(self, requests: list[bytes]) -> None:
+        self.requests: Iterator[bytes] = cycle(requests)
+        self.latencies: list[float] = []
+        self.failures = 0
+        self.lost = 0
+        self.is_over = False
+
+
+class Connection(asyncio.Protocol):
+    def __init__(self, counter: Counter) -> None:
+        self.counter = counter
+        self.head = b""
+        self.missing = -1  # bytes of the body still to come; -1 before the head is complete
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+        self.ask()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.counter.lost += not self.counter.is_over
+
+    def ask(self) -> None:
+        self.asked_at = time.perf_counter()
+        self.transport.write(next(self.counter.requests))
+
+    def data_received(self, data: bytes) -> None:
+        if self.missing < 0:
+            if self.head:
+                data = self.head + data
+            end = data.find(_END)
+            if end < 0:
+                self.head = data
+                return
+            length = _LENGTH.search(data, 0, end)
+            if length is None or not data.startswith(b"HTTP/1.1 200"):
+                self.counter.failures += 1
+            self.head = b""
+            self.missing = (int(length[1]) if length else 0) + end + 4
+        self.missing -= len(data)
+        if self.missing <= 0:
+            self.missing = -1
+            self.counter.latencies.append(time.perf_counter() - self.asked_at)
+            if not self.counter.is_over:
+                self.ask()
+
+
+async def measure(load: Load) -> Measurement:
+    counter = Counter([format_request(Request(**one)) for one in load.requests])
+    loop = asyncio.get_running_loop()
+    transports = [
+        (await loop.create_connection(lambda: Connection(counter), "127.0.0.1", load.port))[0]
+        for _ in range(load.connections)
+    ]
+    await asyncio.sleep(load.warmup)
+    warm, started = len(counter.latencies), time.perf_counter()
+    await asyncio.sleep(load.seconds)
+    latencies, seconds = sorted(counter.latencies[warm:]), time.perf_counter() - started
+    counter.is_over = True
+    await asyncio.sleep(0.1)  # for the last answers
+    for transport in transports:
+        transport.close()
+    await asyncio.sleep(0)
+    if not latencies:
+        raise SystemExit("no answer came")
+    return Measurement(
+        rate=len(latencies) / seconds,
+        p50=latencies[len(latencies) // 2],
+        p99=latencies[len(latencies) * 99 // 100],
+        failures=counter.failures + counter.lost,
+        answers=len(counter.latencies),
+        cpu=time.process_time(),
+    )
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(uvloop.run(measure(Load(**json.load(sys.stdin)))))))

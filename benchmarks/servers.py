@@ -1,0 +1,83 @@
+"""The three implementations as processes, each pinned to the same core, one at a time under load."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.cores import cpu_seconds, pin
+from benchmarks.endpoints import Request
+from kontor.config import Settings, export_settings
+
+OURS, LIMIT, CONVENTIONAL, CEILING = "Kontor", "limit", "conventional", "ceiling"
+START_SECONDS = 60
+
+COMMANDS = {
+    OURS: ("kontor", "serve", "--workers", "1", "--port"),
+    LIMIT: ("benchmarks.limit",),
+    CONVENTIONAL: ("benchmarks.conventional",),
+    CEILING: ("benchmarks.ceiling",),
+}
+
+
+@dataclass
+class ServerProcess:
+    """A server for the time of a `with` block. What it prints goes to a file, Kontor's log lines too."""
+
+    name: str
+    settings: Settings
+    endpoint: str
+    log: Path
+    cores: set[int]
+
+    def __enter__(self) -> "ServerProcess":
+        self.port = free_port()
+        settings = replace(self.settings, base_url=f"http://127.0.0.1:{self.port}")
+        with self.log.open("ab") as file:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", *COMMANDS[self.name], str(self.port)],
+                env=os.environ | export_settings(settings) | {"BENCH_ENDPOINT": self.endpoint},
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+                preexec_fn=pin(self.cores),  # safe: this process has one thread
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(40)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def wait_for(self, request: Request) -> bytes:
+        """The body of the answer, as soon as there is one."""
+        end = time.monotonic() + START_SECONDS
+        asked = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{request.path}", headers={"Authorization": f"Bearer {request.token}"}
+        )
+        while time.monotonic() < end and self.process.poll() is None:
+            try:
+                with urllib.request.urlopen(asked, timeout=5) as answer:
+                    return answer.read()
+            except urllib.error.HTTPError as error:
+                raise RuntimeError(f"{self.name} answered {error.code}: {error.read()!r}") from None
+            except OSError:
+                time.sleep(0.05)
+        raise RuntimeError(f"{self.name} did not start:\n{self.log.read_text()}")
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds(self.process.pid)
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]

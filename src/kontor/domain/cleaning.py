@@ -1,0 +1,66 @@
+"""Making what a bank sends fit to be stored: printable texts, finite amounts in cents."""
+
+import re
+from dataclasses import fields, replace
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, TypeVar
+
+from kontor.domain.positions import Position
+from kontor.domain.products import HomeSavings, Product
+
+T = TypeVar("T", Product, Position, HomeSavings)
+
+MAX_AMOUNT = Decimal("999999999999999999.99")
+MAX_TEXT_LENGTH = 4000
+CENT = Decimal("0.01")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+# Numbers that are no amounts of money: they keep their decimals.
+_NOT_MONEY = frozenset(
+    ("quantity", "price", "exchange_rate", "rating", "savings_interest_rate", "debit_interest_rate", "savings_progress")
+)
+
+
+def clean_text(text: str) -> str:
+    if len(text) > MAX_TEXT_LENGTH or _UNPRINTABLE.search(text):
+        return _UNPRINTABLE.sub("", text)[:MAX_TEXT_LENGTH]
+    return text
+
+
+def clean_amount(amount: Decimal) -> Decimal | None:
+    """In cents; None for what is no amount."""
+    if not amount.is_finite() or abs(amount) > MAX_AMOUNT:
+        return None
+    return amount if amount.as_tuple().exponent == -2 else amount.quantize(CENT, ROUND_HALF_UP)
+
+
+def clean_product(product: Product) -> Product:
+    """The product as it can be stored. An amount that is none is left out, as if the bank had not named it."""
+    cleaned = _clean_fields(product)
+    pockets = tuple(
+        replace(one, currency=clean_text(one.currency), balance=amount)
+        for one in product.balances
+        if (amount := clean_amount(one.balance)) is not None
+    )
+    contract = product.home_savings
+    if contract is not None:
+        contract = _clean_fields(contract)
+        if any(getattr(contract, one.name) is None for one in fields(contract)):
+            contract = None
+    return replace(cleaned, balances=pockets, home_savings=contract)
+
+
+def clean_position(position: Position) -> Position:
+    return _clean_fields(position)
+
+
+def _clean_fields(thing: T) -> T:
+    changes: dict[str, Any] = {}
+    for field in fields(thing):
+        value = getattr(thing, field.name)
+        if type(value) is str:
+            changes[field.name] = clean_text(value)
+        elif isinstance(value, Decimal) and field.name in _NOT_MONEY:
+            changes[field.name] = value if value.is_finite() and abs(value) <= MAX_AMOUNT else None
+        elif isinstance(value, Decimal):
+            changes[field.name] = clean_amount(value)
+    return replace(thing, **changes)

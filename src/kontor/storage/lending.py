@@ -1,0 +1,131 @@
+"""Connections, handed out fast: idle ones are kept at hand, and who must wait waits for one future.
+
+The pool beneath makes, checks and replaces connections. Its own way of handing them out takes a lock, a task and
+several context managers each time, which is more than a small query costs.
+"""
+
+import asyncio
+import select
+import time
+from collections import deque
+
+from psycopg import AsyncConnection, OperationalError
+from psycopg.pq import TransactionStatus
+from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+Connection = AsyncConnection[TupleRow]
+LIFETIME_SECONDS = 3600
+
+
+class Lending:
+    def __init__(self, pool: "AsyncConnectionPool[Connection]", size: int, wait_seconds: float) -> None:
+        self._pool = pool
+        self._size = size
+        self._wait_seconds = wait_seconds
+        self._taken = 0  # from the pool: in use or idle here
+        self._idle: list[Connection] = []
+        self._waiting: deque[asyncio.Future[Connection | None]] = deque()
+        self._retire_at: dict[Connection, float] = {}
+
+    async def take(self) -> Connection:
+        """An idle connection at once; else in turn, first come first served."""
+        while True:
+            if self._idle and not self._waiting:
+                connection = self._idle.pop()
+                try:
+                    refuse_dead_connection(connection)
+                except OperationalError:  # where one is dead the others are too: PostgreSQL was restarted
+                    await self._return(connection, *self._idle)
+                    continue
+                return connection
+            if self._taken < self._size:
+                return await self._take_from_pool()
+            waited = await self._wait()
+            if waited is not None:
+                return waited
+
+    async def give_back(self, connection: Connection) -> None:
+        """A transaction left open and a broken connection are the pool's business."""
+        is_idle = connection.pgconn.transaction_status == TransactionStatus.IDLE
+        if is_idle and time.monotonic() < self._retire_at[connection]:
+            self._hand_on(connection)
+        else:
+            await self._return(connection)
+
+    async def close(self) -> None:
+        await self._return(*self._idle)
+
+    # Parts
+
+    async def _take_from_pool(self) -> Connection:
+        self._taken += 1
+        try:
+            connection = await self._pool.getconn()
+        except BaseException:
+            self._taken -= 1
+            self._hand_on(None)
+            raise
+        self._retire_at[connection] = time.monotonic() + LIFETIME_SECONDS
+        return connection
+
+    async def _return(self, *connections: Connection) -> None:
+        self._idle = [one for one in self._idle if one not in connections]
+        for one in connections:
+            self._taken -= 1
+            del self._retire_at[one]
+            await self._pool.putconn(one)
+            self._hand_on(None)
+
+    def _hand_on(self, connection: Connection | None) -> None:
+        """To the first who waits; None tells that one there is room to take another from the pool."""
+        while self._waiting:
+            future = self._waiting.popleft()
+            if not future.done():
+                future.set_result(connection)
+                return
+        if connection is not None:
+            self._idle.append(connection)
+
+    async def _wait(self) -> Connection | None:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Connection | None] = loop.create_future()
+        self._waiting.append(future)
+        timer = loop.call_later(self._wait_seconds, _give_up, future)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self._hand_on(future.result())  # it came in the same moment
+            raise
+        finally:
+            timer.cancel()
+
+
+def _give_up(future: "asyncio.Future[Connection | None]") -> None:
+    if not future.done():
+        future.set_exception(PoolTimeout("no connection became free in time"))
+
+
+class Loan:
+    """A connection for the time of a block."""
+
+    __slots__ = ("_connection", "_lending")
+
+    def __init__(self, lending: Lending) -> None:
+        self._lending = lending
+
+    async def __aenter__(self) -> Connection:
+        self._connection = await self._lending.take()
+        return self._connection
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._lending.give_back(self._connection)
+
+
+def refuse_dead_connection(connection: Connection) -> None:
+    """An idle server has nothing to say, unless it has said goodbye. This costs no round trip."""
+    poll = select.poll()
+    poll.register(connection.pgconn.socket, select.POLLIN)
+    while poll.poll(0):
+        connection.pgconn.consume_input()  # raises when the server is gone

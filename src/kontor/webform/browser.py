@@ -1,0 +1,134 @@
+"""What a browser sends, and what it is told to keep: cookies, forms, tokens against forgery."""
+
+import asyncio
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from litestar import Request
+
+from kontor.domain.secrets import Secret
+
+MAX_FORM_BYTES = 64 * 1024
+MAX_FIELDS = 1000
+CHUNK_SECONDS = 10
+LANGUAGE_COOKIE = "kontor-language"
+REPEATABLE = frozenset(("account",))
+
+AnyRequest = Request[Any, Any, Any]
+
+
+class ForgedError(Exception):
+    """The request was not made by one of our own pages."""
+
+
+class BadRequestError(Exception):
+    """A request that no page of ours makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cookies:
+    """The session's cookie. On https its name binds it to this host, and it never travels in the clear."""
+
+    is_https: bool
+
+    @property
+    def name(self) -> str:
+        return "__Host-kontor-form" if self.is_https else "kontor-form"
+
+    def read(self, request: AnyRequest) -> Secret | None:
+        value = request.cookies.get(self.name)
+        return Secret(value) if value else None
+
+    def write(self, cookie: Secret, *, is_framed: bool) -> str:
+        """In a frame a browser sends only cookies that say so, and keeps them apart for each embedding site."""
+        base = f"{self.name}={cookie.reveal()}; Path=/; HttpOnly"
+        if not self.is_https:
+            return f"{base}; SameSite=Lax"
+        return f"{base}; Secure; SameSite=None; Partitioned" if is_framed else f"{base}; Secure; SameSite=Lax"
+
+
+def write_language(language: str, *, is_https: bool) -> str:
+    return f"{LANGUAGE_COOKIE}={language}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax" + (
+        "; Secure" if is_https else ""
+    )
+
+
+def read_query(request: AnyRequest) -> dict[str, str]:
+    return _without_repeats(request.scope["query_string"].decode("latin-1"))
+
+
+async def read_form(request: AnyRequest) -> dict[str, list[str]]:
+    """The fields of a form; only those that are meant to may come more than once."""
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != "application/x-www-form-urlencoded":
+        raise BadRequestError
+    body = await _read_body(request)
+    fields: dict[str, list[str]] = {}
+    for name, value in _split(body.decode("latin-1")):
+        if name in fields and name not in REPEATABLE:
+            raise BadRequestError
+        fields.setdefault(name, []).append(value)
+    return fields
+
+
+async def _read_body(request: AnyRequest) -> bytes:
+    chunks, size = [], 0
+    while True:
+        try:
+            async with asyncio.timeout(CHUNK_SECONDS):
+                event: Any = await request.receive()
+        except TimeoutError:
+            raise BadRequestError from None
+        if event["type"] != "http.request":
+            raise BadRequestError
+        chunk = event.get("body", b"")
+        size += len(chunk)
+        if size > MAX_FORM_BYTES:
+            raise BadRequestError
+        chunks.append(chunk)
+        if not event.get("more_body", False):
+            return b"".join(chunks)
+
+
+def _without_repeats(query: str) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for name, value in _split(query):
+        if name in values:
+            raise BadRequestError
+        values[name] = value
+    return values
+
+
+def _split(encoded: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(encoded, keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=MAX_FIELDS)
+    except ValueError:
+        raise BadRequestError from None
+
+
+# Forgery
+
+
+def make_token(cookie: Secret, step: str) -> str:
+    """Bound to the browser by its cookie, and to the step for which the page was made."""
+    return hmac.new(cookie.reveal().encode(), f"kontor form {step}".encode(), hashlib.sha256).hexdigest()
+
+
+def refuse_forged(request: AnyRequest, cookie: Secret, token: str, step: str, base_url: str) -> None:
+    """Three walls: where the browser says the request comes from, its origin, and a token only our page can know."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None and site != "same-origin":
+        raise ForgedError
+    origin = request.headers.get("origin")
+    if origin is not None and origin != origin_of(base_url):
+        raise ForgedError
+    if not hmac.compare_digest(token.encode(), make_token(cookie, step).encode()):
+        raise ForgedError
+
+
+def origin_of(url: str) -> str:
+    split = urlsplit(url)
+    return f"{split.scheme}://{split.netloc}".lower()

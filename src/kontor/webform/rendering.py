@@ -1,0 +1,107 @@
+"""Drawing pages: templates, assets and the headers that every page carries."""
+
+import hashlib
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from litestar.response.base import ASGIResponse
+
+from kontor.domain.callbacks import add_to_query
+from kontor.domain.redirects import FormSession, Look
+from kontor.domain.secrets import Secret
+from kontor.webform.browser import make_token, origin_of
+from kontor.webform.formatting import format_bank_code
+from kontor.webform.pages import Page, display_name
+from kontor.webform.texts import Texts, load_texts
+from kontor.webform.theme import make_theme
+
+BASE = "/customer/v2/webform"
+NO_STORE = {"Cache-Control": "no-store"}
+ASSET_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+# For pages that belong to no session, and so to no tenant.
+NOBODY = Look("Kontor", "Kontor")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("kontor.webform"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["bank_code"] = format_bank_code
+    return environment
+
+
+@cache
+def load_assets() -> dict[str, bytes]:
+    files = resources.files("kontor.webform").joinpath("static").iterdir()
+    return {one.name: one.read_bytes() for one in files if one.name.rpartition(".")[2] in ASSET_TYPES}
+
+
+@cache
+def asset_url(name: str) -> str:
+    """With the content's hash, so that it can be kept for ever and a new version is fetched at once."""
+    return f"{BASE}/assets/{name}?v={hashlib.sha256(load_assets()[name]).hexdigest()[:12]}"
+
+
+def draw(
+    page: Page,
+    texts: Texts,
+    look: Look = NOBODY,
+    session: FormSession | None = None,
+    cookie: Secret | None = None,
+    status: int = 200,
+    **facts: Any,
+) -> ASGIResponse:
+    shared = {
+        "page": page,
+        "t": texts,
+        "languages": load_texts(),
+        "tenant": display_name(look),
+        "look": look,
+        "base": BASE,
+        "asset": asset_url,
+        "theme_version": hashlib.sha256(make_theme(look).encode()).hexdigest()[:12] if look.colours else None,
+        "token": None if cookie is None else make_token(cookie, page.key),
+        "session": session,
+        "step_number": None,
+    }
+    body = _environment().get_template(f"{page.name}.html").render(shared | page.facts | facts)
+    headers = NO_STORE | {
+        "Content-Security-Policy": make_policy(look, session),
+        "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=()",
+        "Vary": "Accept-Language, Cookie",
+    }
+    return ASGIResponse(body=body.encode(), status_code=status, media_type="text/html", headers=headers)
+
+
+def make_policy(look: Look, session: FormSession | None) -> str:
+    """Nothing inline, nothing from elsewhere; framed only where the tenant listed it.
+
+    A form's answer may lead back to the tenant, and browsers hold every hop against `form-action`.
+    """
+    targets = "'self'"
+    if session is not None and session.callback_url is not None:
+        targets += f" {origin_of(add_to_query(session.callback_url))}"
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+        f" form-action {targets}; base-uri 'none'; frame-ancestors {' '.join(look.frame_origins) or "'none'"}"
+    )
+
+
+def see_other(url: str, set_cookie: str | None = None) -> ASGIResponse:
+    headers = NO_STORE | {"Location": url}
+    if set_cookie is not None:
+        headers["Set-Cookie"] = set_cookie
+    return ASGIResponse(status_code=303, headers=headers, media_type="text/plain")
+
+
+def picture(data: bytes, media_type: str) -> ASGIResponse:
+    """A drawing is only ever an image: nothing in it may run or load."""
+    headers = {"Cache-Control": "private, max-age=300", "Content-Security-Policy": "default-src 'none'; sandbox"}
+    return ASGIResponse(body=data, media_type=media_type, headers=headers)

@@ -1,0 +1,246 @@
+"""The web form's routes. Each request finds the session anew, and shows or changes it where it stands now."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+import structlog
+from litestar.handlers import HTTPRouteHandler
+from litestar.response.base import ASGIResponse
+
+from kontor.config import Settings
+from kontor.domain.redirects import FormStep, Reentry
+from kontor.domain.sca_machine import AnswerKind, ScaState
+from kontor.domain.secrets import Secret
+from kontor.services.bundle import Services
+from kontor.services.form_sessions import SessionGoneError, StaleStepError
+from kontor.services.redirects import FormView
+from kontor.webform.actions import Deed, act
+from kontor.webform.browser import (
+    AnyRequest,
+    BadRequestError,
+    Cookies,
+    ForgedError,
+    read_form,
+    read_query,
+    refuse_forged,
+    write_language,
+)
+from kontor.webform.pages import Page, make_key, make_page
+from kontor.webform.rendering import (
+    ASSET_TYPES,
+    BASE,
+    NO_STORE,
+    asset_url,
+    draw,
+    load_assets,
+    picture,
+    see_other,
+)
+from kontor.webform.search import search
+from kontor.webform.texts import Texts, choose_texts, load_texts
+from kontor.webform.theme import make_theme
+
+log = structlog.get_logger(__name__)
+
+STEP = f"{BASE}/step"
+Handler = Callable[[AnyRequest], Awaitable[ASGIResponse]]
+
+
+def make_routes(settings: Settings, get_services: Callable[[], Services]) -> list[HTTPRouteHandler]:
+    form = Form(settings, get_services)
+    for name in load_assets():
+        asset_url(name)  # now, rather than within somebody's request
+    routes: list[tuple[str, str, str, Handler]] = [
+        ("GET", BASE, "open", form.open),
+        ("GET", STEP, "show", form.show),
+        ("POST", STEP, "act", form.act),
+        ("GET", f"{BASE}/providers", "search", form.search),
+        ("GET", f"{BASE}/progress", "progress", form.tell_progress),
+        ("GET", f"{BASE}/return", "return", form.come_back),
+        ("GET", f"{BASE}/logo", "logo", form.show_logo),
+        ("GET", f"{BASE}/theme.css", "theme", form.show_theme),
+        ("GET", f"{BASE}/embed.js", "embed", form.show_component),
+        ("GET", f"{BASE}/assets/{{name:str}}", "asset", form.show_asset),
+    ]
+    return [_make_route(form, *one) for one in routes]
+
+
+def _make_route(form: "Form", method: str, path: str, name: str, handler: Handler) -> HTTPRouteHandler:
+    """Whatever goes wrong, a person sees a page."""
+
+    async def handle(request: AnyRequest) -> ASGIResponse:
+        scope: dict[str, Any] = request.scope  # type: ignore[assignment]
+        scope["kontor.operation"] = f"webform {name}"
+        texts = choose_texts(request)
+        try:
+            return await handler(request)
+        except SessionGoneError:
+            return form.draw_notice(texts, "expired", Reentry.SESSION_EXPIRED, 410)
+        except BadRequestError:
+            return form.draw_notice(texts, "error", Reentry.ERROR, 400)
+        except ForgedError:
+            return form.draw_notice(texts, "error", Reentry.ERROR, 403)
+        except Exception:
+            log.exception("webform.failed", operation=name)
+            return form.draw_notice(texts, "defect", Reentry.ERROR, 500)
+
+    return HTTPRouteHandler(path, http_method=method, name=f"webform {name}", status_code=200)(handle)  # type: ignore[arg-type]
+
+
+class Form:
+    def __init__(self, settings: Settings, get_services: Callable[[], Services]) -> None:
+        self._settings = settings
+        self._services = get_services
+        self._is_https = settings.base_url.startswith("https://")
+        self._cookies = Cookies(self._is_https)
+
+    # Pages
+
+    async def open(self, request: AnyRequest) -> ASGIResponse:
+        """The tenant sent the user here. The handle is exchanged for a cookie, and leaves the address bar."""
+        if "prefetch" in request.headers.get("sec-purpose", request.headers.get("purpose", "")):
+            return ASGIResponse(status_code=204, headers=NO_STORE, media_type="text/plain")
+        query = read_query(request)
+        display = query.get("display", "")
+        try:
+            cookie = await self._services().redirects.open_session(
+                Secret(query.get("session", "")),
+                query.get("callbackUrl"),
+                self._cookies.read(request),
+                is_framed=display in ("popup", "frame"),
+            )
+        except SessionGoneError:
+            return self.draw_notice(choose_texts(request), "used", Reentry.ERROR, 410)
+        return see_other(STEP, self._cookies.write(cookie, is_framed=display == "frame"))
+
+    async def show(self, request: AnyRequest) -> ASGIResponse:
+        query = read_query(request)
+        if query.get("lang") in load_texts():
+            return see_other(STEP, write_language(query["lang"], is_https=self._is_https))
+        view, cookie = await self._find(request)
+        if view.session.step is FormStep.END:
+            return self._end(view, choose_texts(request))
+        page = make_page(view, choose_texts(request))
+        return self._draw(view, page, cookie, choose_texts(request), query.get("q", ""))
+
+    async def act(self, request: AnyRequest) -> ASGIResponse:
+        """A page's form. It counts only when its page is still the current one."""
+        form = await read_form(request)
+        texts = choose_texts(request)
+        cookie = self._cookies.read(request)
+        if cookie is None:
+            raise SessionGoneError
+        step = form.get("step", [""])[0]
+        refuse_forged(request, cookie, form.get("token", [""])[0], step, self._settings.base_url)
+        view, _ = await self._find(request)
+        if view.session.step is FormStep.END:
+            return see_other(STEP)
+        page = make_page(view, texts)
+        if page.key != step:
+            return see_other(STEP)
+        try:
+            again = await act(page, Deed(self._services().redirects, view, texts, form))
+        except StaleStepError:
+            again = None
+        if again is None:
+            return see_other(STEP)
+        return self._draw(view, again, cookie, texts, form.get("q", [""])[0], status=422)
+
+    async def come_back(self, request: AnyRequest) -> ASGIResponse:
+        """The bank sends the user here. What the bank's page put into the address goes to the connector as it is."""
+        try:
+            session = await self._services().redirects.find_session(self._cookies.read(request))
+        except SessionGoneError:
+            return draw(Page("returned", "returned"), choose_texts(request), reentry=None)
+        await self._services().redirects.answer(
+            session, AnswerKind.RETURNED, request.scope["query_string"].decode("latin-1")
+        )
+        return see_other(STEP)
+
+    # For the pages' scripts
+
+    async def search(self, request: AnyRequest) -> ASGIResponse:
+        await self._services().redirects.find_session(self._cookies.read(request))
+        query = read_query(request).get("q", "")
+        return _json(search(self._services().providers, query, choose_texts(request)))
+
+    async def tell_progress(self, request: AnyRequest) -> ASGIResponse:
+        """Which page is the current one. For a confirmation in an app, the bank is asked first."""
+        try:
+            view, _ = await self._find(request)
+            consent = view.consent
+            if consent is not None and consent.dialogue.position.state is ScaState.CONFIRMATION:
+                await self._services().redirects.answer(view.session, AnswerKind.CONFIRMED, "")
+                view, _ = await self._find(request)
+        except SessionGoneError:
+            return _json({"step": None})
+        return _json({"step": make_page(view, choose_texts(request)).key})
+
+    # Assets
+
+    async def show_logo(self, request: AnyRequest) -> ASGIResponse:
+        redirects = self._services().redirects
+        logo = await redirects.find_logo(await redirects.find_session(self._cookies.read(request)))
+        if logo is None:
+            return ASGIResponse(status_code=404, headers=NO_STORE, media_type="text/plain")
+        return picture(logo, "image/png" if logo.startswith(b"\x89PNG") else "image/svg+xml")
+
+    async def show_theme(self, request: AnyRequest) -> ASGIResponse:
+        redirects = self._services().redirects
+        look = await redirects.find_look(await redirects.find_session(self._cookies.read(request)))
+        headers = {"Cache-Control": "private, max-age=900"}
+        return ASGIResponse(body=make_theme(look).encode(), media_type="text/css", headers=headers)
+
+    async def show_component(self, request: AnyRequest) -> ASGIResponse:
+        headers = {"Cache-Control": "public, max-age=300", "Cross-Origin-Resource-Policy": "cross-origin"}
+        return ASGIResponse(body=load_assets()["embed.js"], media_type="text/javascript", headers=headers)
+
+    async def show_asset(self, request: AnyRequest) -> ASGIResponse:
+        name = request.path_params["name"]
+        content = load_assets().get(name)
+        if content is None:
+            return ASGIResponse(status_code=404, headers=NO_STORE, media_type="text/plain")
+        headers = {"Cache-Control": "public, max-age=31536000, immutable"}
+        return ASGIResponse(body=content, media_type=ASSET_TYPES[name.rpartition(".")[2]], headers=headers)
+
+    # Parts
+
+    async def _find(self, request: AnyRequest) -> tuple[FormView, Secret]:
+        cookie = self._cookies.read(request)
+        redirects = self._services().redirects
+        session = await redirects.find_session(cookie)
+        assert cookie is not None
+        scope: dict[str, Any] = request.scope  # type: ignore[assignment]
+        scope["kontor.tenant"] = session.principal.tenant_name
+        try:
+            return await redirects.view(session), cookie
+        except StaleStepError:  # it moved on in another tab while it was being looked at
+            return await redirects.view(await redirects.find_session(cookie)), cookie
+
+    def _draw(
+        self, view: FormView, page: Page, cookie: Secret, texts: Texts, query: str, status: int = 200
+    ) -> ASGIResponse:
+        facts: dict[str, Any] = {"error": None} | page.facts
+        if page.name == "provider":
+            facts |= {"query": query, "found": search(self._services().providers, query, texts)}
+        page = Page(page.name, make_key(page.name, view), facts)
+        return draw(page, texts, view.look, view.session, cookie, status, provider=view.provider)
+
+    def _end(self, view: FormView, texts: Texts) -> ASGIResponse:
+        """Back to the tenant. Without a safe place to go, and in a popup or frame, the form ends on its own page."""
+        session = view.session
+        assert session.outcome is not None
+        target = self._services().redirects.target(session)
+        if target is not None and not session.is_framed:
+            return see_other(target)
+        facts = {"outcome": session.outcome, "target": target, "reentry": session.outcome}
+        return draw(Page("end", "end"), texts, view.look, session, **facts)
+
+    def draw_notice(self, texts: Texts, kind: str, reentry: Reentry, status: int) -> ASGIResponse:
+        """A page for who has no session (any more)."""
+        return draw(Page("notice", "notice"), texts, status=status, kind=kind, reentry=reentry)
+
+
+def _json(value: Any) -> ASGIResponse:
+    return ASGIResponse(body=msgspec.json.encode(value), media_type="application/json", headers=NO_STORE)

@@ -1,0 +1,45 @@
+"""Searching for a bank, as the page shows what is found."""
+
+from typing import Any
+
+from kontor.domain.providers import Provider
+from kontor.services.providers import Providers
+from kontor.webform.formatting import format_bank_code
+from kontor.webform.texts import Texts
+
+SHOWN = 8
+LONGEST_QUERY = 100
+# What most people look for, before they have typed anything.
+POPULAR = ("Sparkasse", "Volksbank", "ING", "DKB", "Commerzbank", "Deutsche Bank", "Postbank", "comdirect")
+
+
+def search(providers: Providers, query: str, texts: Texts) -> dict[str, Any]:
+    query = query.strip()[:LONGEST_QUERY]
+    if not query:
+        return {"query": "", "banks": [], "summary": "", "popular": POPULAR}
+    found = providers.list(query, None, None, None)
+    return {
+        "query": query,
+        "banks": [_show(one, texts) for one in found[:SHOWN]],
+        "summary": _summarise(len(found), query, texts),
+        "popular": POPULAR,
+    }
+
+
+def _show(one: Provider, texts: Texts) -> dict[str, Any]:
+    code = texts("provider.code", code=format_bank_code(one.bank_code)) if one.bank_code else None
+    return {
+        "id": str(one.id),
+        "name": one.name,
+        "detail": " · ".join(part for part in (code, one.bic) if part),
+        "logo": f"/providers/v2/{one.id}/logo",
+        "is_available": bool(one.login_fields),
+    }
+
+
+def _summarise(count: int, query: str, texts: Texts) -> str:
+    if count == 0:
+        return texts("provider.none", query=query)
+    if count == 1:
+        return texts("provider.one")
+    return texts("provider.some", count=count) if count <= SHOWN else texts("provider.many", count=count, shown=SHOWN)

@@ -1,0 +1,261 @@
+"""`kontor demo`: starts with one command, ends without leaving anything, and survives every way of being killed.
+
+The tests of this file share one data folder and go on where the one before ended, because each start takes seconds.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from kontor.storage.embedded import EmbeddedPostgres
+from process_tree import (
+    Running,
+    clean_environment,
+    environment_of,
+    find_port,
+    find_processes,
+    is_alive,
+    is_port_free,
+    wait_until,
+)
+
+WELCOME = "Ctrl-C stops everything."
+# Where a tester's own services run, the demo must not touch them: everything here is below this folder.
+TENANT_KEYS = {"name", "regulated", "adminClient", "userClient", "user", "apiKey", "callbackBases"}
+
+
+class Demo:
+    """One data folder, and the demo that runs on it at the moment."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.data = folder / "data"
+        self.port = find_port()
+        self.starts = 0
+        self.running: Running
+
+    def start(self, *more: str, environment: dict[str, str] | None = None) -> Running:
+        self.starts += 1
+        arguments = ["demo", "--port", str(self.port), "--data", str(self.data), *more]
+        output = self.folder / f"start-{self.starts}.log"
+        self.running = Running(arguments, output, environment or clean_environment())
+        return self.running
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return json.loads((self.data / "demo.json").read_text())
+
+    @property
+    def postmaster(self) -> int:
+        return int((EmbeddedPostgres(self.data).cluster / "postmaster.pid").read_text().split()[0])
+
+    def assert_all_gone(self) -> None:
+        assert find_processes(str(self.data)) == []
+        assert is_port_free(self.port)
+        assert not EmbeddedPostgres(self.data).is_running()
+
+    def get_token(self) -> int:
+        tenant = self.facts["tenants"][0]
+        form = {"grant_type": "password"} | tenant["user"]
+        login = (tenant["userClient"]["username"], tenant["userClient"]["password"])
+        return httpx.post(f"{self.facts['baseUrl']}/auth/oauth2/token", data=form, auth=login).status_code
+
+    def remove(self) -> None:
+        self.running.discard()
+        server = EmbeddedPostgres(self.data)
+        server.start()
+        server.stop()
+        shutil.rmtree(server.home)
+
+
+@pytest.fixture(scope="module")
+def demo() -> Iterator[Demo]:
+    """Not in pytest's folder, which is closed to the user that runs PostgreSQL: the cluster is to be in the data."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        demo = Demo(Path(folder))
+        demo.start().wait_for(WELCOME)
+        yield demo
+        demo.remove()
+
+
+def test_first_start_shows_progress_and_a_short_screen(demo):
+    printed = demo.running.printed
+    for step in ("PostgreSQL (first start)", "Migrations", "Demo tenants", "API and worker"):
+        assert step in printed
+    assert f"Kontor runs at http://127.0.0.1:{demo.port}" in printed
+    assert str(demo.data / "demo.json") in printed
+    assert len(printed.splitlines()) < 24
+    assert "Traceback" not in printed
+
+
+def test_demo_json_has_exactly_the_documented_facts_and_is_private(demo):
+    facts = demo.facts
+    assert set(facts) == {"baseUrl", "tenants"}
+    assert facts["baseUrl"] == f"http://127.0.0.1:{demo.port}"
+    assert [(one["name"], one["regulated"]) for one in facts["tenants"]] == [("demo", True), ("demo-redirect", False)]
+    for one in facts["tenants"]:
+        assert set(one) == TENANT_KEYS
+        for login in ("adminClient", "userClient", "user"):
+            assert set(one[login]) == {"username", "password"}
+        assert one["apiKey"].startswith("kontor_key_")
+        assert one["callbackBases"]
+    assert (demo.data / "demo.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_printed_curl_line_works_as_pasted(demo):
+    command = re.search(r"curl .*?(?<!\\)\n", demo.running.printed, re.DOTALL)
+    assert command is not None
+    result = subprocess.run(["bash", "-c", command[0]], capture_output=True, text=True, check=True)
+    assert json.loads(result.stdout)["access_token"].startswith("kontor_at_")
+
+
+def test_every_login_of_demo_json_works(demo):
+    for one in demo.facts["tenants"]:
+        token = f"{demo.facts['baseUrl']}/auth/oauth2/token"
+        for client in (one["adminClient"], one["userClient"]):
+            login = (client["username"], client["password"])
+            assert httpx.post(token, data={"grant_type": "client_credentials"}, auth=login).status_code == 200
+    assert demo.get_token() == 200
+
+
+def test_a_second_start_on_the_same_folder_is_refused(demo):
+    arguments = ["demo", "--port", str(find_port()), "--data", str(demo.data)]
+    second = Running(arguments, demo.folder / "second.log")
+    assert second.process.wait(20) == 1
+    assert f"Refused: Another demo is running on {demo.data}." in second.printed
+    assert "Traceback" not in second.printed
+    assert demo.get_token() == 200
+
+
+def test_a_start_on_a_used_port_is_refused_and_leaves_nothing(demo):
+    """The running demo's own port: Granian alone would let the two share it."""
+    data = demo.folder / "other"
+    second = Running(["demo", "--port", str(demo.port), "--data", str(data)], demo.folder / "port.log")
+    assert second.process.wait(20) == 1
+    assert f"Refused: Cannot listen on 127.0.0.1 port {demo.port}: Address already in use." in second.printed
+    assert "Traceback" not in second.printed
+    assert find_processes(str(data)) == []
+    assert not EmbeddedPostgres(data).cluster.exists()
+
+
+def test_after_kill_9_the_children_end_and_the_next_start_adopts_postgresql(demo):
+    before, postmaster = demo.facts, demo.postmaster
+    assert demo.running.end(signal.SIGKILL) == -signal.SIGKILL
+    demo.start().wait_for(WELCOME)  # at once, while the orphans may still hold the port
+    assert demo.postmaster == postmaster
+    assert demo.facts == before
+    assert demo.get_token() == 200
+    # Alone again: of the first start only PostgreSQL is left, and that now belongs to the second.
+    demo.running.end(signal.SIGKILL)
+    wait_until(lambda: find_processes(str(demo.data)) == [postmaster], "the children end by themselves", 8)
+
+
+def test_after_kill_9_of_postgresql_too_the_next_start_recovers(demo):
+    before, postmaster = demo.facts, demo.postmaster
+    os.kill(postmaster, signal.SIGKILL)
+    wait_until(lambda: not is_alive(postmaster), "PostgreSQL is dead", 5)
+    demo.start("--today", "2026-01-31").wait_for(WELCOME)
+    assert demo.facts == before
+    assert demo.get_token() == 200
+    assert demo.postmaster != postmaster
+
+
+def test_today_reaches_every_process(demo):
+    told = [environment_of(pid) for pid in find_processes(f"KONTOR_PARENT_PID={demo.running.pid}")]
+    assert len(told) >= 2
+    assert {one["KONTOR_TODAY"] for one in told} == {"2026-01-31"}
+
+
+def test_ctrl_c_in_a_terminal_stops_everything(demo):
+    """A terminal sends SIGINT to the whole process group."""
+    assert demo.running.end(signal.SIGINT, is_group=True) == 0
+    demo.assert_all_gone()
+    assert "Stopping …" in demo.running.printed
+    assert f"Stopped; the data stays in {demo.data}" in demo.running.printed
+    assert "Traceback" not in demo.running.printed
+
+
+def test_without_demo_json_the_logins_are_renewed_and_sigterm_stops_everything(demo):
+    old = demo.facts
+    (demo.data / "demo.json").unlink()
+    demo.start().wait_for(WELCOME)
+    new = demo.facts
+    for before, after in zip(old["tenants"], new["tenants"], strict=True):
+        assert before["userClient"]["password"] != after["userClient"]["password"]
+        assert before["apiKey"] != after["apiKey"]
+    assert demo.get_token() == 200
+    assert demo.running.end(signal.SIGTERM) == 0
+    demo.assert_all_gone()
+
+
+@pytest.mark.parametrize("moment", ["PostgreSQL", "Demo tenants"])
+def test_sigint_to_the_process_alone_during_the_start_stops_everything(demo, moment):
+    """Before the API and the worker are started, and while they are."""
+    running = demo.start()
+    running.wait_for(moment)
+    time.sleep(0.2)
+    assert running.end(signal.SIGINT, seconds=15) == 0
+    assert WELCOME not in running.printed
+    assert "Traceback" not in running.printed
+    demo.assert_all_gone()
+
+
+def test_a_terminal_that_is_closed_stops_everything(demo):
+    """SIGHUP, and from then on nobody reads what is printed."""
+    reader, writer = os.pipe()
+    process = subprocess.Popen(
+        [*demo.running.command, "demo", "--port", str(demo.port), "--data", str(demo.data)],
+        env=clean_environment(), stdin=subprocess.DEVNULL, stdout=writer, stderr=writer, start_new_session=True,
+    )  # fmt: skip
+    os.close(writer)
+    seen = b""
+    while WELCOME.encode() not in seen:
+        seen += os.read(reader, 4096)
+    os.close(reader)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(45) == 0
+    demo.assert_all_gone()
+
+
+def test_killed_during_the_first_start_the_next_one_works(tmp_path):
+    """While initdb is at work, which goes on without its parent."""
+    demo = Demo(tmp_path)
+    try:
+        first = demo.start()
+        home = None
+        while home is None or not any(one.name.startswith("cluster.new-") for one in home.iterdir()):
+            assert first.process.poll() is None, first.printed
+            home = EmbeddedPostgres(demo.data).home if (demo.data / "postgres.json").exists() else None
+            home = home if home is not None and home.exists() else None
+            time.sleep(0.002)
+        first.end(signal.SIGKILL)
+        second = demo.start()
+        second.wait_for(WELCOME)
+        assert demo.get_token() == 200
+        assert second.end(signal.SIGINT) == 0
+        demo.assert_all_gone()
+        assert not [one for one in home.iterdir() if one.name.startswith(("cluster.new", "initdb"))]
+    finally:
+        demo.remove()
+
+
+def test_sigterm_during_initdb_ends_cleanly(tmp_path):
+    demo = Demo(tmp_path)
+    running = demo.start()
+    running.wait_for("is starting")
+    assert running.end(signal.SIGTERM, is_group=True) == 0
+    assert "Traceback" not in running.printed
+    demo.assert_all_gone()
+    shutil.rmtree(EmbeddedPostgres(demo.data).home, ignore_errors=True)

@@ -1,0 +1,103 @@
+"""Settings: every variable is read, mistakes are told by name, and secrets stay secret."""
+
+from dataclasses import fields
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from kontor.config import PREFIX, SettingError, Settings, describe_settings, export_settings, read_settings
+from kontor.domain.secrets import Secret
+
+GIVEN = {
+    "base_url": ("https://kontor.example", "https://kontor.example"),
+    "data": ("/srv/kontor", Path("/srv/kontor")),
+    "database_url": ("postgresql://a:hidden-1@b/c", Secret("postgresql://a:hidden-1@b/c")),
+    "migration_database_url": ("postgresql://o:hidden-2@b/c", Secret("postgresql://o:hidden-2@b/c")),
+    "is_embedded": ("true", True),
+    "parent_pid": ("4711", 4711),
+    "master_key": ("hidden-3", Secret("hidden-3")),
+    "master_key_command": ("vault read kontor", "vault read kontor"),
+    "pool_size": ("3", 3),
+    "request_seconds": ("60", 60),
+    "max_body_bytes": ("2048", 2048),
+    "max_bulk_body_bytes": ("4096", 4096),
+    "trusted_proxies": ("10.0.0.1, ::1", ("10.0.0.1", "::1")),
+    "metrics_token": ("hidden-4", Secret("hidden-4")),
+    "otlp_endpoint": ("http://collector:4318", "http://collector:4318"),
+    "log_level": ("debug", "debug"),
+    "log_format": ("text", "text"),
+    "today": ("2026-02-28", date(2026, 2, 28)),
+    "demo": ("1", True),
+}
+
+
+def complete(kind: object, default: object) -> str:
+    """A value other than the default, for settings that others have added."""
+    return {bool: "false" if default else "true", int: "77", float: "7.5"}.get(type(default), "something")
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    known = {name: text for name, (text, _) in GIVEN.items()}
+    for one in fields(Settings):
+        known.setdefault(one.name, complete(one.type, one.default))
+    return {PREFIX + name.upper(): text for name, text in known.items()}
+
+
+def test_every_variable_is_parsed(environment):
+    settings = read_settings(environment)
+    for name, (_, value) in GIVEN.items():
+        assert getattr(settings, name) == value, name
+    plain = read_settings({})
+    for one in fields(Settings):
+        assert getattr(settings, one.name) != getattr(plain, one.name), one.name
+
+
+def test_exported_settings_are_read_back_as_they_were(environment):
+    for settings in (read_settings(environment), read_settings({})):
+        assert read_settings(export_settings(settings)) == settings
+
+
+def test_no_secret_is_shown(environment):
+    shown = f"{read_settings(environment)!r} {read_settings(environment)}"
+    assert "hidden" not in shown
+    assert shown.count("Secret(***)") == 8
+
+
+def test_an_empty_variable_counts_as_not_given():
+    assert read_settings({PREFIX + one.name.upper(): "" for one in fields(Settings)}) == read_settings({})
+
+
+def test_arguments_win_over_the_environment():
+    assert read_settings({"KONTOR_POOL_SIZE": "3"}, pool_size=4, base_url=None).pool_size == 4
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("BASE_URL", "kontor.example"),
+        ("BASE_URL", "https://kontor.example/"),
+        ("POOL_SIZE", "0"),
+        ("POOL_SIZE", "many"),
+        ("REQUEST_SECONDS", "-1"),
+        ("MAX_BODY_BYTES", "10"),
+        ("MAX_BULK_BODY_BYTES", "10"),
+        ("TRUSTED_PROXIES", "10.0.0.1,proxy"),
+        ("OTLP_ENDPOINT", "collector:4318"),
+        ("LOG_LEVEL", "loud"),
+        ("LOG_FORMAT", "xml"),
+        ("TODAY", "tomorrow"),
+        ("IS_EMBEDDED", "perhaps"),
+        ("PARENT_PID", "mother"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_told_by_its_name(variable, text):
+    with pytest.raises(SettingError, match=PREFIX + variable):
+        read_settings({PREFIX + variable: text})
+
+
+def test_every_setting_is_described():
+    described = describe_settings()
+    assert [row[0] for row in described] == [PREFIX + one.name.upper() for one in fields(Settings)]
+    assert all(len(row[2]) > 10 for row in described)

@@ -1,0 +1,147 @@
+"""Driving a connector through a dialogue, each step in a process of its own that is killed after it."""
+
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from scenarios import SUBJECTS, Scenario, Subject
+
+from kontor.connectors.base import (
+    Answer,
+    Cancel,
+    ChooseMedium,
+    ChooseMethod,
+    Context,
+    Continue,
+    Done,
+    Failed,
+    Fetch,
+    NeedConfirmation,
+    NeedMedium,
+    NeedMethod,
+    NeedRedirect,
+    NeedTan,
+    Poll,
+    Progress,
+    Returned,
+    State,
+    Step,
+    Tan,
+)
+from kontor.domain.secrets import Secret
+
+TODAY = date(2026, 11, 13)
+QUESTIONS = (NeedMethod, NeedMedium, NeedTan, NeedConfirmation, NeedRedirect)
+FETCH = Fetch()
+
+
+@dataclass(frozen=True)
+class Call:
+    """One step, as it can be sent to another process: plain data, the state as JSON text."""
+
+    subject: str
+    credentials: dict[str, str]
+    job: Fetch = FETCH
+    memory: str | None = None
+    state: str | None = None
+    answer: tuple[str, str | None] = ("Continue", None)
+    context: Context = field(default_factory=lambda: Context(TODAY, "customer"))
+
+
+def run_step(call: Call) -> Step:
+    subject = next(one for one in SUBJECTS if one.name == call.subject)
+    connector, provider = subject.make(), subject.provider()
+    credentials = {key: Secret(value) for key, value in call.credentials.items()}
+    if call.state is None:
+        memory = None if call.memory is None else json.loads(call.memory)
+        return connector.begin(provider, credentials, call.job, memory, call.context)
+    return connector.resume(provider, credentials, json.loads(call.state), unpack(call.answer), call.context)
+
+
+def pack(answer: Answer) -> tuple[str, str | None]:
+    """Secrets refuse to be serialised, so an answer travels as plain text."""
+    match answer:
+        case ChooseMethod(text) | ChooseMedium(text) | Returned(text):
+            return type(answer).__name__, text
+        case Tan(secret):
+            return "Tan", secret.reveal()
+    return type(answer).__name__, None
+
+
+def unpack(packed: tuple[str, str | None]) -> Answer:
+    kind, text = packed
+    if text is None:
+        return {"Continue": Continue, "Poll": Poll, "Cancel": Cancel}[kind]()
+    if kind == "Tan":
+        return Tan(Secret(text))
+    return {"ChooseMethod": ChooseMethod, "ChooseMedium": ChooseMedium, "Returned": Returned}[kind](text)
+
+
+def _serve(call: Call, pipe: Any) -> None:
+    try:
+        pipe.send((os.getpid(), run_step(call)))
+    except BaseException as error:
+        pipe.send((os.getpid(), repr(error)))
+    signal.pause()  # until killed: a process never ends by itself between two steps
+
+
+_processes = multiprocessing.get_context("forkserver")
+_processes.set_forkserver_preload(["dialogue"])
+
+
+def run_in_new_process(call: Call) -> Step:
+    here, there = _processes.Pipe()
+    process = _processes.Process(target=_serve, args=(call, there))
+    process.start()
+    try:
+        assert here.poll(120), "the step does not end"
+        pid, step = here.recv()
+        assert pid not in (os.getpid(), os.getppid())
+    finally:
+        process.kill()
+        process.join()
+    assert not isinstance(step, str), f"a connector must not raise: {step}"
+    return step
+
+
+Run = Callable[[Call], Step]
+
+
+def first_call(subject: Subject, scenario: Scenario, **facts: Any) -> Call:
+    context = Context(TODAY, "customer", "93.184.216.34", scenario.callback_url)
+    return Call(subject.name, dict(scenario.credentials), context=context, **facts)
+
+
+def drive(subject: Subject, scenario: Scenario, run: Run, **facts: Any) -> list[Step]:
+    """Every step of the dialogue, the last one being its end."""
+    answers = list(scenario.answers)
+    call = first_call(subject, scenario, **facts)
+    steps = [run(call)]
+    while not isinstance(steps[-1], Done | Failed):
+        assert len(steps) < 20, "the dialogue does not end"
+        step = steps[-1]
+        call = replace(call, state=freeze(step.state), answer=pack(_choose(step, answers)))
+        steps.append(run(call))
+    assert answers == [], "the bank did not ask for all that was answered"
+    return steps
+
+
+def _choose(step: Step, answers: list[Answer]) -> Answer:
+    """Where there is nothing to choose the caller chooses alone, as Kontor does."""
+    if isinstance(step, Progress):
+        return Continue()
+    if isinstance(step, NeedMethod) and len(step.methods) == 1:
+        return ChooseMethod(step.methods[0].code)
+    if isinstance(step, NeedMedium) and len(step.media) == 1:
+        return ChooseMedium(step.media[0].name)
+    return answers.pop(0)
+
+
+def freeze(state: State) -> str:
+    """As it lies in the database between two steps."""
+    return json.dumps(state, allow_nan=False)

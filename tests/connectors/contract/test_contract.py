@@ -1,0 +1,181 @@
+"""The contract of `kontor.connectors.base`, for every connector and scenario, with a process killed after each step."""
+
+import json
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+import pytest
+from dialogue import QUESTIONS, drive, first_call, freeze, pack, replace, run_in_new_process, run_step
+from scenarios import SUBJECTS
+
+from kontor.connectors.base import (
+    Cancel,
+    ChooseMedium,
+    ChooseMethod,
+    Continue,
+    Done,
+    Failed,
+    FailureKind,
+    Fetch,
+    Poll,
+    ProblemKind,
+    Progress,
+    Returned,
+    Tan,
+)
+from kontor.domain.secrets import Secret
+from kontor.domain.transactions import clean_transaction, find_day
+
+CASES = [(subject, scenario) for subject in SUBJECTS for scenario in subject.scenarios]
+each_case = pytest.mark.parametrize(
+    ("subject", "scenario"), CASES, ids=[f"{subject.name}-{scenario.name}" for subject, scenario in CASES]
+)
+each_fetch = pytest.mark.parametrize(
+    ("subject", "scenario"),
+    [case for case in CASES if case[1].ends is None],
+    ids=[f"{subject.name}-{scenario.name}" for subject, scenario in CASES if scenario.ends is None],
+)
+_known: dict[tuple[str, str], list] = {}
+
+
+def steps_of(subject, scenario):
+    """The dialogue with a new process for every step, driven once for all tests."""
+    key = (subject.name, scenario.name)
+    if key not in _known:
+        _known[key] = drive(subject, scenario, run_in_new_process)
+    return _known[key]
+
+
+def walk(value):
+    """Everything inside, down to the plain values."""
+    yield value
+    if is_dataclass(value):
+        for one in fields(value):
+            yield from walk(getattr(value, one.name))
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from walk(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from walk(inner)
+
+
+@each_case
+def test_dialogue_ends_as_it_should_though_every_step_has_a_process_of_its_own(subject, scenario):
+    last = steps_of(subject, scenario)[-1]
+    if scenario.ends is None:
+        assert isinstance(last, Done)
+    else:
+        assert isinstance(last, Failed)
+        assert last.kind is scenario.ends
+
+
+@each_case
+def test_state_and_memory_are_json_without_secrets(subject, scenario):
+    secrets = {one.value.reveal() for one in scenario.answers if isinstance(one, Tan) and one.value.reveal()}
+    keys = {one.key for one in subject.provider().login_fields if one.is_secret}
+    secrets |= {value for key, value in scenario.credentials.items() if key in keys}
+    for step in steps_of(subject, scenario):
+        for kept in (getattr(step, "state", None), getattr(step, "memory", None)):
+            if kept is not None:
+                assert json.loads(freeze(kept)) == kept
+                assert not secrets & {one for one in walk(kept) if isinstance(one, str)}
+                assert not any(len(one) > 4 and one in freeze(kept) for one in secrets)
+
+
+@each_case
+def test_the_same_dialogue_gives_the_same_again(subject, scenario):
+    assert drive(subject, scenario, run_step) == steps_of(subject, scenario)
+
+
+@each_fetch
+def test_header_data_comes_once_and_before_the_rest(subject, scenario):
+    steps = steps_of(subject, scenario)
+    assert [isinstance(one, Progress) for one in steps[-2:]] == [True, False]
+    assert sum(isinstance(one, Progress) for one in steps) == 1
+    headers = steps[-2].partial
+    keys = [one.key for one in headers.products]
+    assert keys
+    assert len(keys) == len(set(keys))
+    assert headers.active_method is None or headers.active_method in headers.methods
+
+
+@each_fetch
+def test_everything_fetched_belongs_to_a_product_of_the_header_data(subject, scenario):
+    *_, progress, done = steps_of(subject, scenario)
+    kinds = {one.key: one.category for one in progress.partial.products}
+    missing = {one.product_key for one in done.result.problems if one.kind is ProblemKind.PRODUCT}
+    assert set(done.result.transactions) | set(done.result.positions) <= set(kinds)
+    assert all(kinds[key].is_depot for key in done.result.positions)
+    failed = {one.product_key for one in done.result.problems} - {None}
+    assert failed - missing <= set(kinds)
+    fetched = set(done.result.transactions) | set(done.result.positions)
+    assert fetched | failed >= set(kinds), "a product is fetched, or there is a problem that says why not"
+
+
+@each_fetch
+def test_problems_are_those_of_the_scenario(subject, scenario):
+    result = steps_of(subject, scenario)[-1].result
+    assert {one.kind for one in result.problems} == set(scenario.problems)
+
+
+@each_fetch
+def test_amounts_are_decimals_and_times_know_their_zone(subject, scenario):
+    for value in walk(tuple(steps_of(subject, scenario)[-2:])):
+        assert not isinstance(value, float)
+        if isinstance(value, datetime):
+            assert value.tzinfo is not None
+        if isinstance(value, Decimal) and not scenario.has_broken_rows:
+            assert value.is_finite()
+
+
+@each_fetch
+def test_rows_can_be_stored_as_they_are(subject, scenario):
+    if scenario.has_broken_rows:
+        pytest.skip("that is what it is for")
+    for rows in steps_of(subject, scenario)[-1].result.transactions.values():
+        for one in rows:
+            assert clean_transaction(one) == one
+            assert find_day(one) is not None
+
+
+@each_fetch
+def test_what_is_remembered_spares_the_user_the_next_authentication(subject, scenario):
+    done = steps_of(subject, scenario)[-1]
+    if done.memory is None:
+        pytest.skip("the connector remembers nothing")
+    call = first_call(subject, scenario, memory=freeze(done.memory))
+    assert isinstance(run_step(call), Progress)
+
+
+@each_fetch
+def test_only_selected_products_and_days_are_fetched(subject, scenario):
+    done = steps_of(subject, scenario)[-1]
+    if not done.result.transactions or scenario.has_broken_rows:
+        pytest.skip("nothing to select from")
+    key = min(done.result.transactions)
+    since = date(2026, 11, 1)
+    job = Fetch(selected=(key,), since={key: since})
+    part = drive(subject, scenario, run_step, job=job)[-1].result
+    assert set(part.transactions) == {key}
+    assert part.positions == {}
+    everything = done.result.transactions[key]
+    wanted = [one for one in everything if one.is_pending or find_day(one) >= since]
+    assert set(wanted) <= set(part.transactions[key]) <= set(everything)
+
+
+@each_case
+def test_no_answer_makes_it_raise(subject, scenario):
+    """Whatever is answered to whatever was asked: the result is a step."""
+    nonsense = "💥 ' -- \x00"
+    answers = [Continue(), Poll(), Cancel(), ChooseMethod(nonsense), ChooseMedium(nonsense), Returned(nonsense)]
+    for step in steps_of(subject, scenario):
+        if isinstance(step, QUESTIONS):
+            for answer in (*answers, Tan(Secret(nonsense)), Tan(Secret(""))):
+                call = replace(first_call(subject, scenario), state=freeze(step.state), answer=pack(answer))
+                result = run_step(call)
+                assert isinstance(result, (*QUESTIONS, Progress, Done, Failed)), result
+            call = replace(first_call(subject, scenario), state=freeze(step.state), answer=pack(Cancel()))
+            assert run_step(call) == Failed(FailureKind.CANCELLED)

@@ -1,0 +1,75 @@
+"""Kontor's processes, started as an operator would start them."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+from kontor.config import Settings, export_settings
+
+
+class running_server:  # noqa: N801 (reads as a statement)
+    """`kontor serve` for the time of a block."""
+
+    def __init__(self, settings: Settings, log: Path, workers: int = 1) -> None:
+        self.settings = settings
+        self.log = log
+        self.command = ["serve", "--port", settings.base_url.rpartition(":")[2], "--workers", str(workers)]
+
+    def __enter__(self) -> str:
+        self.process = start_kontor(self.settings, self.command, self.log)
+        wait_until_ready(self.settings.base_url, self.process, self.log)
+        return self.settings.base_url
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        assert self.process.wait(40) == 0, self.log.read_text()
+
+
+class running_worker:  # noqa: N801 (reads as a statement)
+    """`kontor worker` for the time of a block."""
+
+    def __init__(self, settings: Settings, log: Path) -> None:
+        self.settings = settings
+        self.log = log
+
+    def __enter__(self) -> subprocess.Popen[bytes]:
+        self.process = start_kontor(self.settings, ["worker"], self.log)
+        return self.process
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        assert self.process.wait(60) == 0, self.log.read_text()
+
+
+def start_kontor(settings: Settings, arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
+    with log.open("ab") as file:
+        return subprocess.Popen(
+            [sys.executable, "-m", "kontor", *arguments],
+            env=os.environ | export_settings(settings),
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+
+
+def wait_until_ready(base_url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        assert process.poll() is None, log.read_text()
+        try:
+            if httpx.get(f"{base_url}/health/ready", timeout=2).status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.05)
+    raise AssertionError(f"not ready in time:\n{log.read_text()}")
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]

@@ -1,0 +1,93 @@
+"""The glossary names every word of `wire/`, and every name it gives exists in the code."""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import re
+from enum import Enum
+from pathlib import Path
+from types import ModuleType
+
+import msgspec
+import pytest
+
+import kontor.domain
+import kontor.wire
+from kontor.services import accesses, providers, transactions
+from kontor.wire.transactions import FIELDS
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|", PAGE, re.MULTILINE)
+INSIDE = dict(ROWS)
+SAME = set(re.findall(r"`(\w+)`", PAGE.rpartition("## The same inside and outside")[2]))
+# Their words are English, or prescribed by an RFC.
+ENGLISH_ROOMS = ("errors", "tokens", "management", "products_en", "relations", "consents")
+
+
+def load_modules(package: ModuleType) -> dict[str, ModuleType]:
+    names = [one.name for one in pkgutil.iter_modules(package.__path__)]
+    return {name: importlib.import_module(f"{package.__name__}.{name}") for name in names}
+
+
+WIRE = load_modules(kontor.wire)
+SHAPES = [
+    (one.__name__, field.encode_name)
+    for name, module in WIRE.items()
+    if name not in ENGLISH_ROOMS
+    for one in vars(module).values()
+    if inspect.isclass(one) and issubclass(one, msgspec.Struct) and one.__module__ == module.__name__
+    for field in msgspec.structs.fields(one)
+]
+TABLES = [
+    (word, f"{type(member).__name__}.{member.name}")
+    for module in WIRE.values()
+    for table in vars(module).values()
+    if isinstance(table, dict)
+    for member, word in table.items()
+    if isinstance(member, Enum) and isinstance(word, str)
+]
+CLASSES = {
+    name: one
+    for module in [*load_modules(kontor.domain).values(), accesses, providers, transactions]
+    for name, one in vars(module).items()
+    if inspect.isclass(one)
+}
+SOURCE = "\n".join(
+    file.read_text(encoding="utf-8")
+    for room in ("domain", "storage")
+    for file in (ROOT / "src/kontor" / room).glob("*.py")
+)
+
+
+def test_no_word_is_explained_twice():
+    words = [word for word, _ in ROWS]
+    assert sorted(words) == sorted(set(words))
+
+
+@pytest.mark.parametrize(("shape", "word"), SHAPES, ids=lambda one: str(one))
+def test_every_field_of_the_wire_is_in_the_glossary(shape, word):
+    assert word in INSIDE or word in SAME
+
+
+@pytest.mark.parametrize(("word", "inside"), sorted(set(TABLES)))
+def test_every_value_of_the_wire_has_its_member(word, inside):
+    assert INSIDE.get(word) == inside
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=lambda one: one.key)
+def test_every_key_of_a_listed_transaction_has_its_column(field):
+    inside = field.key if field.key in SAME else INSIDE[field.key].rpartition(".")[2]
+    assert inside == field.column
+
+
+@pytest.mark.parametrize(("word", "inside"), ROWS)
+def test_every_name_inside_exists(word, inside):
+    owner, dot, name = inside.partition(".")
+    if not dot:
+        assert owner in CLASSES or re.search(rf"\b{owner}\b", SOURCE)
+        return
+    one = CLASSES[owner]
+    names = {field.name for field in dataclasses.fields(one)} if dataclasses.is_dataclass(one) else set(one.__members__)
+    assert name in names

@@ -1,0 +1,224 @@
+"""Rules that hold for the whole of the source, checked on its syntax trees."""
+
+import ast
+import copy
+import json
+import pickle
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+import structlog
+
+from kontor.domain.secrets import Secret
+from kontor.logs import mask_secrets
+
+SOURCE = Path(__file__).parents[1] / "src" / "kontor"
+FILES = sorted(SOURCE.rglob("*.py"))
+SQL = re.compile(
+    r"^\s*(select\s.+\sfrom|select\s+\w+\(|insert\s+into|update\s+\w+(\s+\w+)?\s+set|delete\s+from|create\s+(table|index|role)"
+    r"|alter\s+(table|role)|drop\s+(table|index|role)|truncate\s|grant\s.+\sto\s|revoke\s.+\sfrom\s|with\s+\w+\s+as\s*\()",
+    re.IGNORECASE | re.DOTALL,
+)
+CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+
+
+def name_of(file: Path) -> str:
+    return str(file.relative_to(SOURCE))
+
+
+def parse(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+def find_docstrings(tree: ast.AST) -> set[int]:
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+
+
+def text_of(node: ast.expr) -> str:
+    """The literal text of a string or f-string, with `{}` for what is put in."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return ""
+
+
+def find_sql(tree: ast.Module) -> list[ast.expr]:
+    skipped = find_docstrings(tree)
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant | ast.JoinedStr)
+        and id(node) not in skipped | inside
+        and SQL.search(text_of(node))
+    ]
+
+
+def module_constants(tree: ast.Module) -> set[str]:
+    """UPPER_CASE names that are bound at the top of the module and nowhere else."""
+    found: set[str] = set()
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        found |= {one.id for one in targets if isinstance(one, ast.Name) and CONSTANT.fullmatch(one.id)}
+    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)]
+    for function in functions:
+        for node in ast.walk(function):
+            if isinstance(node, ast.arg):
+                found.discard(node.arg)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.discard(node.id)
+    return found
+
+
+def is_constant(node: ast.expr, constants: set[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in constants
+
+
+def find_unsafe_sql(tree: ast.Module) -> list[int]:
+    """Lines where something other than a constant of the module is put into SQL."""
+    constants = module_constants(tree)
+    lines = [
+        node.lineno
+        for node in find_sql(tree)
+        for part in (node.values if isinstance(node, ast.JoinedStr) else [])
+        if isinstance(part, ast.FormattedValue)
+        and not (is_constant(part.value, constants) and part.format_spec is None)
+    ]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
+            sides = [node.left, node.right]
+            others = [one for one in sides if not text_of(one) and not is_constant(one, constants)]
+            if others and any(SQL.search(text_of(one)) for one in sides):
+                lines.append(node.lineno)
+        is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if is_method and node.func.attr in ("format", "join", "replace") and SQL.search(text_of(node.func.value)):
+            lines.append(node.lineno)
+    return lines
+
+
+@pytest.mark.parametrize("file", sorted((SOURCE / "storage").rglob("*.py")), ids=name_of)
+def test_sql_has_only_constants_put_into_it(file):
+    assert find_unsafe_sql(parse(file)) == []
+
+
+@pytest.mark.parametrize("file", [one for one in FILES if "storage" not in one.parts], ids=name_of)
+def test_there_is_no_sql_outside_storage(file):
+    assert [node.lineno for node in find_sql(parse(file))] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "is_safe"),
+    [
+        ("C = 'a, b'\nx = f'select {C} from t where id = %s'", True),
+        ("C = 'a'\nD = f'{C}, b'\nx = f'select {D} from t'", True),
+        ("A = 'select 1 from t'", True),
+        ("def f(name):\n    return f'select a from {name}'", False),
+        ("def f(name):\n    C = name\n    return f'select {C} from t'", False),
+        ("C = 'a'\ndef f(C):\n    return f'select {C} from t'", False),
+        ("c = 'a'\nx = f'select {c} from t'", False),
+        ("def f(n):\n    return 'select a from t where n = ' + n", False),
+        ("def f(n):\n    return 'select a from t where n = %s' % n", False),
+        ("def f(n):\n    return 'select a from {}'.format(n)", False),
+        ("C = 'a'\nx = f'select {C.lower()} from t'", False),
+        ("x = f'delete from t where id = {1 + 1}'", False),
+    ],
+)
+def test_the_rule_about_sql_finds_what_it_should(source, is_safe):
+    assert (find_unsafe_sql(ast.parse(source)) == []) is is_safe
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_no_file_is_longer_than_400_lines_and_no_function_than_60(file):
+    if "data" in file.parts or "static" in file.parts:
+        pytest.skip("data")
+    assert len(file.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
+    functions = [one for one in ast.walk(parse(file)) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    lengths = {one.name: (one.end_lineno or 0) - one.lineno + 1 for one in functions}
+    assert {name: length for name, length in lengths.items() if length > MAX_FUNCTION_LINES} == {}
+
+
+# Secret
+
+
+HIDDEN = "the hidden text"
+
+
+@pytest.fixture
+def secret():
+    return Secret(HIDDEN)
+
+
+def test_secret_is_not_printed_or_formatted(secret):
+    shown = [
+        str(secret),
+        repr(secret),
+        f"{secret}",
+        f"{secret!r}",
+        f"{secret!s:>40}",
+        f"{secret:>40}",
+        "%s %r" % (secret, secret),  # noqa: UP031 (this way must not work either)
+    ]
+    shown += [f"{secret}", str([secret]), str({"key": secret}), str((secret,)), ascii(secret)]
+    assert [one for one in shown if HIDDEN in one] == []
+
+
+def test_secret_is_not_pickled_copied_or_encoded(secret):
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError):
+            pickle.dumps(secret, protocol)
+    for encode in (
+        json.dumps,
+        msgspec.json.encode,
+        msgspec.msgpack.encode,
+        msgspec.to_builtins,
+        copy.copy,
+        copy.deepcopy,
+    ):
+        with pytest.raises(TypeError):
+            encode(secret)
+    assert HIDDEN not in json.dumps({"key": secret}, default=str)
+    assert not hasattr(secret, "__dict__")
+
+
+def test_secret_in_an_exception_is_not_shown(secret):
+    with pytest.raises(ValueError) as caught:
+        raise ValueError("wrong", secret)
+    assert HIDDEN not in str(caught.value) + repr(caught.value)
+
+
+def test_secret_is_equal_only_to_the_same_secret(secret):
+    assert secret == Secret(HIDDEN)
+    assert hash(secret) == hash(Secret(HIDDEN))
+    assert secret != Secret("other")
+    assert secret != HIDDEN
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["password", "client_secret", "token", "access_token", "Authorization", "api_key", "apikey", "credentials", "pin",
+     "tan", "set_cookie", "database_url"],
+)  # fmt: skip
+def test_log_masks_fields_that_sound_secret(name):
+    assert mask_secrets(None, "info", {"event": "x", name: HIDDEN}) == {"event": "x", name: "***"}
+
+
+def test_log_masks_secrets_under_any_name_and_depth(secret):
+    masked = mask_secrets(
+        None, "info", {"event": "token issued", "name": secret, "nested": {"a": [secret]}, "count": 3}
+    )
+    assert (masked["event"], masked["name"], masked["count"]) == ("token issued", "***", 3)
+    rendered = structlog.processors.JSONRenderer()(None, "info", masked)
+    assert HIDDEN not in rendered
+    assert HIDDEN not in structlog.dev.ConsoleRenderer(colors=False)(
+        None, "info", {"event": "x", "nested": {"a": [secret]}}
+    )
