@@ -24,7 +24,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--endpoint", choices=list_endpoints(), help="only this one; docs/benchmarks stays as it is")
     parser.add_argument("--rounds", type=int, help="rounds of all three (default 9, quick 3)")
     parser.add_argument("--seconds", type=float, help="length of one measurement (default 2, quick 0.7)")
-    parser.add_argument("--connections", type=int, default=32, help="requests in flight (default 32)")
+    parser.add_argument("--connections", type=int, help="requests in flight (default: as each endpoint says)")
     return parser.parse_args(arguments)
 
 

@@ -1,11 +1,12 @@
-"""A server that only sends a ready answer, to see what the generator can do: `python -m benchmarks.ceiling <port>`."""
+"""A server that only sends a ready answer of the same length, to see what the generator can do: `python -m benchmarks.ceiling <port>`."""
 
 import asyncio
+import os
 import sys
 
 import uvloop
 
-BODY = b'{"userReference":"00000000-0000-0000-0000-000000000000","username":"somebody@example.com"}'
+BODY = b"x" * int(os.environ["BENCH_BODY_BYTES"])
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (len(BODY), BODY)
 
 

@@ -1,7 +1,7 @@
 """Which process runs on which core, and how much processor time it took."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 
@@ -27,12 +27,32 @@ def pin(cores: set[int]) -> Callable[[], None]:
 
 def cpu_seconds(session: int) -> float:
     """Processor time of all living processes of a session, 0 where /proc is missing."""
-    ticks = 0
+    return _add_up(lambda fields: int(fields[3]) == session)
+
+
+def children_cpu_seconds(parent: int) -> float:
+    """Of all living children: PostgreSQL serves each connection with a child in a session of its own."""
+    return _add_up(lambda fields: int(fields[1]) == parent)
+
+
+def list_children(parent: int) -> list[int]:
+    return [pid for pid, fields in _read_processes() if int(fields[1]) == parent]
+
+
+def find_parent(pid: int) -> int:
+    return next((int(fields[1]) for one, fields in _read_processes() if one == pid), 0)
+
+
+def _add_up(is_counted: Callable[[list[str]], bool]) -> float:
+    ticks = sum(int(fields[11]) + int(fields[12]) for _, fields in _read_processes() if is_counted(fields))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _read_processes() -> Iterator[tuple[int, list[str]]]:
+    """(process id, what /proc/<id>/stat says after the name): its state, its parent, its group, its session, …"""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if int(fields[3]) == session:
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+        yield int(folder.name), fields

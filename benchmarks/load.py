@@ -18,6 +18,7 @@ from benchmarks.endpoints import Request
 
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _END = b"\r\n\r\n"
+LAST_SECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Measurement:
-    """`answers` and `cpu` include the warm-up; everything else is of the measured seconds alone."""
+    """`answers` and `cpu` include the warm-up and the last answers; everything else is of the measured seconds alone."""
 
     rate: float
     p50: float
@@ -59,6 +60,7 @@ class Counter:
         self.latencies: list[float] = []
         self.failures = 0
         self.lost = 0
+        self.open = 0  # requests without their whole answer
         self.is_over = False
 
 
@@ -76,6 +78,7 @@ class Connection(asyncio.Protocol):
         self.counter.lost += not self.counter.is_over
 
     def ask(self) -> None:
+        self.counter.open += 1
         self.asked_at = time.perf_counter()
         self.transport.write(next(self.counter.requests))
 
@@ -95,6 +98,7 @@ class Connection(asyncio.Protocol):
         self.missing -= len(data)
         if self.missing <= 0:
             self.missing = -1
+            self.counter.open -= 1
             self.counter.latencies.append(time.perf_counter() - self.asked_at)
             if not self.counter.is_over:
                 self.ask()
@@ -112,7 +116,10 @@ async def measure(load: Load) -> Measurement:
     await asyncio.sleep(load.seconds)
     latencies, seconds = sorted(counter.latencies[warm:]), time.perf_counter() - started
     counter.is_over = True
-    await asyncio.sleep(0.1)  # for the last answers
+    # The server works on the last ones too, so they belong to the answers that its processor time is divided by.
+    end = time.perf_counter() + LAST_SECONDS
+    while counter.open > counter.lost and time.perf_counter() < end:
+        await asyncio.sleep(0.01)
     for transport in transports:
         transport.close()
     await asyncio.sleep(0)

@@ -124,7 +124,7 @@ def make_section(result: Result, plan: Plan) -> list[str]:
         "",
         f"![Requests per second of the three implementations]({name}.svg)",
         "",
-        f"Median of {plan.rounds} rounds of {plan.seconds:g} seconds, {plan.connections} connections, least and most"
+        f"Median of {plan.rounds} rounds of {plan.seconds:g} seconds, {result.connections} connections, least and most"
         " beside it.",
         "",
         *make_table(HEADINGS, make_rows(result)),

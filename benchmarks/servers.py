@@ -7,7 +7,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.cores import cpu_seconds, pin
@@ -34,6 +34,7 @@ class ServerProcess:
     endpoint: str
     log: Path
     cores: set[int]
+    environment: dict[str, str] = field(default_factory=dict)
 
     def __enter__(self) -> "ServerProcess":
         self.port = free_port()
@@ -41,7 +42,7 @@ class ServerProcess:
         with self.log.open("ab") as file:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", *COMMANDS[self.name], str(self.port)],
-                env=os.environ | export_settings(settings) | {"BENCH_ENDPOINT": self.endpoint},
+                env=os.environ | export_settings(settings) | {"BENCH_ENDPOINT": self.endpoint} | self.environment,
                 stdout=file,
                 stderr=file,
                 start_new_session=True,

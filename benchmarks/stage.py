@@ -1,25 +1,31 @@
-"""What all implementations share: an embedded PostgreSQL in a temporary folder, and a tenant with users in it."""
+"""What all implementations share: an embedded PostgreSQL in a temporary folder, and a tenant with customers in it."""
 
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
 from kontor.config import Settings, read_settings
-from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES
+from kontor.connectors.demo.people import large_person
+from kontor.domain.accesses import AccessStatus, make_product_id
+from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
-from kontor.services.tenants import new_tenant
+from kontor.services.tenants import new_role, new_tenant
 from kontor.services.tokens import ClientLogin, TokenRequest
 from kontor.services.users import NewUser
+from kontor.storage import accesses, products, transactions
 from kontor.storage.embedded import EmbeddedPostgres
+
+DEMO_BANK = UUID(int=0)
 
 
 @contextmanager
@@ -38,9 +44,18 @@ def open_database() -> Iterator[Settings]:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
+@dataclass(frozen=True)
+class Customer:
+    """A user with a password and a token of its own."""
+
+    id: UUID
+    username: str
+    token: str
+
+
 @dataclass
 class Stage:
-    """A tenant with an admin client, for the use of `async with`."""
+    """A tenant with an admin client and an app, for the use of `async with`."""
 
     settings: Settings
     tenant: str = "bench"
@@ -52,6 +67,9 @@ class Stage:
         await administration.create_tenant(new_tenant(self.tenant, is_regulated=True, scopes=ALL_SCOPES))
         _, secret = await administration.create_client(self.tenant, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES)
         self._login = ClientLogin(f"{self.tenant}/admin", Secret(secret), "127.0.0.1")
+        _, secret = await administration.create_client(self.tenant, "app", ClientKind.USER, USER_SCOPES)
+        await administration.create_role(self.tenant, "app", new_role("customer", USER_SCOPES, is_default=True))
+        self._app = ClientLogin(f"{self.tenant}/app", Secret(secret), "127.0.0.1")
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -81,3 +99,31 @@ class Stage:
                 [count - 1, first.id],
             ).fetchall()
         return [str(first.id), *(str(row[0]) for row in rows)]
+
+    # Customers
+
+    async def add_customer(self) -> Customer:
+        username, password = f"customer-{uuid4().hex[:12]}@example.com", Secret(uuid4().hex)
+        user = await self.services.users.create_user_by_operator(self.tenant, NewUser(username, password))
+        request = TokenRequest("password", username=username, password=password)
+        issued = await self.services.tokens.issue_token(self._app, request)
+        return Customer(user.id, username, issued.token.reveal())
+
+    async def add_transactions(self, customer: Customer, count: int) -> str:
+        """A product of the customer with exactly so many of the demo bank's bookings; returns the path of their list.
+
+        Through Kontor's storage, as a worker writes what a bank has sent.
+        """
+        today = datetime.now(UTC).date()
+        account = large_person(count, today, f"test_large+{customer.username}").accounts[0]
+        rows = [entry.transaction for entry in account.entries][-count:]
+        access_id = str(uuid4())
+        product_id = make_product_id(customer.id, access_id, account.product.key)
+        async with self.services.database.transaction() as connection:
+            await accesses.insert_access(
+                connection, customer.id, access_id, DEMO_BANK, is_synced=True, selected_products=None
+            )
+            await accesses.set_status(connection, customer.id, access_id, AccessStatus.COMPLETE)
+            await products.upsert_product(connection, customer.id, product_id, access_id, 0, account.product)
+            await transactions.insert_transactions(connection, customer.id, product_id, rows, today)
+        return f"/customer/v2/bankzugaenge/{access_id}/{product_id}/kontoumsaetze"

@@ -2,9 +2,8 @@
 
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from uuid import uuid4
 
 import httpx
 import psycopg
@@ -13,14 +12,10 @@ import pytest
 from banking import BankCustomer, new_customer
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
 from kontor.config import Settings, read_settings
-from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
-from kontor.domain.secrets import Secret
-from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
-from kontor.services.tenants import new_role, new_tenant
-from kontor.services.users import NewUser
 from kontor.storage.embedded import EmbeddedPostgres
 from processes import free_port, running_server, running_worker
+from tenants import TenantUnderTest, create_tenant
 
 
 @pytest.fixture(scope="session")
@@ -79,67 +74,6 @@ def bank_server(server: str, settings: Settings, worker_log: Path) -> Iterator[s
 def http(server: str) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=server, timeout=30) as client:
         yield client
-
-
-@dataclass
-class TenantUnderTest:
-    """A tenant with everything needed to call the API as each of its parts."""
-
-    name: str
-    admin: tuple[str, str]
-    app: tuple[str, str]
-    username: str
-    password: str
-    user_reference: str
-    http: httpx.Client
-    tokens: dict[str, str] = field(default_factory=dict)
-
-    def client_token(self, login: tuple[str, str] | None = None, scope: str | None = None) -> str:
-        form = {"grant_type": "client_credentials"} | ({"scope": scope} if scope else {})
-        answer = self.http.post("/auth/oauth2/token", data=form, auth=login or self.admin)
-        assert answer.status_code == 200, answer.text
-        return answer.json()["access_token"]
-
-    def user_token(self, scope: str | None = None) -> str:
-        form = {"grant_type": "password", "username": self.username, "password": self.password}
-        answer = self.http.post("/auth/oauth2/token", data=form | ({"scope": scope} if scope else {}), auth=self.app)
-        assert answer.status_code == 200, answer.text
-        return answer.json()["access_token"]
-
-    @property
-    def as_admin(self) -> dict[str, str]:
-        """Headers of a management call."""
-        if "admin" not in self.tokens:
-            self.tokens["admin"] = self.client_token()
-        return {"Authorization": f"Bearer {self.tokens['admin']}"}
-
-    @property
-    def as_user(self) -> dict[str, str]:
-        """Headers of a customer's call."""
-        if "user" not in self.tokens:
-            self.tokens["user"] = self.user_token()
-        return {"Authorization": f"Bearer {self.tokens['user']}"}
-
-    @property
-    def url(self) -> str:
-        return f"/auth/mgmt/v1/tenants/{self.name}"
-
-
-async def create_tenant(services: Services, http: httpx.Client, *, is_regulated: bool = True) -> TenantUnderTest:
-    name = f"t-{uuid4().hex[:12]}"
-    administration = services.tenant_administration
-    tenant = replace(
-        new_tenant(name, is_regulated=is_regulated, scopes=ALL_SCOPES),
-        callback_bases=("https://example.com/", "http://localhost", "http://127.0.0.1"),
-    )
-    await administration.create_tenant(tenant)
-    _, admin_secret = await administration.create_client(name, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES)
-    _, app_secret = await administration.create_client(name, "app", ClientKind.USER, USER_SCOPES)
-    await administration.create_role(name, "app", new_role("customer", USER_SCOPES, is_default=True))
-    user = await services.users.create_user_by_operator(name, NewUser("anna", Secret("annas password")))
-    return TenantUnderTest(
-        name, (f"{name}/admin", admin_secret), (f"{name}/app", app_secret), "anna", "annas password", str(user.id), http
-    )
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,21 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import httpx
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
+from kontor.bootstrap import migrate_database
 from kontor.config import Settings, export_settings
+from kontor.domain.secrets import Secret
 
 
 class running_server:  # noqa: N801 (reads as a statement)
@@ -73,3 +83,27 @@ def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+@contextmanager
+def beside(settings: Settings, **changes: Any) -> Iterator[Settings]:
+    """A second database in the same cluster, migrated, with a queue of its own that no other worker looks into."""
+    assert settings.database_url is not None
+    assert settings.migration_database_url is not None
+    name = f"kontor_{uuid4().hex[:12]}"
+    admin = settings.migration_database_url.reveal()
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+    try:
+        own = replace(
+            settings,
+            database_url=Secret(make_conninfo(settings.database_url.reveal(), dbname=name)),
+            migration_database_url=Secret(make_conninfo(admin, dbname=name)),
+            base_url=f"http://127.0.0.1:{free_port()}",
+            **changes,
+        )
+        migrate_database(own)
+        yield own
+    finally:
+        with psycopg.connect(admin, autocommit=True) as connection:
+            connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))

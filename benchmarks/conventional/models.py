@@ -1,9 +1,10 @@
 """The tables as ORM classes, as far as the endpoints need them."""
 
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from uuid import UUID
 
-from sqlalchemy import ARRAY, DateTime, ForeignKey, LargeBinary, Text
+from sqlalchemy import ARRAY, DateTime, ForeignKey, LargeBinary, Numeric, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 
@@ -51,3 +52,47 @@ class AccessToken(Base):
     tenant: Mapped[Tenant] = relationship()
     client: Mapped[Client] = relationship()
     user: Mapped[User | None] = relationship()
+
+
+class Product(Base):
+    __tablename__ = "products"
+
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"), primary_key=True)
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    access_id: Mapped[str]
+    name: Mapped[str | None]
+
+
+class Transaction(Base):
+    __tablename__ = "transactions"
+
+    user_id: Mapped[UUID] = mapped_column(primary_key=True)
+    product_id: Mapped[UUID] = mapped_column(primary_key=True)
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    booked_on: Mapped[date]
+    ordinal: Mapped[int]
+    amount: Mapped[Decimal] = mapped_column(Numeric(20, 2))
+    currency: Mapped[str]
+    booked_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    value_at: Mapped[datetime | None] = mapped_column(DateTime(timezone=True))
+    purpose: Mapped[str | None]
+    booking_text: Mapped[str | None]
+    gv_code: Mapped[str | None]
+    prima_nota: Mapped[str | None]
+    counterparty_name: Mapped[str | None]
+    counterparty_iban: Mapped[str | None]
+    counterparty_bic: Mapped[str | None]
+    is_pending: Mapped[bool]
+    batch_id: Mapped[str | None]
+
+    @property
+    def sort_key(self) -> str:
+        return f"{self.booked_on:%Y%m%d}{self.ordinal:012}"
+
+    @property
+    def pending_mark(self) -> bool | None:
+        return True if self.is_pending else None
+
+    @property
+    def identifier(self) -> dict[str, str] | None:
+        return None if self.batch_id is None else {"batchId": self.batch_id}

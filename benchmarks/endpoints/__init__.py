@@ -1,6 +1,6 @@
 """The endpoints that are measured. Each is one file in this folder that defines `ENDPOINT`; no other file changes.
 
-A new endpoint (next: a listing of 1,000 transactions, in `list_transactions.py`) brings four things:
+A new endpoint brings four things:
 
 * `prepare`: fill the database and say which requests to send;
 * `read_ready`: for the limit, the query that lets PostgreSQL make the JSON;
@@ -44,8 +44,9 @@ class Endpoint:
     targets: Targets
     prepare: "Callable[[Stage], Awaitable[list[Request]]]"
     # (connection, row of FIND_PRINCIPAL, path) to the JSON, or None for 404
-    read_ready: "Callable[[AsyncConnection[Any], Sequence[Any], str], Awaitable[str | None]]"
+    read_ready: "Callable[[AsyncConnection[Any], Sequence[Any], str], Awaitable[bytes | None]]"
     router: "APIRouter"
+    connections: int = 32  # requests in flight
 
 
 def list_endpoints() -> list[str]:

@@ -34,8 +34,9 @@ from kontor.services.vault import Vault
 from kontor.storage import embedded
 from kontor.storage.database import Database
 from kontor.storage.demo_bank import DemoBankMemory
-from kontor.storage.keys import SealingKey, read_master_key, refuse_wrong_master_key
+from kontor.storage.keys import SealingKey, generate_key, read_master_key, refuse_wrong_master_key
 from kontor.storage.migrate import Migration, find_role, migrate
+from kontor.storage.system_keys import load_digest_key
 
 if TYPE_CHECKING:  # loading the API or the queue takes a second that a short command need not wait for
     from litestar.types import ASGIApp
@@ -76,22 +77,27 @@ def migrate_database(settings: Settings) -> list[Migration]:
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, application_name: str) -> AsyncIterator[Services]:
+async def open_services(
+    settings: Settings, application_name: str, *, is_key_lost: bool = False
+) -> AsyncIterator[Services]:
+    """With `is_key_lost` the database's own keys are not opened: only replacing them makes sense then."""
     assert settings.database_url is not None
     master = load_master_key(settings)
     database = Database(settings.database_url, settings.pool_size, application_name)
     try:
         await database.open()
         async with database.connect() as connection:
-            await refuse_wrong_master_key(connection, master)
-        yield make_services(settings, database, master)
+            if not is_key_lost:
+                await refuse_wrong_master_key(connection, master)
+            digests = generate_key() if is_key_lost else await load_digest_key(connection, master)
+        yield make_services(settings, database, master, digests)
     finally:
         await database.close()
 
 
-def make_services(settings: Settings, database: Database, master: SealingKey) -> Services:
+def make_services(settings: Settings, database: Database, master: SealingKey, digests: SealingKey) -> Services:
     assert settings.database_url is not None
-    passwords, vault, clock = Passwords(), Vault(master), Clock(settings.today)
+    passwords, vault, clock = Passwords(), Vault(master, digests), Clock(settings.today)
     registry = make_registry(settings)
     providers = Providers(database, load_catalogue(registry.kinds, list_all=settings.demo))
     encryption = Encryption(database, master)
@@ -139,12 +145,17 @@ def create_app() -> "ASGIApp":
         signal.signal(number, signal.SIG_DFL)
     import pgqueuer  # noqa: F401 (now, rather than within somebody's request)
 
+    from kontor import demobank, webform
     from kontor.api.app import make_app
 
     settings = read_settings()
     configure_logs(settings.log_level, settings.log_format)
     end_with_parent(settings.parent_pid)
-    return make_app(settings, lambda: open_services(settings, "kontor api"))
+    return make_app(
+        settings,
+        lambda: open_services(settings, "kontor api"),
+        pages=[webform.make_routes, demobank.make_routes],
+    )
 
 
 def create_worker(settings: Settings) -> "Worker":

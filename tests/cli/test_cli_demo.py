@@ -173,8 +173,9 @@ def test_after_kill_9_of_postgresql_too_the_next_start_recovers(demo):
 
 
 def test_today_reaches_every_process(demo):
-    told = [environment_of(pid) for pid in find_processes(f"KONTOR_PARENT_PID={demo.running.pid}")]
-    assert len(told) >= 2
+    children = f"KONTOR_PARENT_PID={demo.running.pid}"
+    wait_until(lambda: len(find_processes(children)) >= 2, "API and worker are there")
+    told = [environment_of(pid) for pid in find_processes(children)]
     assert {one["KONTOR_TODAY"] for one in told} == {"2026-01-31"}
 
 

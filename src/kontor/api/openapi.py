@@ -13,6 +13,15 @@ from kontor.domain import scopes
 from kontor.wire.errors import ErrorBody, OAuthErrorBody, ProblemBody
 
 REF = "#/components/schemas/{name}"
+# In the order in which a newcomer meets them.
+TAGS = {
+    "OAuth2 and keys": "Tokens for clients and users; encrypting credentials.",
+    "Management": "A tenant's clients, roles and users.",
+    "Keys": "The tenant's public certificate.",
+    "Providers": "Banks, and what they ask their users for.",
+    "Customer": "Accesses, products, transactions, positions and consents of the token's user.",
+    "Health": "For machines that watch.",
+}
 
 # What an operation can answer is decided by what it declares, so the statuses are not listed by hand.
 COMMON_ERRORS = (400, 406, 500, 503, 504)
@@ -43,6 +52,7 @@ def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, A
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": base_url}],
+        "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         "paths": paths,
         "components": {"schemas": components, "securitySchemes": _security_schemes()},
     }

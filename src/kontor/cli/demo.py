@@ -70,8 +70,7 @@ def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "S
     children = Children(ready, port)
     try:
         with steps.step("API and worker"):
-            children.start()
-            children.wait_until_ready(settings.base_url, stopping)
+            children.start(settings.base_url, stopping)
         _show_welcome(settings.base_url, facts, settings.data)
         children.watch(stopping)
     except StopRequested:

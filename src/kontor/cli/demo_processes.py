@@ -29,9 +29,11 @@ class Children:
         self._commands = {"API": ["serve", "--port", str(port)], "worker": ["worker"]}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self) -> None:
-        for name in self._commands:
-            self._start_one(name)
+    def start(self, base_url: str, stopping: StopCheck) -> None:
+        """The API first: a caller waits for it, and loading both at once would make both slow."""
+        self._start_one("API")
+        self._wait_until_ready(base_url, stopping)
+        self._start_one("worker")
 
     def _start_one(self, name: str) -> None:
         # A session of its own: Ctrl-C in the terminal reaches us alone, and we stop the children in order.
@@ -42,7 +44,7 @@ class Children:
             start_new_session=True,
         )
 
-    def wait_until_ready(self, base_url: str, stopping: StopCheck) -> None:
+    def _wait_until_ready(self, base_url: str, stopping: StopCheck) -> None:
         end = time.monotonic() + READY_SECONDS
         while time.monotonic() < end:
             stopping.check()

@@ -3,8 +3,9 @@
 import base64
 import os
 import secrets
+from typing import Annotated
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import console, show_facts, show_rows
@@ -67,3 +68,18 @@ def rewrap_keys() -> None:
         file = settings.data / EMBEDDED_KEY_FILE
         replace_key_file(file, text)
         say(f"It is in {file}; the old one stays beside it as {file.stem}.previous, for older backups.")
+
+
+@key.command(name="replace-lost")
+def replace_lost_keys(
+    *, forget_credentials: Annotated[bool, Parameter(negative="", help="Yes, all stored credentials may go.")] = False
+) -> None:
+    """The master key is lost: make new keys for everything under the present one.
+
+    Stored bank credentials cannot be opened any more and are deleted; customers enter them again. All other data stays.
+    Stop all processes first.
+    """
+    if not forget_credentials:
+        raise InvalidError("say so with this flag: all stored credentials will be deleted", "--forget-credentials")
+    count = use_services(lambda one: one.tenant_administration.replace_lost_keys(), is_key_lost=True)
+    say(f"New keys for all tenants and users; {count} accesses wait for their credentials.")

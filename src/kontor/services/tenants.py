@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID, uuid4
 
+from kontor.domain.callbacks import parse_callback
 from kontor.domain.errors import ConflictError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal
 from kontor.domain.scopes import ALL_SCOPES
@@ -20,7 +21,7 @@ from kontor.domain.tenants import (
     check_text,
 )
 from kontor.services import auditing
-from kontor.storage import keys, tenants, users
+from kontor.storage import keys, system_keys, tenants, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.keys import SealingKey, TransportKey
 
@@ -256,7 +257,26 @@ class TenantAdministration:
     async def rewrap_keys(self, new_master: SealingKey) -> int:
         async with self._database.transaction() as connection:
             count = await keys.rewrap_tenant_keys(connection, self._master, new_master)
+            await system_keys.rewrap_system_keys(connection, self._master, new_master)
             await auditing.record(connection, None, auditing.OPERATOR, "key.rewrap", f"{count} tenant keys")
+        return count
+
+    async def replace_lost_keys(self) -> int:
+        """The master key is lost: everything gets new keys under the present one, and customers log in again.
+
+        What was sealed is deleted, since nobody can open it; all other data stays. Returns the number of accesses.
+        """
+        async with self._database.transaction() as connection:
+            count = await system_keys.forget_all_secrets(connection)
+            for tenant in await tenants.list_tenants(connection):
+                private, certificate = keys.generate_transport_key(tenant.name)
+                wrapping = await keys.store_wrapping_key(connection, self._master, tenant.id)
+                transport = await keys.store_transport_key(connection, self._master, tenant.id, private, certificate)
+                for user_id in await system_keys.list_users(connection, tenant.id):
+                    wrapping_id, data_key = await keys.make_data_key(connection, self._master, tenant.id, user_id)
+                    await system_keys.replace_data_key(connection, user_id, data_key, wrapping_id)
+                await system_keys.replace_tenant_keys(connection, tenant.id, [wrapping, transport])
+            await auditing.record(connection, None, auditing.OPERATOR, "key.replace-lost", f"{count} accesses")
         return count
 
 
@@ -287,6 +307,8 @@ def _check_tenant(tenant: Tenant) -> None:
     if tenant.description is not None:
         check_text(tenant.description, "description")
     _check_scopes(tenant.allowed_scopes, ALL_SCOPES, "Kontor")
+    for base in tenant.callback_bases:
+        parse_callback(base, "--callback-base")
     if not tenant.is_regulated and not tenant.callback_bases and not tenant.is_any_callback_allowed:
         raise ConflictError("A redirect tenant needs callback bases, or an explicit --any-callback.")
 

@@ -14,8 +14,11 @@ from kontor.storage.keys import SealingKey
 
 
 class Vault:
-    def __init__(self, master: SealingKey) -> None:
+    """`digests` is the installation's own key for keyed hashes, which a change of the master key leaves alone."""
+
+    def __init__(self, master: SealingKey, digests: SealingKey) -> None:
         self._master = master
+        self._digests = digests
 
     async def seal(self, connection: Connection, user_id: UUID, access_id: str, what: str, value: Any) -> bytes:
         key = await self._user_key(connection, user_id)
@@ -40,16 +43,16 @@ class Vault:
     def digest_credentials(self, credentials: Mapping[str, Secret]) -> bytes:
         """Equal for equal credentials."""
         parts = [part for name in sorted(credentials) for part in (name, credentials[name].reveal())]
-        return self._master.digest("credentials", *parts)
+        return self._digests.digest("credentials", *parts)
 
     def digest_login(self, provider: Provider, credentials: Mapping[str, Secret]) -> bytes:
         """Names the set of credentials at the bank: equal for the same login, whoever uses it."""
         open_fields = [field.key for field in provider.login_fields if not field.is_secret]
-        return self._master.digest("login", str(provider.id), *[credentials[key].reveal() for key in open_fields])
+        return self._digests.digest("login", str(provider.id), *[credentials[key].reveal() for key in open_fields])
 
     def name_customer(self, user_id: UUID) -> str:
         """An opaque name for a user, to be shown to a connector."""
-        return self._master.digest("customer", str(user_id)).hex()[:32]
+        return self._digests.digest("customer", str(user_id)).hex()[:32]
 
     async def _user_key(self, connection: Connection, user_id: UUID) -> SealingKey:
         key = await keys.load_data_key(connection, self._master, user_id)

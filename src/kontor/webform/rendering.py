@@ -88,9 +88,10 @@ def make_policy(look: Look, session: FormSession | None) -> str:
     targets = "'self'"
     if session is not None and session.callback_url is not None:
         targets += f" {origin_of(add_to_query(session.callback_url))}"
+    ancestors = " ".join(look.frame_origins) or "'none'"
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
-        f" form-action {targets}; base-uri 'none'; frame-ancestors {' '.join(look.frame_origins) or "'none'"}"
+        f" form-action {targets}; base-uri 'none'; frame-ancestors {ancestors}"
     )
 
 

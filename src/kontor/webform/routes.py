@@ -235,7 +235,7 @@ class Form:
         if target is not None and not session.is_framed:
             return see_other(target)
         facts = {"outcome": session.outcome, "target": target, "reentry": session.outcome}
-        return draw(Page("end", "end"), texts, view.look, session, **facts)
+        return draw(Page("end", "end", facts), texts, view.look, session)
 
     def draw_notice(self, texts: Texts, kind: str, reentry: Reentry, status: int) -> ASGIResponse:
         """A page for who has no session (any more)."""

@@ -4,11 +4,15 @@ import json
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import date
+from multiprocessing import forkserver
+from pathlib import Path
 from typing import Any
 
+import pytest
 from scenarios import SUBJECTS, Scenario, Subject
 
 from kontor.connectors.base import (
@@ -90,11 +94,25 @@ def _serve(call: Call, pipe: Any) -> None:
     signal.pause()  # until killed: a process never ends by itself between two steps
 
 
-_processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["dialogue"])
+def _start_fork_server() -> Any:
+    """A process that has the modules loaded and nothing else; every step is a new fork of it."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["dialogue"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *sys.path]))
+        forkserver.ensure_running()
+    return context
+
+
+for _subject in SUBJECTS:
+    _subject.provider()  # into its cache, before any fork
+_processes = None
 
 
 def run_in_new_process(call: Call) -> Step:
+    global _processes
+    if _processes is None:
+        _processes = _start_fork_server()
     here, there = _processes.Pipe()
     process = _processes.Process(target=_serve, args=(call, there))
     process.start()

@@ -6,6 +6,7 @@ dialogue must end.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from kontor.connectors.base import (
@@ -71,6 +72,7 @@ def make_demo() -> Connector:
     return DemoConnector(ForgetfulBank(), slow_seconds=0)
 
 
+@cache
 def find_demo_bank() -> Provider:
     return next(one for one in load_catalogue(frozenset(["demo"]), list_all=False).list() if one.connector == "demo")
 

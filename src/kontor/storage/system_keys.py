@@ -1,0 +1,66 @@
+"""Keys of the installation itself, and the way back when the master key is lost."""
+
+from uuid import UUID
+
+from kontor.storage.database import Connection
+from kontor.storage.keys import SealingKey, generate_key
+
+DIGEST = "digest"
+
+
+def _place(name: str) -> str:
+    return f"system {name}"
+
+
+async def load_digest_key(connection: Connection, master: SealingKey) -> SealingKey:
+    """The key of all keyed hashes. Made at first use; of two processes that start at once, both get the same."""
+    await connection.execute(
+        "insert into system_keys (name, sealed) values (%s, %s) on conflict do nothing",
+        [DIGEST, master.wrap(generate_key(), _place(DIGEST))],
+    )
+    cursor = await connection.execute("select sealed from system_keys where name = %s", [DIGEST])
+    row = await cursor.fetchone()
+    assert row is not None
+    return master.unwrap(row[0], _place(DIGEST))
+
+
+async def rewrap_system_keys(connection: Connection, old: SealingKey, new: SealingKey) -> None:
+    cursor = await connection.execute("select name, sealed from system_keys for update")
+    for name, sealed in await cursor.fetchall():
+        await connection.execute(
+            "update system_keys set sealed = %s where name = %s",
+            [new.wrap(old.unwrap(sealed, _place(name)), _place(name)), name],
+        )
+
+
+async def forget_all_secrets(connection: Connection) -> int:
+    """Delete whatever can no longer be opened: keys, credentials, open dialogues. Returns the number of accesses."""
+    for statement in (
+        "delete from system_keys",
+        "delete from dialogues",
+        "delete from redirect_sessions",
+        "update fetches set state = 'INTERRUPTED', finished_at = now(), resume_state = null"
+        " where state in ('QUEUED', 'RUNNING', 'WAITING')",
+    ):
+        await connection.execute(statement)
+    cursor = await connection.execute(
+        "update accesses set credentials = null, credentials_digest = null, lease_key = null, memory = null,"
+        """ messages = '[{"kind": "INCOMPLETE_CREDENTIALS"}]'"""
+    )
+    return cursor.rowcount
+
+
+async def replace_tenant_keys(connection: Connection, tenant_id: UUID, kept: list[UUID]) -> None:
+    """Only the keys just made stay."""
+    await connection.execute("delete from tenant_keys where tenant_id = %s and not id = any(%s)", [tenant_id, kept])
+
+
+async def list_users(connection: Connection, tenant_id: UUID) -> list[UUID]:
+    cursor = await connection.execute("select id from users where tenant_id = %s", [tenant_id])
+    return [row[0] for row in await cursor.fetchall()]
+
+
+async def replace_data_key(connection: Connection, user_id: UUID, data_key: bytes, wrapping_key_id: UUID) -> None:
+    await connection.execute(
+        "update users set data_key = %s, wrapping_key_id = %s where id = %s", [data_key, wrapping_key_id, user_id]
+    )

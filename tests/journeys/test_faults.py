@@ -1,0 +1,305 @@
+"""Real processes and real faults: slow banks, workers that are killed or frozen, a database that restarts, days that pass.
+
+Each part has a database of its own, so that no other worker looks into its queue. The workers are the program itself,
+only that leases run out and are looked after sooner.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+
+import httpx
+import psycopg
+import pytest
+
+from banking import ACCESSES, new_customer, new_id, wait_for
+from kontor.bootstrap import open_services
+from kontor.config import export_settings
+from kontor.connectors.demo.people import person_for
+from kontor.domain.clocks import BERLIN
+from process_tree import own_database
+from processes import beside, running_server
+from tenants import create_tenant
+
+IMPATIENT = """
+import sys
+from kontor.cli.commands import run
+from kontor.jobs import tasks, worker
+from kontor.services import bank_calls
+from kontor.storage import leases
+leases.LEASE_SECONDS, bank_calls.HEARTBEAT_SECONDS, tasks.REAPER_SECONDS, tasks.BUSY_SECONDS = 2, 0.5, 0.3, 0.3
+worker.PROBE_SECONDS, worker.RECONNECT_SECONDS = 0.5, (0.1, 0.3)
+sys.exit(run(["worker"]))
+"""
+SLOW_SECONDS = 4
+TODAY = date(2026, 11, 12)  # a Thursday, with card payments still pending
+
+
+class Stage:
+    """A service of its own: server, workers that can be hurt, and a tenant."""
+
+    def __init__(self, settings, folder):
+        self.settings, self.folder, self.stack = settings, folder, ExitStack()
+        self.workers = []
+
+    def start_worker(self, **changes):
+        with (self.folder / "workers.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-c", IMPATIENT],
+                env=os.environ | export_settings(replace(self.settings, log_level="info", **changes)),
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.workers.append(process)
+        return process
+
+    def stop_workers(self):
+        for one in self.workers:
+            if one.poll() is None:
+                one.kill()
+                one.wait()
+        self.workers = []
+
+    def query(self, text, *values):
+        with psycopg.connect(self.settings.migration_database_url.reveal(), autocommit=True) as connection:
+            return connection.execute(text, values).fetchall()
+
+    def fetches(self, customer, access_id):
+        return self.query(
+            "select state, attempts from fetches where user_id = %s and access_id = %s", customer.reference, access_id
+        )
+
+    def wait_until_running(self, customer, access_id, attempts=1):
+        wait_for(lambda: self.fetches(customer, access_id), lambda one: one == [("RUNNING", attempts)])
+
+    @property
+    def log(self):
+        return (self.folder / "workers.log").read_text()
+
+
+@contextmanager
+def staged(settings, folder, make_tenant):
+    stage = Stage(settings, folder)
+    try:
+        with (
+            running_server(settings, folder / "server.log"),
+            httpx.Client(base_url=settings.base_url, timeout=60) as http,
+        ):
+            stage.tenant = make_tenant(settings, http)
+            yield stage
+    finally:
+        stage.stop_workers()
+
+
+@pytest.fixture(scope="module")
+def make_tenant():
+    """A tenant in a database of one's own, made without this process's event loop."""
+
+    def make(settings, http):
+        async def create():
+            async with open_services(replace(settings, pool_size=2), "kontor tests") as services:
+                return await create_tenant(services, http)
+
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(asyncio.run, create()).result()
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def slow(settings, make_tenant, tmp_path_factory):
+    with (
+        beside(settings, request_seconds=3, demo_slow_seconds=SLOW_SECONDS) as own,
+        staged(own, tmp_path_factory.mktemp("slow"), make_tenant) as stage,
+    ):
+        yield stage
+
+
+@pytest.fixture
+def customer(slow):
+    yield new_customer(slow.tenant)
+    slow.stop_workers()
+
+
+def count_entries(login, today=None):
+    person = person_for(login, today or datetime.now(BERLIN).date())
+    return sum(len(one.entries) for one in person.accounts)
+
+
+def count_stored(customer, access_id):
+    rows = [one for product in customer.products(access_id) for one in customer.transactions(product)]
+    assert len({one["id"] for one in rows}) == len(rows)
+    return len(rows)
+
+
+# Slow banks
+
+
+def test_slow_bank_is_504_the_fetch_goes_on_and_a_repeated_call_finds_its_result(slow, customer):
+    slow.start_worker()
+    access_id = new_id()
+    body = {access_id: customer.access("test_slow+504")}
+    answer = customer.post(ACCESSES, body)
+    assert answer.status_code == 504
+    assert customer.read_access(access_id)["status"] == "GESTARTET"
+    statuses = []
+    wait_for(lambda: statuses.append(customer.post(ACCESSES, body).status_code) or statuses, lambda one: one[-1] == 201)
+    access = wait_for(lambda: customer.read_access(access_id), lambda one: one["status"] == "VOLLSTAENDIG")
+    assert access["bankprodukte"]
+    assert slow.fetches(customer, access_id) == [("DONE", 1)]
+
+
+def test_busy_credentials_are_409_with_retry_after_and_never_used_twice_at_once(slow, customer):
+    slow.start_worker()
+    slow.start_worker()
+    first, second, third = new_id(), new_id(), new_id()
+    seen = []
+    with ThreadPoolExecutor(3) as pool:
+        posted = [pool.submit(customer.post, ACCESSES, {first: customer.access("test_slow+busy")})]
+        slow.wait_until_running(customer, first)
+        for one in (second, third):
+            posted.append(pool.submit(customer.post, ACCESSES, {one: customer.access("test_slow+busy")}))
+
+        def look():
+            seen.append(slow.query("select count(*) from fetches where state = 'RUNNING'")[0][0])
+            return [slow.fetches(customer, one) for one in (first, second, third)]
+
+        wait_for(look, lambda one: one == [[("DONE", 1)]] * 3)
+    statuses = [one.result().status_code for one in posted]
+    assert statuses[0] == 504
+    assert set(statuses[1:]) <= {409, 504}
+    assert 409 in statuses
+    refused = next(one.result() for one in posted if one.result().status_code == 409)
+    assert int(refused.headers["retry-after"]) > 0
+    assert max(seen) == 1
+
+
+def test_slow_banks_do_not_hold_up_the_others(slow, customer):
+    """More of them than a small pool of threads would have."""
+    slow.start_worker()
+    with ThreadPoolExecutor(1) as pool:
+        body = {f"slow-{number}": customer.access(f"test_slow+many{number}") for number in range(12)}
+        waiting = pool.submit(customer.post, ACCESSES, body)
+        running = "select count(*) from fetches where state = 'RUNNING'"
+        wait_for(lambda: slow.query(running)[0][0], lambda count: count == 12)
+        customer.add_complete("leer")
+        assert slow.query(running)[0][0] > 0
+        assert waiting.result().status_code == 504
+
+
+# Workers that die
+
+
+def test_killed_workers_fetch_is_taken_over_and_completes_once(slow, customer):
+    access_id = new_id()
+    victim = slow.start_worker()
+    with ThreadPoolExecutor(1) as pool:
+        posted = pool.submit(customer.post, ACCESSES, {access_id: customer.access("test_slow+killed")})
+        slow.wait_until_running(customer, access_id)
+        victim.send_signal(signal.SIGKILL)
+        slow.start_worker()
+        assert posted.result().status_code == 504
+    customer.wait_until_complete(access_id)
+    assert slow.fetches(customer, access_id) == [("DONE", 2)]
+    assert count_stored(customer, access_id) == count_entries("test_slow+killed")
+    wait_for(lambda: slow.query("select count(*) from pgqueuer where entrypoint = 'fetch'"), lambda one: one == [(0,)])
+
+
+def test_worker_frozen_past_its_lease_cannot_write_when_it_thaws(slow, customer):
+    access_id = new_id()
+    frozen = slow.start_worker()
+    with ThreadPoolExecutor(1) as pool:
+        posted = pool.submit(customer.post, ACCESSES, {access_id: customer.access("test_slow+frozen")})
+        slow.wait_until_running(customer, access_id)
+        frozen.send_signal(signal.SIGSTOP)
+        slow.start_worker()
+        posted.result()
+    customer.wait_until_complete(access_id)
+    before = customer.get(f"{ACCESSES}/{access_id}").text
+    frozen.send_signal(signal.SIGCONT)
+    wait_for(lambda: slow.log, lambda text: "lease-lost" in text)
+    assert customer.get(f"{ACCESSES}/{access_id}").text == before
+    assert count_stored(customer, access_id) == count_entries("test_slow+frozen")
+
+
+def test_deleted_while_a_fetch_runs_means_gone_for_good(slow, customer):
+    access_id = new_id()
+    slow.start_worker()
+    with ThreadPoolExecutor(1) as pool:
+        posted = pool.submit(customer.post, ACCESSES, {access_id: customer.access("test_slow+deleted")})
+        slow.wait_until_running(customer, access_id)
+        assert customer.delete(f"{ACCESSES}/{access_id}").status_code == 200
+        posted.result()
+    wait_for(lambda: slow.query("select count(*) from credential_leases"), lambda one: one == [(0,)])
+    for table in ("accesses", "products", "transactions", "fetches"):
+        assert slow.query(f"select count(*) from {table} where user_id = %s", customer.reference) == [(0,)]
+
+
+# A database that restarts
+
+
+def test_fetch_outlives_a_restart_of_postgresql(make_tenant, tmp_path):
+    with own_database(tmp_path / "data") as (database, base):
+        own = replace(base, demo=True, request_seconds=3, demo_slow_seconds=SLOW_SECONDS)
+        with staged(own, tmp_path, make_tenant) as stage:
+            customer, access_id = new_customer(stage.tenant), new_id()
+            stage.start_worker()
+            with ThreadPoolExecutor(1) as pool:
+                posted = pool.submit(customer.post, ACCESSES, {access_id: customer.access("test_slow+restart")})
+                stage.wait_until_running(customer, access_id)
+                database.stop()
+                time.sleep(0.5)
+                database.start()
+                assert posted.result().status_code in (503, 504)
+            look = lambda: customer.get(f"{ACCESSES}/{access_id}")  # noqa: E731
+            wait_for(look, lambda one: one.status_code == 200 and one.json()["status"] == "VOLLSTAENDIG")
+            assert count_stored(customer, access_id) == count_entries("test_slow+restart")
+
+
+# Days that pass
+
+
+def test_the_next_days_keep_the_ids_and_pendings_become_final(settings, make_tenant, tmp_path):
+    logins = ("demo1+days", "familie+days")
+    with beside(settings, today=TODAY) as own:
+        with staged(own, tmp_path, make_tenant) as stage:
+            stage.start_worker()
+            customer = new_customer(stage.tenant)
+            accesses = [customer.add_complete(login) for login in logins]
+            before = read_all(customer, accesses)
+            stage.stop_workers()
+        later = replace(own, today=TODAY + timedelta(days=4), base_url=own.base_url)
+        with running_server(later, tmp_path / "later.log"):
+            stage.start_worker(today=later.today)
+            for access_id in accesses:
+                assert customer.refresh(access_id).status_code == 201
+            after = read_all(customer, accesses)
+            stage.stop_workers()
+    finals = {key for key, one in before.items() if "vorgemerkt" not in one}
+    pendings = {key for key, one in before.items() if "vorgemerkt" in one}
+    assert pendings
+    assert finals <= set(after), "a final booking keeps its id"
+    for key in finals:
+        assert after[key]["betrag"] == before[key]["betrag"]
+        assert "vorgemerkt" not in after[key]
+    booked = {key for key in pendings if key in after and "vorgemerkt" not in after[key]}
+    assert len(booked) == len(pendings), "each pending booking has become final under its own id"
+    assert all(after[key]["betrag"] == before[key]["betrag"] for key in booked)
+    assert len(after) == sum(count_entries(login, later.today) for login in logins)
+
+
+def read_all(customer, accesses):
+    found = {}
+    for access_id in accesses:
+        for product in customer.products(access_id):
+            if product["kategorie"] != "DEPOT":
+                found |= {one["id"]: one for one in customer.transactions(product)}
+    return found

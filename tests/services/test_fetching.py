@@ -1,0 +1,626 @@
+"""Fetching with a bank that does as told: what is stored, when, and by whom, whatever happens meanwhile."""
+
+import asyncio
+import base64
+import threading
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from typing import ClassVar
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from fake_bank import DEPOT, GIRO, POSITIONS, ROWS, SAVINGS, FakeBank
+
+from kontor import bootstrap
+from kontor.connectors.base import Failed, FailureKind
+from kontor.connectors.registry import Registry
+from kontor.domain.errors import BusyError, InvalidError
+from kontor.domain.principals import Principal
+from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES
+from kontor.domain.secrets import Secret
+from kontor.domain.tenants import ClientKind
+from kontor.services import accesses as adding
+from kontor.services.accesses import Accesses, AccessRequest
+from kontor.services.fetching import Outcome
+from kontor.services.tenants import new_tenant
+from kontor.services.transactions import PushedTransaction
+from kontor.services.users import NewUser
+from kontor.storage import fetches
+from processes import beside
+
+DEMO_BANK = UUID(int=0)
+DATA = ("products", "transactions", "positions")
+
+
+@pytest.fixture(scope="module")
+def own(settings):
+    with beside(settings) as own:
+        yield own
+
+
+@pytest.fixture
+def bank(monkeypatch):
+    bank = FakeBank()
+    monkeypatch.setattr(bootstrap, "make_registry", lambda settings: Registry([bank]))
+    yield bank
+    for gate in Gate.closed:  # a test that failed must not leave threads behind that wait for it
+        gate.open.set()
+
+
+@pytest.fixture
+def owner(own):
+    with psycopg.connect(own.migration_database_url.reveal(), autocommit=True) as connection:
+        yield connection
+
+
+class Stage:
+    """Services without a worker; a test runs each fetch itself. `principal` is a user without accesses."""
+
+    def __init__(self, services, principal, owner):
+        self.services, self.principal, self.owner = services, principal, owner
+
+    @property
+    def user_id(self):
+        return self.principal.user_id
+
+    async def request(self, login="anna", pin="demo", **facts):
+        encrypt = self.services.encryption.encrypt
+        sealed = {
+            key: base64.b64encode(await encrypt(self.principal, text.encode())).decode()
+            for key, text in (("userid", login), ("pin", pin))
+        }
+        return AccessRequest(DEMO_BANK, sealed, **facts)
+
+    def post(self, requests, *, refresh=False):
+        """The call as the API makes it; it waits until a fetch is run."""
+        call = self.services.accesses.add_accesses(self.principal, requests, refresh=refresh, is_attended=True)
+        return asyncio.create_task(call)
+
+    async def add(self, access_id="a", **facts):
+        posted = self.post({access_id: await self.request(**facts)})
+        outcome = await self.services.fetching.run(await self.queued(access_id))
+        await posted
+        return outcome
+
+    async def refresh(self, access_id="a", request=None):
+        posted = self.post({access_id: request or AccessRequest()}, refresh=True)
+        await self.services.fetching.run(await self.queued(access_id))
+        await posted
+
+    async def queued(self, access_id="a"):
+        query = "select id from fetches where user_id = %s and access_id = %s and state = 'QUEUED'"
+        for _ in range(2000):
+            if row := self.owner.execute(query, [self.user_id, access_id]).fetchone():
+                return row[0]
+            await asyncio.sleep(0.005)
+        raise AssertionError("no fetch was asked for")
+
+    async def view(self, access_id="a"):
+        return await self.services.accesses.read_access(self.principal, access_id)
+
+    async def notices(self, access_id="a"):
+        access = (await self.view(access_id)).access
+        return [str(one.kind) for one in access.messages], [str(one.kind) for one in access.issues]
+
+    def rows(self, table, columns="*"):
+        return self.owner.execute(
+            f"select {columns} from {table} where user_id = %s order by 1, 2", [self.user_id]
+        ).fetchall()
+
+    def data(self):
+        """Everything stored about products, as text."""
+        return {table: self.rows(table, f"{table}::text, 1") for table in DATA}
+
+
+@pytest.fixture
+async def stage(own, bank, owner):
+    for table in ("pgqueuer", "accesses", "credential_leases"):
+        owner.execute(f"delete from {table}")
+    async with bootstrap.open_services(replace(own, pool_size=6), "kontor tests") as services:
+        yield Stage(services, await make_user(services, owner), owner)
+
+
+async def make_user(services, owner):
+    tenant = await find_tenant(services, owner)
+    user = await services.users.create_user_by_operator("t", NewUser(f"user-{uuid4().hex[:12]}", Secret("password")))
+    client = owner.execute("select id from clients where tenant_id = %s", [tenant]).fetchone()[0]
+    return Principal(tenant, "t", True, client, "app", frozenset(ALL_SCOPES), user.id, user.pseudonym)
+
+
+async def find_tenant(services, owner):
+    """One for the whole file: its keys take a second."""
+    row = owner.execute("select id from tenants where name = 't'").fetchone()
+    if row is None:
+        administration = services.tenant_administration
+        await administration.create_tenant(new_tenant("t", is_regulated=True, scopes=ALL_SCOPES))
+        await administration.create_client("t", "app", ClientKind.USER, MANAGEMENT_SCOPES)
+        row = owner.execute("select id from tenants where name = 't'").fetchone()
+    return row[0]
+
+
+@asynccontextmanager
+async def second_worker(own, stage):
+    """Another process's services on the same database, with the same bank."""
+    async with bootstrap.open_services(replace(own, pool_size=4), "kontor tests, second") as services:
+        yield Stage(services, stage.principal, stage.owner)
+
+
+def forget_heartbeat(stage):
+    """As if the worker that holds the leases had been silent for too long."""
+    stage.owner.execute("update credential_leases set until = now() - interval '1 second'")
+
+
+class Gate:
+    """Lets the bank wait in the middle of a call."""
+
+    closed: ClassVar[list["Gate"]] = []
+
+    def __init__(self):
+        self.closed.append(self)
+        self.reached, self.open = threading.Event(), threading.Event()
+
+    def __call__(self):
+        self.reached.set()
+        assert self.open.wait(60)
+
+    async def wait(self):
+        assert await asyncio.to_thread(self.reached.wait, 60)
+
+
+# The whole of it
+
+
+async def test_first_fetch_stores_products_transactions_and_positions(stage, bank):
+    assert await stage.add() is Outcome.FINISHED
+    view = await stage.view()
+    assert view.access.status == "COMPLETE"
+    assert [one.product for one in view.products] == [GIRO, SAVINGS, DEPOT]
+    assert {str(one.status) for one in view.products} == {"COMPLETE"}
+    assert len(stage.rows("transactions")) == 12
+    assert len(stage.rows("positions")) == 1
+    assert bank.calls == ["begin", "resume"]
+    assert stage.owner.execute("select count(*) from credential_leases").fetchone() == (0,)
+
+
+async def test_header_data_is_stored_before_the_rest_is_asked_for(stage, bank):
+    seen = []
+    bank.on_resume = lambda: seen.append((stage.rows("accesses", "status, 1"), len(stage.rows("products"))))
+    await stage.add()
+    assert seen == [([("HEADERS", 1)], 3)]
+
+
+async def test_refresh_stores_nothing_before_its_end(stage, bank):
+    await stage.add()
+    before, seen = stage.data(), []
+    bank.products = (replace(GIRO, balance=Decimal("9.00")), SAVINGS, DEPOT)
+    bank.on_resume = lambda: seen.append(stage.data() == before)
+    await stage.refresh()
+    assert seen == [True]
+    assert (await stage.view()).products[0].product.balance == Decimal("9.00")
+
+
+# A failed refresh
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+@pytest.mark.parametrize("moment", ["refusal", "refusal_at_the_end"])
+async def test_failed_refresh_leaves_the_stored_data_byte_for_byte(stage, bank, kind, moment):
+    await stage.add()
+    before = stage.data()
+    bank.products = (replace(GIRO, balance=Decimal("9.00")),)
+    bank.transactions, bank.positions = {"giro": ROWS[:1]}, {}
+    setattr(bank, moment, Failed(kind))
+    await stage.refresh()
+    assert stage.data() == before
+    assert (await stage.view()).access.status == "COMPLETE"
+    messages, issues = await stage.notices()
+    assert len(issues) == 1
+    is_told = kind in (FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED, FailureKind.INCOMPLETE_CREDENTIALS)
+    assert messages == (issues if is_told else [])
+
+
+async def test_connector_that_raises_is_an_internal_error_of_this_access_alone(stage, bank):
+    bank.refusal = ValueError("a defect")
+    await stage.add()
+    assert await stage.notices() == ([], ["INTERNAL"])
+
+
+async def test_next_success_clears_what_was_said_about_the_failure(stage, bank):
+    bank.refusal = Failed(FailureKind.WRONG_CREDENTIALS)
+    await stage.add()
+    assert await stage.notices() == (["WRONG_CREDENTIALS"], ["WRONG_CREDENTIALS"])
+    bank.refusal = None
+    await stage.refresh()
+    assert await stage.notices() == ([], [])
+
+
+# What a bad bank sends
+
+
+async def test_unstorable_parts_of_products_and_positions_do_not_stop_the_fetch(stage, bank):
+    broken = replace(
+        GIRO, name="Giro\x00konto", holder="A\ud800nna", balance=Decimal("NaN"), overdraft_limit=Decimal("1E+30")
+    )
+    bank.products = (broken, replace(SAVINGS, balance=Decimal(5), institution="x" * 9000), DEPOT)
+    bank.positions = {"depot": (replace(POSITIONS[0], name="\x00Aktie", quantity=Decimal("Infinity")),)}
+    await stage.add()
+    view = await stage.view()
+    assert view.access.status == "COMPLETE"
+    giro, savings, _ = [one.product for one in view.products]
+    assert (giro.name, giro.holder, giro.balance, giro.overdraft_limit) == ("Girokonto", "Anna", None, None)
+    assert str(savings.balance) == "5.00"
+    assert stage.rows("positions", "name, quantity") == [("Aktie", None)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"currency": "EUR\n"},
+        {"currency": '"x'},
+        {"amount": Decimal("sNaN")},
+        {"amount": Decimal("1E+19")},
+        {"booked_at": ROWS[0].booked_at.replace(year=9999, month=12, day=31, hour=23)},
+        {"value_at": ROWS[0].booked_at.replace(year=1)},
+    ],
+)
+async def test_unstorable_row_is_left_out_and_said(stage, bank, change):
+    bank.transactions = {"giro": (replace(ROWS[0], **change), *ROWS[1:])}
+    await stage.add()
+    assert len(stage.rows("transactions")) == 9
+    assert await stage.notices() == ([], ["ACCESS_INCOMPLETE", "TRANSACTIONS"])
+
+
+async def test_product_that_the_bank_no_longer_names_keeps_its_history(stage, bank):
+    await stage.add()
+    bank.products, bank.transactions, bank.positions = (GIRO,), {"giro": ROWS}, {}
+    await stage.refresh()
+    assert len((await stage.view()).products) == 3
+    assert len(stage.rows("transactions")) == 12
+
+
+# Pushed transactions are not the bank's
+
+
+async def test_fetch_neither_changes_nor_removes_what_was_pushed(stage, bank):
+    await stage.add()
+    giro = (await stage.view()).products[0].id
+    pushed = [PushedTransaction("b", one) for one in (ROWS[0], ROWS[9], replace(ROWS[0], purpose="pushed"))]
+    await stage.services.transactions.push(stage.principal, "a", giro, pushed)
+    own_rows = "select transactions::text from transactions where user_id = %s and batch_id is not null order by id"
+    before = stage.owner.execute(own_rows, [stage.user_id]).fetchall()
+    bank.transactions = {"giro": ROWS[:8], "spar": ()}
+    await stage.refresh()
+    assert stage.owner.execute(own_rows, [stage.user_id]).fetchall() == before
+    assert len(stage.rows("transactions")) == 3 + 8 + 2
+
+
+# Nobody left to fetch for
+
+
+async def deactivate(stage):
+    stage.owner.execute("update users set is_active = false where id = %s", [stage.user_id])
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_user_deactivated_while_the_bank_is_asked_gets_nothing_written_and_no_further_call(stage, bank, is_first):
+    if not is_first:
+        await stage.add()
+        bank.products, bank.calls = (replace(GIRO, balance=Decimal("9.00")),), []
+    before = stage.data(), stage.rows("accesses", "status, issues, updated_at")
+    gate = bank.on_begin = Gate()
+    posted = stage.post({"a": await stage.request() if is_first else AccessRequest()}, refresh=True)
+    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    await gate.wait()
+    await deactivate(stage)
+    gate.open.set()
+    await running
+    posted.cancel()
+    assert bank.calls == ["begin"]
+    assert stage.data() == before[0]
+    if not is_first:
+        assert stage.rows("accesses", "status, issues, updated_at") == before[1]
+
+
+@pytest.mark.parametrize("moment", ["on_begin", "on_resume"])
+async def test_access_deleted_while_the_bank_is_asked_leaves_nothing(stage, bank, moment):
+    gate = Gate()
+    setattr(bank, moment, gate)
+    posted = stage.post({"a": await stage.request()})
+    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    await gate.wait()
+    await stage.services.accesses.delete_access(stage.principal, "a")
+    gate.open.set()
+    await running
+    await posted
+    assert [stage.rows(table) for table in (*DATA, "accesses", "fetches")] == [[]] * 5
+    assert stage.owner.execute("select count(*) from pgqueuer where entrypoint = 'fetch'").fetchone() == (0,)
+    assert stage.owner.execute("select count(*) from credential_leases").fetchone() == (0,)
+
+
+async def test_deleting_takes_waiting_and_failed_jobs_out_of_the_queue(stage, bank):
+    posted = stage.post({"a": await stage.request()})
+    fetch_id = await stage.queued()
+    jobs = "select count(*) from pgqueuer where payload = %s"
+    assert stage.owner.execute(jobs, [fetch_id.bytes]).fetchone() == (1,)
+    stage.owner.execute("update pgqueuer set status = 'failed' where payload = %s", [fetch_id.bytes])
+    stage.owner.execute("update fetches set state = 'DONE' where id = %s", [fetch_id])
+    await posted
+    await stage.services.accesses.delete_access(stage.principal, "a")
+    assert stage.owner.execute(jobs, [fetch_id.bytes]).fetchone() == (0,)
+
+
+# Leases, fences, the reaper
+
+
+async def test_two_accesses_with_the_same_credentials_never_call_the_bank_at_once(stage, bank):
+    gate = bank.on_begin = Gate()
+    posted = stage.post({"a": await stage.request(), "b": await stage.request()})
+    first, second = await stage.queued("a"), await stage.queued("b")
+    running = asyncio.create_task(stage.services.fetching.run(first))
+    await gate.wait()
+    assert await stage.services.fetching.run(second) is Outcome.BUSY
+    gate.open.set()
+    await running
+    assert await stage.services.fetching.run(second) is Outcome.FINISHED
+    await posted
+    assert bank.most_at_once == 1
+    assert bank.calls == ["begin", "resume"] * 2
+
+
+async def test_other_logins_are_not_held_up(stage, bank):
+    gate = bank.on_begin = Gate()
+    posted = stage.post({"a": await stage.request("anna"), "b": await stage.request("berta")})
+    first, second = await stage.queued("a"), await stage.queued("b")
+    running = [asyncio.create_task(stage.services.fetching.run(one)) for one in (first, second)]
+    for _ in range(1000):
+        if bank.at_once == 2:
+            break
+        await asyncio.sleep(0.01)
+    assert bank.at_once == 2
+    gate.open.set()
+    await asyncio.gather(*running, posted)
+
+
+async def test_worker_that_was_silent_too_long_cannot_write_any_more(own, stage, bank):
+    """The late write is refused by the fence, and what the new worker stored stays as it is."""
+    gate = bank.on_resume = Gate()
+    posted = stage.post({"a": await stage.request()})
+    late = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    await gate.wait()
+    await posted
+    forget_heartbeat(stage)
+    async with second_worker(own, stage) as second:
+        assert await second.services.fetching.take_over_abandoned() == 1
+        bank.on_resume = lambda: None
+        bank.transactions = {"giro": ROWS[:8]}
+        assert await second.services.fetching.run(await stage.queued()) is Outcome.FINISHED
+    after = stage.data()
+    assert len(after["transactions"]) == 8
+    bank.transactions = {"giro": ROWS, "spar": ROWS}
+    gate.open.set()
+    await late
+    assert stage.data() == after
+    assert stage.rows("fetches", "state, attempts") == [("DONE", 2)]
+
+
+async def test_late_worker_is_refused_also_while_nobody_has_taken_over_yet(stage, bank):
+    """The reaper has put the fetch back: from then on the old worker's result is nobody's."""
+    gate = bank.on_resume = Gate()
+    posted = stage.post({"a": await stage.request()})
+    late = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    await gate.wait()
+    await posted
+    forget_heartbeat(stage)
+    assert await stage.services.fetching.take_over_abandoned() == 1
+    gate.open.set()
+    await late
+    assert stage.rows("transactions") == []
+    assert await stage.services.fetching.run(await stage.queued()) is Outcome.FINISHED
+    assert len(stage.rows("transactions")) == 12
+
+
+async def test_reaper_leaves_living_fetches_alone(stage, bank):
+    gate = bank.on_resume = Gate()
+    posted = stage.post({"a": await stage.request()})
+    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    await gate.wait()
+    assert await stage.services.fetching.take_over_abandoned() == 0
+    gate.open.set()
+    await running
+    await posted
+    assert await stage.services.fetching.take_over_abandoned() == 0
+
+
+async def test_fetch_whose_workers_always_die_ends_with_an_issue(stage, bank):
+    posted = stage.post({"a": await stage.request(is_synced=False)})
+    fetch_id = await stage.queued()
+    stage.owner.execute(
+        "update fetches set state = 'RUNNING', attempts = %s, fence = 0 where id = %s", [fetches.MAX_ATTEMPTS, fetch_id]
+    )
+    assert await stage.services.fetching.take_over_abandoned() == 1
+    await posted
+    assert stage.rows("fetches", "state, 1") == [("INTERRUPTED", 1)]
+    assert await stage.notices() == ([], ["INTERNAL"])
+    assert stage.rows("accesses", "credentials, memory") == [(None, None)]
+
+
+@pytest.mark.parametrize(
+    "lost", ["delete from pgqueuer where payload = %s", "update pgqueuer set status = 'failed' where payload = %s"]
+)
+async def test_fetch_whose_job_got_lost_is_queued_anew(stage, bank, lost):
+    posted = stage.post({"a": await stage.request()})
+    fetch_id = await stage.queued()
+    stage.owner.execute(lost, [fetch_id.bytes])
+    assert await stage.services.fetching.take_over_abandoned() == 0, "it may just be on its way"
+    stage.owner.execute("update fetches set requested_at = now() - interval '1 minute' where id = %s", [fetch_id])
+    assert await stage.services.fetching.take_over_abandoned() == 1
+    jobs = stage.owner.execute("select status::text from pgqueuer where payload = %s", [fetch_id.bytes]).fetchall()
+    assert jobs == [("queued",)]
+    await stage.services.fetching.run(fetch_id)
+    await posted
+
+
+async def test_fetch_that_is_done_is_not_run_again(stage, bank):
+    posted = stage.post({"a": await stage.request()})
+    fetch_id = await stage.queued()
+    for _ in range(3):
+        assert await stage.services.fetching.run(fetch_id) is Outcome.FINISHED
+    await posted
+    assert await stage.services.fetching.run(uuid4()) is Outcome.FINISHED
+    assert bank.calls == ["begin", "resume"]
+
+
+# Changes while a fetch runs
+
+
+async def test_other_credentials_are_tried_although_a_fetch_runs_with_the_old_ones(stage, bank):
+    gate = bank.on_begin = Gate()
+    bank.refusal = Failed(FailureKind.WRONG_CREDENTIALS)
+    old = stage.post({"a": await stage.request(pin="wrong")})
+    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    await gate.wait()
+    new = stage.post({"a": await stage.request(pin="right")})
+    following = await stage.queued()
+    gate.open.set()
+    await running
+    await old
+    assert await stage.notices() == ([], [])
+    bank.refusal = None
+    assert await stage.services.fetching.run(following) is Outcome.FINISHED
+    await new
+    assert bank.pins == ["wrong", "right"]
+    assert (await stage.view()).access.status == "COMPLETE"
+
+
+async def test_refresh_joins_the_fetch_that_runs_with_the_same_credentials(stage, bank):
+    gate = bank.on_begin = Gate()
+    first = stage.post({"a": await stage.request()})
+    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    await gate.wait()
+    second = stage.post({"a": AccessRequest()}, refresh=True)
+    await asyncio.sleep(0.1)
+    gate.open.set()
+    await asyncio.gather(running, first, second)
+    assert bank.calls == ["begin", "resume"]
+
+
+async def test_sync_switched_off_while_a_fetch_runs_is_respected_at_its_end(stage, bank):
+    gate = bank.on_resume = Gate()
+    posted = stage.post({"a": await stage.request()})
+    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    await gate.wait()
+    await posted
+    await stage.post({"a": AccessRequest(is_synced=False)})
+    gate.open.set()
+    await running
+    assert stage.rows("accesses", "credentials, memory") == [(None, None)]
+    assert stage.rows("accesses", "expires_at is not null, 1") == [(True, 1)]
+
+
+async def test_incomplete_credentials_never_call_the_bank_not_even_with_refresh(stage, bank):
+    await stage.add()
+    bank.calls = []
+    await stage.post({"a": await stage.request(login="")}, refresh=True)
+    assert bank.calls == []
+    assert await stage.notices() == (["INCOMPLETE_CREDENTIALS"], ["INCOMPLETE_CREDENTIALS"])
+
+
+# Two calls at once
+
+
+async def test_two_calls_that_add_the_same_id_at_two_providers_cannot_mix_them(stage, bank, monkeypatch):
+    """The second has looked before the first wrote."""
+    other = next(one for one in stage.services.providers.list("sparkasse", None, None, None) if one.login_fields)
+    fields = {one.key: "12345" for one in other.login_fields}
+    sealed = {
+        key: base64.b64encode(await stage.services.encryption.encrypt(stage.principal, text.encode())).decode()
+        for key, text in fields.items()
+    }
+    both_checked = asyncio.Barrier(2)
+    write = Accesses._write
+
+    async def write_after_both_checked(*arguments):
+        await both_checked.wait()
+        return await write(*arguments)
+
+    monkeypatch.setattr(Accesses, "_write", write_after_both_checked)
+    calls = [stage.post({"a": await stage.request()}), stage.post({"a": AccessRequest(other.id, sealed)})]
+    fetch_id = await stage.queued()
+    await stage.services.fetching.run(fetch_id)
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    assert sorted(type(one).__name__ for one in results) == ["InvalidError", "NoneType"]
+    assert len(stage.rows("accesses")) == 1
+
+
+async def test_refresh_of_an_access_that_is_deleted_meanwhile_does_not_bring_it_back(stage, bank, monkeypatch):
+    await stage.add()
+    write = Accesses._write
+
+    async def write_after_deletion(*arguments):
+        monkeypatch.setattr(Accesses, "_write", write)
+        await stage.services.accesses.delete_access(stage.principal, "a")
+        return await write(*arguments)
+
+    monkeypatch.setattr(Accesses, "_write", write_after_deletion)
+    with pytest.raises(InvalidError):
+        await stage.post({"a": AccessRequest()}, refresh=True)
+    assert stage.rows("accesses") == []
+
+
+# Waiting
+
+
+async def test_call_that_waits_for_busy_credentials_to_its_limit_is_told_so(stage, bank, monkeypatch):
+    monkeypatch.setattr(stage.services.accesses, "_wait_seconds", 0.2)
+    gate = bank.on_begin = Gate()
+    slow = stage.post({"a": await stage.request()})
+    running = asyncio.create_task(stage.services.fetching.run(await stage.queued("a")))
+    await gate.wait()
+    with pytest.raises(TimeoutError):
+        await slow
+    with pytest.raises(BusyError):
+        await stage.post({"b": await stage.request()})
+    gate.open.set()
+    await running
+    await stage.services.fetching.run(await stage.queued("b"))
+    assert {str(one.access.status) for one in await stage.services.accesses.list_accesses(stage.principal)} == {
+        "COMPLETE"
+    }
+
+
+async def test_call_that_waits_for_a_worker_to_its_limit_is_timed_out_not_busy(stage, bank, monkeypatch):
+    monkeypatch.setattr(stage.services.accesses, "_wait_seconds", 0.2)
+    with pytest.raises(TimeoutError):
+        await stage.post({"a": await stage.request()})
+    assert adding.LAST_POLL_SECONDS < 1
+
+
+# Planning
+
+
+async def test_selected_products_are_asked_for_alone_and_new_ones_are_fetched_too(stage, bank):
+    await stage.add()
+    ids = {one.product.key: one.id for one in (await stage.view()).products}
+    await stage.refresh(request=AccessRequest(selected_products=(ids["giro"],)))
+    assert bank.jobs[-1].selected == ("giro",)
+    assert [one.product.key for one in (await stage.view()).products] == ["giro"]
+    await stage.refresh(request=AccessRequest(selected_products=(ids["giro"], ids["spar"])))
+    assert bank.jobs[-1].selected is None
+    found = (await stage.view()).products
+    assert [(one.product.key, str(one.status)) for one in found] == [("giro", "COMPLETE"), ("spar", "COMPLETE")]
+    assert len(stage.rows("transactions")) == 12
+
+
+async def test_fetch_of_recent_days_asks_from_some_weeks_before_the_newest_final_booking(stage, bank):
+    await stage.add()
+    posted = stage.post({"a": AccessRequest()}, refresh=True)
+    fetch_id = await stage.queued()
+    stage.owner.execute("update fetches set all_history = false where id = %s", [fetch_id])
+    before = stage.rows("transactions", "id, purpose")
+    await stage.services.fetching.run(fetch_id)
+    await posted
+    assert bank.jobs[-1].since == {"giro": date(2026, 10, 3), "spar": date(2026, 10, 3)}
+    assert stage.rows("transactions", "id, purpose") == before
