@@ -1,7 +1,8 @@
-"""`./dev bench`: run the benchmarks, print a table, and write `docs/benchmarks`."""
+"""`./dev bench`: check that all answer the same, run the benchmarks, print tables, and write `docs/benchmarks`."""
 
 import argparse
 import asyncio
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,13 +10,17 @@ from rich.console import Console
 
 from benchmarks.cores import pin, split_cores
 from benchmarks.endpoints import Request, list_endpoints, load_endpoint
+from benchmarks.fetching import measure_fetches
 from benchmarks.machine import describe_machine, read_load
 from benchmarks.measure import Plan, Result, measure_endpoint
-from benchmarks.report import show, write_page
+from benchmarks.memory import measure_memory
+from benchmarks.report import Report, show, show_fetches, show_memory, write_page
 from benchmarks.stage import Stage, open_database
 from kontor.config import Settings
 
-DOCUMENTATION = Path(__file__).parents[1] / "docs/benchmarks"
+ROOT = Path(__file__).parents[1]
+DOCUMENTATION = ROOT / "docs/benchmarks"
+FETCH_TIMES, QUICK_FETCH_TIMES = 5, 1
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -28,41 +33,64 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def check_equivalence() -> None:
+    """Figures of servers that do not answer the same would mean nothing."""
+    done = subprocess.run([sys.executable, "-m", "pytest", "-m", "bench", "tests/benchmarks"], cwd=ROOT, check=False)
+    if done.returncode:
+        raise SystemExit("The implementations do not answer the same, so nothing was measured.")
+
+
 async def prepare(name: str, settings: Settings) -> list[Request]:
     async with Stage(settings, tenant=f"bench-{name}") as stage:
         return await load_endpoint(name).prepare(stage)
+
+
+def run_endpoint(name: str, settings: Settings, plan: Plan, console: Console) -> Result:
+    requests = asyncio.run(prepare(name, settings))
+    result = measure_endpoint(load_endpoint(name), requests, settings, plan, console.print)
+    show(result, console)
+    return result
+
+
+def run_everything(settings: Settings, plan: Plan, fetch_times: int, console: Console, load_before: float) -> Report:
+    results = [run_endpoint(name, settings, plan, console) for name in list_endpoints()]
+    memory = measure_memory(settings, plan.server_cores)
+    show_memory(memory, console)
+    fetches = measure_fetches(settings, plan.server_cores, fetch_times, console.print)
+    show_fetches(fetches, console)
+    return Report(results, memory, fetches, describe_machine(settings, load_before), plan)
 
 
 def main(arguments: list[str]) -> None:
     options = parse(arguments)
     console = Console(width=None if sys.stdout.isatty() else 120)
     load_before = read_load()
+    check_equivalence()
     server_cores, other_cores = split_cores()
     pin(other_cores)()
     rounds, seconds = (3, 0.7) if options.quick else (9, 2.0)
     plan = Plan(options.rounds or rounds, options.seconds or seconds, options.connections, server_cores)
     if not server_cores:
         console.print("Server and load generator share a core: there is only one, or it cannot be chosen here.")
-    results: list[Result] = []
     with open_database() as settings:
-        for name in [options.endpoint] if options.endpoint else list_endpoints():
-            requests = asyncio.run(prepare(name, settings))
-            result = measure_endpoint(load_endpoint(name), requests, settings, plan, console.print)
-            show(result, console)
-            results.append(result)
-        machine = describe_machine(settings, load_before)
-    if not options.quick and not options.endpoint:
-        write_documentation(results, machine, plan)
+        if options.endpoint:
+            run_endpoint(options.endpoint, settings, plan, console)
+            return
+        times = QUICK_FETCH_TIMES if options.quick else FETCH_TIMES
+        report = run_everything(settings, plan, times, console, load_before)
+    if not options.quick:
+        write_documentation(report)
         console.print(f"Written to {DOCUMENTATION}.")
 
 
-def write_documentation(results: list[Result], machine: dict[str, str], plan: Plan) -> None:
-    from benchmarks.plot import draw
+def write_documentation(report: Report) -> None:
+    from benchmarks.plot import draw, draw_fetches
 
     DOCUMENTATION.mkdir(parents=True, exist_ok=True)
-    write_page(DOCUMENTATION / "results.md", results, machine, plan)
-    for result in results:
+    write_page(DOCUMENTATION / "results.md", report)
+    for result in report.results:
         draw(result, DOCUMENTATION / f"{result.endpoint.name}.svg")
+    draw_fetches(report.fetches, DOCUMENTATION / "fetch-curve.svg")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""A server that only sends a ready answer of the same length, to see what the generator can do: `python -m benchmarks.ceiling <port>`."""
+"""A server that only sends a ready answer of the same length, to see what the generator can do.
+
+`python -m benchmarks.ceiling <port>`
+"""
 
 import asyncio
 import os

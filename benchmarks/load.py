@@ -9,6 +9,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import cycle
 
@@ -32,7 +33,9 @@ class Load:
 
 @dataclass(frozen=True)
 class Measurement:
-    """`answers` and `cpu` include the warm-up and the last answers; everything else is of the measured seconds alone."""
+    """`answers` and `cpu` include the warm-up and the last answers;
+    everything else is of the measured seconds alone.
+    """
 
     rate: float
     p50: float
@@ -62,6 +65,12 @@ class Counter:
         self.lost = 0
         self.open = 0  # requests without their whole answer
         self.is_over = False
+        self.is_quiet = asyncio.Event()  # set when it is over and none is open
+
+    def close_one(self) -> None:
+        self.open -= 1
+        if self.is_over and not self.open:
+            self.is_quiet.set()
 
 
 class Connection(asyncio.Protocol):
@@ -69,16 +78,20 @@ class Connection(asyncio.Protocol):
         self.counter = counter
         self.head = b""
         self.missing = -1  # bytes of the body still to come; -1 before the head is complete
+        self.is_waiting = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
         self.ask()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.counter.lost += not self.counter.is_over
+        if self.is_waiting:
+            self.counter.lost += 1
+            self.counter.close_one()
 
     def ask(self) -> None:
         self.counter.open += 1
+        self.is_waiting = True
         self.asked_at = time.perf_counter()
         self.transport.write(next(self.counter.requests))
 
@@ -98,8 +111,9 @@ class Connection(asyncio.Protocol):
         self.missing -= len(data)
         if self.missing <= 0:
             self.missing = -1
-            self.counter.open -= 1
+            self.is_waiting = False
             self.counter.latencies.append(time.perf_counter() - self.asked_at)
+            self.counter.close_one()
             if not self.counter.is_over:
                 self.ask()
 
@@ -117,9 +131,9 @@ async def measure(load: Load) -> Measurement:
     latencies, seconds = sorted(counter.latencies[warm:]), time.perf_counter() - started
     counter.is_over = True
     # The server works on the last ones too, so they belong to the answers that its processor time is divided by.
-    end = time.perf_counter() + LAST_SECONDS
-    while counter.open > counter.lost and time.perf_counter() < end:
-        await asyncio.sleep(0.01)
+    if counter.open:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(counter.is_quiet.wait(), LAST_SECONDS)
     for transport in transports:
         transport.close()
     await asyncio.sleep(0)

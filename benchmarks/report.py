@@ -1,19 +1,23 @@
 """The results as a table for the terminal and as a page for the documentation."""
 
 import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.fetching import FETCH_HEADINGS, Fetches, describe_fetches, make_fetch_rows
 from benchmarks.measure import ORDER, Plan, Result
+from benchmarks.memory import Memory, describe_memory, make_memory_rows
 from benchmarks.servers import CONVENTIONAL, LIMIT, OURS
 
-HEADINGS = ("", "requests/s", "spread", "p50 ms", "p99 ms", "server CPU ms/request", "Kontor is")
+HEADINGS = ("", "requests/s", "spread", "p50 ms", "p99 ms", "server CPU ms", "database CPU ms", "Kontor is")
 MEANINGS = {
     OURS: "the server as `kontor serve` starts it, with its JSON log lines written to a file",
-    LIMIT: "a bare ASGI handler on the same server, with the same two queries; PostgreSQL makes the JSON",
+    LIMIT: "a bare ASGI handler on the same server, with the same queries; PostgreSQL makes the JSON",
     CONVENTIONAL: "FastAPI, Pydantic, SQLAlchemy ORM on asyncpg, Uvicorn with uvloop and httptools",
 }
 
@@ -31,6 +35,7 @@ def make_rows(result: Result) -> list[tuple[str, ...]]:
                 f"{result.median(name, lambda one: one.load.p50) * 1000:.1f}",
                 f"{result.median(name, lambda one: one.load.p99) * 1000:.1f}",
                 f"{result.median(name, lambda one: one.cpu_per_request) * 1000:.3f}",
+                f"{result.median(name, lambda one: one.database_cpu_per_request) * 1000:.3f}",
                 ratio,
             )
         )
@@ -60,8 +65,8 @@ def describe_processor_time(result: Result) -> str:
     if not ours:
         return "The processor time of the servers cannot be read here."
     return (
-        f"By processor time for a request, Kontor is {conventional / ours:.2f} × as fast as the {CONVENTIONAL} and"
-        f" {limit / ours:.2f} × as fast as the {LIMIT}."
+        f"By processor time of the server for a request, Kontor is {conventional / ours:.2f} × as fast as the"
+        f" {CONVENTIONAL} and {limit / ours:.2f} × as fast as the {LIMIT}."
     )
 
 
@@ -78,17 +83,41 @@ def describe(result: Result) -> list[str]:
 
 
 def show(result: Result, console: Console) -> None:
-    table = Table(title=f"{result.endpoint.name}: {result.endpoint.title}", box=box.SIMPLE_HEAVY, title_justify="left")
-    for index, heading in enumerate(HEADINGS):
-        table.add_column(heading, justify="right" if 0 < index < len(HEADINGS) - 1 else "left", no_wrap=index == 0)
-    for row in make_rows(result):
+    title = f"{result.endpoint.name}: {result.endpoint.title}"
+    show_table(title, HEADINGS, make_rows(result), describe(result), console)
+
+
+def show_memory(memory: Memory, console: Console) -> None:
+    show_table("Memory of one API process", ("", ""), make_memory_rows(memory), describe_memory(memory), console)
+
+
+def show_fetches(fetches: Fetches, console: Console) -> None:
+    show_table("First fetch", FETCH_HEADINGS, make_fetch_rows(fetches), describe_fetches(fetches), console)
+
+
+def show_table(
+    title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], lines: Sequence[str], console: Console
+) -> None:
+    table = Table(title=title, box=box.SIMPLE_HEAVY, title_justify="left")
+    for index, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if index == 0 else "right", no_wrap=index == 0)
+    for row in rows:
         table.add_row(*row)
     console.print(table)
-    for line in describe(result):
+    for line in lines:
         console.print(line, highlight=False)
 
 
-def write_page(path: Path, results: list[Result], machine: dict[str, str], plan: Plan) -> None:
+@dataclass(frozen=True)
+class Report:
+    results: list[Result]
+    memory: Memory
+    fetches: Fetches
+    machine: dict[str, str]
+    plan: Plan
+
+
+def write_page(path: Path, report: Report) -> None:
     lines = [
         "# Benchmarks",
         "",
@@ -98,13 +127,17 @@ def write_page(path: Path, results: list[Result], machine: dict[str, str], plan:
         "",
         *(f"* **{name}**: {MEANINGS[name]}" for name in ORDER),
         "",
-        "Nothing is cached: every request looks up its token and its object in PostgreSQL. The server under test is",
-        "bound to one core, PostgreSQL and the load generator to the others.",
+        "Nothing is cached: every request looks up its token and its objects in PostgreSQL. The server under test is",
+        "bound to one core, PostgreSQL and the load generator to the others. Processor times are for one request;",
+        "they are the steadier figures where others use the machine too. Before anything is measured, tests check that",
+        "all three answer the same.",
         "",
     ]
-    for result in results:
-        lines += make_section(result, plan)
-    lines += ["## Machine", "", *make_table(("", ""), list(machine.items())), ""]
+    for result in report.results:
+        lines += make_section(result, report.plan)
+    lines += make_memory_section(report.memory)
+    lines += make_fetch_section(report.fetches)
+    lines += ["## Machine", "", *make_table(("", ""), list(report.machine.items())), ""]
     path.write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -138,6 +171,37 @@ def make_section(result: Result, plan: Plan) -> list[str]:
     ]
 
 
-def make_table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+def make_memory_section(memory: Memory) -> list[str]:
+    return [
+        "## Memory of one API process",
+        "",
+        f"The resident set of the process that answers, while it lists {memory.transactions:,} transactions again and"
+        " again; read from `/proc`.",
+        "",
+        *make_table(("", "resident set"), make_memory_rows(memory)),
+        "",
+        *(f"* {line}" for line in describe_memory(memory)),
+        "",
+    ]
+
+
+def make_fetch_section(fetches: Fetches) -> list[str]:
+    return [
+        "## First fetch of an access",
+        "",
+        "![Seconds of a first fetch by the number of transactions](fetch-curve.svg)",
+        "",
+        "From the POST that adds an access until it is VOLLSTAENDIG, with one server and one worker as an operator runs"
+        " them. In the curve the bank answers at once, so that all the time is Kontor's.",
+        f" Median of {len(fetches.curve[0].seconds)} fetches each, of a new customer every time.".strip(),
+        "",
+        *make_table(FETCH_HEADINGS, make_fetch_rows(fetches)),
+        "",
+        *(f"* {line}" for line in describe_fetches(fetches)),
+        "",
+    ]
+
+
+def make_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     marks = ["---", *("---:" for _ in headings[1:])] if len(headings) > 2 else ["---", "---"]
     return [f"| {' | '.join(row)} |" for row in (headings, marks, *rows)]

@@ -1,4 +1,4 @@
-"""The three implementations as processes, each pinned to the same core, one at a time under load."""
+"""The implementations, and Kontor's worker, as processes; each pinned to the same core, one at a time under load."""
 
 import os
 import socket
@@ -15,13 +15,16 @@ from benchmarks.endpoints import Request
 from kontor.config import Settings, export_settings
 
 OURS, LIMIT, CONVENTIONAL, CEILING = "Kontor", "limit", "conventional", "ceiling"
+WORKER, LARGE_WORKER = "worker", "large worker"
 START_SECONDS = 60
 
 COMMANDS = {
-    OURS: ("kontor", "serve", "--workers", "1", "--port"),
-    LIMIT: ("benchmarks.limit",),
-    CONVENTIONAL: ("benchmarks.conventional",),
-    CEILING: ("benchmarks.ceiling",),
+    OURS: ("kontor", "serve", "--workers", "1", "--port", "{port}"),
+    LIMIT: ("benchmarks.limit", "{port}"),
+    CONVENTIONAL: ("benchmarks.conventional", "{port}"),
+    CEILING: ("benchmarks.ceiling", "{port}"),
+    WORKER: ("kontor", "worker"),
+    LARGE_WORKER: ("benchmarks.large_worker",),
 }
 
 
@@ -41,7 +44,7 @@ class ServerProcess:
         settings = replace(self.settings, base_url=f"http://127.0.0.1:{self.port}")
         with self.log.open("ab") as file:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", *COMMANDS[self.name], str(self.port)],
+                [sys.executable, "-m", *(word.format(port=self.port) for word in COMMANDS[self.name])],
                 env=os.environ | export_settings(settings) | {"BENCH_ENDPOINT": self.endpoint} | self.environment,
                 stdout=file,
                 stderr=file,
@@ -61,21 +64,29 @@ class ServerProcess:
     def wait_for(self, request: Request) -> bytes:
         """The body of the answer, as soon as there is one."""
         end = time.monotonic() + START_SECONDS
-        asked = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}{request.path}", headers={"Authorization": f"Bearer {request.token}"}
-        )
         while time.monotonic() < end and self.process.poll() is None:
             try:
-                with urllib.request.urlopen(asked, timeout=5) as answer:
-                    return answer.read()
-            except urllib.error.HTTPError as error:
-                raise RuntimeError(f"{self.name} answered {error.code}: {error.read()!r}") from None
+                return self.ask(request)
             except OSError:
                 time.sleep(0.05)
         raise RuntimeError(f"{self.name} did not start:\n{self.log.read_text()}")
 
+    def ask(self, request: Request, body: bytes | None = None) -> bytes:
+        """The answer to one request, which must be a success."""
+        asked = urllib.request.Request(f"http://127.0.0.1:{self.port}{request.path}", body, make_headers(request, body))
+        try:
+            with urllib.request.urlopen(asked, timeout=600) as answer:
+                return answer.read()
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{self.name} answered {error.code}: {error.read()!r}") from None
+
     def cpu_seconds(self) -> float:
         return cpu_seconds(self.process.pid)
+
+
+def make_headers(request: Request, body: bytes | None) -> dict[str, str]:
+    headers = {"Authorization": f"Bearer {request.token}"}
+    return headers if body is None else headers | {"Content-Type": "application/json"}
 
 
 def free_port() -> int:

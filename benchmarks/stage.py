@@ -1,10 +1,11 @@
 """What all implementations share: an embedded PostgreSQL in a temporary folder, and a tenant with customers in it."""
 
+import base64
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -50,6 +51,7 @@ class Customer:
 
     id: UUID
     username: str
+    password: Secret
     token: str
 
 
@@ -105,9 +107,13 @@ class Stage:
     async def add_customer(self) -> Customer:
         username, password = f"customer-{uuid4().hex[:12]}@example.com", Secret(uuid4().hex)
         user = await self.services.users.create_user_by_operator(self.tenant, NewUser(username, password))
-        request = TokenRequest("password", username=username, password=password)
+        customer = Customer(user.id, username, password, "")
+        return replace(customer, token=await self.issue_user_token(customer))
+
+    async def issue_user_token(self, customer: Customer, scope: str | None = None) -> str:
+        request = TokenRequest("password", scope, customer.username, customer.password)
         issued = await self.services.tokens.issue_token(self._app, request)
-        return Customer(user.id, username, issued.token.reveal())
+        return issued.token.reveal()
 
     async def add_transactions(self, customer: Customer, count: int) -> str:
         """A product of the customer with exactly so many of the demo bank's bookings; returns the path of their list.
@@ -127,3 +133,9 @@ class Stage:
             await products.upsert_product(connection, customer.id, product_id, access_id, 0, account.product)
             await transactions.insert_transactions(connection, customer.id, product_id, rows, today)
         return f"/customer/v2/bankzugaenge/{access_id}/{product_id}/kontoumsaetze"
+
+    async def encrypt(self, customer: Customer, text: str) -> str:
+        """As a caller must send credentials."""
+        principal = await self.services.tokens.authenticate(customer.token)
+        assert principal is not None
+        return base64.b64encode(await self.services.encryption.encrypt(principal, text.encode())).decode()

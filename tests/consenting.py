@@ -1,6 +1,9 @@
 """Consents of a bank customer over HTTP, and a check that everything offered is shown in its place."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -8,10 +11,26 @@ import httpx
 import psycopg
 
 from banking import ACCESSES, BankCustomer, href, rels, wait_for
+from kontor.config import Settings
+from processes import free_port, running_server
 
 PRESENT = {"Customer-IP-Address": "8.8.8.8"}
 CALLBACK = "https://example.com/back?state=1"
 CONSENTS = "/customer/v2/consent"
+
+# The way through each login's dialogue: what is offered, and what is answered.
+WAYS: dict[str, list[tuple[str, str, Any]]] = {
+    "test_sca_method": [("BA3010", "set_method", {"chosenScaMethodId": "900"}), ("BA3030", "authenticate", "12")],
+    "test_sca_method_media": [
+        ("BA3010", "set_method", {"chosenScaMethodId": 901}),
+        ("BA3020", "set_medium", {"chosenScaMedia": "Mein Tablet"}),
+        ("BA3030", "authenticate", "4711112"),
+    ],
+    "test_decoupled": [("BA3030", "authenticate", {}), ("BA3030", "authenticate", {})],
+    "test_phototan": [("BA3030", "authenticate", "8534842")],
+    "test_chiptan": [("BA3030", "authenticate", "936086")],
+    "test_redirect": [("BA3005", "authenticate", "code=xyz&state=1")],
+}
 
 # Relations and further members of every state, as decisions.md has them.
 SHAPES: dict[str, tuple[set[str], set[str]]] = {
@@ -173,3 +192,34 @@ def wait_for_fetch(owner: psycopg.Connection, customer: BankCustomer, access_id:
         return [row[0] for row in rows]
 
     return wait_for(look, lambda found: found and not {"QUEUED", "RUNNING"} & set(found))
+
+
+# Other servers of the same database
+
+
+@dataclass(frozen=True)
+class AtServer:
+    """A tenant as it is seen at another server of the same database."""
+
+    tenant: Any
+    http: httpx.Client
+
+    @property
+    def name(self) -> str:
+        return self.tenant.name
+
+    @property
+    def url(self) -> str:
+        return self.tenant.url
+
+
+def at_server(customer: BankCustomer, http: httpx.Client) -> BankCustomer:
+    return BankCustomer(AtServer(customer.tenant, http), customer.username, customer.reference, customer.token)
+
+
+@contextmanager
+def another_server(settings: Settings, log: Path, **changes: Any) -> Iterator[httpx.Client]:
+    """A server process with other settings on the same database."""
+    own = replace(settings, base_url=f"http://127.0.0.1:{free_port()}", **changes)
+    with running_server(own, log) as address, httpx.Client(base_url=address, timeout=60) as client:
+        yield client

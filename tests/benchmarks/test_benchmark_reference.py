@@ -12,8 +12,7 @@ from kontor.domain.scopes import TENANTS_READ
 from kontor.domain.secrets import Secret
 from kontor.services.users import NewUser
 
-for package in ("fastapi", "sqlalchemy", "asyncpg", "greenlet", "uvicorn", "httptools"):
-    pytest.importorskip(package, reason="needs the packages of ./dev bench")
+pytestmark = pytest.mark.bench
 
 COMPARED_HEADERS = ("content-type", "content-length", "www-authenticate", "x-correlation-id")
 

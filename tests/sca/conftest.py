@@ -1,24 +1,18 @@
 """Servers of one's own, and tenants that are not regulated."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-import httpx
 import pytest
 
 from banking import BankCustomer, new_customer
-from kontor.config import Settings
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
 from kontor.services.tenants import new_role, new_tenant
 from kontor.services.users import NewUser
-from processes import free_port, running_server
 
 BASES = ("https://example.com/", "http://localhost", "http://127.0.0.1")
 
@@ -61,29 +55,11 @@ def visitor(bank_server: str, redirecting: Any) -> BankCustomer:
     return new_customer(redirecting)
 
 
-@dataclass(frozen=True)
-class AtServer:
-    """A tenant as it is seen at another server of the same database."""
+@pytest.fixture(scope="session")
+def make_like() -> Any:
+    """Makes a regulated tenant with services of any database: `await make_like(services, like)`."""
 
-    tenant: Any
-    http: httpx.Client
+    async def make(services: Services, like: Any) -> Any:
+        return await make_tenant(services, like, is_regulated=True)
 
-    @property
-    def name(self) -> str:
-        return self.tenant.name
-
-    @property
-    def url(self) -> str:
-        return self.tenant.url
-
-
-def at_server(customer: BankCustomer, http: httpx.Client) -> BankCustomer:
-    return BankCustomer(AtServer(customer.tenant, http), customer.username, customer.reference, customer.token)
-
-
-@contextmanager
-def another_server(settings: Settings, log: Path, **changes: Any) -> Iterator[httpx.Client]:
-    """A server process with other settings on the same database."""
-    own = replace(settings, base_url=f"http://127.0.0.1:{free_port()}", **changes)
-    with running_server(own, log) as address, httpx.Client(base_url=address, timeout=60) as client:
-        yield client
+    return make

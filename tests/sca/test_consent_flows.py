@@ -2,26 +2,14 @@
 
 import base64
 from datetime import timedelta
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from banking import ACCESSES, href, new_customer, rels
-from consenting import CALLBACK, Consent, codes, decide_at_bank, new_login, post_consent, renew, start
+from consenting import CALLBACK, WAYS, Consent, codes, decide_at_bank, new_login, post_consent, renew, start
 from kontor.services.clock import Clock
-
-# The way through each login's dialogue: what is offered, and what is answered.
-WAYS = {
-    "test_sca_method": [("BA3010", "set_method", {"chosenScaMethodId": "900"}), ("BA3030", "authenticate", "12")],
-    "test_sca_method_media": [
-        ("BA3010", "set_method", {"chosenScaMethodId": 901}),
-        ("BA3020", "set_medium", {"chosenScaMedia": "Mein Tablet"}),
-        ("BA3030", "authenticate", "4711112"),
-    ],
-    "test_decoupled": [("BA3030", "authenticate", {}), ("BA3030", "authenticate", {})],
-    "test_phototan": [("BA3030", "authenticate", "8534842")],
-    "test_chiptan": [("BA3030", "authenticate", "936086")],
-    "test_redirect": [("BA3005", "authenticate", "code=xyz&state=1")],
-}
 
 
 def walk(consent: Consent, login: str, owner) -> None:
@@ -283,6 +271,25 @@ def test_what_the_browser_brings_back_proves_nothing(customer, owner):
     decide_at_bank(owner, href(declined.read(), "redirect_url"), is_confirmed=False)
     assert codes(declined.enter("")) == ["BA3040"]
     assert rels(declined.read()) == ["self"]
+
+
+@pytest.mark.parametrize(("decision", "expected", "result"), [
+    ("confirm", "BA3050", "ok"), ("cancel", "BA3040", "cancelled"),
+])  # fmt: skip
+def test_to_the_banks_own_page_and_back(customer, decision, expected, result):
+    consent = start(customer, new_login("test_redirect"))
+    page = href(consent.read(), "redirect_url")
+    with httpx.Client(timeout=30) as browser:
+        shown = browser.get(page)
+        assert (shown.status_code, shown.headers["content-type"].partition(";")[0]) == (200, "text/html")
+        decided = browser.post(page, data={"decision": decision})
+        assert decided.status_code == 303
+        back = decided.headers["location"]
+        assert back == f"{CALLBACK}&result={result}"
+        # The first decision stands.
+        assert browser.post(page, data={"decision": "confirm"}).status_code == 410
+    assert codes(consent.read()) == ["BA3005"], "only the caller's answer leads on"
+    assert codes(consent.enter(urlsplit(back).query)) == [expected]
 
 
 @pytest.mark.parametrize("login", [*WAYS, "medium"])

@@ -20,7 +20,9 @@ CONFIRM = "/demobank/confirm/{page_id:uuid}"
 STYLE = "/demobank/style.css"
 HEADERS = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; img-src data:; img-src data:; base-uri 'none'; frame-ancestors 'none'"
+    ),
 }
 LARGEST_FORM = 4096
 

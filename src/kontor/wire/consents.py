@@ -1,12 +1,15 @@
 """Consent status: where the SCA of an access stands, and the answers a caller may give."""
 
 import base64
+import re
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.accesses import History
+from kontor.domain.dialogues import Dialogue
 from kontor.domain.sca import Challenge as DomainChallenge
 from kontor.domain.sca import ScaMethod as DomainMethod
 from kontor.domain.sca_machine import AnswerKind, ScaState
@@ -85,14 +88,14 @@ class ScaAnswer(msgspec.Struct):
         Annotated[str, Meta(max_length=4096, description="TAN, or the query string a bank's redirect returned")] | None
     ) = None
 
-    def read(self, state: ScaState) -> tuple[AnswerKind, str]:
+    def read(self, dialogue: Dialogue) -> tuple[AnswerKind, str]:
         """What was answered. What authentication data means follows from the open step."""
         if self.chosenScaMethodId is not None:
-            return AnswerKind.METHOD, str(self.chosenScaMethodId)
+            return AnswerKind.METHOD, _find_code(str(self.chosenScaMethodId), dialogue.methods)
         if self.chosenScaMedia is not None:
             return AnswerKind.MEDIUM, self.chosenScaMedia
         if self.scaAuthenticationData is not None:
-            kind = AnswerKind.RETURNED if state is ScaState.REDIRECT else AnswerKind.TAN
+            kind = AnswerKind.RETURNED if dialogue.position.state is ScaState.REDIRECT else AnswerKind.TAN
             return kind, self.scaAuthenticationData
         return AnswerKind.CONFIRMED, ""
 
@@ -101,8 +104,21 @@ class ScaAnswer(msgspec.Struct):
         return sum(one is not None for one in given)
 
 
-def show_sca_method(method: DomainMethod) -> ScaMethod:
-    return ScaMethod(int(method.code) if method.code.isdigit() else 0, method.name, method.hint or "")
+def show_sca_methods(methods: Sequence[DomainMethod]) -> list[ScaMethod]:
+    """The wire wants a number: the bank's key where it is one, else the method's place in the list."""
+    return [ScaMethod(_number(one, place), one.name, one.hint or "") for place, one in enumerate(methods, 1)]
+
+
+def _number(method: DomainMethod, place: int) -> int:
+    return int(method.code) if re.fullmatch(r"[1-9][0-9]{0,8}", method.code) else place
+
+
+def _find_code(given: str, methods: Sequence[DomainMethod]) -> str:
+    """The bank's key for what was given: that key itself, or the number it is shown under."""
+    if given in [one.code for one in methods]:
+        return given
+    shown = {str(_number(one, place)): one.code for place, one in enumerate(methods, 1)}
+    return shown.get(given, given)
 
 
 def show_challenge(challenge: DomainChallenge, state: ScaState) -> Challenge:
@@ -130,7 +146,7 @@ def show_consent(view: ConsentView, urls: Urls) -> ConsentStatus:
         messages, urls.consent_relations(dialogue.id, dialogue.access_id, next_steps, dialogue.redirect_url)
     )
     if state is ScaState.METHOD:
-        status.scaMethods = [show_sca_method(one) for one in dialogue.methods]
+        status.scaMethods = show_sca_methods(dialogue.methods)
     if state is ScaState.MEDIUM:
         status.scaMediums = [ScaMedium(one.name, MEDIUM_CLASSES[one.medium_class]) for one in dialogue.media]
     if state in (ScaState.TAN, ScaState.CONFIRMATION) and view.secrets.challenge is not None:

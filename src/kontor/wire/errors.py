@@ -7,13 +7,13 @@ import msgspec
 from msgspec import Meta
 
 
-class Message(msgspec.Struct, omit_defaults=True):
+class Message(msgspec.Struct):
     """A text for the end customer (German), with its code."""
 
     level: Literal["INFO", "ERROR"]
     code: Annotated[str, Meta(description="BA code, such as BA1011", examples=["BA1011"])]
     message: str
-    details: str | None = None
+    details: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ErrorBody(msgspec.Struct):

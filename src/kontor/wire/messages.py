@@ -1,5 +1,7 @@
 """Message codes and their German texts, for everything that can be said to an end customer."""
 
+from msgspec import UNSET
+
 from kontor.domain.accesses import Notice, NoticeKind
 from kontor.wire.errors import Message
 
@@ -45,4 +47,4 @@ def show_notice(notice: Notice) -> Message:
         details = f"Benötigte Felder: {details}"
     if notice.count is not None:
         details = f"{details}: {notice.count} nicht lesbar"
-    return Message(level, code, text, details)  # type: ignore[arg-type]
+    return Message(level, code, text, details or UNSET)  # type: ignore[arg-type]

@@ -120,14 +120,19 @@ async def _find_new_access(call: Call, body: dict[str, NewAccess]) -> str | None
     """For a redirect tenant: the one access to be added on our own pages, or None when all exist already."""
     for access_id, one in body.items():
         check_access_id(access_id)
-        if one.providerId is not None or one.credentials is not None:
-            raise HttpError(400, f"{access_id}: this tenant must not send credentials or a provider id")
-        if one.sync is False:
-            raise HttpError(400, f"{access_id}.sync: must be true for this tenant")
+        refuse_credentials(access_id, one)
     missing = [one for one in body if not await call.services.accesses.exists(call.principal, one)]
     if len(missing) > 1:
         raise HttpError(400, "body: this tenant adds one access at a time")
     return missing[0] if missing else None
+
+
+def refuse_credentials(access_id: str, one: NewAccess) -> None:
+    """What a tenant that uses the redirect frontend must not send."""
+    if one.providerId is not None or one.credentials is not None:
+        raise HttpError(400, f"{access_id}: this tenant must not send credentials or a provider id")
+    if one.sync is False:
+        raise HttpError(400, f"{access_id}.sync: must be true for this tenant")
 
 
 async def redirect_user(

@@ -6,7 +6,14 @@ import msgspec
 from msgspec import Meta
 
 from kontor.api.answers import Answer, HttpError, created, empty_answer, json_answer
-from kontor.api.customer_v2.accesses import ACCESS, CUSTOMER, MODIFY, read_customer_address, redirect_user
+from kontor.api.customer_v2.accesses import (
+    ACCESS,
+    CUSTOMER,
+    MODIFY,
+    read_customer_address,
+    redirect_user,
+    refuse_credentials,
+)
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.accesses import check_access_id
 from kontor.domain.redirects import UseCase
@@ -60,7 +67,7 @@ async def start_consent(call: Call) -> Answer:
     request = await _read_access(call, access_id)
     if not call.principal.is_regulated:
         if request is not None:
-            raise HttpError(400, "This tenant must not send credentials or a provider id; send an empty object.")
+            refuse_credentials(access_id, request)
         return await redirect_user(call, UseCase.AUTHENTICATE_ACCOUNT, access_id, query.callbackUrl, address)
     if query.callbackUrl is None:
         raise HttpError(400, "callbackUrl: the parameter is required")
@@ -103,7 +110,7 @@ async def answer_consent(call: Call) -> Answer:
     body = await call.json(ScaAnswer)
     if body.count_given() > 1:
         raise HttpError(400, "body: give one answer at a time")
-    kind, value = body.read(view.dialogue.position.state)
+    kind, value = body.read(view.dialogue)
     if kind is AnswerKind.TAN and view.dialogue.position.state is ScaState.TAN and not value.strip():
         raise HttpError(400, "scaAuthenticationData: the TAN is empty")  # costs none of the user's attempts
     return await _answer(call, view, kind, value)

@@ -1,0 +1,169 @@
+"""One Chromium for the whole package, one context for each test, and a watch on everything it says and asks for."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+from banking import new_customer
+from browser.form_driver import BASE, Form
+from browser.tenant_site import TenantSite
+from browser.watching import Watch
+from kontor.services.bundle import Services
+from tenants import TenantUnderTest, create_tenant
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+LOCALES = {"de": "de-DE", "en": "en-GB"}
+PATIENCE_MS = 15_000
+
+
+@pytest.fixture(scope="session")
+async def redirecting(standing_services: Services, http: httpx.Client) -> TenantUnderTest:
+    """A tenant that may not handle credentials, with Kontor's own look."""
+    return await create_tenant(standing_services, http, is_regulated=False)
+
+
+@pytest.fixture(scope="session")
+async def branded(standing_services: Services, http: httpx.Client) -> TenantUnderTest:
+    """A second one, whose look tests may change."""
+    return await create_tenant(standing_services, http, is_regulated=False)
+
+
+@pytest.fixture(scope="package")
+def browser(bank_server: str, redirecting: TenantUnderTest, branded: TenantUnderTest) -> Iterator[Browser]:
+    """Started after all asynchronous fixtures: Playwright keeps an event loop of its own until it is stopped."""
+    if not CHROMIUM.exists() or shutil.which(str(CHROMIUM)) is None:
+        pytest.fail(f"The browser tests need Debian's Chromium at {CHROMIUM}: apt-get install chromium", pytrace=False)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def watch(bank_server: str) -> Iterator[Watch]:
+    """Whatever a test does: no page complains, is sent with weak headers, asks strangers, or says where one was."""
+    watch = Watch(bank_server.partition("//")[2])
+    yield watch
+    assert watch.complaints == []
+    assert watch.weak_documents() == []
+    assert watch.foreign_hosts() == set()
+    assert watch.referrers() == []
+
+
+@pytest.fixture
+def new_context(browser: Browser, watch: Watch) -> Iterator[Callable[..., BrowserContext]]:
+    """Browsers for one test."""
+    opened = []
+
+    def make(*, is_phone: bool = False, language: str = "de", **options: Any) -> BrowserContext:
+        context = browser.new_context(
+            locale=LOCALES[language],
+            viewport=PHONE if is_phone else DESKTOP,
+            is_mobile=is_phone,
+            has_touch=is_phone,
+            reduced_motion="no-preference",
+            **options,
+        )
+        context.set_default_timeout(PATIENCE_MS)
+        watch.attach(context)
+        opened.append(context)
+        return context
+
+    yield make
+    for context in opened:
+        context.close()
+
+
+@pytest.fixture
+def site(bank_server: str, watch: Watch) -> Iterator[TenantSite]:
+    """The tenant's site, on a free port of 127.0.0.1 (and so of the same site as Kontor, but another origin)."""
+    with TenantSite(f"{bank_server}{BASE}/embed.js") as site:
+        watch.hosts |= {f"127.0.0.1:{site.port}", f"localhost:{site.port}"}
+        yield site
+
+
+@pytest.fixture
+def other_site(bank_server: str, watch: Watch) -> Iterator[TenantSite]:
+    """Somebody else's."""
+    with TenantSite(f"{bank_server}{BASE}/embed.js") as site:
+        watch.hosts |= {f"127.0.0.1:{site.port}", f"localhost:{site.port}"}
+        yield site
+
+
+@pytest.fixture
+def new_form(
+    new_context: Callable[..., BrowserContext], redirecting: TenantUnderTest, site: TenantSite
+) -> Callable[..., Form]:
+    """A new user of the tenant in front of a browser of their own."""
+
+    def make(*, language: str = "de", tenant: TenantUnderTest | None = None, **options: Any) -> Form:
+        context = new_context(language=language, **options)
+        return Form(context.new_page(), new_customer(tenant or redirecting), site, language)
+
+    return make
+
+
+@pytest.fixture
+def form(new_form: Callable[..., Form]) -> Form:
+    """In German, on a desktop."""
+    return new_form()
+
+
+@pytest.fixture
+def second_tab() -> Callable[[Form], Form]:
+    """The same session in another tab of the same browser."""
+
+    def open_tab(form: Form) -> Form:
+        return Form(form.page.context.new_page(), form.customer, form.site, form.language, form.access_id)
+
+    return open_tab
+
+
+@pytest.fixture
+def set_look(owner: psycopg.Connection, branded: TenantUnderTest) -> Iterator[Callable[..., None]]:
+    """Change how the branded tenant looks; afterwards it is plain again."""
+    plain: dict[str, Any] = {
+        "display_name": None,
+        "logo": None,
+        "colours": "{}",
+        "legal_text": None,
+        "legal_version": None,
+        "frame_origins": [],
+    }
+
+    def change(**look: Any) -> None:
+        for column, value in (plain | look).items():
+            owner.execute(f"update tenants set {column} = %s where name = %s", [value, branded.name])
+
+    yield change
+    change()
+
+
+@pytest.fixture
+def expire(owner: psycopg.Connection) -> Callable[[Form], None]:
+    """Let the session of a form run out."""
+
+    def move(form: Form) -> None:
+        changed = owner.execute(
+            "update redirect_sessions set expires_at = now() - interval '1 minute' where access_id = %s",
+            [form.access_id],
+        )
+        assert changed.rowcount == 1
+
+    return move

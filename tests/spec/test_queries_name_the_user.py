@@ -1,0 +1,101 @@
+"""Nobody's data is found by an id alone: every statement about customer data names the user (threat T1).
+
+Read from the syntax trees of `storage`: each SQL text that touches one of these tables must have `user_id` among its
+conditions or values, or stand below with the reason why it may do without.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+STORAGE = Path(__file__).parents[2] / "src" / "kontor" / "storage"
+TABLES = ("accesses", "products", "transactions", "positions", "push_batches", "fetches", "dialogues")
+TOUCHES = re.compile(rf"\b(from|into|update|join|copy)\s+(only\s+)?({'|'.join(TABLES)})\b", re.IGNORECASE)
+NAMES_THE_USER = (
+    re.compile(r"\buser_id\s*=\s*(%|[a-z]+\.user_id)", re.IGNORECASE),  # a condition, or a join on it
+    re.compile(r"\b(insert\s+into|copy)\s+\w+(\s+as\s+\w+)?\s*\([^)]*(\buser_id\b|\{\})", re.IGNORECASE),  # a value
+)
+# Background work acts for nobody in particular: it gets ids from rows of our own, never from a caller.
+ALLOWED = {
+    "fetches.find_fetch": "a worker has only the job's id, and takes the user from the row",
+    "fetches.start_fetch": "by the worker that holds the lease",
+    "fetches.is_running": "by the worker that holds the lease",
+    "fetches.finish_fetch": "by the worker that holds the lease",
+    "fetches.list_abandoned": "the reaper looks at everybody's",
+    "fetches.put_back": "the reaper, on rows that it has locked",
+    "fetches.interrupt_fetch": "the reaper, on rows that it has locked",
+    "fetches.delete_old_fetches": "housekeeping",
+    "accesses.list_expired": "housekeeping; it deletes what it finds by user and id",
+    "dialogues.delete_old_dialogues": "housekeeping",
+    "system_keys.forget_all_secrets": "the operator, when the master key is lost",
+}
+
+
+def text_of(node):
+    """The literal text of a string, with `{}` for what is put in."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(one) if isinstance(one, ast.Constant) else "{}" for one in node.values)
+    return ""
+
+
+def find_statements(source):
+    """(where, text) of every SQL text that touches customer data; where is the function or constant."""
+    tree = ast.parse(source)
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for top in tree.body:
+        documentation = {id(node.value) for node in ast.walk(top) if isinstance(node, ast.Expr)}
+        name = getattr(top, "name", None) or next(
+            (one.id for one in getattr(top, "targets", ()) if isinstance(one, ast.Name)), "module"
+        )
+        for node in ast.walk(top):
+            text = text_of(node) if isinstance(node, ast.Constant | ast.JoinedStr) else ""
+            if id(node) not in inside | documentation and TOUCHES.search(text):
+                yield name, text
+
+
+def find_nameless(source):
+    return sorted(
+        {name for name, text in find_statements(source) if not any(one.search(text) for one in NAMES_THE_USER)}
+    )
+
+
+def test_every_statement_about_customer_data_names_the_user():
+    nameless = {
+        f"{file.stem}.{name}" for file in sorted(STORAGE.glob("*.py")) for name in find_nameless(file.read_text())
+    }
+    # The listing puts its conditions together; the first of them, always there, is the user.
+    listing = (STORAGE / "transactions.py").read_text()
+    assert 'conditions = ["user_id = %(user)s and product_id = %(product)s"]' in listing
+    nameless.discard("transactions._list_query")
+    assert nameless - set(ALLOWED) == set()
+    assert set(ALLOWED) - nameless == set(), "no longer needed in the list"
+
+
+def test_the_rule_sees_statements_at_all():
+    count = sum(len(list(find_statements(file.read_text()))) for file in STORAGE.glob("*.py"))
+    assert count > 40
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_named"),
+    [
+        ("select id from accesses where user_id = %s and id = %s", True),
+        ("select id from accesses where id = %s", False),
+        ("select user_id from accesses where id = %s", False),
+        ("select 1 from products where user_id = %(user)s and id = %(id)s", True),
+        ("delete from transactions where product_id = %s", False),
+        ("update products set name = %s where id = %s", False),
+        ("update products set name = %s where user_id = %s", True),
+        ("insert into positions (user_id, product_id) values (%s, %s)", True),
+        ("insert into positions (product_id) values (%s)", False),
+        ("select f.id from fetches f join accesses a on a.user_id = f.user_id where f.id = %s", True),
+        ("copy transactions (user_id, product_id) from stdin", True),
+    ],
+)
+def test_the_rule_finds_what_it_should(statement, is_named):
+    source = f"async def look(connection):\n    await connection.execute({statement!r})\n"
+    assert (find_nameless(source) == []) is is_named
