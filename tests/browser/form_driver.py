@@ -168,7 +168,7 @@ def post_twice(form: Form) -> list[int]:
             const data = new URLSearchParams(new FormData(form));
             const button = form.querySelector("button.primary");
             if (button && button.name) data.set(button.name, button.value);
-            const send = () => fetch(form.action, { method: "post", body: data });
+            const send = () => fetch(form.getAttribute("action"), { method: "post", body: data });
             return (await Promise.all([send(), send()])).map((one) => one.status);
         }"""
     )

@@ -10,7 +10,7 @@ import structlog
 
 from kontor.api.answers import Answer, HttpError
 from kontor.api.errors import answer_error
-from kontor.api.metrics import REQUESTS, SECONDS
+from kontor.api.metrics import find_metrics
 from kontor.api.tracing import Tracing
 from kontor.services.correlation import correlation_id
 
@@ -76,8 +76,9 @@ class Edge:
         operation = scope.get("kontor.operation", "none")
         # Callers can invent methods, and every new label is kept for ever.
         method = scope["method"] if scope["method"] in KNOWN_METHODS else "other"
-        REQUESTS.labels(operation, method, status).inc()
-        SECONDS.labels(operation).observe(seconds)
+        count, duration = find_metrics(operation, method, status)
+        count.inc()
+        duration.observe(seconds)
         if not scope["path"].startswith(QUIET_PATHS):
             log.info(
                 "request",

@@ -63,6 +63,12 @@ class FormDialogues:
             return
         await self._follow(session, view)
 
+    async def cancel(self, session: FormSession) -> None:
+        """Tell the bank, unless it has not answered yet: nobody waits for a bank in order to leave."""
+        consent = await self._find(session)
+        if consent is not None and not is_beginning(consent):
+            await self.answer(session, AnswerKind.CANCEL, "")
+
     # Parts
 
     async def _name_dialogue(self, session: FormSession) -> FormSession:

@@ -267,7 +267,7 @@ class Redirects:
             await self.finish(session, session.notice.outcome)
             return
         if session.step is FormStep.SCA:
-            await self._dialogues.answer(session, AnswerKind.CANCEL, "")
+            await self._dialogues.cancel(session)
         await self.finish(session, Reentry.USER_CANCELLED)
 
     async def finish(self, session: FormSession, outcome: Reentry) -> FormSession:

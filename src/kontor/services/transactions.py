@@ -40,6 +40,12 @@ class Transactions:
             raise NotFoundError
         return product
 
+    async def require_product(self, principal: Principal, access_id: str, product_id: UUID) -> None:
+        """Nothing of it is read but that it is there."""
+        async with self._database.connect() as connection:
+            if not await products.has_product(connection, user_of(principal), access_id, product_id):
+                raise NotFoundError
+
     async def list_positions(self, principal: Principal, access_id: str, product_id: UUID) -> list[Position]:
         async with self._database.connect() as connection:
             product = await products.find_product(connection, user_of(principal), access_id, product_id)

@@ -24,7 +24,7 @@ SESSION_OPTIONS: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
     "connect_timeout": 10,
-    "options": "-c statement_timeout=60s -c idle_in_transaction_session_timeout=60s -c timezone=UTC",
+    "options": "-c statement_timeout=60s -c idle_in_transaction_session_timeout=60s -c timezone=UTC -c datestyle=ISO",
 }
 
 # While the database is away, callers get their 503 after this time. It is no limit for queries.
@@ -120,11 +120,11 @@ async def refuse_unsafe_server(connection: Connection) -> None:
         raise UnsafeDatabaseError("This PostgreSQL is a read-only replica; Kontor needs the primary.")
 
 
-async def fetch_row(connection: Connection, query: str, values: list[Any]) -> TupleRow | None:
+async def fetch_row(connection: Connection, query: str, values: list[Any], *, binary: bool = False) -> TupleRow | None:
     """One row of a query that runs with nearly every request: prepared at once, placeholders `$1`, `$2`.
 
     The same through `connection.execute` takes half as much processor time again.
     """
     cursor = AsyncRawCursor(connection)
-    await cursor.execute(query, values, prepare=True)
+    await cursor.execute(query, values, prepare=True, binary=binary)
     return await cursor.fetchone()

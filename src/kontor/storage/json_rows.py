@@ -16,7 +16,7 @@ class Show(Enum):
     TEXT = "to_json({})::text"
     NUMBER = "{}::text"
     PLAIN = "'\"' || {} || '\"'"
-    TIMESTAMP = "'\"' || to_char({} at time zone 'Europe/Berlin', 'YYYY-MM-DD HH24:MI:SS') || '\"'"
+    TIMESTAMP = "'\"' || left(({} at time zone 'Europe/Berlin')::text, 19) || '\"'"  # to_char takes twice as long
     TRUE_ONLY = "case when {} then 'true' end"
 
 
@@ -35,7 +35,7 @@ class JsonField:
 
 @lru_cache(maxsize=64)
 def object_expression(fields: tuple[JsonField, ...]) -> sql.Composed:
-    """An SQL expression that yields the JSON object of a row as text."""
+    """An SQL expression that yields the JSON object of a row as text. `concat` leaves out what is null."""
     parts: list[sql.Composable] = []
     for number, field in enumerate(fields):
         value = sql.SQL(field.show.value).format(sql.Identifier(field.column))
@@ -43,8 +43,5 @@ def object_expression(fields: tuple[JsonField, ...]) -> sql.Composed:
         if field.inside is not None:
             start = sql.Literal(f',"{field.key}":{{"{field.inside}":')
             value = sql.SQL("{} || '}}'").format(value)
-        if number == 0:
-            parts.append(sql.SQL("{} || {}").format(start, value))
-        else:
-            parts.append(sql.SQL("coalesce({} || {}, '')").format(start, value))
-    return sql.SQL("({} || '}}')").format(sql.SQL(" || ").join(parts))
+        parts.append(sql.SQL("{} || {}").format(start, value))
+    return sql.SQL("concat({}, '}}')").format(sql.SQL(", ").join(parts))

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from kontor.domain.accesses import AccessStatus
 from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
-from kontor.storage.database import Connection
+from kontor.storage.database import Connection, fetch_row
 
 COLUMNS = (
     "id, access_id, status, updated_at, bank_key, category, name, holder, currency, account_number, iban, bic,"
@@ -98,6 +98,9 @@ UPSERT = (
 )
 
 
+HAS_PRODUCT = "select 1 from products where user_id = $1 and access_id = $2 and id = $3"
+
+
 async def find_product(connection: Connection, user_id: UUID, access_id: str, product_id: UUID) -> StoredProduct | None:
     cursor = await connection.execute(
         f"select {COLUMNS} from products where user_id = %s and access_id = %s and id = %s",
@@ -105,6 +108,10 @@ async def find_product(connection: Connection, user_id: UUID, access_id: str, pr
     )
     row = await cursor.fetchone()
     return None if row is None else _product(row)
+
+
+async def has_product(connection: Connection, user_id: UUID, access_id: str, product_id: UUID) -> bool:
+    return await fetch_row(connection, HAS_PRODUCT, [user_id, access_id, product_id]) is not None
 
 
 async def lock_product(connection: Connection, user_id: UUID, access_id: str, product_id: UUID) -> StoredProduct | None:

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
+from typing import Any
 from uuid import UUID, uuid4
 
 from psycopg import sql
 
 from kontor.domain.merging import StoredTransaction
 from kontor.domain.transactions import Transaction, find_day
-from kontor.storage.database import Connection
+from kontor.storage.database import Connection, fetch_row
 from kontor.storage.json_rows import JsonField, object_expression
 
 FIELDS = (
@@ -141,44 +142,37 @@ async def delete_transactions(connection: Connection, user_id: UUID, product_id:
 
 
 @lru_cache(maxsize=16)
-def _list_query(fields: tuple[JsonField, ...], *, has_times: bool, has_cursor: bool) -> sql.Composed:
-    conditions = ["user_id = %(user)s and product_id = %(product)s"]
+def _list_query(fields: tuple[JsonField, ...], *, has_times: bool, has_cursor: bool) -> str:
+    """Placeholders: user, product, limit; then the times, then the cursor, where there are any."""
+    conditions = ["user_id = $1 and product_id = $2"]
     if has_times:
         conditions.append(
-            "(coalesce(booked_at, value_at) >= %(since)s or %(since)s::timestamptz is null)"
-            " and (coalesce(booked_at, value_at) < %(until)s or %(until)s::timestamptz is null)"
+            "(coalesce(booked_at, value_at) >= $4 or $4::timestamptz is null)"
+            " and (coalesce(booked_at, value_at) < $5 or $5::timestamptz is null)"
         )
     if has_cursor:
-        conditions.append("(booked_on, ordinal) < (%(day)s, %(ordinal)s)")
-    return sql.SQL(
-        "select convert_to(string_agg(fragment, ','), 'UTF8'), count(*) from (select {} as fragment"
-        " from (select *, to_char(booked_on, 'YYYYMMDD') || to_char(ordinal, 'FM000000000000') as sort_key"
-        " from transactions where {} order by booked_on desc, ordinal desc limit %(limit)s) page) shown"
-    ).format(object_expression(fields), sql.SQL(" and ".join(conditions)))
+        conditions.append("(booked_on, ordinal) < ($6, $7)" if has_times else "(booked_on, ordinal) < ($4, $5)")
+    return (
+        sql.SQL(
+            "select convert_to(string_agg(fragment, ','), 'UTF8'), count(*) from (select {} as fragment"
+            " from (select *, replace(booked_on::text, '-', '') || lpad(ordinal::text, 12, '0') as sort_key"
+            " from transactions where {} order by booked_on desc, ordinal desc limit $3) page) shown"
+        )
+        .format(object_expression(fields), sql.SQL(" and ".join(conditions)))
+        .as_string()
+    )
 
 
 async def list_json(
     connection: Connection, user_id: UUID, product_id: UUID, window: Window, fields: tuple[JsonField, ...]
 ) -> tuple[bytes, int]:
     """The JSON objects of a page, separated by commas, and how many there are."""
-    day, ordinal = window.cursor or (None, None)
-    query = _list_query(
-        fields, has_times=window.since is not None or window.until is not None, has_cursor=window.cursor is not None
-    )
-    cursor = await connection.execute(
-        query,
-        {
-            "user": user_id,
-            "product": product_id,
-            "since": window.since,
-            "until": window.until,
-            "day": day,
-            "ordinal": ordinal,
-            "limit": window.limit,
-        },
-        binary=True,
-    )
-    row = await cursor.fetchone()
+    has_times = window.since is not None or window.until is not None
+    query = _list_query(fields, has_times=has_times, has_cursor=window.cursor is not None)
+    values: list[Any] = [user_id, product_id, window.limit]
+    if has_times:
+        values += [window.since, window.until]
+    row = await fetch_row(connection, query, [*values, *(window.cursor or ())], binary=True)
     assert row is not None
     return row[0] or b"", row[1]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
@@ -78,7 +79,8 @@ async def list_transactions(call: Call) -> Answer:
 
     Without parameters the whole stored history. With `limit`, a page; the header Link names the next one.
     """
-    product = await find_product(call)
+    access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
+    await call.services.transactions.require_product(call.principal, access_id, product_id)
     query = call.query(TransactionsQuery)
     window = Window(
         since=None if query.since is None else parse_time(query.since, "from"),
@@ -87,12 +89,12 @@ async def list_transactions(call: Call) -> Answer:
         limit=query.limit,
     )
     page = replace(window, limit=window.limit or PIECE_ROWS)
-    body, following = await call.services.transactions.list_page(call.principal, product.id, page, FIELDS)
+    body, following = await call.services.transactions.list_page(call.principal, product_id, page, FIELDS)
     if following is None:
         return Answer(200, b"[" + body + b"]", JSON)
     if window.limit is not None:
-        return Answer(200, b"[" + body + b"]", JSON, {"Link": _link_next(call, product, following)})
-    rest = call.services.transactions.list_rest(call.principal, product.id, replace(window, cursor=following), FIELDS)
+        return Answer(200, b"[" + body + b"]", JSON, {"Link": _link_next(call, access_id, product_id, following)})
+    rest = call.services.transactions.list_rest(call.principal, product_id, replace(window, cursor=following), FIELDS)
     return Answer(200, media_type=JSON, pieces=_join_pages(body, rest))
 
 
@@ -136,11 +138,11 @@ async def _join_pages(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator
     yield b"]"
 
 
-def _link_next(call: Call, product: StoredProduct, following: tuple[date, int]) -> str:
+def _link_next(call: Call, access_id: str, product_id: UUID, following: tuple[date, int]) -> str:
     day, ordinal = following
     cursor = base64.urlsafe_b64encode(f"{day.isoformat()} {ordinal}".encode()).decode().rstrip("=")
     query = urlencode(call.query_values() | {"cursor": cursor})
-    return f'<{call.urls.transactions(product.access_id, product.id)}?{query}>; rel="next"'
+    return f'<{call.urls.transactions(access_id, product_id)}?{query}>; rel="next"'
 
 
 def _read_cursor(text: str) -> tuple[date, int]:
