@@ -54,7 +54,7 @@ class Watch:
         return asked - self.hosts - {self.kontor}
 
     def referrers(self) -> list[str]:
-        return [one.headers["referer"] for one in self.requests if "referer" in one.headers]
+        return [one.headers["referer"] for one in self.requests if one.headers.get("referer")]
 
     def weak_documents(self) -> list[str]:
         """Pages of ours whose headers are not as strict as they must be."""
@@ -69,6 +69,7 @@ def _is_strict(headers: dict[str, str]) -> bool:
         and policy.get("default-src") == "'none'"
         and policy.get("script-src", "'self'") == "'self'"
         and policy.get("style-src", "'self'") == "'self'"
+        and policy.get("form-action", "'self'") == "'self'"
         and policy.get("base-uri") == "'none'"
         and "frame-ancestors" in policy
         and "unsafe" not in headers["content-security-policy"]

@@ -470,7 +470,7 @@ async def lasting_desk(settings, standing_services, shared):
             yield desk
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(LOGINS), MOVES)
 async def test_random_answers(lasting_desk, login, moves):
     """Nothing but the expected errors; an answer reaches the bank only where it fits; attempts are counted."""

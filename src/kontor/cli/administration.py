@@ -3,6 +3,7 @@
 import sys
 from dataclasses import asdict
 from getpass import getpass
+from pathlib import Path
 from typing import Annotated
 from uuid import UUID
 
@@ -11,9 +12,11 @@ from cyclopts import App, Parameter
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import show_facts, show_rows
 from kontor.domain.errors import ConflictError, InvalidError
+from kontor.domain.redirects import Look
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind, Tenant
+from kontor.services.looks import LookChange
 from kontor.services.tenants import new_role, new_tenant
 from kontor.services.users import NewUser
 
@@ -108,6 +111,45 @@ def change_tenant(
     changes = {key: value for key, value in given.items() if value is not None}
     changed = use_services(lambda one: one.tenant_administration.change_tenant(name, **changes))
     show_facts(_tenant_facts(changed), as_json=as_json)
+
+
+@tenant.command(name="look")
+def change_look(
+    name: str,
+    *,
+    display_name: Annotated[str | None, Parameter(help="Name that users see.")] = None,
+    logo: Annotated[Path | None, Parameter(help="SVG or PNG file.")] = None,
+    colour: Annotated[
+        list[str] | None,
+        Parameter(
+            negative="",
+            help="primary, background, surface or text, each also as dark-…: primary=#005ea8; repeat for several.",
+        ),
+    ] = None,
+    legal_text: Annotated[Path | None, Parameter(help="Text file that users agree to; blank lines part it.")] = None,
+    legal_version: Annotated[str | None, Parameter(help="Users are asked again for each new version.")] = None,
+    frame_origin: Annotated[
+        list[str] | None,
+        Parameter(negative="", help="Origin of a page that may embed the form; repeat for several."),
+    ] = None,
+    reset: Annotated[bool, Parameter(negative="", help="Begin from Kontor's own look.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Change how the web form looks for a tenant's users; what is not given stays. Without options: show it."""
+    change = LookChange(
+        display_name=display_name,
+        logo=None if logo is None else _read_file(logo, "--logo"),
+        colours=None if colour is None else dict(_split_colour(one) for one in colour),
+        legal_text=None if legal_text is None else _read_text(legal_text),
+        legal_version=legal_version,
+        frame_origins=None if frame_origin is None else tuple(frame_origin),
+        is_reset=reset,
+    )
+    if change == LookChange():
+        found = use_services(lambda one: one.tenant_administration.read_look(name))
+    else:
+        found = use_services(lambda one: one.tenant_administration.change_look(name, change))
+    show_facts(_look_facts(found), as_json=as_json)
 
 
 # Clients
@@ -257,6 +299,39 @@ def _tenant_facts(one: Tenant) -> dict[str, object]:
         "anyCallback": one.is_any_callback_allowed,
         "minPasswordLength": one.min_password_length,
     }
+
+
+def _look_facts(one: Look) -> dict[str, object]:
+    return {
+        "name": one.tenant_name,
+        "displayName": one.display_name,
+        "logo": one.has_logo,
+        "colours": [f"{name}={value}" for name, value in one.colours],
+        "legalText": one.legal_text,
+        "legalVersion": one.legal_version,
+        "frameOrigins": list(one.frame_origins),
+    }
+
+
+def _split_colour(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InvalidError(f"expected a name and a colour such as primary=#005ea8, not {text!r}", "--colour")
+    return name.strip(), value.strip()
+
+
+def _read_file(path: Path, option: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidError(f"cannot read {path}: {error.strerror}", option) from None
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return _read_file(path, "--legal-text").decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidError(f"{path} is not UTF-8 text", "--legal-text") from None
 
 
 def _check_length(length: int) -> int:

@@ -8,6 +8,7 @@ from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
+from kontor.services.looks import LookChange
 from kontor.services.tenants import new_role, new_tenant
 from kontor.services.users import NewUser
 
@@ -16,6 +17,8 @@ CALLBACK_BASES = {
     "demo": ("https://example.com/", "http://localhost", "http://127.0.0.1"),
     "demo-redirect": ("https://example.com/", "http://localhost", "http://127.0.0.1"),
 }
+DISPLAY_NAME = "Demo-App"
+FRAME_ORIGINS = tuple(f"http://{host}:{port}" for host in ("127.0.0.1", "localhost") for port in (3000, 8000, 9000))
 USERNAME = "demo"
 KEYS = {"name", "regulated", "adminClient", "userClient", "user", "apiKey", "callbackBases"}
 
@@ -50,6 +53,9 @@ async def _create_tenant(services: Services, name: str, *, is_regulated: bool) -
         callback_bases=CALLBACK_BASES[name],
     )
     await services.tenant_administration.create_tenant(tenant)
+    # So that the embeddable component can be tried from a page on this computer.
+    look = LookChange(display_name=DISPLAY_NAME, frame_origins=FRAME_ORIGINS)
+    await services.tenant_administration.change_look(name, look)
 
 
 async def _ensure_clients(services: Services, name: str) -> None:

@@ -4,6 +4,10 @@ import re
 
 LEAST_CONTRAST = 4.5
 WHITE, BLACK = "#ffffff", "#000000"
+# The web form's own, where a tenant has chosen none.
+PRIMARY = "#1f5fbf"
+LIGHT = {"background": "#f4f6f9", "surface": "#ffffff", "text": "#1b2430"}
+DARK = {"background": "#12161c", "surface": "#1b2129", "text": "#e9edf2"}
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 

@@ -41,7 +41,7 @@ class Merge:
 def merge_transactions(stored: Sequence[StoredTransaction], fetched: Sequence[Transaction]) -> Merge:
     """`stored` are the rows of the days that the fetch covers; older rows take no part."""
     matching = _Matching(stored, fetched)
-    matching.pair_by_key(lambda one: None if one.bank_id is None else (one.bank_id, _content(one)))
+    matching.pair_by_key(lambda one: one)
     matching.pair_by_key(lambda one: one.bank_id)
     matching.pair_by_key(_content)
     similar = matching.pair_by_score

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from psycopg.types.json import Jsonb
+
 from kontor.domain.principals import Principal
 from kontor.domain.redirects import Failure, FormSession, FormStep, Look, Reentry, UseCase
 from kontor.storage.database import Connection
@@ -160,7 +162,7 @@ async def store_look(
     *,
     display_name: str | None,
     logo: bytes | None,
-    colours: object,
+    colours: dict[str, str],
     legal_text: str | None,
     legal_version: str | None,
     frame_origins: Sequence[str],
@@ -168,5 +170,5 @@ async def store_look(
     await connection.execute(
         "update tenants set display_name = %s, logo = %s, colours = %s, legal_text = %s, legal_version = %s,"
         " frame_origins = %s where id = %s",
-        [display_name, logo, colours, legal_text, legal_version, list(frame_origins), tenant_id],
+        [display_name, logo, Jsonb(colours), legal_text, legal_version, list(frame_origins), tenant_id],
     )

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from kontor.domain.login_formats import compile_format
 from kontor.domain.providers import LoginField, Provider
-from kontor.domain.redirects import FormStep, Look, UseCase
+from kontor.domain.redirects import Failure, FormStep, Look, UseCase
 from kontor.domain.sca_machine import MAX_WRONG_TANS, ScaState
 from kontor.services.consents import DIALOGUE_LIFETIME, ConsentView
 from kontor.services.form_dialogues import MAX_WRONG_LOGINS, is_beginning
@@ -25,7 +25,8 @@ SCA_PAGES = {
     ScaState.CONFIRMATION: "confirmation",
     ScaState.REDIRECT: "redirect",
 }
-STEP_NUMBERS = {"provider": 1, "credentials": 2, "accounts": 4}
+STEP_NUMBERS = {"provider": 1, "credentials": 2, "connecting": 2, "accounts": 4}
+LATE_FAILURES = (Failure.WRONG_TAN, Failure.TOO_LATE, Failure.REFUSED, Failure.NO_METHOD)
 STEP_COUNT = 4
 
 
@@ -71,7 +72,7 @@ def _step_number(name: str, view: FormView) -> int | None:
     if name in ("legal", "end"):
         return None
     if name == "failed":
-        return 2 if view.session.wrong_logins else 3
+        return 3 if view.session.notice in LATE_FAILURES else 2
     return STEP_NUMBERS.get(name, 3)
 
 

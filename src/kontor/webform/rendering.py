@@ -8,10 +8,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from litestar.response.base import ASGIResponse
 
-from kontor.domain.callbacks import add_to_query
 from kontor.domain.redirects import FormSession, Look
 from kontor.domain.secrets import Secret
-from kontor.webform.browser import make_token, origin_of
+from kontor.webform.browser import make_token
 from kontor.webform.formatting import format_bank_code
 from kontor.webform.pages import Page, display_name
 from kontor.webform.texts import Texts, load_texts
@@ -73,25 +72,19 @@ def draw(
     }
     body = _environment().get_template(f"{page.name}.html").render(shared | page.facts | facts)
     headers = NO_STORE | {
-        "Content-Security-Policy": make_policy(look, session),
+        "Content-Security-Policy": make_policy(look),
         "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=()",
         "Vary": "Accept-Language, Cookie",
     }
     return ASGIResponse(body=body.encode(), status_code=status, media_type="text/html", headers=headers)
 
 
-def make_policy(look: Look, session: FormSession | None) -> str:
-    """Nothing inline, nothing from elsewhere; framed only where the tenant listed it.
-
-    A form's answer may lead back to the tenant, and browsers hold every hop against `form-action`.
-    """
-    targets = "'self'"
-    if session is not None and session.callback_url is not None:
-        targets += f" {origin_of(add_to_query(session.callback_url))}"
+def make_policy(look: Look) -> str:
+    """Nothing inline, nothing from elsewhere; framed only where the tenant listed it."""
     ancestors = " ".join(look.frame_origins) or "'none'"
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
-        f" form-action {targets}; base-uri 'none'; frame-ancestors {ancestors}"
+        f" form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"
     )
 
 

@@ -163,7 +163,7 @@ class Form:
     async def search(self, request: AnyRequest) -> ASGIResponse:
         await self._services().redirects.find_session(self._cookies.read(request))
         query = read_query(request).get("q", "")
-        return _json(search(self._services().providers, query, choose_texts(request)))
+        return _json(self._search(query, choose_texts(request)))
 
     async def tell_progress(self, request: AnyRequest) -> ASGIResponse:
         """Which page is the current one. For a confirmation in an app, the bank is asked first."""
@@ -218,22 +218,27 @@ class Form:
         except StaleStepError:  # it moved on in another tab while it was being looked at
             return await redirects.view(await redirects.find_session(cookie)), cookie
 
+    def _search(self, query: str, texts: Texts) -> dict[str, Any]:
+        return search(self._services().providers, query, texts, is_demo=self._settings.demo)
+
     def _draw(
         self, view: FormView, page: Page, cookie: Secret, texts: Texts, query: str, status: int = 200
     ) -> ASGIResponse:
         facts: dict[str, Any] = {"error": None} | page.facts
         if page.name == "provider":
-            facts |= {"query": query, "found": search(self._services().providers, query, texts)}
+            facts |= {"query": query, "found": self._search(query, texts)}
         page = Page(page.name, make_key(page.name, view), facts)
         return draw(page, texts, view.look, view.session, cookie, status, provider=view.provider)
 
     def _end(self, view: FormView, texts: Texts) -> ASGIResponse:
-        """Back to the tenant. Without a safe place to go, and in a popup or frame, the form ends on its own page."""
+        """Back to the tenant. Without a safe place to go, and in a popup or frame, the form ends on its own page.
+
+        The page leads on by itself. A redirect would be the end of a form's way, and browsers hold every further hop,
+        also those at the tenant, against `form-action`.
+        """
         session = view.session
         assert session.outcome is not None
         target = self._services().redirects.target(session)
-        if target is not None and not session.is_framed:
-            return see_other(target)
         facts = {"outcome": session.outcome, "target": target, "reentry": session.outcome}
         return draw(Page("end", "end", facts), texts, view.look, session)
 

@@ -13,16 +13,17 @@ LONGEST_QUERY = 100
 POPULAR = ("Sparkasse", "Volksbank", "ING", "DKB", "Commerzbank", "Deutsche Bank", "Postbank", "comdirect")
 
 
-def search(providers: Providers, query: str, texts: Texts) -> dict[str, Any]:
+def search(providers: Providers, query: str, texts: Texts, *, is_demo: bool) -> dict[str, Any]:
     query = query.strip()[:LONGEST_QUERY]
+    popular = ("Demo-Bank", *POPULAR) if is_demo else POPULAR
     if not query:
-        return {"query": "", "banks": [], "summary": "", "popular": POPULAR}
+        return {"query": "", "banks": [], "summary": "", "popular": popular}
     found = providers.list(query, None, None, None)
     return {
         "query": query,
         "banks": [_show(one, texts) for one in found[:SHOWN]],
         "summary": _summarise(len(found), query, texts),
-        "popular": POPULAR,
+        "popular": popular,
     }
 
 

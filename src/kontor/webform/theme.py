@@ -1,11 +1,7 @@
 """A tenant's colours as a style sheet. What a tenant did not choose is worked out so that it can be read."""
 
-from kontor.domain.colours import make_readable, mix, readable_on
+from kontor.domain.colours import DARK, LIGHT, PRIMARY, make_readable, mix, readable_on
 from kontor.domain.redirects import Look
-
-DARK = {"background": "#12161c", "surface": "#1b2129", "text": "#e9edf2"}
-LIGHT = {"background": "#f4f6f9", "surface": "#ffffff", "text": "#1b2430"}
-PRIMARY = "#1f5fbf"
 
 
 def make_theme(look: Look) -> str:

@@ -32,7 +32,7 @@
     if (event.persisted) location.replace(stepUrl);
   });
 
-  const error = byId("error");
+  const error = document.querySelector("[data-focus]");
   if (error) error.focus();
 
   // Secrets can be looked at.
@@ -116,12 +116,11 @@
     });
   } else if (bank) {
     const key = "kontor " + bank.dataset.key;
+    byId("redirect-form").hidden = !window.sessionStorage.getItem(key);
+    bank.addEventListener("click", () => window.sessionStorage.setItem(key, "sent"));
     if (!window.sessionStorage.getItem(key)) {
       byId("redirect-soon").hidden = false;
-      window.setTimeout(() => {
-        window.sessionStorage.setItem(key, "sent");
-        bank.click();
-      }, 2500);
+      window.setTimeout(() => bank.click(), 2500);
     }
   }
 
