@@ -133,6 +133,8 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
 def make_registry(settings: Settings) -> Registry:
     """The connectors that are enabled here."""
     assert settings.database_url is not None
+    if not settings.demo_bank:
+        return Registry([])
     memory = DemoBankMemory(settings.database_url, f"{settings.base_url}/demobank/confirm")
     return Registry([DemoConnector(memory, settings.demo_slow_seconds)])
 

@@ -60,6 +60,7 @@ class Settings:
     log_level: str = setting("info", "debug, info, warning or error")
     log_format: str = setting("json", "json for machines, text for people")
     bank_seconds: int = setting(600, "time limit of one step with a bank")
+    demo_bank: bool = setting(True, "offer the demo bank, with its people and its own confirmation page")
     demo_slow_seconds: int = setting(200, "how long the demo bank takes to answer the login test_slow")
     today: date | None = setting(
         None, "business date to start from, for demos and tests; tokens and logs keep real time"

@@ -5,11 +5,13 @@ import logging
 import re
 import sys
 from collections.abc import MutableMapping
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, TextIO
 
 import msgspec
 import structlog
+from msgspec import UNSET
 
 from kontor.domain.secrets import Secret
 from kontor.services.correlation import correlation_id
@@ -93,9 +95,54 @@ def _encode_line(event: Any, **_: Any) -> str:
     return msgspec.json.encode(event, enc_hook=str).decode()
 
 
+class RequestLine(msgspec.Struct):
+    """The line of a request. Its fields are few and known, so it needs none of the steps of other lines.
+
+    Only the correlation id comes from the caller, and passes the same mask as any text.
+    """
+
+    method: str
+    operation: str
+    status: int
+    seconds: float
+    correlation_id: str
+    timestamp: str
+    tenant: str | msgspec.UnsetType
+    client: str | msgspec.UnsetType
+    event: str = "request"
+    level: str = "info"
+
+    def __post_init__(self) -> None:
+        self.correlation_id = mask_text(self.correlation_id)
+
+
+_request_encoder = msgspec.json.Encoder()
+_is_json = False
+
+
+def log_request(
+    method: str, operation: str, status: int, seconds: float, tenant: str | None, client: str | None
+) -> None:
+    """One line for every request, written without detours: no other line is written as often."""
+    if not _is_json:
+        structlog.get_logger("kontor.request").info(
+            "request", method=method, operation=operation, status=status, seconds=seconds, tenant=tenant, client=client
+        )
+    elif logging.getLogger("kontor.request").isEnabledFor(logging.INFO):
+        now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        line = RequestLine(
+            method, operation, status, seconds, correlation_id.get(), now, tenant or UNSET, client or UNSET
+        )
+        sys.stderr.write(_request_encoder.encode(line).decode() + "\n")
+        sys.stderr.flush()
+
+
 def configure_logs(level: str, log_format: str) -> None:
     """To standard error: JSON for machines, coloured text for people. Tracebacks without the values of variables."""
+    global _is_json
+    _is_json = log_format == "json"
     numeric = logging.getLevelNamesMapping()[level.upper()]
+    logging.getLogger("kontor.request").setLevel(numeric)
     if log_format == "json":
         tail: list[Any] = [
             structlog.processors.format_exc_info,

@@ -112,7 +112,6 @@ def test_invalid_credentials_after_three_wrong_pins(form):
     form.open().to_credentials().log_in(login, "wrong-one")
     main = form.at("credentials")
     expect(main.get_by_role("alert")).to_contain_text(form.text("credentials.attempts", count=2))
-    expect(main.get_by_role("alert")).to_be_focused()
     form.log_in(login, "wrong-two")
     expect(form.page.get_by_role("alert")).to_contain_text(form.text("credentials.attempts_one"))
     form.log_in(login, "wrong-three").at("failed")
@@ -256,3 +255,4 @@ def test_a_callback_that_leads_on_to_another_origin_works(form):
     form.press("legal.decline")
     form.page.wait_for_url(f"http://localhost:{form.site.port}/there?*")
     assert "baReentry=LEGAL_NOT_ACCEPTED" in form.page.url
+    assert [(one.url, one.headers.get("Referer")) for one in form.site.visits if "there" in one.url] == 1

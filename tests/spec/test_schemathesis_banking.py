@@ -37,7 +37,8 @@ def configuration(tmp_path, bank_server, shared):
 
 
 def only(operations):
-    return "--include-operation-id-regex", "^({})$".format("|".join(operations))
+    """One worker: compiling in several threads at once trips over a defect of CPython 3.11."""
+    return "--include-operation-id-regex", "^({})$".format("|".join(operations)), "--workers", "1"
 
 
 @pytest.mark.timeout(150)

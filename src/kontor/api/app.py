@@ -1,6 +1,8 @@
 """The application: a Litestar app made from the declared operations, inside the edge."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, date, datetime
 from typing import Any
@@ -25,6 +27,8 @@ from kontor.config import Settings
 from kontor.services.bundle import Services
 from kontor.wire.urls import Urls
 
+BANK_THREADS = 64
+
 ServicesFactory = Callable[[], AbstractAsyncContextManager[Services]]
 # Pages for people are made by rooms of their own; they get the services when the application runs.
 PagesFactory = Callable[[Settings, Callable[[], Services]], list[HTTPRouteHandler]]
@@ -41,6 +45,8 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
+        # A few banks that answer slowly must not hold up the rest.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(BANK_THREADS, "bank"))
         async with open_services() as services:
             runner.services = services
             yield

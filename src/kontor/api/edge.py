@@ -12,6 +12,7 @@ from kontor.api.answers import Answer, HttpError
 from kontor.api.errors import answer_error
 from kontor.api.metrics import find_metrics
 from kontor.api.tracing import Tracing
+from kontor.logs import log_request
 from kontor.services.correlation import correlation_id
 
 log = structlog.get_logger("kontor.request")
@@ -80,15 +81,8 @@ class Edge:
         count.inc()
         duration.observe(seconds)
         if not scope["path"].startswith(QUIET_PATHS):
-            log.info(
-                "request",
-                method=method,
-                operation=operation,
-                status=status,
-                seconds=round(seconds, 4),
-                tenant=scope.get("kontor.tenant"),
-                client=scope.get("kontor.client"),
-            )
+            tenant, client = scope.get("kontor.tenant"), scope.get("kontor.client")
+            log_request(method, operation, status, round(seconds, 4), tenant, client)
 
 
 async def send_answer(answer: Answer, send: Any) -> None:

@@ -21,14 +21,14 @@ STYLE = "/demobank/style.css"
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; img-src data:; img-src data:; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
     ),
 }
 LARGEST_FORM = 4096
 
 
 def make_routes(settings: Settings, get_services: Callable[[], Services]) -> list[HTTPRouteHandler]:
-    if not settings.demo:
+    if not settings.demo_bank:
         return []
     files = resources.files("kontor.demobank")
     question = Template(files.joinpath("confirm.html").read_text(encoding="utf-8"))

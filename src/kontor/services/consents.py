@@ -104,9 +104,20 @@ class Consents:
             await self._accesses.store_access(principal, access_id, request)
         return await self._run_to_the_end(self._start(principal, access_id, options))
 
-    async def answer(self, principal: Principal, consent_id: UUID, kind: AnswerKind, answer: Answer) -> ConsentView:
-        """Pass the user's answer on to the bank. Raises NotOpenError where it does not fit the open step."""
-        return await self._run_to_the_end(self._answer(principal, consent_id, kind, answer))
+    async def answer(
+        self,
+        principal: Principal,
+        consent_id: UUID,
+        kind: AnswerKind,
+        answer: Answer,
+        seen_wrong_tans: int | None = None,
+    ) -> ConsentView:
+        """Pass the user's answer on to the bank. Raises NotOpenError where it does not fit the open step.
+
+        With `seen_wrong_tans`, also where a TAN was wrong since the user saw that many: the same page sent twice
+        must not spend two attempts.
+        """
+        return await self._run_to_the_end(self._answer(principal, consent_id, kind, answer, seen_wrong_tans))
 
     # Parts
 
@@ -166,16 +177,19 @@ class Consents:
             raise InvalidError("the access has no stored credentials", f"{access_id}.credentials")
         return secrets.lease_key
 
-    async def _answer(self, principal: Principal, consent_id: UUID, kind: AnswerKind, answer: Answer) -> ConsentView:
+    async def _answer(
+        self, principal: Principal, consent_id: UUID, kind: AnswerKind, answer: Answer, seen_wrong_tans: int | None
+    ) -> ConsentView:
         view = await self.read_consent(principal, consent_id)
         async with self._leased(view.dialogue.lease_key) as lease:
             async with self._database.transaction() as connection:
                 view, access = await self._lock(connection, user_of(principal), consent_id)
-                is_fitting = fits(view.dialogue.position.state, kind)
+                position = view.dialogue.position
+                is_fitting = fits(position.state, kind) and seen_wrong_tans in (None, position.wrong_tans)
                 if is_fitting:
                     _check_offered(view.dialogue, answer)
                     if kind is AnswerKind.TAN:
-                        counted = replace(view.dialogue, position=count_tan(view.dialogue.position))
+                        counted = replace(view.dialogue, position=count_tan(position))
                         view = replace(view, dialogue=counted)
                         await self._save(connection, view.dialogue, view.secrets)
                     actor = auditing.name_actor(principal)

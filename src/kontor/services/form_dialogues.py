@@ -48,12 +48,16 @@ class FormDialogues:
             session = await self._follow(session, consent)
         return session, consent if session.step is FormStep.SCA else None
 
-    async def answer(self, session: FormSession, kind: AnswerKind, value: str) -> None:
+    async def answer(
+        self, session: FormSession, kind: AnswerKind, value: str, seen_wrong_tans: int | None = None
+    ) -> None:
         """An answer from the page. One that comes too late or twice just shows where things stand."""
         if session.step is not FormStep.SCA or session.dialogue_id is None:
             return
         try:
-            view = await self._consents.answer(session.principal, session.dialogue_id, kind, make_answer(kind, value))
+            view = await self._consents.answer(
+                session.principal, session.dialogue_id, kind, make_answer(kind, value), seen_wrong_tans
+            )
         except NotOpenError as error:
             view = error.view
         except (InvalidError, BusyError):

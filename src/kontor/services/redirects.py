@@ -234,8 +234,10 @@ class Redirects:
             await self.finish(session, Reentry.ERROR)
         return []
 
-    async def answer(self, session: FormSession, kind: AnswerKind, value: str) -> None:
-        await self._dialogues.answer(session, kind, value)
+    async def answer(
+        self, session: FormSession, kind: AnswerKind, value: str, seen_wrong_tans: int | None = None
+    ) -> None:
+        await self._dialogues.answer(session, kind, value, seen_wrong_tans)
 
     async def confirm_accounts(self, session: FormSession, chosen: set[UUID]) -> bool:
         """Keep the chosen products and finish. False when there is something to choose and nothing was chosen."""

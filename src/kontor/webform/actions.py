@@ -100,7 +100,8 @@ async def _submit_tan(deed: Deed) -> Page | None:
     tan = "".join(deed.value("tan").split())
     if not tan or len(tan) > LONGEST_TAN:
         return make_page(deed.view, deed.texts, error=deed.texts("tan.missing"))
-    await deed.redirects.answer(deed.view.session, AnswerKind.TAN, tan)
+    seen = None if deed.view.consent is None else deed.view.consent.dialogue.position.wrong_tans
+    await deed.redirects.answer(deed.view.session, AnswerKind.TAN, tan, seen)
     return None
 
 

@@ -165,6 +165,13 @@ def test_amounts_are_kept_to_the_cent_and_shown_with_two_decimals(account, amoun
     assert float(shown["betrag"]) == float(amount)
 
 
+@pytest.mark.parametrize("at", ["2026-11-13 10:00:00.987654", "2026-11-13T09:00:00.5Z", "2026-11-13T10:00:00+01:00"])
+def test_times_are_shown_without_fractions_of_a_second(account, at):
+    assert account.push(entry(at=at, wertstellungsdatum=at)).status_code == 201
+    [shown] = account.list()
+    assert (shown["buchungsdatum"], shown["wertstellungsdatum"]) == ("2026-11-13 10:00:00",) * 2
+
+
 def test_control_characters_in_texts_are_dropped(account):
     assert account.push(entry(verwendungszweck="a\u0000b\u0007c\td")).status_code == 201
     assert account.texts() == ["abc\td"]

@@ -1,0 +1,80 @@
+"""The languages of the web form: the same keys and the same placeholders in each, and the right one is chosen."""
+
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from litestar.testing import RequestFactory
+
+from kontor.domain.products import ProductCategory
+from kontor.domain.redirects import Failure, Reentry
+from kontor.domain.sca import MediumClass
+from kontor.webform import texts as module
+from kontor.webform.browser import LANGUAGE_COOKIE
+from kontor.webform.texts import choose_texts, load_texts
+
+LANGUAGES = load_texts()
+TEMPLATES = Path(module.__file__).parent / "templates"
+USED = re.compile(r"""\bt\(\s*["']([a-z_]+\.[A-Za-z_.]+)["']\s*[,)]""")
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_the_same_keys_and_placeholders(language):
+    german, other = LANGUAGES["de"].texts, LANGUAGES[language].texts
+    assert set(other) == set(german)
+    assert {key: placeholders(text) for key, text in other.items()} == {
+        key: placeholders(text) for key, text in german.items()
+    }
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_text_is_empty_or_has_markup(language):
+    for key, text in LANGUAGES[language].texts.items():
+        assert text, key
+        assert "<" not in text, key
+
+
+def test_every_text_that_a_template_asks_for_exists():
+    asked = {key for file in TEMPLATES.glob("*.html") for key in USED.findall(file.read_text(encoding="utf-8"))}
+    assert len(asked) > 50
+    assert asked <= set(LANGUAGES["de"].texts)
+
+
+def test_every_outcome_failure_category_and_medium_has_its_words():
+    known = LANGUAGES["de"].texts
+    for outcome in Reentry:
+        assert f"end.{outcome}" in known
+        assert f"end.{outcome}_text" in known
+    for failure in Failure:
+        assert f"failed.{failure.lower()}.title" in known
+        assert f"failed.{failure.lower()}.text" in known
+    assert {f"category.{one.lower()}" for one in ProductCategory} <= set(known)
+    assert {f"medium.class.{one.lower()}" for one in MediumClass} <= set(known)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "cookie", "expected"),
+    [
+        ("", None, "de"),
+        ("en", None, "en"),
+        ("en-GB,en;q=0.9,de;q=0.8", None, "en"),
+        ("fr,de;q=0.5,en;q=0.6", None, "en"),
+        ("fr,de-AT;q=0.5", None, "de"),
+        ("fr", None, "de"),
+        ("en;q=0", None, "de"),
+        ("en;q=x", None, "de"),
+        ("en", "de", "de"),
+        ("en", "xx", "en"),
+        ("en", "../de", "en"),
+    ],
+)
+def test_the_language_is_the_users_choice_then_the_browsers(accepted, cookie, expected):
+    headers = {"Accept-Language": accepted}
+    if cookie:
+        headers["Cookie"] = f"{LANGUAGE_COOKIE}={cookie}"
+    assert choose_texts(RequestFactory().get("/", headers=headers)).language == expected
