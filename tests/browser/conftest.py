@@ -94,7 +94,7 @@ def new_context(browser: Browser, watch: Watch) -> Iterator[Callable[..., Browse
 def site(bank_server: str, watch: Watch) -> Iterator[TenantSite]:
     """The tenant's site, on a free port of 127.0.0.1 (and so of the same site as Kontor, but another origin)."""
     with TenantSite(f"{bank_server}{BASE}/embed.js") as site:
-        watch.hosts |= {f"127.0.0.1:{site.port}", f"localhost:{site.port}"}
+        watch.sites.append(site)
         yield site
 
 
@@ -102,7 +102,7 @@ def site(bank_server: str, watch: Watch) -> Iterator[TenantSite]:
 def other_site(bank_server: str, watch: Watch) -> Iterator[TenantSite]:
     """Somebody else's."""
     with TenantSite(f"{bank_server}{BASE}/embed.js") as site:
-        watch.hosts |= {f"127.0.0.1:{site.port}", f"localhost:{site.port}"}
+        watch.sites.append(site)
         yield site
 
 

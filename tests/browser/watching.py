@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Request, Response
 
+from browser.tenant_site import TenantSite
+
 # Chromium reports a page that comes with such a status as a resource that failed; it is what the tests ask for.
 EXPECTED = re.compile(r"Failed to load resource: the server responded with a status of (400|403|404|410|422)")
 SECURE_HEADERS = {
@@ -17,10 +19,10 @@ SECURE_HEADERS = {
 
 @dataclass
 class Watch:
-    """Attached to every context of a test. `kontor` is the server's host, `hosts` are all that may be asked."""
+    """Attached to every context of a test. `kontor` is the server's host, `sites` are all others that may be asked."""
 
     kontor: str
-    hosts: set[str] = field(default_factory=set)
+    sites: list[TenantSite] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     documents: list[Response] = field(default_factory=list)
@@ -51,10 +53,15 @@ class Watch:
 
     def foreign_hosts(self) -> set[str]:
         asked = {urlsplit(url).netloc for url in self.urls if not url.startswith(("data:", "about:", "blob:"))}
-        return asked - self.hosts - {self.kontor}
+        return (
+            asked - {f"{host}:{one.port}" for one in self.sites for host in ("127.0.0.1", "localhost")} - {self.kontor}
+        )
 
     def referrers(self) -> list[str]:
-        return [one.headers["referer"] for one in self.requests if one.headers.get("referer")]
+        """As the tenants' sites were told; what the browser's own tools say of redirects is not what is sent."""
+        visits = [visit for site in self.sites for visit in site.visits]
+        found = [visit.headers.get("Referer", "") for visit in visits]
+        return [one for one in found if urlsplit(one).netloc == self.kontor]
 
     def weak_documents(self) -> list[str]:
         """Pages of ours whose headers are not as strict as they must be."""

@@ -100,9 +100,18 @@ def test_an_origin_is_kept_as_browsers_write_it(text, origin):
 
 @pytest.mark.parametrize(
     "text",
-    ["http://app.example", "https://app.example/path", "https://*.example", "*", "https://a.example 'none'", "app.example",
-     "https://a.example;script-src *", "https://user@a.example", "javascript:alert(1)"],
-)  # fmt: skip
+    [
+        "http://app.example",
+        "https://app.example/path",
+        "https://*.example",
+        "*",
+        "https://a.example 'none'",
+        "app.example",
+        "https://a.example;script-src *",
+        "https://user@a.example",
+        "javascript:alert(1)",
+    ],
+)
 def test_what_is_no_origin_is_refused(text):
     with pytest.raises(InvalidError):
         check_origin(text)

@@ -71,9 +71,20 @@ class FormSessions:
             yield connection, current
 
 
+async def end_abandoned(connection: Connection, batch: int) -> int:
+    """Who closed the form before its end has not agreed to anything: nothing is kept."""
+    abandoned = await redirects.lock_abandoned(connection, batch)
+    for one in abandoned:
+        await redirects.save_session(connection, replace(one, step=FormStep.END, outcome=Reentry.SESSION_EXPIRED))
+        await drop_own_access(connection, one)
+    return len(abandoned)
+
+
 async def drop_own_access(connection: Connection, session: FormSession) -> None:
-    """Only what this session itself has stored: another one may have added the same id meanwhile."""
+    """Only what this session itself has stored: another one may have added the same id, or finished it, meanwhile."""
     if session.use_case is not UseCase.CREATE_ACCOUNT or session.dialogue_id is None:
+        return
+    if await redirects.is_finished_elsewhere(connection, session):
         return
     if await delete_access_data(connection, user_of(session.principal), session.access_id):
         subject = f"user {session.principal.user_pseudonym} access {session.access_id}"

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from kontor.services.accesses import delete_access_data
+from kontor.services.form_sessions import end_abandoned
 from kontor.storage import accesses, audit, demo_bank, dialogues, fetches, leases, login_failures, redirects, tokens
 from kontor.storage.database import Connection, Database
 
@@ -22,6 +23,7 @@ class Housekeeping:
             "expired_logins": await self._in_batches(lambda one: tokens.delete_expired_tokens(one, BATCH)),
             "expired_accesses": await self._in_batches(_delete_expired_accesses),
             "old_dialogues": await self._in_batches(lambda one: dialogues.delete_old_dialogues(one, BATCH)),
+            "abandoned_sessions": await self._in_batches(lambda one: end_abandoned(one, BATCH)),
             "old_sessions": await self._in_batches(lambda one: redirects.delete_old_sessions(one, BATCH)),
             "old_pages": await self._once(demo_bank.delete_old_pages),
             "old_fetches": await self._in_batches(lambda one: fetches.delete_old_fetches(one, BATCH)),

@@ -89,8 +89,11 @@ class Redirects:
         return handle
 
     async def delete_sessions(self, principal: Principal) -> None:
+        """All sessions of the user, and the accesses that were begun in them and not finished."""
         assert principal.user_id is not None
         async with self._database.transaction() as connection:
+            for one in await redirects.lock_open_sessions(connection, principal.user_id):
+                await drop_own_access(connection, one)
             await redirects.delete_sessions(connection, principal.user_id)
             actor = auditing.name_actor(principal)
             subject = f"user {principal.user_pseudonym}"

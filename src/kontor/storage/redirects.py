@@ -105,6 +105,34 @@ async def save_session(connection: Connection, session: FormSession) -> None:
     )
 
 
+async def lock_abandoned(connection: Connection, batch: int) -> list[FormSession]:
+    """Sessions that ran out before they came to an end."""
+    cursor = await connection.execute(
+        f"select {COLUMNS} from {JOINS} where s.expires_at < now() and s.step <> 'END' order by s.id limit %s"
+        " for update of s skip locked",
+        [batch],
+    )
+    return [_session(row) for row in await cursor.fetchall()]
+
+
+async def lock_open_sessions(connection: Connection, user_id: UUID) -> list[FormSession]:
+    cursor = await connection.execute(
+        f"select {COLUMNS} from {JOINS} where s.user_id = %s and s.step <> 'END' order by s.id for update of s",
+        [user_id],
+    )
+    return [_session(row) for row in await cursor.fetchall()]
+
+
+async def is_finished_elsewhere(connection: Connection, session: FormSession) -> bool:
+    """Has another session brought the same access to a good end?"""
+    cursor = await connection.execute(
+        "select 1 from redirect_sessions where user_id = %s and access_id = %s and id <> %s"
+        " and outcome in ('ACCOUNT_CREATED', 'FINISHED')",
+        [session.principal.user_id, session.access_id, session.id],
+    )
+    return await cursor.fetchone() is not None
+
+
 async def delete_sessions(connection: Connection, user_id: UUID) -> int:
     cursor = await connection.execute("delete from redirect_sessions where user_id = %s", [user_id])
     return cursor.rowcount

@@ -32,7 +32,7 @@ class _Element:
 
     def encode_length(self) -> str:
         length = len(self.encode()) // 2
-        if not self.is_number and self.data:
+        if not self.is_number:
             if self.is_old:
                 return f"1{length:X}"
             length += _IS_ASCII

@@ -1,0 +1,232 @@
+"""axe-core finds nothing on any page and in any state: WCAG 2.2 AA, light and dark, desktop and phone."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from browser.conftest import DESKTOP, PHONE
+from browser.form_driver import WRONG_TAN, Form
+from consenting import new_login
+
+OPTIONS = {
+    "runOnly": {
+        "type": "tag",
+        "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    },
+    "rules": {"target-size": {"enabled": True}},
+    "resultTypes": ["violations"],
+}
+AXE = Axe()
+
+
+def check(page: Page) -> None:
+    """Light on a desktop, dark on a phone: each colour and each layout is looked at, and no state is left."""
+    found = []
+    for scheme, size in (("light", DESKTOP), ("dark", PHONE)):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.set_viewport_size(size)
+        results = AXE.run(page, options=OPTIONS)
+        found += [
+            f"{scheme}: {one['id']} {node['html']}" for one in results.response["violations"] for node in one["nodes"]
+        ]
+        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+            found.append(f"{scheme}: the page scrolls sideways")
+    page.set_viewport_size(DESKTOP)
+    assert found == []
+    assert page.locator("h1").count() == 1
+    assert page.title()
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_legal_and_bank_search(new_form, language):
+    form = new_form(language=language)
+    form.open().at("legal")
+    check(form.page)
+    form.accept().at("provider")
+    check(form.page)
+    expect(form.search("Sparkasse")).to_have_count(8)
+    form.page.keyboard.press("ArrowDown")
+    check(form.page)
+    form.search("xyzxyz")
+    expect(form.page.get_by_role("status")).to_contain_text("xyzxyz")
+    check(form.page)
+    form.search("Commerzbank Berlin").first.click()
+    expect(form.page.get_by_role("alert")).to_have_text(form.text("provider.unavailable"))
+    check(form.page)
+
+
+def test_credentials_in_every_state(form):
+    form.open().to_credentials().at("credentials")
+    check(form.page)
+    form.page.locator("#credentials-form").evaluate("one => one.noValidate = true")
+    form.press("credentials.submit")
+    expect(form.page.get_by_role("alert")).to_be_focused()
+    check(form.page)
+    form.log_in(new_login("demo1"), "wrong")
+    expect(form.page.get_by_role("alert")).to_contain_text(form.text("credentials.wrong_title"))
+    check(form.page)
+
+
+def show_method_and_medium(form: Form) -> None:
+    form.log_in(new_login("test_sca_method_media")).at("method")
+    check(form.page)
+    form.choose("method", "mockTAN").at("medium")
+    check(form.page)
+    form.choose("medium", "Mein Handy").at("tan")
+    check(form.page)
+    form.enter(WRONG_TAN)
+    expect(form.page.get_by_role("alert")).to_be_visible()
+    check(form.page)
+    form.enter(WRONG_TAN)
+    expect(form.page.get_by_role("alert")).to_contain_text(form.text("tan.attempts_one"))
+    form.enter(WRONG_TAN).at("failed")
+    check(form.page)
+
+
+def show_photo(form: Form) -> None:
+    form.log_in(new_login("test_phototan")).at("tan")
+    check(form.page)
+
+
+def show_chip(form: Form) -> None:
+    form.log_in(new_login("test_chiptan")).at("tan")
+    check(form.page)
+
+
+def show_confirmation(form: Form) -> None:
+    """The page that waits goes on by itself, so it is held where it is."""
+    form.page.route("**/progress", lambda route: route.abort())
+    form.log_in(new_login("test_decoupled")).at("confirmation")
+    check(form.page)
+    form.page.context.pages[0].unroute("**/progress")
+
+
+def show_redirect_and_bank(form: Form) -> None:
+    form.log_in(new_login("test_redirect")).at("redirect")
+    form.page.get_by_role("link", name=form.text("redirect.go")).click()
+    expect(form.page.get_by_role("button", name="Freigeben")).to_be_visible()
+    check(form.page)
+    address = form.page.url
+    form.page.get_by_role("button", name="Ablehnen").click()
+    form.at("failed")
+    check(form.page)
+    form.page.goto(address)
+    expect(form.page.get_by_role("heading", name="Dieser Vorgang ist beendet")).to_be_visible()
+    check(form.page)
+
+
+def show_redirect(form: Form) -> None:
+    """It leaves by itself after a moment unless it did so before; it is looked at when one has come back."""
+    form.log_in(new_login("test_redirect")).at("redirect")
+    form.page.get_by_role("link", name=form.text("redirect.go")).click()
+    expect(form.page.get_by_role("button", name="Freigeben")).to_be_visible()
+    form.page.go_back()
+    form.at("redirect")
+    form.page.evaluate("Object.keys(sessionStorage)")
+    form.page.clock.install()
+    form.page.reload()
+    form.at("redirect")
+    check(form.page)
+
+
+def show_accounts(form: Form) -> None:
+    form.log_in(new_login("demo1")).at("accounts")
+    check(form.page)
+    for one in form.page.get_by_role("checkbox").all():
+        one.uncheck()
+    form.press("accounts.submit")
+    expect(form.page.get_by_role("alert")).to_be_focused()
+    check(form.page)
+
+
+def show_unreachable(form: Form) -> None:
+    form.log_in(new_login("test_unreachable")).at("failed")
+    check(form.page)
+
+
+def show_locked(form: Form) -> None:
+    form.log_in(new_login("test_locked")).at("failed")
+    check(form.page)
+
+
+def show_connecting_and_fetching(form: Form) -> None:
+    form.page.route("**/progress", lambda route: route.abort())
+    form.log_in(new_login("test_slow"))
+    form.at("connecting")
+    check(form.page)
+
+
+SCENES: list[Callable[[Form], None]] = [
+    show_method_and_medium,
+    show_photo,
+    show_chip,
+    show_confirmation,
+    show_redirect_and_bank,
+    show_redirect,
+    show_accounts,
+    show_unreachable,
+    show_locked,
+    show_connecting_and_fetching,
+]
+
+
+@pytest.mark.parametrize("show", SCENES, ids=lambda one: one.__name__.removeprefix("show_"))
+def test_from_the_login_on(form, watch, show):
+    form.open().to_credentials()
+    show(form)
+    watch.complaints[:] = [one for one in watch.complaints if "net::ERR_FAILED" not in one]  # requests that were held
+
+
+def test_pages_without_a_session(form, new_context):
+    form.page.goto(form.start())
+    form.at("end")
+    check(form.page)
+    page = new_context().new_page()
+    for address in (
+        form.location,
+        form.page.url,
+        f"{form.location}&a=1&a=2",
+        form.page.url.replace("/step", "/return"),
+    ):
+        page.goto(address)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        check(page)
+
+
+def test_fetching(form, owner):
+    """Seen only while a bank is slow; the session is put there by hand."""
+    form.to_accounts(new_login("leer"))
+    owner.execute("update redirect_sessions set step = 'FETCHING' where access_id = %s", [form.access_id])
+    owner.execute("update accesses set status = 'STARTED' where id = %s", [form.access_id])
+    form.page.reload()
+    form.at("fetching")
+    check(form.page)
+
+
+def test_a_tenants_colours_can_be_read_whatever_it_chose(new_form, set_look, branded):
+    """Yellow on white would fail; the form moves the colour until it can be read."""
+    set_look(display_name="Sonnenbank", colours='{"primary": "#ffe600", "background": "#fffbe6"}')
+    form = new_form(tenant=branded)
+    form.open().at("legal")
+    check(form.page)
+    form.accept().at("provider")
+    check(form.page)
+    form.choose_bank().log_in(new_login("leer")).at("accounts")
+    check(form.page)
+
+
+def test_zoomed_text_loses_nothing(form):
+    """400 % of 1280 pixels is 320 (WCAG 1.4.10)."""
+    form.page.set_viewport_size({"width": 320, "height": 256})
+    form.open()
+    for go in (
+        lambda: form.accept(),
+        lambda: form.choose_bank(),
+        lambda: form.log_in(new_login("test_chiptan")),
+        lambda: form.enter("936086"),
+        lambda: form.at("accounts"),
+    ):
+        go()
+        assert form.page.evaluate("document.documentElement.scrollWidth <= 320")
