@@ -99,7 +99,7 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
     assert settings.database_url is not None
     passwords, vault, clock = Passwords(), Vault(master, digests), Clock(settings.today)
     registry = make_registry(settings)
-    providers = Providers(database, load_catalogue(registry.kinds, list_all=settings.demo))
+    providers = Providers(database, load_catalogue(registry.kinds, list_all=settings.demo), registry.kinds)
     encryption = Encryption(database, master)
     calls = BankCalls(database, providers, registry, vault, settings.bank_seconds)
     results = FetchResults(database, vault, clock)

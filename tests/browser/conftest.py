@@ -72,14 +72,13 @@ def new_context(browser: Browser, watch: Watch) -> Iterator[Callable[..., Browse
     opened = []
 
     def make(*, is_phone: bool = False, language: str = "de", **options: Any) -> BrowserContext:
-        context = browser.new_context(
-            locale=LOCALES[language],
-            viewport=PHONE if is_phone else DESKTOP,
-            is_mobile=is_phone,
-            has_touch=is_phone,
-            reduced_motion="no-preference",
-            **options,
-        )
+        usual = {
+            "locale": LOCALES[language],
+            "viewport": PHONE if is_phone else DESKTOP,
+            "is_mobile": is_phone,
+            "has_touch": is_phone,
+        }
+        context = browser.new_context(**(usual | options))
         context.set_default_timeout(PATIENCE_MS)
         watch.attach(context)
         opened.append(context)

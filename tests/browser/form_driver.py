@@ -1,12 +1,13 @@
 """A person in front of the web form: looks for what a page says in their language, and does what it offers."""
 
-import json
 import re
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import httpx
-from playwright.sync_api import BrowserContext, Locator, Page, Response, expect
+import psycopg
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+from psycopg.types.json import Jsonb
 
 from banking import ACCESSES, BankCustomer, new_id
 from browser.tenant_site import TenantSite
@@ -184,9 +185,13 @@ def hidden_fields(page: Page) -> dict[str, str]:
     return {name: form.locator(f"input[name={name}]").input_value() for name in ("token", "step")}
 
 
-def last_document(answers: list[Response]) -> Response:
-    return [one for one in answers if one.request.resource_type == "document"][-1]
+def keep_bank_waiting(owner: psycopg.Connection, form: Form) -> object:
+    """As if the bank had not offered its methods yet; what it has offered."""
+    row = owner.execute("select methods from dialogues where access_id = %s", [form.access_id]).fetchone()
+    assert row is not None
+    owner.execute("update dialogues set methods = '[]' where access_id = %s", [form.access_id])
+    return row[0]
 
 
-def read_json(response: Response) -> object:
-    return json.loads(response.text())
+def let_bank_answer(owner: psycopg.Connection, form: Form, methods: object) -> None:
+    owner.execute("update dialogues set methods = %s where access_id = %s", [Jsonb(methods), form.access_id])

@@ -87,20 +87,20 @@ def test_the_bank_search_is_a_combobox(form):
     expect(field).to_be_focused()
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
-        ("370 501 98", "Sparkasse KölnBonn"),
-        ("37050198", "Sparkasse KölnBonn"),
-        ("COLSDE33", "Sparkasse KölnBonn"),
-        ("sparkasse koeln", "Köln"),
-        ("sparkasse köln", "Köln"),
-        ("demo", "Demo-Bank"),
-    ],
-)
-def test_banks_are_found_by_name_city_code_and_bic(form, query, found):
+SEARCHES = [
+    ("370 501 98", "Sparkasse KölnBonn"),
+    ("demo", "Demo-Bank"),
+    ("37050198", "Sparkasse KölnBonn"),
+    ("sparkasse koeln", "Köln"),
+    ("COLSDE33", "Sparkasse KölnBonn"),
+    ("sparkasse köln", "Köln"),
+]
+
+
+def test_banks_are_found_by_name_city_code_and_bic(form):
     form.open().accept()
-    expect(form.search(query).filter(has_text=found).first).to_be_visible()
+    for query, found in SEARCHES:
+        expect(form.search(query).filter(has_text=found).first).to_be_visible()
 
 
 def test_a_bank_that_cannot_be_connected_says_so_and_another_can_be_chosen(form):

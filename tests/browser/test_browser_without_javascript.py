@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from browser.form_driver import TANS, WRONG_TAN
+from browser.form_driver import TANS, WRONG_TAN, keep_bank_waiting, let_bank_answer
 from browser.test_browser_outcomes import is_stored
 from consenting import new_login
 
@@ -53,10 +53,14 @@ def test_a_new_access_without_javascript(plain, login):
     assert is_stored(plain)
 
 
-def test_a_slow_bank_without_javascript(plain):
+def test_a_slow_bank_without_javascript(plain, owner):
     """The page that waits loads itself anew."""
-    choose_bank(plain.open()).log_in(new_login("test_slow")).at("connecting")
-    plain.confirm_accounts().expect_return("ACCOUNT_CREATED")
+    choose_bank(plain.open()).log_in(new_login("test_sca_method")).at("method")
+    methods = keep_bank_waiting(owner, plain)
+    plain.page.reload()
+    plain.at("connecting")
+    let_bank_answer(owner, plain, methods)
+    plain.choose("method", "iTAN").enter(TANS["iTAN"]).at("accounts")
 
 
 def test_popular_banks_are_links_without_javascript(plain):
@@ -67,7 +71,7 @@ def test_popular_banks_are_links_without_javascript(plain):
 
 def test_cancel_and_language_without_javascript(plain):
     plain.open().accept().at("provider")
-    plain.page.get_by_role("link", name="EN").click()
+    plain.page.get_by_role("link", name="EN", exact=True).click()
     expect(plain.heading()).to_have_text("Which bank is your account with?")
     plain.language = "en"
     plain.press("common.cancel", tenant=plain.customer.tenant.name)

@@ -170,6 +170,8 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Done:
+    """The end of a fetch. A `Progress` with the header data always comes before it, SCA or not."""
+
     result: Fetched
     memory: State | None = None
 

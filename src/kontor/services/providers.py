@@ -23,12 +23,18 @@ class Statistics:
 
 
 class Providers:
-    def __init__(self, database: Database, catalogue: Catalogue) -> None:
+    def __init__(self, database: Database, catalogue: Catalogue, kinds: frozenset[str]) -> None:
+        """`kinds`: the connectors that are enabled."""
         self._database = database
         self._catalogue = catalogue
+        self._kinds = kinds
 
     def find(self, provider_id: UUID) -> Provider | None:
         return self._catalogue.find(provider_id)
+
+    def can_connect(self, provider: Provider) -> bool:
+        """Nobody is asked for credentials of a bank that is listed but cannot be reached from here."""
+        return bool(provider.login_fields) and provider.connector in self._kinds
 
     def read(self, provider_id: UUID) -> Provider:
         provider = self._catalogue.find(provider_id)

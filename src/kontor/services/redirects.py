@@ -197,7 +197,7 @@ class Redirects:
 
     async def choose_provider(self, session: FormSession, provider_id: UUID) -> None:
         provider = self._providers.find(provider_id)
-        if provider is None or not provider.login_fields:
+        if provider is None or not self._providers.can_connect(provider):
             raise InvalidError("this bank cannot be connected", "provider")
         async with self._sessions.change(session, FormStep.PROVIDER) as (connection, current):
             wrong = current.wrong_logins if provider_id == current.provider_id else 0

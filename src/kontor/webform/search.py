@@ -21,20 +21,20 @@ def search(providers: Providers, query: str, texts: Texts, *, is_demo: bool) -> 
     found = providers.list(query, None, None, None)
     return {
         "query": query,
-        "banks": [_show(one, texts) for one in found[:SHOWN]],
+        "banks": [_show(one, texts, is_available=providers.can_connect(one)) for one in found[:SHOWN]],
         "summary": _summarise(len(found), query, texts),
         "popular": popular,
     }
 
 
-def _show(one: Provider, texts: Texts) -> dict[str, Any]:
+def _show(one: Provider, texts: Texts, *, is_available: bool) -> dict[str, Any]:
     code = texts("provider.code", code=format_bank_code(one.bank_code)) if one.bank_code else None
     return {
         "id": str(one.id),
         "name": one.name,
         "detail": " · ".join(part for part in (code, one.bic) if part),
         "logo": f"/providers/v2/{one.id}/logo",
-        "is_available": bool(one.login_fields),
+        "is_available": is_available,
     }
 
 

@@ -20,17 +20,18 @@ def _variables(chosen: dict[str, str], defaults: dict[str, str], primary: str) -
     surface = chosen.get("surface", defaults["surface"])
     text = chosen.get("text", defaults["text"])
     primary = make_readable(chosen.get("primary", primary), surface)
+    tint = mix(primary, surface, 0.92)  # behind what is chosen, where muted text must be readable, too
     values = {
         "background": background,
         "surface": surface,
         "text": text,
-        "muted": make_readable(mix(text, surface, 0.35), surface),
+        "muted": make_readable(make_readable(mix(text, surface, 0.35), surface), tint),
         "muted-out": make_readable(mix(text, background, 0.35), background),
         "line": mix(text, surface, 0.8),
         "field-line": mix(text, surface, 0.45),
         "primary": primary,
         "on-primary": readable_on(primary),
         "primary-hover": mix(primary, text, 0.18),
-        "tint": mix(primary, surface, 0.92),
+        "tint": tint,
     }
     return "".join(f"--{name}:{value};" for name, value in values.items())

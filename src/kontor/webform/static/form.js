@@ -27,6 +27,8 @@
     form.dataset.sent = "yes";
     if (event.submitter) event.submitter.setAttribute("aria-disabled", "true");
   });
+  // A page that answered a form becomes one that can be reloaded, and come back to, without sending the form again.
+  if (location.pathname === stepUrl) window.history.replaceState(null, "", location.href);
   // The back button brings the page back as it was left; the server knows where things stand.
   window.addEventListener("pageshow", (event) => {
     if (event.persisted) location.replace(stepUrl);
@@ -49,8 +51,9 @@
     if (field.form) field.form.addEventListener("submit", () => { field.type = "password"; });
   }
 
-  // Waiting: ask every two seconds which page is the current one.
+  // Waiting: ask which page is the current one, less often where the bank has to be asked for it.
   const follow = () => {
+    const pause = body.dataset.page === "confirmation" ? 2000 : 700;
     let failures = 0;
     const ask = async () => {
       try {
@@ -64,9 +67,9 @@
       } catch {
         failures += 1;
       }
-      window.setTimeout(ask, Math.min(2000 * 2 ** failures, 30000));
+      window.setTimeout(ask, Math.min(pause * 2 ** failures, 30000));
     };
-    window.setTimeout(ask, 2000);
+    window.setTimeout(ask, pause);
   };
   if (document.querySelector("[data-poll]")) follow();
   // A page that offers "try again" after a while has to be drawn anew.
@@ -147,7 +150,7 @@
     const popular = byId("popular");
     let options = [];
     let active = -1;
-    let asked = field.value.trim();
+    let asked = field.defaultValue.trim(); // what the server has drawn; people type before scripts run
     let timer = 0;
     let request = null;
 

@@ -1,0 +1,202 @@
+"""Take a picture of each page of the web form: `.venv/bin/python scripts/screenshots.py` (needs Chromium).
+
+Starts a demo of its own in a temporary folder, goes through the form as users do, and writes to
+`docs/screenshots/webform/`.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+ROOT = Path(__file__).parents[1]
+TARGET = ROOT / "docs" / "screenshots" / "webform"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402 (the tests' own modules come next)
+
+from banking import new_customer  # noqa: E402
+from browser.form_driver import WRONG_TAN, Form  # noqa: E402
+from browser.tenant_site import TenantSite  # noqa: E402
+from consenting import new_login  # noqa: E402
+from processes import free_port  # noqa: E402
+from tenants import TenantUnderTest  # noqa: E402
+
+CHROMIUM = "/usr/bin/chromium"
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+MAX_BYTES = 120_000
+
+
+@contextmanager
+def running_demo() -> Iterator[TenantUnderTest]:
+    """`kontor demo` on a free port; yields its redirect tenant."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "kontor", "demo", "--port", str(free_port()), "--data", folder]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            facts = wait_for_demo(Path(folder) / "demo.json", process)
+            with httpx.Client(base_url=facts["baseUrl"], timeout=30) as http:
+                wait_until_ready(http)
+                yield make_tenant(facts, http)
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def wait_for_demo(file: Path, process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    end = time.monotonic() + 120
+    while not file.exists():
+        if process.poll() is not None or time.monotonic() > end:
+            raise SystemExit("the demo did not start")
+        time.sleep(0.2)
+    return json.loads(file.read_text())
+
+
+def wait_until_ready(http: httpx.Client) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            if http.get("/health/ready").status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.2)
+    raise SystemExit("the demo is not ready")
+
+
+def make_tenant(facts: dict[str, Any], http: httpx.Client) -> TenantUnderTest:
+    one = next(tenant for tenant in facts["tenants"] if not tenant["regulated"])
+    logins = [(one[part]["username"], one[part]["password"]) for part in ("adminClient", "userClient", "user")]
+    return TenantUnderTest(one["name"], logins[0], logins[1], *logins[2], "", http)
+
+
+class Camera:
+    def __init__(self, browser: Browser, tenant: TenantUnderTest, site: TenantSite) -> None:
+        self.browser = browser
+        self.tenant = tenant
+        self.site = site
+
+    def new_form(self, language: str = "de", *, is_phone: bool = False, is_dark: bool = False) -> Form:
+        context = self.browser.new_context(
+            locale={"de": "de-DE", "en": "en-GB"}[language],
+            viewport=PHONE if is_phone else DESKTOP,
+            color_scheme="dark" if is_dark else "light",
+            reduced_motion="reduce",
+        )
+        return Form(context.new_page(), new_customer(self.tenant), self.site, language)
+
+    def take(self, page: Page, name: str) -> None:
+        page.evaluate("document.activeElement && document.activeElement.blur()")
+        page.wait_for_load_state("networkidle")
+        file = TARGET / f"{name}.png"
+        page.screenshot(path=file)
+        size = file.stat().st_size
+        print(f"{file.relative_to(ROOT)}  {size // 1000} kB")
+        if size > MAX_BYTES:
+            raise SystemExit(f"{name} is too large for the repository")
+
+
+def show_beginning(camera: Camera) -> None:
+    form = camera.new_form()
+    form.open().at("legal")
+    camera.take(form.page, "legal-desktop")
+    expect(form.accept().search("Sparkasse Köln")).not_to_have_count(0)
+    camera.take(form.page, "bank-search-desktop")
+    form.choose_bank().at("credentials")
+    camera.take(form.page, "credentials-desktop")
+    form.log_in(new_login("demo1"), "falsch")
+    expect(form.page.get_by_role("alert")).to_be_visible()
+    camera.take(form.page, "credentials-wrong-desktop")
+
+
+def show_methods(camera: Camera) -> None:
+    form = camera.new_form(is_phone=True)
+    form.open().at("legal")
+    camera.take(form.page, "legal-phone")
+    expect(form.accept().search("Volksbank")).to_have_count(8)
+    camera.take(form.page, "bank-search-phone")
+    form.choose_bank().at("credentials")
+    camera.take(form.page, "credentials-phone")
+    form.log_in(new_login("test_sca_method_media")).at("method")
+    camera.take(form.page, "method-phone")
+
+
+def show_challenges(camera: Camera) -> None:
+    form = camera.new_form()
+    form.open().to_credentials().log_in(new_login("test_phototan")).at("tan")
+    camera.take(form.page, "phototan-desktop")
+    for _ in range(3):
+        form.enter(WRONG_TAN)
+    form.at("failed")
+    camera.take(form.page, "failed-desktop")
+    for login, page, name in (
+        ("test_chiptan", "tan", "chiptan-phone"),
+        ("test_decoupled", "confirmation", "confirmation-phone"),
+    ):
+        form = camera.new_form(is_phone=True)
+        form.open().to_credentials().log_in(new_login(login)).at(page)
+        camera.take(form.page, name)
+
+
+def show_bank_page(camera: Camera) -> None:
+    form = camera.new_form()
+    form.open().to_credentials().log_in(new_login("test_redirect")).at("redirect")
+    camera.take(form.page, "redirect-desktop")
+    form.page.get_by_role("link", name=form.text("redirect.go")).click()
+    expect(form.page.get_by_role("button", name="Freigeben")).to_be_visible()
+    camera.take(form.page, "demo-bank-desktop")
+
+
+def show_accounts(camera: Camera) -> None:
+    form = camera.new_form()
+    form.to_accounts("demo1")
+    camera.take(form.page, "accounts-desktop")
+    form.page.emulate_media(color_scheme="dark")
+    form.page.set_viewport_size(PHONE)
+    camera.take(form.page, "accounts-phone-dark")
+
+
+def show_english_and_dark(camera: Camera) -> None:
+    form = camera.new_form("en", is_dark=True)
+    form.open().at("legal")
+    camera.take(form.page, "legal-desktop-english-dark")
+    form.to_credentials().log_in(new_login("test_chiptan")).at("tan")
+    camera.take(form.page, "chiptan-desktop-english-dark")
+
+
+def show_end(camera: Camera) -> None:
+    form = camera.new_form(is_phone=True)
+    form.page.goto(form.start())
+    form.at("end")
+    camera.take(form.page, "no-callback-phone")
+
+
+def main() -> None:
+    if not Path(CHROMIUM).exists():
+        raise SystemExit("Chromium is needed: apt-get install chromium")
+    TARGET.mkdir(parents=True, exist_ok=True)
+    with running_demo() as tenant, TenantSite("") as site, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        camera = Camera(browser, tenant, site)
+        for show in (
+            show_beginning,
+            show_methods,
+            show_challenges,
+            show_bank_page,
+            show_accounts,
+            show_english_and_dark,
+            show_end,
+        ):
+            show(camera)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
