@@ -55,7 +55,7 @@ def test_help_names_every_command_and_a_wrong_one_is_refused():
 def test_the_second_call_installs_nothing_and_a_new_lock_does(project):
     first = dev(project, "kontor", "tenant", "list")
     assert first.stdout.endswith(".venv/bin/kontor tenant list\n")
-    assert "Installing run packages" in first.stderr
+    assert "Installing packages (run)" in first.stderr
     assert count_installs(project) == 1
     second = dev(project, "kontor", "--help")
     assert second.stderr == ""
