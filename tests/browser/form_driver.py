@@ -131,7 +131,11 @@ class Form:
         return self
 
     def to_credentials(self) -> "Form":
-        return self.accept().choose_bank()
+        """Who has agreed before is not asked again."""
+        expect(self.page.locator('main[data-page="legal"], main[data-page="provider"]')).to_be_visible()
+        if self.button("legal.accept").is_visible():
+            self.accept()
+        return self.choose_bank()
 
     def to_accounts(self, login: str = "leer") -> "Form":
         self.open().to_credentials().log_in(login)

@@ -81,9 +81,8 @@ def test_a_new_access_through_the_whole_form(new_form, login, language, device):
     ("login", "language", "device"),
     [
         ("test_sca_method", "de", "desktop"),
-        ("test_decoupled", "en", "phone"),
-        ("test_redirect", "en", "desktop"),
-        ("demo1", "de", "phone"),
+        ("test_redirect", "en", "phone"),
+        ("demo1", "en", "desktop"),
     ],
 )
 def test_a_renewal_through_the_form(new_form, owner, login, language, device):
@@ -108,7 +107,6 @@ def test_a_renewal_through_the_form(new_form, owner, login, language, device):
 # a login for which the bank wants no SCA is back at once.
 RENEWALS = {
     "test_sca_method": lambda form: form.enter(TANS["mockTAN"]),
-    "test_decoupled": pass_decoupled,
     "test_redirect": pass_redirect,
     "demo1": pass_nothing,
 }

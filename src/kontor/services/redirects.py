@@ -4,7 +4,9 @@ Every method loads the session anew and locks it while it decides: a reload, the
 session where it stands now, never where the page thought it was.
 """
 
+import asyncio
 import secrets
+import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
@@ -28,6 +30,8 @@ from kontor.storage import accesses, redirects, tenants
 from kontor.storage.database import Connection, Database
 
 SESSION_LIFETIME = timedelta(minutes=15)
+RENEWAL_PATIENCE_SECONDS = 5  # a bank that takes longer lets the user go all the same
+RENEWAL_LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +293,7 @@ class Redirects:
     async def _follow_fetch(self, session: FormSession) -> FormSession:
         assert session.dialogue_id is not None
         if session.use_case is UseCase.AUTHENTICATE_ACCOUNT:
+            await self._await_renewal(session)
             return await self.finish(session, Reentry.FINISHED)
         access = await self._accesses.find_access(session.principal, session.access_id)
         if access is None:
@@ -299,6 +304,15 @@ class Redirects:
             current = replace(current, step=FormStep.ACCOUNTS)
             await redirects.save_session(connection, current)
         return current
+
+    async def _await_renewal(self, session: FormSession) -> None:
+        """The need for SCA goes with the fetch that follows, and the tenant looks as soon as the user is back."""
+        end = time.monotonic() + RENEWAL_PATIENCE_SECONDS
+        while time.monotonic() < end:
+            access = await self._accesses.find_access(session.principal, session.access_id)
+            if access is None or not access.needs_sca:
+                return
+            await asyncio.sleep(RENEWAL_LOOK_SECONDS)
 
     @staticmethod
     async def _refuse_foreign_access(connection: Connection, session: FormSession) -> None:
