@@ -32,7 +32,7 @@ WAYS: dict[str, list[tuple[str, str, Any]]] = {
     "test_redirect": [("BA3005", "authenticate", "code=xyz&state=1")],
 }
 
-# Relations and further members of every state, as decisions.md has them.
+# Relations and further members of every state.
 SHAPES: dict[str, tuple[set[str], set[str]]] = {
     "BA3005": ({"self", "redirect_url", "authenticate", "cancel"}, set()),
     "BA3010": ({"self", "set_method", "cancel"}, {"scaMethods"}),
