@@ -19,7 +19,7 @@ from kontor.services.correlation import correlation_id
 from kontor.services.encryption import Encryption
 from kontor.services.providers import Providers, find_missing_fields
 from kontor.services.vault import Vault
-from kontor.storage import accesses, dialogues, fetches, products, queue
+from kontor.storage import accesses, analyses, dialogues, fetches, products, queue, tags
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.products import StoredProduct
@@ -179,6 +179,8 @@ class Accesses:
                 connection, user_of(principal), access_id, is_synced=access.is_synced, selected_products=chosen
             )
             await products.delete_other_products(connection, user_of(principal), access_id, chosen)
+            await tags.mark_stale(connection, user_of(principal))
+            await analyses.delete_answers(connection, user_of(principal))
             await self._record(connection, principal, "access.select", access_id)
 
     async def exists(self, principal: Principal, access_id: str) -> bool:
@@ -325,6 +327,8 @@ async def delete_access_data(connection: Connection, user_id: UUID, access_id: s
     if await accesses.lock_access(connection, user_id, access_id) is None:
         return False
     await queue.remove_fetch_jobs(connection, await fetches.list_fetches(connection, user_id, access_id))
+    await tags.mark_stale(connection, user_id)
+    await analyses.delete_answers(connection, user_id)
     return await accesses.delete_access(connection, user_id, access_id)
 
 

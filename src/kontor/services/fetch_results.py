@@ -17,8 +17,9 @@ from kontor.domain.merging import merge_transactions
 from kontor.domain.transactions import Transaction, clean_transaction, find_day
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
+from kontor.services.tagging import TransactionTagging
 from kontor.services.vault import Vault
-from kontor.storage import accesses, fetches, leases, positions, products, queue, transactions, users
+from kontor.storage import accesses, fetches, leases, positions, products, queue, tags, transactions, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
@@ -29,10 +30,11 @@ class LeaseLostError(Exception):
 
 
 class FetchResults:
-    def __init__(self, database: Database, vault: Vault, clock: Clock) -> None:
+    def __init__(self, database: Database, vault: Vault, clock: Clock, tagging: TransactionTagging) -> None:
         self._database = database
         self._vault = vault
         self._clock = clock
+        self._tagging = tagging
 
     async def store_headers(self, fetch: Fetch, access: Access, headers: Headers, lease: Lease) -> None:
         async with self._fenced(fetch, lease) as connection:
@@ -51,6 +53,7 @@ class FetchResults:
     ) -> None:
         """Everything of a fetch at once: products, transactions, positions, notices, the end of the fetch."""
         result = step.result
+        assert isinstance(result, Fetched), "a fetch was asked for"
         async with self._fenced(fetch, lease) as connection:
             access = await _read_again(connection, fetch)
             if headers is not None:
@@ -68,6 +71,7 @@ class FetchResults:
                     cleaned = [clean_position(one) for one in held]
                     await positions.replace_positions(connection, fetch.user_id, stored[key], cleaned)
                     await products.set_product_complete(connection, fetch.user_id, stored[key])
+            await self._tagging.follow(connection, fetch.user_id)
             await self._write_end(connection, fetch, access, step, problems)
             await fetches.finish_fetch(connection, fetch.id, FetchState.DONE)
             await fetches.record_outcome(connection, access.provider_id, is_success=True, seconds=seconds)
@@ -192,6 +196,7 @@ class FetchResults:
             await transactions.delete_transactions(connection, user_id, product_id, merge.vanished)
         if merge.changed:
             await transactions.update_transactions(connection, user_id, product_id, merge.changed, today)
+            await tags.forget_tags(connection, user_id, product_id, [one.id for one in merge.changed])
         if merge.new:
             await transactions.insert_transactions(connection, user_id, product_id, merge.new, today)
         await products.set_product_complete(connection, user_id, product_id)
@@ -207,13 +212,13 @@ class FetchResults:
         memory = None
         if access.is_synced and step.memory is not None:
             memory = await self._vault.seal(connection, fetch.user_id, access.id, "memory", step.memory)
-        result: Fetched = step.result
+        assert isinstance(step.result, Fetched), "a fetch was asked for"
         await accesses.store_success(
             connection,
             fetch.user_id,
             access.id,
             memory=memory,
-            consent_until=result.consent_until,
+            consent_until=step.result.consent_until,
             expires_at=None if access.is_synced else datetime.now(UTC) + DATA_LIFETIME,
         )
         if not access.is_synced:

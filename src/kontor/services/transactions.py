@@ -1,6 +1,6 @@
 """Products, transactions and positions: reading them, and pushing transactions from outside."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from uuid import UUID
@@ -12,10 +12,13 @@ from kontor.domain.transactions import Transaction, clean_transaction
 from kontor.services import auditing
 from kontor.services.accesses import user_of
 from kontor.services.clock import Clock
-from kontor.storage import positions, products, transactions
+from kontor.services.tagging import TransactionTagging
+from kontor.storage import positions, products, tag_views, transactions
+from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Database
 from kontor.storage.json_rows import JsonField
 from kontor.storage.products import StoredProduct
+from kontor.storage.tag_views import TagColumns, TagRow
 from kontor.storage.transactions import Window
 
 # Longer lists are sent piece by piece, so that memory does not grow with them.
@@ -29,9 +32,10 @@ class PushedTransaction:
 
 
 class Transactions:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, tagging: TransactionTagging) -> None:
         self._database = database
         self._clock = clock
+        self._tagging = tagging
 
     async def read_product(self, principal: Principal, access_id: str, product_id: UUID) -> StoredProduct:
         async with self._database.connect() as connection:
@@ -64,15 +68,22 @@ class Transactions:
                 following = await transactions.find_page_end(connection, user_of(principal), product_id, window)
         return found, following
 
-    async def list_rest(
-        self, principal: Principal, product_id: UUID, window: Window, fields: tuple[JsonField, ...]
-    ) -> AsyncIterator[bytes]:
-        """All pages of the window, one by one; no connection is held while a page is on its way to the caller."""
-        following = window.cursor
-        while following is not None:
-            page = replace(window, cursor=following, limit=PIECE_ROWS)
-            found, following = await self.list_page(principal, product_id, page, fields)
-            yield found
+    async def list_tagged_page(
+        self,
+        principal: Principal,
+        product_id: UUID,
+        window: Window,
+        fields: tuple[JsonField, ...],
+        columns: tuple[TagColumns, ...],
+    ) -> tuple[list[TagRow], tuple[date, int] | None]:
+        """The JSON objects of one page with their tags beside them, and where the next page begins."""
+        async with self._database.connect() as connection:
+            user_id = user_of(principal)
+            found = await tag_views.list_tag_rows(connection, user_id, product_id, window, fields, columns)
+            following = None
+            if len(found) == window.limit:
+                following = await transactions.find_page_end(connection, user_id, product_id, window)
+        return found, following
 
     async def push(
         self, principal: Principal, access_id: str, product_id: UUID, pushed: Sequence[PushedTransaction]
@@ -85,6 +96,7 @@ class Transactions:
                 raise InvalidError("the amount or the date cannot be stored", f"[{number}]")
             cleaned.append(replace(one, transaction=transaction))
         async with self._database.transaction() as connection:
+            await lock_data(connection, user_of(principal))
             product = await products.lock_product(connection, user_of(principal), access_id, product_id)
             if product is None:
                 raise NotFoundError
@@ -102,6 +114,7 @@ class Transactions:
                 self._clock.today(),
                 [one.batch_id for one in added],
             )
+            await self._tagging.follow(connection, user_of(principal))
             subject = f"user {principal.user_pseudonym} access {access_id} product {product_id}"
             await auditing.record(
                 connection, principal.tenant_id, auditing.name_actor(principal), "transactions.push", subject

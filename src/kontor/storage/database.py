@@ -128,3 +128,10 @@ async def fetch_row(connection: Connection, query: str, values: list[Any], *, bi
     cursor = AsyncRawCursor(connection)
     await cursor.execute(query, values, prepare=True, binary=binary)
     return await cursor.fetchone()
+
+
+async def fetch_rows(connection: Connection, query: str, values: list[Any], *, binary: bool = False) -> list[TupleRow]:
+    """As `fetch_row`, all rows."""
+    cursor = AsyncRawCursor(connection)
+    await cursor.execute(query, values, prepare=True, binary=binary)
+    return await cursor.fetchall()

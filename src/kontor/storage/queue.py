@@ -6,6 +6,8 @@ from uuid import UUID
 from kontor.storage.database import Connection
 
 FETCH = "fetch"
+RETAG = "retag"
+RETAG_PRIORITY = -10  # after everything somebody waits for
 
 
 async def enqueue_fetch(connection: Connection, fetch_id: UUID, delay_seconds: float = 0) -> None:
@@ -17,6 +19,19 @@ async def enqueue_fetch(connection: Connection, fetch_id: UUID, delay_seconds: f
         fetch_id.bytes,
         execute_after=timedelta(seconds=delay_seconds),
         dedupe_key=f"{FETCH} {fetch_id}",
+        on_conflict="skip",
+    )
+
+
+async def enqueue_retag(connection: Connection, user_ids: list[UUID]) -> None:
+    """One job per user. Users whose job waits already are left out."""
+    from pgqueuer import PsycopgDriver, Queries  # takes half a second to load; the command line can do without
+
+    await Queries(PsycopgDriver(connection)).enqueue(
+        [RETAG] * len(user_ids),
+        [one.bytes for one in user_ids],
+        [RETAG_PRIORITY] * len(user_ids),
+        dedupe_key=[f"{RETAG} {one}" for one in user_ids],
         on_conflict="skip",
     )
 

@@ -141,9 +141,8 @@ async def delete_transactions(connection: Connection, user_id: UUID, product_id:
 # Listing
 
 
-@lru_cache(maxsize=16)
-def _list_query(fields: tuple[JsonField, ...], *, has_times: bool, has_cursor: bool) -> str:
-    """Placeholders: user, product, limit; then the times, then the cursor, where there are any."""
+def page_query(*, has_times: bool, has_cursor: bool) -> sql.Composed:
+    """Rows of a page. Placeholders: user, product, limit; then the times, then the cursor, where there are any."""
     conditions = ["user_id = $1 and product_id = $2"]
     if has_times:
         conditions.append(
@@ -152,13 +151,29 @@ def _list_query(fields: tuple[JsonField, ...], *, has_times: bool, has_cursor: b
         )
     if has_cursor:
         conditions.append("(booked_on, ordinal) < ($6, $7)" if has_times else "(booked_on, ordinal) < ($4, $5)")
+    return sql.SQL(
+        "select *, replace(booked_on::text, '-', '') || lpad(ordinal::text, 12, '0') as sort_key"
+        " from transactions where {} order by booked_on desc, ordinal desc limit $3"
+    ).format(sql.SQL(" and ".join(conditions)))
+
+
+def page_values(user_id: UUID, product_id: UUID, window: Window) -> tuple[bool, bool, list[Any]]:
+    """Has the window times, has it a cursor, and the values for the placeholders of `page_query`."""
+    has_times = window.since is not None or window.until is not None
+    values: list[Any] = [user_id, product_id, window.limit]
+    if has_times:
+        values += [window.since, window.until]
+    return has_times, window.cursor is not None, [*values, *(window.cursor or ())]
+
+
+@lru_cache(maxsize=16)
+def _list_query(fields: tuple[JsonField, ...], *, has_times: bool, has_cursor: bool) -> str:
     return (
         sql.SQL(
-            "select convert_to(string_agg(fragment, ','), 'UTF8'), count(*) from (select {} as fragment"
-            " from (select *, replace(booked_on::text, '-', '') || lpad(ordinal::text, 12, '0') as sort_key"
-            " from transactions where {} order by booked_on desc, ordinal desc limit $3) page) shown"
+            "select convert_to(string_agg(fragment, ','), 'UTF8'), count(*)"
+            " from (select {} as fragment from ({}) page) shown"
         )
-        .format(object_expression(fields), sql.SQL(" and ".join(conditions)))
+        .format(object_expression(fields), page_query(has_times=has_times, has_cursor=has_cursor))
         .as_string()
     )
 
@@ -167,12 +182,9 @@ async def list_json(
     connection: Connection, user_id: UUID, product_id: UUID, window: Window, fields: tuple[JsonField, ...]
 ) -> tuple[bytes, int]:
     """The JSON objects of a page, separated by commas, and how many there are."""
-    has_times = window.since is not None or window.until is not None
-    query = _list_query(fields, has_times=has_times, has_cursor=window.cursor is not None)
-    values: list[Any] = [user_id, product_id, window.limit]
-    if has_times:
-        values += [window.since, window.until]
-    row = await fetch_row(connection, query, [*values, *(window.cursor or ())], binary=True)
+    has_times, has_cursor, values = page_values(user_id, product_id, window)
+    query = _list_query(fields, has_times=has_times, has_cursor=has_cursor)
+    row = await fetch_row(connection, query, values, binary=True)
     assert row is not None
     return row[0] or b"", row[1]
 

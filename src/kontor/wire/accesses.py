@@ -136,6 +136,6 @@ def show_issues(view: AccessView, urls: Urls) -> AccessIssues:
     )
 
 
-def show_customer(views: list[AccessView], urls: Urls) -> Customer:
+def show_customer(views: list[AccessView], urls: Urls, *, can_check_credit: bool) -> Customer:
     shown = {one.access.id: show_access(one, urls) for one in views}
-    return Customer(bankzugaenge=shown or UNSET, relations=urls.customer_relations())
+    return Customer(bankzugaenge=shown or UNSET, relations=urls.customer_relations(can_check_credit=can_check_credit))

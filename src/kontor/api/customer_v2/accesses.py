@@ -10,7 +10,7 @@ from kontor.api.answers import Answer, HttpError, created, empty_answer, json_an
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.domain.accesses import check_access_id
 from kontor.domain.redirects import UseCase
-from kontor.domain.scopes import CUSTOMER_MODIFY, CUSTOMER_READ
+from kontor.domain.scopes import CUSTOMER_CREDIT, CUSTOMER_MODIFY, CUSTOMER_READ
 from kontor.wire.accesses import (
     AccessIssues,
     BankAccess,
@@ -38,7 +38,9 @@ class AddQuery(msgspec.Struct):
 @operation("GET", CUSTOMER, success=Success(shape=Customer), **READ)
 async def read_customer(call: Call) -> Answer:
     """Read the customer with all accesses."""
-    return json_answer(show_customer(await call.services.accesses.list_accesses(call.principal), call.urls))
+    views = await call.services.accesses.list_accesses(call.principal)
+    can_check_credit = CUSTOMER_CREDIT in call.principal.scopes
+    return json_answer(show_customer(views, call.urls, can_check_credit=can_check_credit))
 
 
 @operation("GET", ACCESSES, success=Success(shape=dict[str, BankAccess]), **READ)

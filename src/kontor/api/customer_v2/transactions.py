@@ -2,10 +2,11 @@
 
 import base64
 import binascii
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import date
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -22,12 +23,15 @@ from kontor.storage.transactions import Window
 from kontor.wire.positions import Position, show_position
 from kontor.wire.products import BankProduct, show_product
 from kontor.wire.products_en import EnglishBankProduct, show_english_product
+from kontor.wire.tag_views import TREES_OF_CHOICES, TagChoice, TagView, render_page
 from kontor.wire.transactions import FIELDS, NewTransaction, Transaction, parse_end, parse_time, read_transaction
 
 PRODUCT = ACCESS + "/{product-id}"
 TRANSACTIONS = PRODUCT + "/kontoumsaetze"
 MAX_PUSHED = 10_000
 MAX_PAGE = 100_000
+# JSON objects separated by commas, and where the next page begins.
+Page: TypeAlias = tuple[bytes, tuple[date, int] | None]
 
 
 class ProductQuery(msgspec.Struct):
@@ -39,6 +43,15 @@ class TransactionsQuery(msgspec.Struct, rename={"since": "from", "until": "to"})
     until: Annotated[str, Meta(description="date or timestamp: booked until then, included")] | None = None
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE, description="page size")] | None = None
     cursor: Annotated[str, Meta(description="from the Link of the page before")] | None = None
+    tag: Annotated[TagChoice, Meta(description="show tags of this tree; true means categories")] = "false"
+    categorize: Annotated[bool, Meta(description="show classifications")] = False
+    explain: Annotated[bool, Meta(description="show with tags what they were concluded from")] = False
+
+    @property
+    def view(self) -> TagView | None:
+        """What is to be shown beside the transactions, if anything."""
+        tree = TREES_OF_CHOICES.get(self.tag)
+        return TagView(tree, self.categorize) if tree is not None or self.categorize else None
 
 
 @operation(
@@ -88,14 +101,29 @@ async def list_transactions(call: Call) -> Answer:
         cursor=None if query.cursor is None else _read_cursor(query.cursor),
         limit=query.limit,
     )
+    if query.view is None:
+        pages = _Pages(partial(call.services.transactions.list_page, call.principal, product_id, fields=FIELDS))
+    else:
+        await call.services.transaction_tagging.ensure_tagged(call.principal)
+        pages = _Pages(partial(_list_tagged, call, product_id, query.view, query.explain))
     page = replace(window, limit=window.limit or PIECE_ROWS)
-    body, following = await call.services.transactions.list_page(call.principal, product_id, page, FIELDS)
+    body, following = await pages.read(page)
     if following is None:
         return Answer(200, b"[" + body + b"]", JSON)
     if window.limit is not None:
         return Answer(200, b"[" + body + b"]", JSON, {"Link": _link_next(call, access_id, product_id, following)})
-    rest = call.services.transactions.list_rest(call.principal, product_id, replace(window, cursor=following), FIELDS)
-    return Answer(200, media_type=JSON, pieces=_join_pages(body, rest))
+    return Answer(200, media_type=JSON, pieces=pages.join(body, replace(page, cursor=following)))
+
+
+async def _list_tagged(call: Call, product_id: UUID, view: TagView, is_explained: bool, window: Window) -> Page:
+    rows, following = await call.services.transactions.list_tagged_page(
+        call.principal, product_id, window, FIELDS, view.columns
+    )
+    evidence = None
+    if is_explained and view.tree is not None:
+        ids = [row[1] for row in rows]
+        evidence = await call.services.transaction_tagging.explain(call.principal, product_id, ids)
+    return render_page(rows, view, call.urls, evidence), following
 
 
 @operation(
@@ -130,12 +158,21 @@ async def list_positions(call: Call) -> Answer:
     return json_answer([show_position(one) for one in positions])
 
 
-async def _join_pages(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield b"[" + first
-    async for page in rest:
-        if page:  # rows may have gone meanwhile
-            yield b"," + page
-    yield b"]"
+class _Pages:
+    """Pages of one listing. No connection is held while a page is on its way to the caller."""
+
+    def __init__(self, read: Callable[[Window], Awaitable[Page]]) -> None:
+        self.read = read
+
+    async def join(self, first: bytes, window: Window) -> AsyncIterator[bytes]:
+        """The page that was read already, then those of the window, as one array."""
+        yield b"[" + first
+        following = window.cursor
+        while following is not None:
+            body, following = await self.read(replace(window, cursor=following))
+            if body:  # rows may have gone meanwhile
+                yield b"," + body
+        yield b"]"
 
 
 def _link_next(call: Call, access_id: str, product_id: UUID, following: tuple[date, int]) -> str:

@@ -1,0 +1,52 @@
+"""What the analyses read: bookings with their tags, and the accounts they are on. Values only."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from kontor.domain.products import ProductCategory
+
+NO_INSURANCE = "UNRELATED_OTHER"
+NO_PARTNER = "UNKNOWN"
+NO_BUSINESS = "UNRELATED"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One booking. Texts that a bank did not send are empty. `account` is the id of the product it is on."""
+
+    id: str
+    account: str
+    day: date
+    amount: Decimal
+    category: str
+    currency: str = "EUR"
+    insurance_type: str = NO_INSURANCE
+    partner: str = NO_PARTNER
+    freelancer_category: str = NO_BUSINESS
+    purpose: str = ""
+    booking_text: str = ""
+    gv_code: str = ""
+    counterparty_name: str = ""
+    counterparty_iban: str = ""
+    counterparty_bic: str = ""
+    ultimate_counterparty: str = ""
+    is_pending: bool = False
+
+    @property
+    def main_category(self) -> str:
+        return self.category.partition("_")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A product that bookings are on. `data_until` is the day up to which the bank has told everything."""
+
+    id: str
+    category: ProductCategory = ProductCategory.CHECKING
+    name: str = ""
+    holder: str = ""
+    iban: str = ""
+    currency: str = "EUR"
+    balance: Decimal | None = None
+    data_until: date | None = None

@@ -1,0 +1,56 @@
+"""Is a confidence worth anything? Calibration error, Brier score and AUROC of (confidence, was right) pairs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Answers of similar confidence: how sure they were on average, and how often they were right."""
+
+    count: int
+    confidence: float
+    accuracy: float
+
+
+def make_bins(pairs: Sequence[tuple[float, bool]]) -> list[Bin]:
+    """Ten equal spans of confidence; empty ones are left out."""
+    groups: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
+    for confidence, is_right in pairs:
+        groups[min(int(confidence * BINS), BINS - 1)].append((confidence, is_right))
+    return [
+        Bin(len(group), sum(one[0] for one in group) / len(group), sum(one[1] for one in group) / len(group))
+        for group in groups
+        if group
+    ]
+
+
+def find_calibration_error(pairs: Sequence[tuple[float, bool]]) -> float:
+    """The mean gap between confidence and accuracy, weighted by how many answers have it."""
+    if not pairs:
+        return 0.0
+    return sum(one.count * abs(one.confidence - one.accuracy) for one in make_bins(pairs)) / len(pairs)
+
+
+def find_brier_score(pairs: Sequence[tuple[float, bool]]) -> float:
+    if not pairs:
+        return 0.0
+    return sum((confidence - is_right) ** 2 for confidence, is_right in pairs) / len(pairs)
+
+
+def find_auroc(pairs: Sequence[tuple[float, bool]]) -> float | None:
+    """How often a right answer is surer than a wrong one (ties count half); None where one kind is missing."""
+    rights = sum(is_right for _, is_right in pairs)
+    wrongs = len(pairs) - rights
+    if not rights or not wrongs:
+        return None
+    ranks, ordered, start = 0.0, sorted(pairs), 0
+    while start < len(ordered):
+        end = start
+        while end < len(ordered) and ordered[end][0] == ordered[start][0]:
+            end += 1
+        ranks += (start + 1 + end) / 2 * sum(one[1] for one in ordered[start:end])
+        start = end
+    return (ranks - rights * (rights + 1) / 2) / (rights * wrongs)

@@ -1,0 +1,191 @@
+"""How good tags are, measured on labelled transactions. A label counts as hit when it is one of those accepted."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from kontor.analysis.records import NO_INSURANCE, NO_PARTNER
+from kontor.analysis.scoring.calibration import Bin, find_auroc, find_brier_score, find_calibration_error, make_bins
+from kontor.analysis.tagging import Tagging
+from kontor.domain.transactions import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Every label a careful person would accept, the best first. Partners are display names; empty means not judged."""
+
+    category: tuple[str, ...]
+    insurance_type: tuple[str, ...] = ()
+    partner: tuple[str, ...] = ()
+    freelancer_category: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    id: str
+    transaction: Transaction
+    gold: Gold
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A labelled transaction with what the tagger said, and how long that took."""
+
+    labelled: Labelled
+    found: Tagging
+    partner_name: str
+    seconds: float = 0.0
+
+    @property
+    def is_category_right(self) -> bool:
+        return self.found.category in self.labelled.gold.category
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Hits of a number of rows."""
+
+    hits: int
+    count: int
+
+    @property
+    def value(self) -> float:
+        return self.hits / self.count if self.count else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryScore:
+    """Of one category: how many rows have it, how many were said to have it, how many of both."""
+
+    name: str
+    expected: int
+    found: int
+    hits: int
+
+    @property
+    def precision(self) -> float:
+        return self.hits / self.found if self.found else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.hits / self.expected if self.expected else 0.0
+
+    @property
+    def f1(self) -> float:
+        total = self.expected + self.found
+        return 2 * self.hits / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TagScores:
+    rows: int
+    main: Share
+    category: Share
+    macro_f1: float
+    insurance_division: Share
+    insurance_product: Share
+    false_insurance: Share
+    partner: Share
+    false_partner: Share
+    freelancer: Share
+    calibration_error: float
+    brier: float
+    auroc: float | None
+    bins: list[Bin] = field(default_factory=list)
+    categories: list[CategoryScore] = field(default_factory=list)
+    divisions: list[CategoryScore] = field(default_factory=list)
+    products: list[CategoryScore] = field(default_factory=list)
+    confusions: list[tuple[str, str, int]] = field(default_factory=list)
+
+
+def name_main(category: str) -> str:
+    return category.partition("_")[0]
+
+
+def score_tags(judged: Sequence[Judged]) -> TagScores:
+    """Everything at once. Insurance is judged on rows whose best label is one, false alarms on all others."""
+    insured = [one for one in judged if _best(one.labelled.gold.insurance_type) not in ("", NO_INSURANCE)]
+    others = [one for one in judged if one.labelled.gold.insurance_type == (NO_INSURANCE,)]
+    named = [one for one in judged if _best(one.labelled.gold.partner) not in ("", NO_PARTNER)]
+    nameless = [one for one in judged if one.labelled.gold.partner == (NO_PARTNER,)]
+    freelance = [one for one in judged if one.labelled.gold.freelancer_category]
+    pairs = [(one.found.category_confidence, one.is_category_right) for one in judged]
+    categories = _score_labels([(_accepted(one), one.found.category) for one in judged])
+    products = _score_labels([(one.labelled.gold.insurance_type, one.found.insurance_type) for one in insured])
+    divisions = _score_labels(
+        [(_mains(one.labelled.gold.insurance_type), name_main(one.found.insurance_type)) for one in insured]
+    )
+    return TagScores(
+        rows=len(judged),
+        main=_share(judged, lambda one: name_main(one.found.category) in _mains(one.labelled.gold.category)),
+        category=_share(judged, lambda one: one.is_category_right),
+        macro_f1=_average([one.f1 for one in categories if one.expected]),
+        insurance_division=_share(
+            insured, lambda one: name_main(one.found.insurance_type) in _mains(one.labelled.gold.insurance_type)
+        ),
+        insurance_product=_share(insured, lambda one: one.found.insurance_type in one.labelled.gold.insurance_type),
+        false_insurance=_share(others, lambda one: one.found.insurance_type != NO_INSURANCE),
+        partner=_share(named, has_partner),
+        false_partner=_share(nameless, lambda one: one.found.partner != NO_PARTNER),
+        freelancer=_share(
+            freelance, lambda one: one.found.freelancer_category in one.labelled.gold.freelancer_category
+        ),
+        calibration_error=find_calibration_error(pairs),
+        brier=find_brier_score(pairs),
+        auroc=find_auroc(pairs),
+        bins=make_bins(pairs),
+        categories=categories,
+        divisions=divisions,
+        products=products,
+        confusions=_find_confusions(judged),
+    )
+
+
+def _average(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def has_partner(one: Judged) -> bool:
+    """Names are compared as people read them: case, punctuation and blanks do not count."""
+    return fold_name(one.partner_name) in {fold_name(name) for name in one.labelled.gold.partner}
+
+
+def fold_name(name: str) -> str:
+    spelled = name.casefold().replace("ä", "ae").replace("ö", "oe").replace("ü", "ue").replace("ß", "ss")
+    return "".join(letter for letter in spelled if letter.isalnum())
+
+
+def _best(labels: Sequence[str]) -> str:
+    return labels[0] if labels else ""
+
+
+def _mains(labels: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name_main(one) for one in labels)
+
+
+def _accepted(one: Judged) -> tuple[str, ...]:
+    return one.labelled.gold.category
+
+
+def _share(rows: Sequence[Judged], is_hit: Callable[[Judged], bool]) -> Share:
+    return Share(sum(1 for one in rows if is_hit(one)), len(rows))
+
+
+def _score_labels(pairs: Sequence[tuple[Sequence[str], str]]) -> list[CategoryScore]:
+    """A row is expected under the accepted label that was found, otherwise under the best one."""
+    expected: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    hits: Counter[str] = Counter()
+    for accepted, said in pairs:
+        found[said] += 1
+        expected[said if said in accepted else accepted[0]] += 1
+        hits[said] += said in accepted
+    return [CategoryScore(name, expected[name], found[name], hits[name]) for name in sorted(expected | found)]
+
+
+def _find_confusions(judged: Sequence[Judged]) -> list[tuple[str, str, int]]:
+    """(expected, found, how often), the most frequent first."""
+    wrong = Counter((one.labelled.gold.category[0], one.found.category) for one in judged if not one.is_category_right)
+    return [
+        (expected, said, count) for (expected, said), count in sorted(wrong.items(), key=lambda kv: (-kv[1], kv[0]))
+    ]

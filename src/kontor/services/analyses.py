@@ -1,0 +1,87 @@
+"""Analyses of a user: what they read is loaded once, and answers are kept while nothing has changed."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from uuid import UUID
+
+from kontor import __version__
+from kontor.analysis.contracts import Contract, find_contracts
+from kontor.analysis.records import Account, Record
+from kontor.domain.clocks import BERLIN
+from kontor.domain.principals import Principal
+from kontor.services.accesses import user_of
+from kontor.services.clock import Clock
+from kontor.services.tagging import TransactionTagging
+from kontor.storage import analyses, products
+from kontor.storage.analyses import Question
+from kontor.storage.data_versions import read_version
+from kontor.storage.database import Database
+from kontor.storage.products import StoredProduct
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that analyses know of somebody: bookings, accounts and the date. `user` names the person on the wire."""
+
+    user: str
+    records: Sequence[Record]
+    accounts: Sequence[Account]
+    today: date
+
+    @cached_property
+    def contracts(self) -> list[Contract]:
+        """Most analyses begin with them, so that they are found once."""
+        return find_contracts(self.records, self.accounts, self.today)
+
+
+class Analyses:
+    def __init__(self, database: Database, clock: Clock, tagging: TransactionTagging) -> None:
+        self._database = database
+        self._clock = clock
+        self._tagging = tagging
+
+    async def answer(self, principal: Principal, question: str, make: Callable[[Facts], bytes]) -> bytes:
+        """The kept answer, or a new one. `question` names the analysis with all its options; `make` writes it."""
+        await self._tagging.ensure_tagged(principal)
+        user_id = user_of(principal)
+        asked = Question(question, self._clock.today(), f"{__version__} {self._tagging.tagger.version}")
+        async with self._database.connect() as connection:
+            kept = await analyses.find_answer(connection, user_id, asked)
+        if kept is not None:
+            return kept
+        facts, version = await self._load(user_id)
+        answer = await asyncio.to_thread(make, facts)
+        async with self._database.connect() as connection:
+            await analyses.store_answer(connection, user_id, asked, version, answer)
+        return answer
+
+    async def load_facts(self, principal: Principal) -> Facts:
+        await self._tagging.ensure_tagged(principal)
+        return (await self._load(user_of(principal)))[0]
+
+    async def _load(self, user_id: UUID) -> tuple[Facts, int]:
+        """The version is read first: what changes meanwhile makes the answer too old, never too new."""
+        async with self._database.connect() as connection:
+            version = await read_version(connection, user_id)
+            stored = await products.list_products(connection, user_id)
+            rows = await analyses.load_bookings(connection, user_id)
+        records = [Record(*row) for row in rows]
+        records.sort(key=lambda one: (one.day, one.id))
+        return Facts(str(user_id), records, [make_account(one) for one in stored], self._clock.today()), version
+
+
+def make_account(stored: StoredProduct) -> Account:
+    product = stored.product
+    return Account(
+        id=str(stored.id),
+        category=product.category,
+        name=product.name,
+        holder=product.holder,
+        iban=product.iban or "",
+        currency=product.currency or "EUR",
+        balance=product.balance,
+        data_until=stored.updated_at.astimezone(BERLIN).date(),
+    )

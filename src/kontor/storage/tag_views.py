@@ -1,0 +1,48 @@
+"""Transactions with their tags: the JSON object of each row as PostgreSQL writes it, and its tags beside it."""
+
+from functools import lru_cache
+from typing import Any, TypeAlias
+from uuid import UUID
+
+from psycopg import sql
+
+from kontor.storage.database import Connection, fetch_rows
+from kontor.storage.json_rows import JsonField, object_expression
+from kontor.storage.transactions import Window, page_query, page_values
+
+# The columns of a tag: what it says, and how sure that is.
+TagColumns: TypeAlias = tuple[str, str]
+# The object as JSON text, the transaction's id, then the asked columns in pairs, None where there is no tag.
+TagRow: TypeAlias = tuple[Any, ...]
+
+
+@lru_cache(maxsize=64)
+def _view_query(
+    fields: tuple[JsonField, ...], columns: tuple[TagColumns, ...], *, has_times: bool, has_cursor: bool
+) -> str:
+    asked = [sql.Identifier("g", name) for pair in columns for name in pair]
+    return (
+        sql.SQL(
+            "select {}, page.id, {} from ({}) page left join transaction_tags g on g.user_id = $1"
+            " and g.product_id = $2 and g.transaction_id = page.id order by page.booked_on desc, page.ordinal desc"
+        )
+        .format(
+            object_expression(fields),
+            sql.SQL(", ").join(asked),
+            page_query(has_times=has_times, has_cursor=has_cursor),
+        )
+        .as_string()
+    )
+
+
+async def list_tag_rows(
+    connection: Connection,
+    user_id: UUID,
+    product_id: UUID,
+    window: Window,
+    fields: tuple[JsonField, ...],
+    columns: tuple[TagColumns, ...],
+) -> list[TagRow]:
+    has_times, has_cursor, values = page_values(user_id, product_id, window)
+    query = _view_query(fields, columns, has_times=has_times, has_cursor=has_cursor)
+    return await fetch_rows(connection, query, values, binary=True)

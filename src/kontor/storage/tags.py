@@ -1,0 +1,263 @@
+"""Tags of transactions, the state of tagging per user, and users' tagging rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from kontor.domain.tags import TaggingRule, TagSource, TransactionTags
+from kontor.domain.transactions import Transaction
+from kontor.storage.data_versions import lock_data
+from kontor.storage.database import Connection
+from kontor.storage.transactions import FIELDS
+
+TAGS = (
+    "category, insurance_type, partner, freelancer_category, category_confidence, insurance_confidence,"
+    " partner_confidence, freelancer_confidence, source"
+)
+TAG_COLUMNS = ", ".join(f"g.{name}" for name in TAGS.split(", "))
+ROW_COLUMNS = ", ".join(f"t.{name}" for name in FIELDS.split(", "))
+COPY_TAGS = f"copy transaction_tags (user_id, product_id, transaction_id, tagger_version, {TAGS}) from stdin"
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedRow:
+    """A stored transaction; `tags` is None where it has none yet."""
+
+    product_id: UUID
+    id: UUID
+    transaction: Transaction
+    tags: TransactionTags | None = None
+
+
+def _tags(values: Sequence[Any]) -> TransactionTags | None:
+    return None if values[0] is None else TransactionTags(*[*values[:8], TagSource(values[8])])
+
+
+def _row(values: Sequence[Any]) -> TaggedRow:
+    return TaggedRow(values[0], values[1], Transaction(*values[2:16]), _tags(values[16:]))
+
+
+# Tagging
+
+UNTAGGED = f"""
+    select t.product_id, t.id, {ROW_COLUMNS}
+    from transactions t left join transaction_tags g
+        on g.user_id = t.user_id and g.product_id = t.product_id and g.transaction_id = t.id
+    where t.user_id = %s and g.transaction_id is null
+"""
+OUTDATED = f"""
+    select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS}
+    from transaction_tags g join transactions t
+        on t.user_id = g.user_id and t.product_id = g.product_id and t.id = g.transaction_id
+    where g.user_id = %s and g.tagger_version <> %s
+    limit %s for update of g
+"""
+
+
+async def list_untagged(connection: Connection, user_id: UUID) -> list[TaggedRow]:
+    cursor = await connection.execute(UNTAGGED, [user_id])
+    return [TaggedRow(row[0], row[1], Transaction(*row[2:])) for row in await cursor.fetchall()]
+
+
+async def list_outdated(connection: Connection, user_id: UUID, version: str, limit: int) -> list[TaggedRow]:
+    """Rows that another version of the tagger has tagged."""
+    cursor = await connection.execute(OUTDATED, [user_id, version, limit])
+    return [_row(row) for row in await cursor.fetchall()]
+
+
+async def insert_tags(
+    connection: Connection, user_id: UUID, version: str, tagged: Sequence[tuple[TaggedRow, TransactionTags]]
+) -> None:
+    """Tags of rows that have none; the caller holds the user's tagging state."""
+    async with connection.cursor().copy(COPY_TAGS) as copy:
+        for row, tags in tagged:
+            await copy.write_row((user_id, row.product_id, row.id, version, *_values(tags)))
+
+
+UPDATE_TAGS = """
+    update transaction_tags g set category = n.category, insurance_type = n.insurance_type, partner = n.partner,
+        freelancer_category = n.freelancer_category, category_confidence = n.category_confidence,
+        insurance_confidence = n.insurance_confidence, partner_confidence = n.partner_confidence,
+        freelancer_confidence = n.freelancer_confidence, source = n.source, tagger_version = %s
+    from unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::text[], %s::text[], %s::real[], %s::real[],
+        %s::real[], %s::real[], %s::text[]) as n (product_id, transaction_id, category, insurance_type, partner,
+        freelancer_category, category_confidence, insurance_confidence, partner_confidence, freelancer_confidence,
+        source)
+    where g.user_id = %s and g.product_id = n.product_id and g.transaction_id = n.transaction_id
+"""
+
+
+async def update_tags(
+    connection: Connection, user_id: UUID, version: str, tagged: Sequence[tuple[TaggedRow, TransactionTags]]
+) -> None:
+    if not tagged:
+        return
+    values = [(row.product_id, row.id, *_values(one)) for row, one in tagged]
+    columns = [list(column) for column in zip(*values, strict=True)]
+    await connection.execute(UPDATE_TAGS, [version, *columns, user_id])
+
+
+def _values(tags: TransactionTags) -> tuple[object, ...]:
+    return (
+        tags.category,
+        tags.insurance_type,
+        tags.partner,
+        tags.freelancer_category,
+        tags.category_confidence,
+        tags.insurance_confidence,
+        tags.partner_confidence,
+        tags.freelancer_confidence,
+        str(tags.source),
+    )
+
+
+async def forget_tags(connection: Connection, user_id: UUID, product_id: UUID, ids: Sequence[UUID]) -> None:
+    """Bookings whose words have changed are read anew; what the user said about them stays."""
+    await connection.execute(
+        "delete from transaction_tags where user_id = %s and product_id = %s and transaction_id = any(%s)"
+        " and source <> 'USER'",
+        [user_id, product_id, list(ids)],
+    )
+
+
+async def forget_own_transfers(
+    connection: Connection, user_id: UUID, ibans: Sequence[str], holders: Sequence[str]
+) -> None:
+    """Tags that depend on which accounts are the user's own: of bookings with these IBANs or holders."""
+    await connection.execute(
+        "delete from transaction_tags g using transactions t where g.user_id = %s and t.user_id = g.user_id"
+        " and t.product_id = g.product_id and t.id = g.transaction_id and g.source = 'TAGGER'"
+        " and (replace(t.counterparty_iban, ' ', '') = any(%s) or lower(t.counterparty_name) = any(%s))",
+        [user_id, list(ibans), [one.lower() for one in holders]],
+    )
+
+
+# State
+
+
+@dataclass(frozen=True, slots=True)
+class TaggingState:
+    tagger_version: str
+    own_ibans: tuple[str, ...]
+    own_holders: tuple[str, ...]
+    is_stale: bool = False
+
+
+async def find_version(connection: Connection, user_id: UUID) -> str | None:
+    """By which version the user's transactions are tagged; None when they are not, or not as they should be."""
+    cursor = await connection.execute(
+        "select tagger_version from tagging_states where user_id = %s and not is_stale", [user_id]
+    )
+    row = await cursor.fetchone()
+    return None if row is None else row[0]
+
+
+async def lock_state(connection: Connection, user_id: UUID, version: str) -> TaggingState:
+    """One tags a user's transactions at a time. `version` is for a user who has no state yet."""
+    await lock_data(connection, user_id)
+    await connection.execute(
+        "insert into tagging_states (user_id, tagger_version) values (%s, %s) on conflict do nothing",
+        [user_id, version],
+    )
+    cursor = await connection.execute(
+        "select tagger_version, own_ibans, own_holders, is_stale from tagging_states where user_id = %s", [user_id]
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return TaggingState(row[0], tuple(row[1]), tuple(row[2]), row[3])
+
+
+async def store_state(connection: Connection, user_id: UUID, state: TaggingState) -> None:
+    await connection.execute(
+        "update tagging_states set tagger_version = %s, own_ibans = %s, own_holders = %s, is_stale = false"
+        " where user_id = %s",
+        [state.tagger_version, list(state.own_ibans), list(state.own_holders), user_id],
+    )
+
+
+async def mark_stale(connection: Connection, user_id: UUID) -> None:
+    """Accounts of the user are gone: whoever reads next sees to the tags that depended on them."""
+    await lock_data(connection, user_id)
+    await connection.execute("update tagging_states set is_stale = true where user_id = %s", [user_id])
+
+
+async def list_outdated_users(connection: Connection, version: str, limit: int, after: UUID | None) -> list[UUID]:
+    """Users whose transactions another version has tagged, in the order of their ids."""
+    cursor = await connection.execute(
+        "select user_id from tagging_states where tagger_version <> %(version)s"
+        " and (user_id > %(after)s or %(after)s::uuid is null) order by user_id limit %(limit)s",
+        {"version": version, "after": after, "limit": limit},
+    )
+    return [row[0] for row in await cursor.fetchall()]
+
+
+async def count_users(connection: Connection, version: str) -> tuple[int, int]:
+    """How many users are tagged by this version, and how many at all."""
+    cursor = await connection.execute(
+        "select count(*) filter (where tagger_version = %s), count(*) from tagging_states", [version]
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return row[0], row[1]
+
+
+# What users say
+
+
+async def list_tagged(connection: Connection, user_id: UUID, product_id: UUID, ids: Sequence[UUID]) -> list[TaggedRow]:
+    cursor = await connection.execute(
+        f"select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS} from transactions t"
+        " left join transaction_tags g on g.user_id = t.user_id and g.product_id = t.product_id"
+        " and g.transaction_id = t.id where t.user_id = %s and t.product_id = %s and t.id = any(%s)",
+        [user_id, product_id, list(ids)],
+    )
+    return [_row(row) for row in await cursor.fetchall()]
+
+
+async def find_tagged(
+    connection: Connection, user_id: UUID, product_id: UUID, transaction_id: UUID
+) -> TaggedRow | None:
+    rows = await list_tagged(connection, user_id, product_id, [transaction_id])
+    return rows[0] if rows else None
+
+
+async def list_of_counterparty(connection: Connection, user_id: UUID, like: Transaction) -> list[TaggedRow]:
+    """Tagged bookings with the same counterparty, by name and IBAN, on any of the user's accounts."""
+    cursor = await connection.execute(
+        f"select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS} from transactions t"
+        " join transaction_tags g on g.user_id = t.user_id and g.product_id = t.product_id"
+        " and g.transaction_id = t.id where t.user_id = %s"
+        " and coalesce(lower(t.counterparty_name), '') = coalesce(lower(%s), '')"
+        " and coalesce(t.counterparty_iban, '') = coalesce(%s, '')",
+        [user_id, like.counterparty_name, like.counterparty_iban],
+    )
+    return [_row(row) for row in await cursor.fetchall()]
+
+
+async def upsert_rule(connection: Connection, user_id: UUID, rule: TaggingRule) -> TaggingRule:
+    """A counterparty has one rule: a later one replaces its category and keeps its id."""
+    cursor = await connection.execute(
+        "insert into tagging_rules (user_id, id, category, counterparty_iban, counterparty_name, iban_key, name_key)"
+        " values (%s, %s, %s, %s, %s, %s, %s)"
+        " on conflict (user_id, iban_key, name_key) do update set category = excluded.category"
+        " returning id, category, counterparty_iban, counterparty_name",
+        [user_id, rule.id, rule.category, rule.counterparty_iban, rule.counterparty_name, *rule.keys],
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return TaggingRule(*row)
+
+
+async def list_rules(connection: Connection, user_id: UUID) -> list[TaggingRule]:
+    cursor = await connection.execute(
+        "select id, category, counterparty_iban, counterparty_name from tagging_rules where user_id = %s"
+        " order by created_at, id",
+        [user_id],
+    )
+    return [TaggingRule(*row) for row in await cursor.fetchall()]
+
+
+async def delete_rule(connection: Connection, user_id: UUID, rule_id: UUID) -> bool:
+    cursor = await connection.execute("delete from tagging_rules where user_id = %s and id = %s", [user_id, rule_id])
+    return cursor.rowcount > 0

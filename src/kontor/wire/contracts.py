@@ -1,0 +1,194 @@
+"""Contract: a tag instance for an agreement that the bookings show."""
+
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from kontor.analysis.contracts import Contract as FoundContract
+from kontor.analysis.contracts import Loan as FoundLoan
+from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, INSURANCE_TYPES, PERIODS
+from kontor.services.analyses import Facts
+from kontor.wire.products import Amount
+from kontor.wire.relations import Relation
+from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_item
+from kontor.wire.urls import Urls
+
+# How often a contract that was found is one, measured on people whose contracts are known.
+CERTAINTY = 0.97
+HOME_SAVINGS = "SAVINGS_LIFEBUILDING"
+
+Day = Annotated[str, Meta(examples=["2026-11-15"])]
+Development = Annotated[dict[str, Amount], Meta(description="amounts by date")]
+
+
+class Reason(msgspec.Struct):
+    """One step of what led to a finding."""
+
+    text: str
+    transactionIds: list[str] | UnsetType = UNSET  # noqa: N815
+
+
+class LoanDetails(msgspec.Struct):
+    installment: Amount
+    principalEstimate: Amount  # noqa: N815
+    outstandingEstimate: Amount  # noqa: N815
+    interestRateEstimate: Annotated[Decimal, Meta(description="nominal, percent per year")]  # noqa: N815
+    termMonthsEstimate: int  # noqa: N815
+    lastInstallmentEstimate: Day  # noqa: N815
+    confidenceLevel: Confidence  # noqa: N815
+
+
+class ContractDetails(msgspec.Struct):
+    amountFirst: Amount  # noqa: N815
+    amountLatest: Amount  # noqa: N815
+    amountMaximum: Amount  # noqa: N815
+    amountMean: Amount  # noqa: N815
+    amountMedian: Amount  # noqa: N815
+    amountMinimum: Amount  # noqa: N815
+    amountTotal: Amount  # noqa: N815
+    amountTotalNonRegular: Amount  # noqa: N815
+    amountTotalRegular: Amount  # noqa: N815
+    contractNumbers: list[str]  # noqa: N815
+    customerNumbers: list[str]  # noqa: N815
+    costDevelopment: Development  # noqa: N815
+    costDevelopmentNonRegular: Development  # noqa: N815
+    costDevelopmentRegular: Development  # noqa: N815
+    counterpartyBic: str  # noqa: N815
+    counterpartyIban: str  # noqa: N815
+    counterpartyName: str  # noqa: N815
+    counterpartyNameUltimate: str  # noqa: N815
+    dateFirst: Day  # noqa: N815
+    dateLatest: Day  # noqa: N815
+    dateStart: Day  # noqa: N815
+    daysAge: int  # noqa: N815
+    growthRate: Annotated[Decimal, Meta(description="per year; 0.05 is five percent more")]  # noqa: N815
+    standardDeviation: Amount  # noqa: N815
+    status: Annotated[str, Meta(examples=["ACTIVE", "INACTIVE", "PROVISIONAL"])]
+    transactionIds: list[str]  # noqa: N815
+    transactionIdsNonRegular: list[str]  # noqa: N815
+    transactionIdsRegular: list[str]  # noqa: N815
+    confidenceLevel: Confidence  # noqa: N815
+    amountNext: Amount | UnsetType = UNSET  # noqa: N815
+    dateNext: Day | UnsetType = UNSET  # noqa: N815
+    periodConfidenceLevel: Confidence | UnsetType = UNSET  # noqa: N815
+    loan: LoanDetails | UnsetType = UNSET
+    evidence: list[Reason] | UnsetType = UNSET
+
+
+class Contract(msgspec.Struct):
+    id: str
+    entity: Entity
+    relations: list[Relation]
+    tagTreeItem: TagTreeItem  # noqa: N815
+    tagTreeItemBusinessPartner: TagTreeItem  # noqa: N815
+    tagTreeItemCategory: TagTreeItem  # noqa: N815
+    tagTreeItemInsuranceType: TagTreeItem  # noqa: N815
+    tagTreeItemPeriod: TagTreeItem  # noqa: N815
+    details: ContractDetails
+
+
+def make_user_entity(facts: Facts) -> Entity:
+    return Entity("Kunde", "USER", facts.user)
+
+
+def show_contracts(contracts: Sequence[FoundContract], facts: Facts, urls: Urls, *, explain: bool) -> list[Contract]:
+    return [show_contract(one, facts, urls, explain=explain) for one in contracts]
+
+
+def show_contract(contract: FoundContract, facts: Facts, urls: Urls, *, explain: bool) -> Contract:
+    trees = {
+        "_category": name_item(CATEGORIES, contract.category),
+        "_insurance_type": name_item(INSURANCE_TYPES, contract.insurance_type),
+        "_period": name_item(PERIODS, contract.period),
+        "_business_partner": name_item(BUSINESS_PARTNERS, contract.partner),
+    }
+    tree, item = trees["_category"]
+    relations = urls.instance_relations(tree.system_id, item.system_id)
+    for suffix, (tree, item) in trees.items():
+        relations += urls.instance_relations(tree.system_id, item.system_id, suffix)
+    partner = show_item(*trees["_business_partner"])
+    partner.categories = [contract.category]
+    return Contract(
+        id=contract.id,
+        entity=make_user_entity(facts),
+        relations=relations,
+        tagTreeItem=show_item(*trees["_category"]),
+        tagTreeItemBusinessPartner=partner,
+        tagTreeItemCategory=show_item(*trees["_category"]),
+        tagTreeItemInsuranceType=show_item(*trees["_insurance_type"]),
+        tagTreeItemPeriod=show_item(*trees["_period"]),
+        details=_show_details(contract, explain=explain),
+    )
+
+
+def _show_details(one: FoundContract, *, explain: bool) -> ContractDetails:
+    return ContractDetails(
+        amountFirst=one.amount_first,
+        amountLatest=one.amount_latest,
+        amountMaximum=one.amount_maximum,
+        amountMean=one.amount_mean,
+        amountMedian=one.amount_median,
+        amountMinimum=one.amount_minimum,
+        amountTotal=one.amount_total,
+        amountTotalNonRegular=one.amount_total_non_regular,
+        amountTotalRegular=one.amount_total_regular,
+        contractNumbers=list(one.contract_numbers),
+        customerNumbers=list(one.customer_numbers),
+        costDevelopment=_show_development(one.cost_development),
+        costDevelopmentNonRegular=_show_development(one.cost_development_non_regular),
+        costDevelopmentRegular=_show_development(one.cost_development_regular),
+        counterpartyBic=one.counterparty_bic,
+        counterpartyIban=one.counterparty_iban,
+        counterpartyName=one.counterparty_name,
+        counterpartyNameUltimate=one.counterparty_name_ultimate,
+        dateFirst=one.date_first.isoformat(),
+        dateLatest=one.date_latest.isoformat(),
+        dateStart=one.date_start.isoformat(),
+        daysAge=one.days_age,
+        growthRate=one.growth_rate,
+        standardDeviation=one.standard_deviation,
+        status=str(one.status),
+        transactionIds=list(one.transaction_ids),
+        transactionIdsNonRegular=list(one.transaction_ids_non_regular),
+        transactionIdsRegular=list(one.transaction_ids_regular),
+        confidenceLevel=CERTAINTY if one.period_confidence is None else round(one.period_confidence, 2),
+        amountNext=UNSET if one.amount_next is None else one.amount_next,
+        dateNext=UNSET if one.date_next is None else one.date_next.isoformat(),
+        periodConfidenceLevel=UNSET if one.period_confidence is None else round(one.period_confidence, 2),
+        loan=UNSET if one.loan is None else _show_loan(one.loan),
+        evidence=[Reason(text) for text in one.reasons] if explain else UNSET,
+    )
+
+
+def _show_development(development: Any) -> dict[str, Decimal]:
+    days: dict[date, Decimal] = dict(development)
+    return {day.isoformat(): amount for day, amount in sorted(days.items())}
+
+
+def _show_loan(loan: FoundLoan) -> LoanDetails:
+    return LoanDetails(
+        loan.installment,
+        loan.principal_estimate,
+        loan.outstanding_estimate,
+        loan.interest_rate_estimate,
+        loan.term_months_estimate,
+        loan.last_installment_estimate.isoformat(),
+        round(loan.confidence, 2),
+    )
+
+
+def select_contracts(
+    contracts: Sequence[FoundContract], *, insurance_only: bool, insurance_only_extended: bool
+) -> list[FoundContract]:
+    """All, insurance only, or insurance and home savings."""
+    if not insurance_only and not insurance_only_extended:
+        return list(contracts)
+    return [
+        one
+        for one in contracts
+        if one.category.startswith("INSURANCE_") or (insurance_only_extended and one.category == HOME_SAVINGS)
+    ]

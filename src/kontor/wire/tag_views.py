@@ -1,0 +1,119 @@
+"""Tag views of transactions: ready JSON of rows, with ready JSON of tag items put in.
+
+All that a tag says apart from the transaction's id and the confidence is the same for every transaction with that tag,
+so it is encoded once per item.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+from uuid import UUID
+
+from kontor.analysis.tagging import Evidence
+from kontor.analysis.trees import (
+    BUSINESS_PARTNERS,
+    CATEGORIES,
+    FREELANCER_CATEGORIES,
+    INSURANCE_TYPES,
+)
+from kontor.storage.tag_views import TagColumns, TagRow
+from kontor.wire.encoding import encode_json
+from kontor.wire.tags import name_item, show_evidence, show_item
+from kontor.wire.urls import Urls
+
+TagChoice = Literal[
+    "true", "false", "categories", "insurances", "insurance-types", "business-partners", "freelancer-categories"
+]
+TREES_OF_CHOICES = {
+    "true": CATEGORIES,
+    "categories": CATEGORIES,
+    "insurances": INSURANCE_TYPES,
+    "insurance-types": INSURANCE_TYPES,
+    "business-partners": BUSINESS_PARTNERS,
+    "freelancer-categories": FREELANCER_CATEGORIES,
+}
+COLUMNS: dict[str, TagColumns] = {
+    CATEGORIES: ("category", "category_confidence"),
+    INSURANCE_TYPES: ("insurance_type", "insurance_confidence"),
+    BUSINESS_PARTNERS: ("partner", "partner_confidence"),
+    FREELANCER_CATEGORIES: ("freelancer_category", "freelancer_confidence"),
+}
+UNTAGGED = {
+    CATEGORIES: "OTHER_SPENDING",
+    INSURANCE_TYPES: "UNRELATED_OTHER",
+    BUSINESS_PARTNERS: "UNKNOWN",
+    FREELANCER_CATEGORIES: "UNRELATED",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TagView:
+    """What is shown with each transaction: tags of one tree, classifications, or both."""
+
+    tree: str | None
+    has_classifications: bool
+
+    @property
+    def columns(self) -> tuple[TagColumns, ...]:
+        shown = () if self.tree is None else (COLUMNS[self.tree],)
+        return (*shown, COLUMNS[CATEGORIES]) if self.has_classifications else shown
+
+
+def render_page(
+    rows: Sequence[TagRow], view: TagView, urls: Urls, evidence: Mapping[UUID, Sequence[Evidence]] | None = None
+) -> bytes:
+    """The objects of a page, separated by commas."""
+    pieces = []
+    for row in rows:
+        transaction_id = str(row[1])
+        pieces.append(row[0][:-1])  # without its closing brace
+        if view.tree is not None:
+            found = None if evidence is None else evidence.get(row[1], ())
+            pieces.append(f',"tags":[{render_tag(view.tree, row[2], row[3], transaction_id, urls, found)}]')
+        if view.has_classifications:
+            pieces.append(f',"classifications":[{_render_classification(row[-2], row[-1])}]')
+        pieces.append("},")
+    return "".join(pieces)[:-1].encode()
+
+
+def render_tag(
+    tree: str,
+    system_name: str | None,
+    confidence: float | None,
+    transaction_id: str,
+    urls: Urls,
+    evidence: Sequence[Evidence] | None = None,
+) -> str:
+    """One tag instance. A row that was stored in this very moment may have no tag yet; it is then not known."""
+    head, middle = _encode_item(tree, system_name or UNTAGGED[tree], urls)
+    details = f'"confidenceLevel":{confidence or 0.0:.2f}'
+    if evidence is not None:
+        details += f',"evidence":{encode_json([show_evidence(one) for one in evidence]).decode()}'
+    return (
+        f'{{"id":"{transaction_id}-{head}","entity":{{"displayName":"Kontoumsatz","entityClass":"TRANSACTION",'
+        f'"id":"{transaction_id}"}},{middle},"details":{{{details}}}}}'
+    )
+
+
+@lru_cache(maxsize=8192)
+def _encode_item(tree_name: str, system_name: str, urls: Urls) -> tuple[int, str]:
+    """The tree's id, and relations and item as JSON without braces around them."""
+    tree, item = name_item(tree_name, system_name)
+    relations = urls.instance_relations(tree.system_id, item.system_id)
+    both = encode_json({"relations": relations, "tagTreeItem": show_item(tree, item)})
+    return tree.system_id, both.decode()[1:-1]
+
+
+@lru_cache(maxsize=1024)
+def _encode_classification(category: str) -> str:
+    _, item = name_item(CATEGORIES, category)
+    shown = {"category": item.system_name, "displayName": item.name}
+    if item.parent:
+        shown["parentCategory"] = item.parent
+    return encode_json(shown).decode()[:-1]
+
+
+def _render_classification(category: str | None, confidence: float | None) -> str:
+    found = _encode_classification(category or UNTAGGED[CATEGORIES])
+    return f'{found},"confidenceLevel":{confidence or 0.0:.2f}}}'

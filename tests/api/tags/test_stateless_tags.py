@@ -1,0 +1,68 @@
+"""Tagging transactions that the caller brings along."""
+
+import json
+
+import pytest
+
+URL = "/ai/v1/transactions/tags"
+ROW = {
+    "betrag": -48.10, "buchungsdatum": "2026-11-02T00:00:00Z", "verwendungszweck": "Kfz-Haftpflicht Vertrag 4711",
+    "gegenkontoInhaber": "HUK-COBURG", "user": "u", "provider": "p", "product": "k", "tenant": "t", "id": "mine",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def caller(demo1):
+    return demo1[0]
+
+
+def test_each_transaction_comes_back_with_the_tags_of_all_four_trees(caller):
+    answer = caller.post(URL, [ROW, ROW | {"id": None, "buchungsdatum": "2026-11-02 00:00:00"}])
+    assert answer.status_code == 200, answer.text
+    first, second = answer.json()
+    assert {key: first[key] for key in ROW} == ROW
+    trees = {one["tagTreeItem"]["tagTree"]["systemName"]: one["tagTreeItem"]["systemName"] for one in first["tags"]}
+    assert trees == {
+        "CATEGORIES": "INSURANCE_VEHICLE",
+        "INSURANCE_TYPES": "VEHICLE_LIABILITY",
+        "BUSINESS_PARTNERS": "HUK_COBURG",
+        "FREELANCER_CATEGORIES": trees["FREELANCER_CATEGORIES"],
+    }
+    assert {one["entity"]["id"] for one in first["tags"]} == {"mine"}
+    assert len(second["tags"]) == 4
+
+
+def test_ids_of_the_caller_are_kept_whatever_they_contain(caller):
+    strange = 'a"b\\c\u0001</script>ü'
+    [found] = caller.post(URL, [ROW | {"id": strange}]).json()
+    assert found["id"] == strange
+    assert found["tags"][0]["entity"]["id"] == strange
+
+
+def test_nothing_comes_of_nothing(caller):
+    assert caller.post(URL, []).json() == []
+
+
+@pytest.mark.parametrize(
+    "field", ["betrag", "buchungsdatum", "verwendungszweck", "user", "provider", "product", "tenant"]
+)
+def test_required_fields_are_required(caller, field):
+    answer = caller.post(URL, [ROW, {key: value for key, value in ROW.items() if key != field}])
+    assert answer.status_code == 400
+    assert field in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"betrag": 1.234}, {"betrag": "many"}, {"buchungsdatum": "yesterday"}, {"waehrung": "euro"}, {"betrag": 1e30},
+     {"wertstellungsdatum": "2026-13-01"}],
+)  # fmt: skip
+def test_wrong_values_are_400(caller, change):
+    assert caller.post(URL, [ROW | change]).status_code == 400
+
+
+def test_more_than_50000_are_413(caller):
+    small = json.dumps(ROW | {"verwendungszweck": ""})
+    content = f"[{','.join([small] * 50_001)}]".encode()
+    headers = caller.headers | {"Content-Type": "application/json"}
+    assert caller.http.post(URL, content=content, headers=headers).status_code == 413
