@@ -7,13 +7,15 @@ next dialogue of the same access (a FinTS system id, an XS2A consent id). Failur
 (`Failed`, `Problem`), never exceptions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
+from uuid import UUID
 
 from kontor.domain.accesses import History
+from kontor.domain.payments import Order, PayeeResult, PaymentOutcome
 from kontor.domain.positions import Position
 from kontor.domain.products import Product
 from kontor.domain.providers import Provider
@@ -37,6 +39,8 @@ class FailureKind(StrEnum):
     CANCELLED = "CANCELLED"
     EXPIRED = "EXPIRED"
     REJECTED = "REJECTED"
+    NO_FUNDS = "NO_FUNDS"
+    NOT_SUPPORTED = "NOT_SUPPORTED"
     INTERNAL = "INTERNAL"
 
 
@@ -78,20 +82,59 @@ class Fetch:
     is_renewal: bool = False
 
 
-Job: TypeAlias = Fetch
+@dataclass(frozen=True, slots=True)
+class Pay:
+    """Pay from one product. The bank keeps `payment_id` with the order, and takes the same one only once.
+
+    Without `is_payee_accepted` a bank that cannot match a payee asks first (`NeedPayeeDecision`).
+    """
+
+    payment_id: UUID
+    product_key: str
+    orders: tuple[Order, ...]
+    is_bulk: bool = False
+    is_instant: bool = False
+    execution_date: date | None = None
+    prefers_rejection: bool = False
+    is_payee_accepted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyPayees:
+    """Do the payees' names fit their IBANs? Answered by `Done(Verified(…))`."""
+
+    product_key: str
+    orders: tuple[Order, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """What became of a payment whose answer was lost? Answered by `Done(LookedUp(…))`; nothing is sent again."""
+
+    payment: Pay
+
+
+Job: TypeAlias = Fetch | Pay | VerifyPayees | LookUp
+
+
+def _always() -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """Circumstances of a call. `today` is the business date; a user is present when `customer_ip` is known.
 
-    `customer` is an opaque name of Kontor's user, the same in every call.
+    `customer` is an opaque name of Kontor's user, the same in every call. `may_send` is asked directly before what
+    cannot be taken back, the order itself, leaves for the bank: it writes down that it does. After a `False` a
+    connector sends nothing and returns `Failed(FailureKind.INTERNAL)`.
     """
 
     today: date
     customer: str = ""
     customer_ip: str | None = None
     callback_url: str | None = None
+    may_send: Callable[[], bool] = _always
 
 
 # What the user answers
@@ -130,11 +173,16 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True)
+class AcceptPayees:
+    """Pay although the payee does not match, after a `NeedPayeeDecision`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
     pass
 
 
-Answer: TypeAlias = Continue | ChooseMethod | ChooseMedium | Tan | Poll | Returned | Cancel
+Answer: TypeAlias = Continue | ChooseMethod | ChooseMedium | Tan | Poll | Returned | AcceptPayees | Cancel
 
 
 # What a connector returns
@@ -161,6 +209,27 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
+class Paid:
+    """The bank's answer to an order: `EXECUTED` or `ACCEPTED`. A refusal is `Failed(REJECTED)`."""
+
+    outcome: PaymentOutcome
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """One result per order, in their order."""
+
+    results: tuple[PayeeResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    outcome: PaymentOutcome
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """Header data is there; call `resume(state, Continue())` for the rest."""
 
@@ -170,9 +239,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The end of a fetch. A `Progress` with the header data always comes before it, SCA or not."""
+    """The end of a dialogue. With a fetch, a `Progress` with the header data always comes before it, SCA or not."""
 
-    result: Fetched
+    result: Fetched | Paid | Verified | LookedUp
     memory: State | None = None
 
 
@@ -212,12 +281,33 @@ class NeedRedirect:
 
 
 @dataclass(frozen=True, slots=True)
+class NeedPayeeDecision:
+    """A payee does not match: go on with `AcceptPayees`, or `Cancel`."""
+
+    results: tuple[PayeeResult, ...]
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
+    """`is_outcome_unknown`: the order left for the bank, and nobody knows what became of it."""
+
     kind: FailureKind
     detail: str | None = None
+    is_outcome_unknown: bool = False
 
 
-Step: TypeAlias = Progress | Done | NeedMethod | NeedMedium | NeedTan | NeedConfirmation | NeedRedirect | Failed
+Step: TypeAlias = (
+    Progress
+    | Done
+    | NeedMethod
+    | NeedMedium
+    | NeedTan
+    | NeedConfirmation
+    | NeedRedirect
+    | NeedPayeeDecision
+    | Failed
+)
 
 
 class Connector(Protocol):

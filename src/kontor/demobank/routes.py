@@ -1,6 +1,7 @@
 """The page to which the demo bank sends its customers. It looks like a bank's, not like ours; in the demo only."""
 
 from collections.abc import Awaitable, Callable
+from html import escape
 from importlib import resources
 from string import Template
 from typing import Any
@@ -31,7 +32,8 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
     if not settings.demo_bank:
         return []
     files = resources.files("kontor.demobank")
-    question = Template(files.joinpath("confirm.html").read_text(encoding="utf-8"))
+    ask_access = Template(files.joinpath("confirm.html").read_text(encoding="utf-8"))
+    ask_payment = Template(files.joinpath("pay.html").read_text(encoding="utf-8"))
     gone = files.joinpath("gone.html").read_bytes()
     style = files.joinpath("style.css").read_bytes()
 
@@ -39,10 +41,11 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
         _name(request, "demobank show")
         page_id: UUID = request.path_params["page_id"]
         async with get_services().database.connect() as connection:
-            return_url = await demo_bank.find_page(connection, page_id)
-        if return_url is None:
+            page = await demo_bank.find_page(connection, page_id)
+        if page is None:
             return _html(gone, 410)
-        return _html(question.substitute(page_id=page_id).encode())
+        question = ask_payment if page.orders else ask_access
+        return _html(question.substitute(page_id=page_id, orders=_list_orders(page.orders)).encode())
 
     async def decide(request: Request[Any, Any, Any]) -> ASGIResponse:
         """Once: the first decision stands, and the browser goes back with it."""
@@ -52,11 +55,11 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
         form = parse_qs(body[:LARGEST_FORM].decode("latin-1"))
         is_confirmed = form.get("decision") == ["confirm"]
         async with get_services().database.transaction() as connection:
-            return_url = await demo_bank.find_page(connection, page_id)
-            if return_url is None:
+            page = await demo_bank.find_page(connection, page_id)
+            if page is None:
                 return _html(gone, 410)
             await demo_bank.decide_page(connection, page_id, is_confirmed=is_confirmed)
-        target = add_to_query(return_url, result="ok" if is_confirmed else "cancelled")
+        target = add_to_query(page.return_url, result="ok" if is_confirmed else "cancelled")
         return ASGIResponse(status_code=303, headers=HEADERS | {"Location": target}, media_type="text/plain")
 
     async def show_style(request: Request[Any, Any, Any]) -> ASGIResponse:
@@ -72,6 +75,16 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
         HTTPRouteHandler(path, http_method=method, status_code=200, name=f"demobank {handler.__name__}")(handler)  # type: ignore[arg-type]
         for method, path, handler in handlers
     ]
+
+
+def _list_orders(orders: list[list[str]]) -> str:
+    """What the customer is about to pay, as a description list per order."""
+    labels = ("Empfänger", "IBAN", "Betrag", "Verwendungszweck")
+    lists = (
+        "".join(f"<dt>{label}</dt><dd>{escape(text)}</dd>" for label, text in zip(labels, order, strict=True) if text)
+        for order in orders
+    )
+    return "\n".join(f"<dl>{rows}</dl>" for rows in lists)
 
 
 def _name(request: Request[Any, Any, Any], operation: str) -> None:

@@ -1,16 +1,32 @@
 """What the demo bank remembers about its customers. Blocking: the bank is asked from worker threads."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID, uuid4
 
 import psycopg
+from psycopg.types.json import Jsonb
 
+from kontor.domain.payments import Order
 from kontor.domain.secrets import Secret
 from kontor.storage.database import Connection
+from kontor.storage.demo_bank_payments import DemoBankBooks
 
 
-class DemoBankMemory:
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the bank that waits for its customer: where it leads back to, and the orders it is about, if any.
+
+    An order is a list of recipient, IBAN, amount with currency (as the customer reads it), and purpose.
+    """
+
+    return_url: str
+    orders: list[list[str]]
+
+
+class DemoBankMemory(DemoBankBooks):
     def __init__(self, url: Secret, page_base: str) -> None:
-        self._url = url
+        super().__init__(url)
         self._page_base = page_base
 
     def count_wrong_pin(self, login: str) -> int:
@@ -35,10 +51,17 @@ class DemoBankMemory:
 
     # The bank's own page
 
-    def open_page(self, return_url: str) -> str:
+    def open_page(self, return_url: str, orders: Sequence[Order] = ()) -> str:
         page_id = uuid4()
+        shown = [
+            [one.recipient, one.iban, f"{one.amount:.2f} {one.currency}".replace(".", ","), one.purpose]
+            for one in orders
+        ]
         with psycopg.connect(self._url.reveal(), autocommit=True) as connection:
-            connection.execute("insert into demo_bank_pages (id, return_url) values (%s, %s)", [page_id, return_url])
+            connection.execute(
+                "insert into demo_bank_pages (id, return_url, orders) values (%s, %s, %s)",
+                [page_id, return_url, Jsonb(shown)],
+            )
         return f"{self._page_base}/{page_id}"
 
     def is_page_confirmed(self, page_url: str) -> bool:
@@ -48,15 +71,15 @@ class DemoBankMemory:
         return row is not None and row[0] is True
 
 
-async def find_page(connection: Connection, page_id: UUID) -> str | None:
-    """Where a page that is still open leads back to."""
+async def find_page(connection: Connection, page_id: UUID) -> Page | None:
+    """A page that is still open."""
     cursor = await connection.execute(
-        "select return_url from demo_bank_pages where id = %s and is_confirmed is null"
+        "select return_url, orders from demo_bank_pages where id = %s and is_confirmed is null"
         " and created_at > now() - interval '15 minutes'",
         [page_id],
     )
     row = await cursor.fetchone()
-    return None if row is None else row[0]
+    return None if row is None else Page(row[0], row[1])
 
 
 async def decide_page(connection: Connection, page_id: UUID, *, is_confirmed: bool) -> None:

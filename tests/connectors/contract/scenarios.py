@@ -1,10 +1,10 @@
 """Which connectors keep the contract, and in which scenarios. A new connector is registered here, and nothing else.
 
 A scenario is a login and the answers a user gives, one for each time the bank leaves a choice. `ends` is how the
-dialogue must end.
+dialogue must end. Scenarios of payments are in `payment_scenarios`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -24,8 +24,10 @@ from kontor.connectors.base import (
 from kontor.connectors.catalogue import load_catalogue
 from kontor.connectors.demo import DemoConnector
 from kontor.connectors.demo.people import PERSONAS
+from kontor.domain.payments import Order
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
+from kontor.storage.demo_bank_payments import DemoBankBooks
 
 
 @dataclass(frozen=True)
@@ -41,16 +43,16 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Subject:
-    """A connector under test: how any process makes it, and a bank that it reaches."""
+    """A connector under test: how any process makes it from the address of the bank, and a bank that it reaches."""
 
     name: str
-    make: Callable[[], Connector]
+    make: Callable[[str], Connector]
     provider: Callable[[], Provider]
     scenarios: tuple[Scenario, ...] = field(default=())
 
 
-class ForgetfulBank:
-    """The demo bank's memory of wrong PINs; each process of the contract suite has one of its own."""
+class ForgetfulBank(DemoBankBooks):
+    """The demo bank with real books, but without a memory of wrong PINs, and with pages that decide by themselves."""
 
     def count_wrong_pin(self, login: str) -> int:
         return 1
@@ -61,15 +63,15 @@ class ForgetfulBank:
     def forget_wrong_pins(self, login: str) -> None:
         pass
 
-    def open_page(self, return_url: str) -> str:
+    def open_page(self, return_url: str, orders: Sequence[Order] = ()) -> str:
         return f"http://bank.example/page?back={return_url}"
 
-    def is_page_confirmed(self, page: str) -> bool:
-        return page.endswith("confirms")
+    def is_page_confirmed(self, page_url: str) -> bool:
+        return page_url.endswith("confirms")
 
 
-def make_demo() -> Connector:
-    return DemoConnector(ForgetfulBank(), slow_seconds=0)
+def make_demo(address: str) -> Connector:
+    return DemoConnector(ForgetfulBank(Secret(address)), slow_seconds=0)
 
 
 @cache

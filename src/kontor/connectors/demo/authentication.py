@@ -19,6 +19,8 @@ from kontor.connectors.base import (
     Tan,
 )
 from kontor.connectors.demo.challenges import draw_photo
+from kontor.connectors.demo.deeds import Deed, describe_deed
+from kontor.connectors.demo.freezing import thaw_job
 from kontor.connectors.demo.memory import BankMemory
 from kontor.connectors.demo.scenarios import (
     APP_TAN,
@@ -33,7 +35,6 @@ from kontor.domain.sca import Challenge
 
 POLLS_BEFORE_CONFIRMED = 2
 TANS = {LIST_TAN.code: "12", PHOTO_TAN.code: "8534842", CHIP_TAN.code: "936086"}
-CHIP_CODE = "2908881344731012345678900515,00"
 
 
 def begin(state: State, scenario: Scenario) -> Step:
@@ -70,27 +71,28 @@ def _choose_method(state: State, scenario: Scenario, code: str, memory: BankMemo
 
 
 def _challenge(state: State, memory: BankMemory, context: Context) -> Step:
-    method = state["method"]
+    method, deed = state["method"], describe_deed(thaw_job(state["job"]))
     if method == REDIRECT.code:
         if context.callback_url is None:
             return Failed(FailureKind.REJECTED, "a redirect needs a callback URL")
-        page = memory.open_page(context.callback_url)
+        page = memory.open_page(context.callback_url, deed.orders)
         return NeedRedirect(page, state | {"stage": "redirect", "page": page})
     if method == APP_TAN.code:
-        text = "Bitte bestätigen Sie den Auftrag in Ihrer Banking-App."
+        text = deed.introduce("Bitte bestätigen Sie den Auftrag in Ihrer Banking-App.")
         return NeedConfirmation(Challenge(APP_TAN.name, text), state | {"stage": "confirmation"})
-    return NeedTan(_make_challenge(method), state | {"stage": "tan"})
+    return NeedTan(_make_challenge(method, deed), state | {"stage": "tan"})
 
 
-def _make_challenge(method: str) -> Challenge:
+def _make_challenge(method: str, deed: Deed) -> Challenge:
     if method == PHOTO_TAN.code:
-        return Challenge(PHOTO_TAN.name, "Bitte scannen Sie das Bild und geben Sie die TAN ein.", photo=draw_photo())
+        text = deed.introduce("Bitte scannen Sie das Bild und geben Sie die TAN ein.")
+        return Challenge(PHOTO_TAN.name, text, photo=draw_photo(deed.summary or "kontor demo"))
     if method == CHIP_TAN.code:
-        text = "Bitte halten Sie Ihren TAN-Generator vor die Grafik und geben Sie die TAN ein."
-        return Challenge(CHIP_TAN.name, text, hhd_uc=CHIP_CODE)
+        text = deed.introduce("Bitte halten Sie Ihren TAN-Generator vor die Grafik und geben Sie die TAN ein.")
+        return Challenge(CHIP_TAN.name, text, hhd_uc=deed.chip_code)
     if method == LIST_TAN.code:
-        return Challenge(LIST_TAN.name, "Bitte geben Sie die TAN 12 ein.")
-    return Challenge(MOCK_TAN.name, "Bitte geben Sie eine gerade Zahl ein.")
+        return Challenge(LIST_TAN.name, deed.introduce("Bitte geben Sie die TAN 12 ein."))
+    return Challenge(MOCK_TAN.name, deed.introduce("Bitte geben Sie eine gerade Zahl ein."))
 
 
 def _is_right(method: str, tan: str) -> bool:

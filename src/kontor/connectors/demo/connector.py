@@ -17,16 +17,22 @@ from kontor.connectors.base import (
     Fetched,
     Headers,
     Job,
+    LookUp,
+    Pay,
     Problem,
     ProblemKind,
     Progress,
     State,
     Step,
+    VerifyPayees,
 )
 from kontor.connectors.demo import authentication
-from kontor.connectors.demo.memory import BankMemory
+from kontor.connectors.demo.freezing import freeze_job, thaw_job
+from kontor.connectors.demo.memory import Bank, find_owner
+from kontor.connectors.demo.paying import Payments
 from kontor.connectors.demo.people import Account, Person, person_for
 from kontor.connectors.demo.scenarios import DEMANDING_SCA, Scenario, find_scenario
+from kontor.connectors.demo.statements import list_rows, move_balance
 from kontor.domain.accesses import History
 from kontor.domain.positions import Position
 from kontor.domain.products import Product, ProductCategory
@@ -41,37 +47,62 @@ CONSENT_DAYS = 180
 class DemoConnector:
     kind = "demo"
 
-    def __init__(self, memory: BankMemory, slow_seconds: float) -> None:
-        self._bank_memory = memory
+    def __init__(self, bank: Bank, slow_seconds: float) -> None:
+        self._bank = bank
         self._slow_seconds = slow_seconds
+        self._payments = Payments(bank, slow_seconds)
 
     def begin(
         self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
     ) -> Step:
-        login = credentials["userid"].reveal()
-        failure = self._check_login(login, credentials["pin"].reveal(), context)
-        if failure is not None:
-            return Failed(failure)
-        consent_until = None if memory is None else date.fromisoformat(memory["consent_until"])
-        has_consent = consent_until is not None and consent_until >= context.today and not job.is_renewal
-        if not has_consent:
-            consent_until = context.today + timedelta(days=CONSENT_DAYS)
-        state: State = {"login": login, "job": _freeze(job), "consent_until": str(consent_until)}
-        if login.partition("+")[0] in DEMANDING_SCA and not has_consent:
-            return authentication.begin(state, find_scenario(login))
-        return self._show_headers(state, context)
+        try:
+            return self._begin(credentials, job, memory, context)
+        except ConnectionError:
+            return Failed(FailureKind.UNREACHABLE)
 
     def resume(
         self, provider: Provider, credentials: Credentials, state: State, answer: Answer, context: Context
     ) -> Step:
         if isinstance(answer, Cancel):
             return Failed(FailureKind.CANCELLED)
-        if state.get("stage") == "headers":
-            return self._fetch(state, context)
-        step = authentication.resume(state, find_scenario(state["login"]), answer, self._bank_memory, context)
-        return self._show_headers(state, context) if step is None else step
+        try:
+            return self._resume(state, answer, context)
+        except ConnectionError:
+            return Failed(FailureKind.UNREACHABLE)
 
     # Steps
+
+    def _begin(self, credentials: Credentials, job: Job, memory: State | None, context: Context) -> Step:
+        login = credentials["userid"].reveal()
+        failure = self._check_login(login, credentials["pin"].reveal(), context)
+        if failure is not None:
+            return Failed(failure)
+        match job:
+            case Pay():
+                return self._payments.begin(login, job, context)
+            case VerifyPayees():
+                return self._payments.verify(login, job, context)
+            case LookUp():
+                return self._payments.look_up(login, job, context)
+        return self._begin_fetch(login, job, memory, context)
+
+    def _begin_fetch(self, login: str, job: Fetch, memory: State | None, context: Context) -> Step:
+        consent_until = None if memory is None else date.fromisoformat(memory["consent_until"])
+        has_consent = consent_until is not None and consent_until >= context.today and not job.is_renewal
+        if not has_consent:
+            consent_until = context.today + timedelta(days=CONSENT_DAYS)
+        state: State = {"login": login, "job": freeze_job(job), "consent_until": str(consent_until)}
+        if login.partition("+")[0] in DEMANDING_SCA and not has_consent:
+            return authentication.begin(state, find_scenario(login))
+        return self._show_headers(state, context)
+
+    def _resume(self, state: State, answer: Answer, context: Context) -> Step:
+        if state["job"].get("kind") == "pay":
+            return self._payments.resume(state, answer, context)
+        if state.get("stage") == "headers":
+            return self._fetch(state, context)
+        step = authentication.resume(state, find_scenario(state["login"]), answer, self._bank, context)
+        return self._show_headers(state, context) if step is None else step
 
     def _check_login(self, login: str, pin: str, context: Context) -> FailureKind | None:
         scenario = find_scenario(login)
@@ -81,26 +112,33 @@ class DemoConnector:
             time.sleep(self._slow_seconds)
         # The lock is the customer's own: somebody else who tries the same demo login is not locked out.
         key = f"{context.customer} {login}"
-        if self._bank_memory.read_wrong_pins(key) >= MAX_WRONG_PINS:
+        if self._bank.read_wrong_pins(key) >= MAX_WRONG_PINS:
             return FailureKind.LOCKED
         if pin not in ("demo", login.partition("+")[0]) or person_for(login, context.today) is None:
-            wrong_pins = self._bank_memory.count_wrong_pin(key)
+            wrong_pins = self._bank.count_wrong_pin(key)
             return FailureKind.LOCKED if wrong_pins >= MAX_WRONG_PINS else FailureKind.WRONG_CREDENTIALS
-        self._bank_memory.forget_wrong_pins(key)
+        self._bank.forget_wrong_pins(key)
         return None
 
     def _show_headers(self, state: State, context: Context) -> Step:
         person = _find_person(state["login"], context.today)
         scenario = find_scenario(state["login"])
+        owner = find_owner(state["login"], context)
+        self._bank.register_accounts(owner, [account.product for account in person.accounts])
+        bookings = self._bank.list_bookings(owner, context.today)
+        products = _list_products(person, scenario)
+        moved = tuple(move_balance(one, bookings.get(one.key, ())) for one in products)
         return Progress(
-            Headers(_list_products(person, scenario), scenario.methods, scenario.media, scenario.methods[0]),
+            Headers(moved, scenario.methods, scenario.media, scenario.methods[0]),
             {"login": state["login"], "job": state["job"], "consent_until": state["consent_until"], "stage": "headers"},
         )
 
     def _fetch(self, state: State, context: Context) -> Step:
         person = _find_person(state["login"], context.today)
         scenario = find_scenario(state["login"])
-        job = _thaw(state["job"])
+        job = thaw_job(state["job"])
+        assert isinstance(job, Fetch)
+        bookings = self._bank.list_bookings(find_owner(state["login"], context), context.today)
         transactions: dict[str, tuple[Transaction, ...]] = {}
         positions: dict[str, tuple[Position, ...]] = {}
         problems = [Problem(kind) for kind in scenario.problems if kind is ProblemKind.BANK_MESSAGE]
@@ -115,7 +153,7 @@ class DemoConnector:
                 if failing is None:
                     positions[key] = account.positions
             elif failing is not ProblemKind.TRANSACTIONS and failing is not ProblemKind.PRODUCT:
-                rows = _list_transactions(account, job, context.today)
+                rows = _select_rows(list_rows(account, bookings.get(key, ())), account, job, context.today)
                 transactions[key] = _break_rows(rows) if scenario.broken_rows else rows
         memory = {"consent_until": state["consent_until"]}
         consent_until = date.fromisoformat(state["consent_until"])
@@ -148,13 +186,12 @@ def _failing_part(scenario: Scenario, account: Account, number: int) -> ProblemK
     return None
 
 
-def _list_transactions(account: Account, job: Fetch, today: date) -> tuple[Transaction, ...]:
+def _select_rows(rows: list[Transaction], account: Account, job: Fetch, today: date) -> tuple[Transaction, ...]:
     since = job.since.get(account.product.key)
     is_payment_account = account.product.category is ProductCategory.CHECKING
     is_short = job.history is History.RECENT or (job.history is History.PAYMENT_ACCOUNTS and not is_payment_account)
     if since is None and is_short:
         since = today - timedelta(days=SHORT_HISTORY_DAYS)
-    rows = (entry.transaction for entry in account.entries)
     return tuple(one for one in rows if since is None or one.is_pending or (find_day(one) or today) >= since)
 
 
@@ -166,19 +203,3 @@ def _break_rows(rows: tuple[Transaction, ...]) -> tuple[Transaction, ...]:
         broken[1] = replace(broken[1], purpose=f"\x00kaputt\ud800 {broken[1].purpose}")
         broken[2] = replace(broken[2], booked_at=None, value_at=None)
     return tuple(broken)
-
-
-def _freeze(job: Job) -> State:
-    return {
-        "selected": None if job.selected is None else list(job.selected),
-        "since": {key: day.isoformat() for key, day in job.since.items()},
-        "history": str(job.history),
-    }
-
-
-def _thaw(state: State) -> Fetch:
-    return Fetch(
-        selected=None if state["selected"] is None else tuple(state["selected"]),
-        since={key: date.fromisoformat(day) for key, day in state["since"].items()},
-        history=History(state["history"]),
-    )

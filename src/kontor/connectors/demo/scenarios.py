@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from kontor.connectors.base import FailureKind, ProblemKind
+from kontor.domain.payments import PayeeMatch
 from kontor.domain.sca import MediumClass, ScaMedium, ScaMethod
 
 MOCK_TAN = ScaMethod("901", "mockTAN", "Jede gerade Zahl ist richtig.")
@@ -28,6 +29,8 @@ class Scenario:
     is_slow: bool = False
     methods: tuple[ScaMethod, ...] = (MOCK_TAN,)
     media: tuple[ScaMedium, ...] = (PHONE,)
+    fails_payments: bool = False
+    payee_match: PayeeMatch | None = None  # of every payee, whoever it is
 
 
 ORDINARY = Scenario()
@@ -49,6 +52,9 @@ SCENARIOS = {
     "test_positions_error": Scenario(problems=(ProblemKind.POSITIONS,)),
     "test_bank_message": Scenario(problems=(ProblemKind.BANK_MESSAGE,)),
     "test_broken_rows": Scenario(broken_rows=True),
+    "test_failing_payment": Scenario(fails_payments=True),
+    "test_vop_close": Scenario(payee_match=PayeeMatch.CLOSE_MATCH),
+    "test_vop_nomatch": Scenario(payee_match=PayeeMatch.NO_MATCH),
 }
 
 # These demand SCA when the access is added; all others do not.

@@ -1,0 +1,51 @@
+"""What a customer confirms: the words and codes that tie a TAN to its order."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from kontor.connectors.base import Fetch, Pay
+from kontor.domain.payments import Order
+
+CHIP_START_CODE = "88134473"
+ACCESS_CHIP_CODE = "2908881344731012345678900515,00"
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """`summary` comes before the instructions; `chip_code` is what a TAN generator reads from the flicker graphic."""
+
+    summary: str | None
+    chip_code: str
+    orders: tuple[Order, ...] = ()
+
+    def introduce(self, instructions: str) -> str:
+        return instructions if self.summary is None else f"{self.summary} {instructions}"
+
+
+def describe_deed(job: Fetch | Pay) -> Deed:
+    if isinstance(job, Fetch):
+        return Deed(None, ACCESS_CHIP_CODE)
+    total = sum_orders(job.orders)
+    first = job.orders[0]
+    if len(job.orders) == 1:
+        summary = f"Überweisung von {write_amount(total)} EUR an {first.recipient}, IBAN {first.iban}."
+        return Deed(summary, _make_chip_code(first.iban, total), job.orders)
+    summary = f"Sammelüberweisung von {len(job.orders)} Aufträgen über zusammen {write_amount(total)} EUR."
+    return Deed(summary, _make_chip_code(str(len(job.orders)), total), job.orders)
+
+
+def sum_orders(orders: tuple[Order, ...]) -> Decimal:
+    return sum((one.amount for one in orders), Decimal(0))
+
+
+def write_amount(amount: Decimal) -> str:
+    """As Germans write it: 1.234,50."""
+    return f"{amount:,.2f}".translate(str.maketrans(",.", ".,"))
+
+
+def _make_chip_code(text: str, amount: Decimal) -> str:
+    """Start code and two data elements, each with its length; ahead of them the length of it all."""
+    digits = "".join(char for char in text if char.isdigit())[-10:].zfill(10)
+    money = f"{amount:.2f}".replace(".", ",")
+    code = f"{len(CHIP_START_CODE):02d}{CHIP_START_CODE}{len(digits):02d}{digits}{len(money):02d}{money}"
+    return f"{len(code):02d}{code}"

@@ -1,0 +1,182 @@
+"""How the demo bank pays: checks, the payee's name, authentication, and at last the entry into its books."""
+
+import time
+from dataclasses import replace
+from decimal import Decimal
+
+from kontor.connectors.base import (
+    AcceptPayees,
+    Answer,
+    Context,
+    Done,
+    Failed,
+    FailureKind,
+    LookedUp,
+    LookUp,
+    NeedPayeeDecision,
+    Paid,
+    Pay,
+    State,
+    Step,
+    Verified,
+    VerifyPayees,
+)
+from kontor.connectors.demo import authentication
+from kontor.connectors.demo.deeds import sum_orders
+from kontor.connectors.demo.freezing import freeze_job, thaw_job
+from kontor.connectors.demo.memory import Bank, find_owner
+from kontor.connectors.demo.payees import Conduct, check_payee, find_conduct, is_sepa
+from kontor.connectors.demo.people import Account, Person, person_for
+from kontor.connectors.demo.scenarios import find_scenario
+from kontor.connectors.demo.statements import CENT, write_slip
+from kontor.domain.demo_books import Receipt, Slip
+from kontor.domain.payments import Order, PayeeMatch, PayeeResult, PaymentOutcome
+
+MOST = Decimal("1e12")
+NO_FUNDS_TEXT = "Das Guthaben auf dem Konto reicht für diesen Auftrag nicht aus."
+BURIED_TEXT = "Die Bank nimmt diesen Auftrag nicht mehr an."
+FAILING_TEXT = "Ihr Auftrag wurde von der Bank abgelehnt. Bitte wenden Sie sich an Ihre Beraterin oder Ihren Berater."
+REFUSALS = {
+    Conduct.REFUSES: "Die Bank des Empfängers nimmt die Zahlung nicht an.",
+    Conduct.IS_CLOSED: "Das Konto des Empfängers ist erloschen.",
+}
+
+
+class Payments:
+    def __init__(self, bank: Bank, slow_seconds: float) -> None:
+        self._bank = bank
+        self._slow_seconds = slow_seconds
+
+    def begin(self, login: str, job: Pay, context: Context) -> Step:
+        person = _find_person(login, context)
+        account = _find_account(person, job.product_key)
+        refusal = _check_order(job, account, context)
+        if refusal is not None or account is None:
+            return refusal or Failed(FailureKind.NOT_SUPPORTED)
+        owner = find_owner(login, context)
+        known = self._bank.find_receipt(owner, job.payment_id)
+        if known is not None:
+            return _answer(known, context)
+        self._bank.register_accounts(owner, [one.product for one in person.accounts])
+        if job.prefers_rejection:
+            moved = self._bank.sum_bookings(owner, account.product.key, context.today)
+            if _find_funds(account) + moved < sum_orders(job.orders):
+                return Failed(FailureKind.NO_FUNDS, NO_FUNDS_TEXT)
+        state: State = {"login": login, "job": freeze_job(job)}
+        if not job.is_payee_accepted:
+            results = self._check_payees(login, person, job.orders)
+            if any(one.match is not PayeeMatch.MATCH for one in results):
+                return NeedPayeeDecision(results, state | {"stage": "payees"})
+        return authentication.begin(state, find_scenario(login))
+
+    def resume(self, state: State, answer: Answer, context: Context) -> Step:
+        scenario = find_scenario(state["login"])
+        if state["stage"] == "payees":
+            if isinstance(answer, AcceptPayees):
+                return authentication.begin(state, scenario)
+            return Failed(FailureKind.REJECTED, "Der Empfänger ist noch nicht bestätigt.")
+        step = authentication.resume(state, scenario, answer, self._bank, context)
+        return self._send(state, context) if step is None else step
+
+    def verify(self, login: str, job: VerifyPayees, context: Context) -> Step:
+        person = _find_person(login, context)
+        if _find_account(person, job.product_key) is None:
+            return Failed(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
+        return Done(Verified(self._check_payees(login, person, job.orders)))
+
+    def look_up(self, login: str, job: LookUp, context: Context) -> Step:
+        receipt = self._bank.look_up(find_owner(login, context), job.payment.payment_id).on(context.today)
+        detail = NO_FUNDS_TEXT if receipt.failure == FailureKind.NO_FUNDS else receipt.detail
+        return Done(LookedUp(receipt.outcome, detail))
+
+    # Steps
+
+    def _check_payees(self, login: str, person: Person, orders: tuple[Order, ...]) -> tuple[PayeeResult, ...]:
+        own = {one.product.iban: one.product.holder for one in person.accounts if one.product.iban}
+        holders = {**self._bank.find_holders([one.iban for one in orders]), **own}
+        forced = find_scenario(login).payee_match
+        return tuple(check_payee(one, forced, holders) for one in orders)
+
+    def _send(self, state: State, context: Context) -> Step:
+        """The point of no return. From `may_send` on, an answer that is missing is an outcome nobody knows."""
+        job = thaw_job(state["job"])
+        assert isinstance(job, Pay)
+        login = state["login"]
+        account = _find_account(_find_person(login, context), job.product_key)
+        assert account is not None, "it was found when the dialogue began"
+        slip = _refuse(write_slip(job, account, context.today), job, is_failing=find_scenario(login).fails_payments)
+        if not context.may_send():
+            return Failed(FailureKind.INTERNAL)
+        conducts = {find_conduct(one) for one in job.orders}
+        lost = Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)
+        if Conduct.DIES_BEFORE_BOOKING in conducts:
+            return lost
+        if Conduct.IS_HELD_UP in conducts:
+            time.sleep(self._slow_seconds)
+        try:
+            receipt = self._bank.settle(find_owner(login, context), slip, _find_funds(account), context.today)
+        except ConnectionError:
+            return lost
+        if Conduct.DIES_AFTER_BOOKING in conducts:
+            return lost
+        if Conduct.ANSWERS_LATE in conducts:
+            time.sleep(self._slow_seconds)
+        return _answer(receipt, context)
+
+
+def _find_person(login: str, context: Context) -> Person:
+    person = person_for(login, context.today)
+    assert person is not None, "the login was checked when the dialogue began"
+    return person
+
+
+def _find_account(person: Person, name: str) -> Account | None:
+    """By the bank's own name for it, or by its IBAN."""
+    return next((one for one in person.accounts if name in (one.product.key, one.product.iban)), None)
+
+
+def _find_funds(account: Account) -> Decimal:
+    """What the account has, and may be overdrawn by, without any payment of the books."""
+    product = account.product
+    return (product.balance or Decimal(0)) + (product.overdraft_limit or Decimal(0))
+
+
+def _check_order(job: Pay, account: Account | None, context: Context) -> Failed | None:
+    """What a bank sees at a glance, before it bothers anybody for a TAN."""
+    if account is None:
+        return Failed(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
+    if not account.product.can_transfer or (job.is_bulk and not account.product.can_bulk_transfer):
+        return Failed(FailureKind.NOT_SUPPORTED, "Von diesem Konto sind keine Überweisungen möglich.")
+    if any(one.currency != "EUR" for one in job.orders):
+        return Failed(FailureKind.NOT_SUPPORTED, "Die Bank überweist nur in Euro.")
+    if job.is_instant and any(find_conduct(one) is Conduct.HAS_NO_INSTANT or not is_sepa(one) for one in job.orders):
+        return Failed(FailureKind.NOT_SUPPORTED, "Die Bank des Empfängers nimmt keine Echtzeitüberweisungen an.")
+    if not job.orders or (len(job.orders) > 1 and not job.is_bulk):
+        return Failed(FailureKind.REJECTED, "Der Auftrag muss genau eine Überweisung enthalten.")
+    if not all(_is_payable(one.amount) for one in job.orders):
+        return Failed(FailureKind.REJECTED, "Der Betrag ist ungültig.")
+    if job.execution_date is not None and job.execution_date < context.today:
+        return Failed(FailureKind.REJECTED, "Das Ausführungsdatum liegt in der Vergangenheit.")
+    return None
+
+
+def _is_payable(amount: Decimal) -> bool:
+    return amount.is_finite() and 0 < amount < MOST and amount == amount.quantize(CENT)
+
+
+def _refuse(slip: Slip, job: Pay, *, is_failing: bool) -> Slip:
+    """The slip with the reason why the bank will not do it, if there is one. One bad order spoils the whole bulk."""
+    reasons = [REFUSALS[one] for one in map(find_conduct, job.orders) if one in REFUSALS]
+    if is_failing:
+        reasons.append(FAILING_TEXT)
+    return replace(slip, failure=str(FailureKind.REJECTED), detail=reasons[0]) if reasons else slip
+
+
+def _answer(receipt: Receipt, context: Context) -> Step:
+    receipt = receipt.on(context.today)
+    if receipt.outcome is PaymentOutcome.NEVER:
+        return Failed(FailureKind.REJECTED, BURIED_TEXT)
+    if receipt.outcome is PaymentOutcome.REJECTED:
+        kind = FailureKind(receipt.failure or FailureKind.REJECTED)
+        return Failed(kind, NO_FUNDS_TEXT if kind is FailureKind.NO_FUNDS else receipt.detail)
+    return Done(Paid(receipt.outcome))

@@ -1,0 +1,54 @@
+"""What the demo bank and its books say to each other: orders as slips, decisions as receipts."""
+
+from dataclasses import dataclass, replace
+from datetime import date
+from uuid import UUID
+
+from kontor.domain.payments import PaymentOutcome
+from kontor.domain.transactions import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class BookOwner:
+    """A customer of the demo bank. `key` stands for Kontor's user and the login together, `customer` for the user."""
+
+    key: str
+    customer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """Money for an account; outside of the demo bank it is not followed any further."""
+
+    iban: str
+    transaction: Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """A payment that arrived, already worded. With a `failure` the bank refuses it, and notes that it did."""
+
+    payment_id: UUID
+    product_key: str
+    booked_on: date
+    debit: Transaction
+    credits: tuple[Credit, ...]
+    is_scheduled: bool = False
+    failure: str | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What the bank decided about a payment id, once and for all."""
+
+    outcome: PaymentOutcome
+    booked_on: date | None = None
+    failure: str | None = None
+    detail: str | None = None
+
+    def on(self, today: date) -> "Receipt":
+        """What was accepted is executed when its day has come."""
+        if self.outcome is PaymentOutcome.ACCEPTED and self.booked_on is not None and self.booked_on <= today:
+            return replace(self, outcome=PaymentOutcome.EXECUTED)
+        return self

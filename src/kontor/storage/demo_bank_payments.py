@@ -1,0 +1,227 @@
+"""The demo bank's books: accounts, payments, bookings. Rows are added and never changed. Blocking, as the bank is.
+
+Whatever decides about a payment does so under a lock of the bank's customer: an order, its repetition and a question
+about it come one after the other, and so do two orders that want the same money.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import TupleRow
+
+from kontor.domain.demo_books import BookOwner, Receipt, Slip
+from kontor.domain.payments import PaymentOutcome
+from kontor.domain.products import Product
+from kontor.domain.secrets import Secret
+from kontor.domain.transactions import Transaction
+
+NO_FUNDS = "NO_FUNDS"
+PATIENCE = "10s"
+WORDS = (
+    "purpose, booking_text, gv_code, prima_nota, counterparty_name, counterparty_iban, counterparty_bic,"
+    " ultimate_counterparty"
+)
+
+
+class DemoBankBooks:
+    """A database that cannot be reached is a `ConnectionError`: what was under way may have been written or not."""
+
+    def __init__(self, url: Secret) -> None:
+        self._url = url
+
+    def register_accounts(self, owner: BookOwner, products: Sequence[Product]) -> None:
+        rows = [(owner.key, one.iban, owner.customer, one.key, one.holder) for one in products if one.iban]
+        with self._open() as connection:
+            connection.cursor().executemany(
+                "insert into demo_bank_accounts (owner, iban, customer, product_key, holder)"
+                " values (%s, %s, %s, %s, %s) on conflict do nothing",
+                rows,
+            )
+
+    def find_holders(self, ibans: Sequence[str]) -> dict[str, str]:
+        """Names of the holders of those IBANs that the bank knows."""
+        with self._open() as connection:
+            rows = connection.execute(
+                "select distinct iban, holder from demo_bank_accounts where iban = any(%s)", [list(ibans)]
+            ).fetchall()
+        return dict(rows)
+
+    def list_bookings(self, owner: BookOwner, today: date) -> dict[str, tuple[Transaction, ...]]:
+        """Per product key what payments have moved up to today, oldest first."""
+        with self._open() as connection:
+            rows = connection.execute(
+                f"select id, product_key, booked_on, amount, currency, booked_at, {WORDS} from demo_bank_bookings"
+                " where owner = %s and booked_on <= %s order by booked_on, id",
+                [owner.key, today],
+            ).fetchall()
+        found: dict[str, tuple[Transaction, ...]] = {}
+        for number, product_key, booked_on, amount, currency, booked_at, *words in rows:
+            one = Transaction(amount, currency, booked_at, booked_at, *words)
+            one = replace(one, bank_id=f"P{booked_on:%Y%m%d}{number:012d}")
+            found[product_key] = (*found.get(product_key, ()), one)
+        return found
+
+    def sum_bookings(self, owner: BookOwner, product_key: str, today: date) -> Decimal:
+        """What payments have added to an account: what comes in counts on its day, what goes out from now on."""
+        with self._open() as connection:
+            return _sum_bookings(connection, owner, product_key, today)
+
+    def find_receipt(self, owner: BookOwner, payment_id: UUID) -> Receipt | None:
+        with self._open() as connection:
+            return _find_receipt(connection, owner, payment_id)
+
+    def settle(self, owner: BookOwner, slip: Slip, funds: Decimal, today: date) -> Receipt:
+        """Decide about an order and book it, in one transaction. An id that is known already changes nothing.
+
+        `funds` is what the account has without any payment of these books.
+        """
+        with self._locked(owner) as connection:
+            known = _find_receipt(connection, owner, slip.payment_id)
+            if known is not None:
+                event = "REFUSED" if known.outcome is PaymentOutcome.NEVER else "REPEATED"
+                _note(connection, owner, slip.payment_id, event)
+                return known
+            failure, detail = slip.failure, slip.detail
+            available = funds + _sum_bookings(connection, owner, slip.product_key, today)
+            if failure is None and available + slip.debit.amount < 0:
+                failure = NO_FUNDS
+            if failure is not None:
+                receipt = Receipt(PaymentOutcome.REJECTED, None, failure, detail)
+            else:
+                outcome = PaymentOutcome.ACCEPTED if slip.is_scheduled else PaymentOutcome.EXECUTED
+                receipt = Receipt(outcome, slip.booked_on)
+            _write_receipt(connection, owner, slip.payment_id, receipt, slip.product_key, -slip.debit.amount)
+            if failure is None:
+                _book(connection, owner, slip)
+            _note(connection, owner, slip.payment_id, "REJECTED" if failure else "BOOKED")
+            return receipt
+
+    def look_up(self, owner: BookOwner, payment_id: UUID) -> Receipt:
+        """What became of a payment. One that has not arrived never will: its id is buried."""
+        with self._locked(owner) as connection:
+            receipt = _find_receipt(connection, owner, payment_id)
+            if receipt is not None:
+                _note(connection, owner, payment_id, "LOOKED_UP")
+                return receipt
+            never = Receipt(PaymentOutcome.NEVER)
+            _write_receipt(connection, owner, payment_id, never)
+            _note(connection, owner, payment_id, "BURIED")
+            return never
+
+    @contextmanager
+    def _open(self) -> Iterator[psycopg.Connection[TupleRow]]:
+        """One transaction."""
+        try:
+            with psycopg.connect(self._url.reveal()) as connection:
+                yield connection
+        except (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout) as error:
+            raise ConnectionError("the demo bank's books are out of reach") from error
+
+    @contextmanager
+    def _locked(self, owner: BookOwner) -> Iterator[psycopg.Connection[TupleRow]]:
+        with self._open() as connection:
+            # A process that stands still in the middle must not keep others from their answer: it loses its turn.
+            connection.execute("select set_config('idle_in_transaction_session_timeout', %s, true)", [PATIENCE])
+            connection.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"demo bank {owner.key}"])
+            yield connection
+
+
+def _find_receipt(connection: psycopg.Connection[TupleRow], owner: BookOwner, payment_id: UUID) -> Receipt | None:
+    row = connection.execute(
+        "select state, booked_on, failure, detail from demo_bank_payments where owner = %s and payment_id = %s",
+        [owner.key, payment_id],
+    ).fetchone()
+    return None if row is None else Receipt(PaymentOutcome(row[0]), *row[1:])
+
+
+def _sum_bookings(connection: psycopg.Connection[TupleRow], owner: BookOwner, product_key: str, today: date) -> Decimal:
+    row = connection.execute(
+        "select coalesce(sum(amount), 0) from demo_bank_bookings"
+        " where owner = %s and product_key = %s and (amount < 0 or booked_on <= %s)",
+        [owner.key, product_key, today],
+    ).fetchone()
+    assert row is not None
+    return Decimal(row[0])
+
+
+def _write_receipt(
+    connection: psycopg.Connection[TupleRow],
+    owner: BookOwner,
+    payment_id: UUID,
+    receipt: Receipt,
+    product_key: str | None = None,
+    amount: Decimal | None = None,
+) -> None:
+    connection.execute(
+        "insert into demo_bank_payments (owner, payment_id, state, product_key, amount, booked_on, failure, detail)"
+        " values (%s, %s, %s, %s, %s, %s, %s, %s)",
+        [
+            owner.key,
+            payment_id,
+            str(receipt.outcome),
+            product_key,
+            amount,
+            receipt.booked_on,
+            receipt.failure,
+            receipt.detail,
+        ],
+    )
+
+
+def _book(connection: psycopg.Connection[TupleRow], payer: BookOwner, slip: Slip) -> None:
+    _enter(connection, payer, slip, 0, payer.key, slip.product_key, slip.debit)
+    for place, credit in enumerate(slip.credits, 1):
+        # The payer's own accounts first: other people may use the same demo login, and with it the same IBAN.
+        row = connection.execute(
+            "select owner, product_key from demo_bank_accounts where iban = %s"
+            " order by owner = %s desc, customer = %s desc, registered_at, owner limit 1",
+            [credit.iban, payer.key, payer.customer],
+        ).fetchone()
+        if row is not None:
+            _enter(connection, payer, slip, place, row[0], row[1], credit.transaction)
+
+
+def _enter(
+    connection: psycopg.Connection[TupleRow],
+    payer: BookOwner,
+    slip: Slip,
+    place: int,
+    owner_key: str,
+    product_key: str,
+    one: Transaction,
+) -> None:
+    connection.execute(
+        "insert into demo_bank_bookings"
+        f" (owner, product_key, payer, payment_id, place, amount, currency, booked_on, booked_at, {WORDS})"
+        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        [
+            owner_key,
+            product_key,
+            payer.key,
+            slip.payment_id,
+            place,
+            one.amount,
+            one.currency,
+            slip.booked_on,
+            one.booked_at,
+            one.purpose,
+            one.booking_text,
+            one.gv_code,
+            one.prima_nota,
+            one.counterparty_name,
+            one.counterparty_iban,
+            one.counterparty_bic,
+            one.ultimate_counterparty,
+        ],
+    )
+
+
+def _note(connection: psycopg.Connection[TupleRow], owner: BookOwner, payment_id: UUID, event: str) -> None:
+    connection.execute(
+        "insert into demo_bank_arrivals (owner, payment_id, event) values (%s, %s, %s)", [owner.key, payment_id, event]
+    )

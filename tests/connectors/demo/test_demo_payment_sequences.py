@@ -1,0 +1,148 @@
+"""Random lives of a user with two logins: whatever is paid, books and statements agree."""
+
+from datetime import timedelta
+from decimal import Decimal
+from uuid import uuid4
+
+from hypothesis import HealthCheck, given
+from hypothesis import settings as sizes
+from hypothesis import strategies as st
+from paying_desk import OUTSIDE, TODAY, Desk, find_iban, make_order
+
+from kontor.connectors.base import Done, Failed, FailureKind
+from kontor.connectors.demo.payees import Conduct
+from kontor.domain.payments import PaymentOutcome
+from kontor.domain.transactions import find_day
+
+PAYEES = (
+    "outside",
+    "savings",
+    "other",
+    "self",
+    Conduct.REFUSES,
+    Conduct.DIES_AFTER_BOOKING,
+    Conduct.DIES_BEFORE_BOOKING,
+)
+CENTS = st.one_of(st.integers(1, 200_00), st.integers(1, 6_000_00))
+ORDERS = st.lists(st.tuples(st.sampled_from(PAYEES), CENTS), min_size=1, max_size=3)
+PAY = st.tuples(st.just("pay"), st.booleans(), ORDERS, st.integers(0, 4))
+REPEAT = st.tuples(st.just("repeat"), st.integers(0, 20))
+ASK = st.tuples(st.just("ask"), st.integers(0, 20))
+WAIT = st.tuples(st.just("wait"), st.integers(1, 3))
+
+
+class Life:
+    """The bank, and beside it what must be true: payments that count, with the day on which they do."""
+
+    def __init__(self, url):
+        suffix = uuid4().hex
+        self.desks = [Desk(url, f"{name}+{suffix}", customer=suffix) for name in ("test_partial", "test_slow")]
+        for desk in self.desks:
+            desk.fetch()
+        self.today = TODAY
+        self.known = []  # (desk number, payment id)
+        self.moves = []  # (desk number, product key, day, amount)
+        self.ends = {}  # per payment id: outcome, day
+
+    def desk(self, number):
+        return self.desks[number].on(self.today)
+
+    def find_iban(self, number, payee):
+        accounts = {
+            "outside": OUTSIDE,
+            "self": self.desks[number].main.iban,
+            "savings": self.desks[number].accounts[1].product.iban,
+            "other": self.desks[1 - number].main.iban,
+        }
+        return accounts[payee] if payee in accounts else find_iban(payee)
+
+    def pay(self, is_second, orders, days):
+        number, payment_id, day = int(is_second), uuid4(), self.today + timedelta(days=days)
+        made = [make_order(Decimal(cents).scaleb(-2), self.find_iban(number, payee)) for payee, cents in orders]
+        desk = self.desk(number)
+        funds = self.find_funds(number)
+        end = desk.pay(*made, payment_id=payment_id, execution_date=day if days else None)
+        self.known.append((number, payment_id))
+        payees, total = [payee for payee, _ in orders], sum(one.amount for one in made)
+        if Conduct.DIES_BEFORE_BOOKING in payees:
+            assert end.is_outcome_unknown
+            outcome = PaymentOutcome.NEVER
+        elif Conduct.REFUSES in payees or total > funds:
+            outcome = PaymentOutcome.REJECTED
+            if Conduct.DIES_AFTER_BOOKING not in payees:
+                assert end.kind is (FailureKind.REJECTED if Conduct.REFUSES in payees else FailureKind.NO_FUNDS)
+        else:
+            outcome = PaymentOutcome.ACCEPTED if days else PaymentOutcome.EXECUTED
+            assert (isinstance(end, Failed) and end.is_outcome_unknown) == (Conduct.DIES_AFTER_BOOKING in payees)
+            self.moves.append((number, desk.main.key, day, -total))
+            for (payee, _), one in zip(orders, made, strict=True):
+                if payee in ("savings", "self", "other"):
+                    whose = 1 - number if payee == "other" else number
+                    place = 1 if payee == "savings" else 0
+                    self.moves.append((whose, self.desks[whose].accounts[place].product.key, day, one.amount))
+        self.ends[payment_id] = (outcome, day)
+
+    def find_funds(self, number):
+        product = self.desk(number).main
+        counted = [
+            amount
+            for whose, key, day, amount in self.moves
+            if (whose, key) == (number, product.key) and (amount < 0 or day <= self.today)
+        ]
+        return product.balance + product.overdraft_limit + sum(counted)
+
+    def outcome_of(self, payment_id):
+        outcome, day = self.ends[payment_id]
+        is_due = outcome is PaymentOutcome.ACCEPTED and day <= self.today
+        return PaymentOutcome.EXECUTED if is_due else outcome
+
+    def repeat(self, index):
+        """The same id again, with more money: nothing new happens, whatever became of the first."""
+        number, payment_id = self.known[index % len(self.known)]
+        if self.ends[payment_id][0] is PaymentOutcome.NEVER:
+            self.ask(index)  # it may arrive until somebody asks
+        end = self.desk(number).pay(make_order("77.77"), payment_id=payment_id)
+        outcome = self.outcome_of(payment_id)
+        if isinstance(end, Done):
+            assert end.result.outcome is outcome
+        else:
+            assert outcome in (PaymentOutcome.REJECTED, PaymentOutcome.NEVER)
+
+    def ask(self, index):
+        number, payment_id = self.known[index % len(self.known)]
+        assert self.desk(number).look_up(payment_id)[0] is self.outcome_of(payment_id)
+
+    def check(self):
+        for number in range(2):
+            desk = self.desk(number)
+            expected = {}
+            for whose, key, day, amount in self.moves:
+                if whose == number and day <= self.today:
+                    expected[key] = expected.get(key, 0) + amount
+            shown, rows = desk.fetch()
+            for account in desk.accounts:
+                key, plain = account.product.key, account.product.balance
+                assert shown[key].balance == plain + expected.get(key, 0)
+                if key not in rows:
+                    continue  # this login's savings account shows no transactions
+                finals = [one for one in rows[key] if not one.is_pending]
+                opening = account.opening["EUR"]
+                assert shown[key].balance == opening + sum(one.amount for one in finals)
+                assert all(find_day(one) <= self.today for one in finals)
+
+
+@sizes(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.one_of(PAY, PAY, REPEAT, ASK, WAIT), min_size=4, max_size=12))
+def test_the_balance_is_what_the_account_opened_with_and_all_that_was_booked(settings, moves):
+    life = Life(settings.database_url)
+    life.pay(False, [("other", 100)], 0)
+    for kind, *facts in moves:
+        if kind == "wait":
+            life.today += timedelta(days=facts[0])
+        else:
+            getattr(life, kind)(*facts)
+    life.check()
+    life.today += timedelta(days=5)
+    for index in range(len(life.known)):
+        life.ask(index)
+    life.check()
