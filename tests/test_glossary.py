@@ -23,7 +23,10 @@ ROWS = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|", PAGE, re.MULTILINE)
 INSIDE = dict(ROWS)
 SAME = set(re.findall(r"`(\w+)`", PAGE.rpartition("## The same inside and outside")[2]))
 # Their words are English, or prescribed by an RFC.
-ENGLISH_ROOMS = ("errors", "tokens", "management", "products_en", "relations", "consents")
+ENGLISH_ROOMS = (
+    "affordability", "cashflow", "consents", "contracts", "credit_checks", "disposable_money", "errors",
+    "labelled_rows", "life", "management", "payments", "products_en", "relations", "sales_triggers", "tags", "tokens",
+)  # fmt: skip
 
 
 def load_modules(package: ModuleType) -> dict[str, ModuleType]:

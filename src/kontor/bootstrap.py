@@ -15,6 +15,7 @@ from kontor.connectors.demo import DemoConnector
 from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses
+from kontor.services.analyses import Analyses
 from kontor.services.bank_calls import BankCalls
 from kontor.services.bundle import Services
 from kontor.services.clock import Clock
@@ -24,8 +25,12 @@ from kontor.services.fetch_results import FetchResults
 from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
 from kontor.services.passwords import Passwords
+from kontor.services.payment_debtors import PaymentDebtors
+from kontor.services.payment_drafts import PaymentDrafts
+from kontor.services.payments import Payments
 from kontor.services.providers import Providers
 from kontor.services.redirects import Redirects
+from kontor.services.tagging import TransactionTagging
 from kontor.services.tenants import TenantAdministration, Tenants
 from kontor.services.tokens import Tokens
 from kontor.services.transactions import Transactions
@@ -102,14 +107,20 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
     providers = Providers(database, load_catalogue(registry.kinds, list_all=settings.demo), registry.kinds)
     encryption = Encryption(database, master)
     calls = BankCalls(database, providers, registry, vault, settings.bank_seconds)
-    results = FetchResults(database, vault, clock)
+    tagging = TransactionTagging(database)
+    results = FetchResults(database, vault, clock, tagging)
     accesses = Accesses(database, providers, encryption, vault, clock, settings.request_seconds)
     consents = Consents(database, accesses, calls, vault, clock, results)
+    debtors = PaymentDebtors(database, providers, encryption, vault)
+    payments = Payments(database, calls, vault, clock, debtors, settings.request_seconds)
+    drafts = PaymentDrafts(database, payments, providers, accesses, clock)
     redirects = Redirects(
         database,
         providers,
         accesses,
         consents,
+        payments,
+        drafts,
         return_url=f"{settings.base_url}/customer/v2/webform/return",
         is_loopback_allowed=settings.demo,
     )
@@ -123,10 +134,14 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
         housekeeping=Housekeeping(database),
         providers=providers,
         accesses=accesses,
-        transactions=Transactions(database, clock),
+        transactions=Transactions(database, clock, tagging),
+        transaction_tagging=tagging,
+        analyses=Analyses(database, clock, tagging),
         fetching=Fetching(database, calls, vault, clock, results),
         consents=consents,
         redirects=redirects,
+        payments=payments,
+        payment_drafts=drafts,
     )
 
 

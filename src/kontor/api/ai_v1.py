@@ -1,18 +1,29 @@
 """Analyses of transactions that the caller brings along; nothing is stored."""
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
 
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATEGORIES, INSURANCE_TYPES
-from kontor.api.answers import JSON, Answer, HttpError
+from kontor.api.answers import JSON, Answer, HttpError, json_answer
 from kontor.api.operations import Call, Security, Success, operation
+from kontor.domain.errors import InvalidError
 from kontor.domain.scopes import CUSTOMER_READ
+from kontor.services.analyses import Facts
+from kontor.services.tagging import make_own_accounts
 from kontor.wire.ai_transactions import AiConnectTransaction, read_ai_transaction
+from kontor.wire.analyses import ANALYSES, AnalysesRequest, make_accounts, make_record
 from kontor.wire.encoding import encode_json
 from kontor.wire.tag_views import render_tag
 
 AI: dict[str, Any] = {"tag": "Platform", "security": Security.ANY_TOKEN, "scope": CUSTOMER_READ}
 MAX_ANALYSED = 50_000
+
+
+class AnalysesQuery(msgspec.Struct):
+    explain: Annotated[bool, Meta(description="show what led to each finding")] = False
 
 
 @operation(
@@ -29,6 +40,52 @@ async def tag_transactions(call: Call) -> Answer:
     if len(body) > MAX_ANALYSED:
         raise HttpError(413, f"At most {MAX_ANALYSED} transactions can be tagged at once.")
     return Answer(200, await asyncio.to_thread(_tag, call, body), JSON)
+
+
+@operation(
+    "POST",
+    "/ai/v1/analyses",
+    query=AnalysesQuery,
+    body=AnalysesRequest,
+    is_bulk=True,
+    success=Success(shape=dict[str, Any], description="a member per analysis, each as the customer's endpoint answers"),
+    **AI,
+)
+async def analyse_transactions(call: Call) -> Answer:
+    """Analyse transactions of one person. Nothing is stored."""
+    query = call.query(AnalysesQuery)
+    body = await call.json(AnalysesRequest)
+    if len(body.transactions) > MAX_ANALYSED:
+        raise HttpError(413, f"At most {MAX_ANALYSED} transactions can be analysed at once.")
+    return json_answer(await asyncio.to_thread(_analyse, call, body, query.explain))
+
+
+def _analyse(call: Call, body: AnalysesRequest, explain: bool) -> dict[str, Any]:
+    transactions = [read_ai_transaction(one, number) for number, one in enumerate(body.transactions)]
+    ids = _name_rows(body.transactions)
+    own = make_own_accounts((one.iban or "", one.inhaber or "", one.category) for one in body.accounts or [])
+    tags = call.services.transaction_tagging.tag_alone(transactions, own)
+    records = [
+        make_record(ids[number], body.transactions[number].product, one, tags[number])
+        for number, one in enumerate(transactions)
+    ]
+    user = body.transactions[0].user if body.transactions else ""
+    today = body.today or call.services.analyses.today()
+    facts = Facts(user, records, make_accounts(body, records), today)
+    return {name: ANALYSES[name](facts, call.urls, explain) for name in dict.fromkeys(body.analyses)}
+
+
+def _name_rows(rows: list[AiConnectTransaction]) -> list[str]:
+    """The caller's ids, or numbers; two rows must not share one."""
+    seen: set[str] = set()
+    names = []
+    for number, row in enumerate(rows):
+        name = row.id if row.id is not None else str(number)
+        if name in seen:
+            raise InvalidError("the id occurs twice", f"transactions[{number}].id")
+        seen.add(name)
+        names.append(name)
+    return names
 
 
 def _tag(call: Call, body: list[AiConnectTransaction]) -> bytes:

@@ -13,10 +13,22 @@ from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import ASGIApp
 
-from kontor.api import health, management_v1, oauth2, providers_v2  # noqa: F401 (declares the operations)
+from kontor.api import ai_v1, health, management_v1, oauth2, providers_v2, tags_v1  # noqa: F401 (declares the operations)
 from kontor.api.answers import JSON, PROBLEM_JSON, Answer, HttpError
 from kontor.api.auth import authenticate, find_address
-from kontor.api.customer_v2 import accesses, consents, transactions  # noqa: F401 (declares the operations)
+from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
+    accesses,
+    affordability,
+    analyses,
+    cashflow,
+    consents,
+    legacy_transfers,
+    life,
+    payment_answers,
+    payments,
+    tagging,
+    transactions,
+)
 from kontor.api.dispatch import Dispatch
 from kontor.api.documentation import documentation_routes
 from kontor.api.edge import Edge, send_answer
@@ -49,7 +61,9 @@ def make_app(
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(BANK_THREADS, "bank"))
         async with open_services() as services:
             runner.services = services
+            warming = asyncio.create_task(services.transaction_tagging.warm_up())
             yield
+            warming.cancel()
         tracing.shut_down()
 
     app = Litestar(
@@ -74,6 +88,9 @@ class Runner:
     def __init__(self, settings: Settings, operations: Sequence[Operation]) -> None:
         self.settings = settings
         self.urls = Urls(settings.base_url, [one.id for one in operations])
+        # Redirect tenants pay on our own pages: the legacy form, which takes credentials, is not offered to them.
+        offered = [one.id for one in operations if one.id != "start_legacy_transfer"]
+        self.redirect_urls = Urls(settings.base_url, offered)
         self.services: Services
 
     def make_route(self, operation: Operation) -> HTTPRouteHandler:
@@ -111,7 +128,8 @@ class Runner:
         if operation.success.media_type == JSON and not operation.is_forgiving:
             _check_accept(find_accept(request.scope))
         address = find_address(request, self.settings.trusted_proxies)
-        call = Call(operation, request, self.services, self.settings, self.urls, principal, address)
+        urls = self.urls if principal is None or principal.is_regulated else self.redirect_urls
+        call = Call(operation, request, self.services, self.settings, urls, principal, address)
         if not operation.is_oauth:
             call.query_values()  # repeated parameters are refused everywhere, also where none is read
         answer = await operation.handler(call)

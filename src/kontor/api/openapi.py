@@ -20,6 +20,7 @@ TAGS = {
     "Keys": "The tenant's public certificate.",
     "Providers": "Banks, and what they ask their users for.",
     "Customer": "Accesses, products, transactions, positions and consents of the token's user.",
+    "Payments": "Transfers from the accounts of the token's user, their authentication and their outcome.",
     "Health": "For machines that watch.",
 }
 

@@ -27,6 +27,10 @@ COMMANDS = {
     "user": ("kontor.cli.administration:user", "Users of a tenant."),
     "api-key": ("kontor.cli.administration:api_key", "API keys: a classic token without a password."),
     "key": ("kontor.cli.keys:key", "Keys of tenants, and the master key."),
+    "evaluate": ("kontor.cli.evaluation:evaluate", "Score the tagger on labelled transactions."),
+    "explain": ("kontor.cli.evaluation:explain", "Show what a transaction is taken for, and why."),
+    "export-case": ("kontor.cli.cases:export_case", "Print a user's data as an anonymised golden case."),
+    "retag": ("kontor.cli.retagging:retag", "Tag everybody's transactions anew, after the tagger has changed."),
     "audit": ("kontor.cli.audit:audit", "The audit trail: read it, prove that it is whole."),
 }
 

@@ -11,7 +11,7 @@ from pgqueuer import Job, PgQueuer, RetryRequested
 from kontor.services.bundle import Services
 from kontor.services.correlation import correlation_id
 from kontor.services.fetching import Outcome
-from kontor.storage.queue import FETCH
+from kontor.storage.queue import FETCH, RETAG
 
 log = structlog.get_logger(__name__)
 
@@ -26,6 +26,12 @@ def register_jobs(queuer: PgQueuer, services: Services) -> None:
         if await services.fetching.run(UUID(bytes=job.payload)) is Outcome.BUSY:
             raise RetryRequested(delay=timedelta(seconds=BUSY_SECONDS), reason="the credentials are in use")
 
+    @queuer.entrypoint(RETAG, concurrency_limit=1)
+    async def retag(job: Job) -> None:
+        assert job.payload is not None
+        while await services.transaction_tagging.retag_step(UUID(bytes=job.payload)):
+            pass
+
     @queuer.schedule("housekeeping", "*/5 * * * *")
     async def clean(schedule: object) -> None:
         correlation_id.set(str(uuid4()))
@@ -39,7 +45,10 @@ def register_jobs(queuer: PgQueuer, services: Services) -> None:
 
 async def reap(services: Services) -> None:
     """Take over what dead workers left behind, every few seconds."""
-    await repeat("reaper", REAPER_SECONDS, services.fetching.take_over_abandoned)
+    await asyncio.gather(
+        repeat("reaper", REAPER_SECONDS, services.fetching.take_over_abandoned),
+        repeat("payment-recovery", REAPER_SECONDS, services.payments.recovery.recover),
+    )
 
 
 async def repeat(name: str, seconds: float, task: Callable[[], Awaitable[object]]) -> None:

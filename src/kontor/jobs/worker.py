@@ -76,11 +76,13 @@ class Worker:
                 )
             )
             reaping = asyncio.create_task(reap(services))
+            warming = asyncio.create_task(services.transaction_tagging.warm_up())
             try:
                 log.info("worker.ready")
                 await self._watch(running, listening, working)
             finally:
                 reaping.cancel()
+                warming.cancel()
                 queuer.shutdown.set()
                 await _end(running)
             running.result()

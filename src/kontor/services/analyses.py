@@ -43,6 +43,9 @@ class Analyses:
         self._clock = clock
         self._tagging = tagging
 
+    def today(self) -> date:
+        return self._clock.today()
+
     async def answer(self, principal: Principal, question: str, make: Callable[[Facts], bytes]) -> bytes:
         """The kept answer, or a new one. `question` names the analysis with all its options; `make` writes it."""
         await self._tagging.ensure_tagged(principal)
@@ -58,9 +61,11 @@ class Analyses:
             await analyses.store_answer(connection, user_id, asked, version, answer)
         return answer
 
-    async def load_facts(self, principal: Principal) -> Facts:
-        await self._tagging.ensure_tagged(principal)
-        return (await self._load(user_of(principal)))[0]
+    async def load_facts_by_operator(self, user_id: UUID) -> Facts:
+        """For the command line, which nobody reaches over the network."""
+        async with self._database.transaction() as connection:
+            await self._tagging.follow(connection, user_id)
+        return (await self._load(user_id))[0]
 
     async def _load(self, user_id: UUID) -> tuple[Facts, int]:
         """The version is read first: what changes meanwhile makes the answer too old, never too new."""

@@ -3,12 +3,16 @@
 from dataclasses import dataclass
 
 from kontor.services.accesses import Accesses
+from kontor.services.analyses import Analyses
 from kontor.services.consents import Consents
 from kontor.services.encryption import Encryption
 from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
+from kontor.services.payment_drafts import PaymentDrafts
+from kontor.services.payments import Payments
 from kontor.services.providers import Providers
 from kontor.services.redirects import Redirects
+from kontor.services.tagging import TransactionTagging
 from kontor.services.tenants import TenantAdministration, Tenants
 from kontor.services.tokens import Tokens
 from kontor.services.transactions import Transactions
@@ -28,6 +32,10 @@ class Services:
     providers: Providers
     accesses: Accesses
     transactions: Transactions
+    transaction_tagging: TransactionTagging
+    analyses: Analyses
     fetching: Fetching
     consents: Consents
     redirects: Redirects
+    payments: Payments
+    payment_drafts: PaymentDrafts

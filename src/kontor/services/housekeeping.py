@@ -6,7 +6,20 @@ import structlog
 
 from kontor.services.accesses import delete_access_data
 from kontor.services.form_sessions import end_abandoned
-from kontor.storage import accesses, audit, demo_bank, dialogues, fetches, leases, login_failures, redirects, tokens
+from kontor.storage import (
+    accesses,
+    analyses,
+    audit,
+    demo_bank,
+    dialogues,
+    fetches,
+    leases,
+    login_failures,
+    payments,
+    redirects,
+    tokens,
+    verifications,
+)
 from kontor.storage.database import Connection, Database
 
 log = structlog.get_logger(__name__)
@@ -26,8 +39,13 @@ class Housekeeping:
             "abandoned_sessions": await self._in_batches(lambda one: end_abandoned(one, BATCH)),
             "old_sessions": await self._in_batches(lambda one: redirects.delete_old_sessions(one, BATCH)),
             "old_pages": await self._once(demo_bank.delete_old_pages),
+            "old_payments": await self._in_batches(lambda one: payments.delete_old_payments(one, BATCH)),
+            "old_payment_keys": await self._in_batches(lambda one: payments.forget_old_keys(one, BATCH)),
+            "old_orders": await self._once(payments.delete_old_fingerprints),
+            "old_verifications": await self._in_batches(lambda one: verifications.delete_old_verifications(one, BATCH)),
             "old_fetches": await self._in_batches(lambda one: fetches.delete_old_fetches(one, BATCH)),
             "old_outcomes": await self._once(fetches.delete_old_outcomes),
+            "old_answers": await self._once(analyses.delete_old_answers),
             "old_leases": await self._once(leases.delete_old_leases),
             "old_failures": await self._once(login_failures.delete_old_failures),
         }

@@ -1,6 +1,7 @@
 """Tagging: every stored transaction gets its tags in the transaction that stores it; users' words win."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID, uuid4
 
@@ -44,6 +45,10 @@ class TransactionTagging:
         """Loaded when it is first needed: it takes about a second, and short commands do without."""
         return load_tagger()
 
+    async def warm_up(self) -> None:
+        """Load the tagger now, aside, so that nobody's request waits for it."""
+        await asyncio.to_thread(load_tagger)
+
     # As data comes and goes
 
     async def follow(self, connection: Connection, user_id: UUID) -> None:
@@ -60,7 +65,7 @@ class TransactionTagging:
         rows = await tags.list_untagged(connection, user_id)
         if rows:
             rules = RuleBook(await tags.list_rules(connection, user_id))
-            found = self.tagger.tag([one.transaction for one in rows], own)
+            found = await asyncio.to_thread(self.tagger.tag, [one.transaction for one in rows], own)
             tagged = [(row, rules.apply(row.transaction, make_tags(one))) for row, one in zip(rows, found, strict=True)]
             await tags.insert_tags(connection, user_id, self.tagger.version, tagged)
 
@@ -73,9 +78,9 @@ class TransactionTagging:
         async with self._database.transaction() as connection:
             await self.follow(connection, user_id)
 
-    def tag_alone(self, transactions: Sequence[Transaction]) -> list[TransactionTags]:
+    def tag_alone(self, transactions: Sequence[Transaction], own: OwnAccounts = NOBODY) -> list[TransactionTags]:
         """Tags of transactions that are nobody's here. Takes its time: call it in a thread."""
-        return [make_tags(one) for one in self.tagger.tag(transactions, NOBODY)]
+        return [make_tags(one) for one in self.tagger.tag(transactions, own)]
 
     async def explain(self, principal: Principal, product_id: UUID, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
         """Why transactions have the tags they have. A user's word needs no reason beside it."""
@@ -174,7 +179,7 @@ class TransactionTagging:
             state = await tags.lock_state(connection, user_id, version)
             rows = await tags.list_outdated(connection, user_id, version, RETAG_ROWS)
             own = await read_own_accounts(connection, user_id)
-            found = self.tagger.tag([one.transaction for one in rows], own)
+            found = await asyncio.to_thread(self.tagger.tag, [one.transaction for one in rows], own)
             await tags.update_tags(
                 connection, user_id, version, [(row, _renew(row, one)) for row, one in zip(rows, found, strict=True)]
             )
@@ -220,9 +225,15 @@ class RuleBook:
 
 async def read_own_accounts(connection: Connection, user_id: UUID) -> OwnAccounts:
     stored = [one.product for one in await products.list_products(connection, user_id)]
-    ibans = frozenset(fold_iban(one.iban) for one in stored if one.iban)
-    savings = frozenset(fold_iban(one.iban) for one in stored if one.iban and one.category in SAVINGS)
-    return OwnAccounts(ibans, savings, tuple(sorted({one.holder for one in stored if one.holder})))
+    return make_own_accounts((one.iban or "", one.holder, one.category) for one in stored)
+
+
+def make_own_accounts(accounts: Iterable[tuple[str, str, ProductCategory]]) -> OwnAccounts:
+    """From (IBAN, holder, category) of each account; what is not known is empty."""
+    known = [(fold_iban(iban), holder, category) for iban, holder, category in accounts]
+    ibans = frozenset(iban for iban, _, _ in known if iban)
+    savings = frozenset(iban for iban, _, category in known if iban and category in SAVINGS)
+    return OwnAccounts(ibans, savings, tuple(sorted({holder for _, holder, _ in known if holder})))
 
 
 def make_tags(found: Tagging) -> TransactionTags:

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.accesses import History
 from kontor.domain.dialogues import Dialogue
+from kontor.domain.payments import PaymentDialogue
 from kontor.domain.sca import Challenge as DomainChallenge
 from kontor.domain.sca import ScaMethod as DomainMethod
 from kontor.domain.sca_machine import AnswerKind, ScaState
@@ -88,7 +89,7 @@ class ScaAnswer(msgspec.Struct):
         Annotated[str, Meta(max_length=4096, description="TAN, or the query string a bank's redirect returned")] | None
     ) = None
 
-    def read(self, dialogue: Dialogue) -> tuple[AnswerKind, str]:
+    def read(self, dialogue: Dialogue | PaymentDialogue) -> tuple[AnswerKind, str]:
         """What was answered. What authentication data means follows from the open step."""
         if self.chosenScaMethodId is not None:
             return AnswerKind.METHOD, _find_code(str(self.chosenScaMethodId), dialogue.methods)

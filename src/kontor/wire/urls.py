@@ -53,13 +53,26 @@ class Urls:
     def transactions(self, access_id: str, product_id: UUID) -> str:
         return f"{self.product(access_id, product_id)}/kontoumsaetze"
 
-    def customer_relations(self) -> list[Relation]:
-        return self._offer(
+    def customer_relations(self, *, can_check_credit: bool) -> list[Relation]:
+        analyses = f"{self.customer}/ai"
+        relations = self._offer(
             ("self", self.customer, "read_customer"),
             ("get_bankzugaenge", self.accesses, "list_accesses"),
             ("add_bankzugaenge", self.accesses, "add_accesses"),
             ("delete_bankzugaenge", self.accesses, "delete_accesses"),
+            ("get_contracts", f"{analyses}/contracts/", "list_contracts"),
+            ("get_cashflow", f"{analyses}/cashflow/", "read_cashflow"),
+            ("get_disposable_money", f"{analyses}/disposable-money/", "read_disposable_money"),
+            ("get_life_events", f"{analyses}/life-events/", "list_life_events"),
+            ("get_life_stages", f"{analyses}/life-stages/", "list_life_stages"),
+            ("get_sales_triggers", f"{analyses}/sales-triggers/", "list_sales_triggers"),
         )
+        if can_check_credit:
+            relations += self._offer(
+                ("get_affordability", f"{analyses}/affordability/", "read_affordability"),
+                ("get_credit_check", f"{analyses}/credit-check/", "read_credit_check"),
+            )
+        return relations
 
     def access_relations(self, access_id: str, *, needs_sca: bool) -> list[Relation]:
         here = self.access(access_id)
@@ -84,6 +97,71 @@ class Urls:
         """`next_steps` are the names of the relations that the open step offers."""
         here = self.consent(consent_id)
         addresses = {"poll": f"{here}/poll", "cancel": f"{here}/cancel", "get_bankzugang": self.access(access_id)}
+        relations = [Relation("self", here)]
+        for name in next_steps:
+            href = redirect_url if name == "redirect_url" else addresses.get(name, here)
+            assert href is not None
+            relations.append(Relation(name, href))
+        return relations
+
+    # Tags
+
+    @property
+    def trees(self) -> str:
+        return f"{self.base}/tags/v1/tag-trees/"
+
+    def tree(self, tree_id: int) -> str:
+        return f"{self.trees}{tree_id}/"
+
+    def tree_relations(self, tree_id: int) -> list[Relation]:
+        here = self.tree(tree_id)
+        return [
+            Relation("self", here),
+            Relation("tag_trees", self.trees),
+            Relation("tag_tree_items", f"{here}tag-tree-items/"),
+        ]
+
+    def item_relations(self, tree_id: int, item_id: int) -> list[Relation]:
+        return [
+            Relation("self", f"{self.tree(tree_id)}tag-tree-items/{item_id}/"),
+            *self.instance_relations(tree_id, item_id),
+        ]
+
+    def instance_relations(self, tree_id: int, item_id: int, suffix: str = "") -> list[Relation]:
+        """To the tree and the item of a tag. `suffix` tells apart the several tags of a contract."""
+        here = self.tree(tree_id)
+        items = f"{here}tag-tree-items/"
+        relations = [] if suffix else [Relation("tag_trees", self.trees)]
+        return [
+            *relations,
+            Relation(f"tag_tree{suffix}", here),
+            Relation(f"tag_tree_items{suffix}", items),
+            Relation(f"tag_tree_item{suffix}", f"{items}{item_id}/"),
+        ]
+
+    @property
+    def tagging_rules(self) -> str:
+        return f"{self.customer}/ai/tagging-rules/"
+
+    def tagging_rule(self, rule_id: UUID) -> str:
+        return f"{self.tagging_rules}{rule_id}"
+
+    # Products
+
+    # Payments
+
+    def transfer(self, payment_id: UUID, *, is_bulk: bool) -> str:
+        return f"{self.customer}/payment/{'bulk' if is_bulk else 'single'}-transfer/{payment_id}"
+
+    def legacy_transfer(self, provider_id: UUID, product_id: UUID, payment_id: UUID) -> str:
+        return f"{self.customer}/ueberweisung/{provider_id}/{product_id}/{payment_id}"
+
+    def transfer_relations(
+        self, payment_id: UUID, next_steps: tuple[str, ...], redirect_url: str | None, *, is_bulk: bool
+    ) -> list[Relation]:
+        """`next_steps` are the names of the relations that the open step offers."""
+        here = self.transfer(payment_id, is_bulk=is_bulk)
+        addresses = {"poll": f"{here}/poll", "cancel": f"{here}/cancel", "confirm_vop": f"{here}/confirm-vop"}
         relations = [Relation("self", here)]
         for name in next_steps:
             href = redirect_url if name == "redirect_url" else addresses.get(name, here)

@@ -1,0 +1,64 @@
+"""Cashflow and disposable money of a customer."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from kontor.analysis.cashflow import Focus, Level, Options, TaggedBy, find_cashflow
+from kontor.analysis.disposable_money import find_disposable_money
+from kontor.api.answers import Answer
+from kontor.api.customer_v2.accesses import READ
+from kontor.api.customer_v2.analyses import AI, Explain, analyse
+from kontor.api.operations import Call, Success, operation
+from kontor.services.analyses import Facts
+from kontor.wire.cashflow import Cashflow, show_cashflow
+from kontor.wire.disposable_money import DisposableMoney, show_disposable_money
+
+
+class CashflowQuery(msgspec.Struct):
+    focus: Annotated[
+        Literal["time", "tag"], Meta(description="`time`: spans of time per tag; `tag`: tags per span of time")
+    ] = "time"
+    tag: Annotated[Literal["CATEGORIES", "BUSINESS_PARTNERS"], Meta(description="what money is summed by")] = (
+        "CATEGORIES"
+    )
+    catLevel: Annotated[Literal["sub", "main"], Meta(description="for categories only")] = "sub"  # noqa: N815
+    excludeSavings: Annotated[bool, Meta(description="omit savings and investment transactions")] = False  # noqa: N815
+    explain: Explain = False
+
+    def read_options(self) -> Options:
+        return Options(Focus(self.focus), TaggedBy(self.tag), Level(self.catLevel), self.excludeSavings, self.explain)
+
+
+class DisposableMoneyQuery(msgspec.Struct):
+    explain: Explain = False
+
+
+@operation("GET", AI + "/cashflow", query=CashflowQuery, success=Success(shape=list[Cashflow]), **READ)
+async def read_cashflow(call: Call) -> Answer:
+    """Read what came in and went out, and what this and the next month will bring.
+
+    Bookings count by booking date, and in euros only. Pending bookings, days to come and transfers between own accounts
+    do not count. The predictions of the current month are of the whole month.
+    """
+    query = call.query(CashflowQuery)
+    options = query.read_options()
+
+    def show(facts: Facts) -> list[Cashflow]:
+        found = find_cashflow(facts.records, facts.contracts, facts.accounts, facts.today, options)
+        return show_cashflow(found, facts, call.urls, options)
+
+    return await analyse(call, query, show)
+
+
+@operation("GET", AI + "/disposable-money", query=DisposableMoneyQuery, success=Success(shape=DisposableMoney), **READ)
+async def read_disposable_money(call: Call) -> Answer:
+    """Read what can be spent until the next salary; empty where no salary is active."""
+    query = call.query(DisposableMoneyQuery)
+
+    def show(facts: Facts) -> DisposableMoney:
+        found = find_disposable_money(facts.records, facts.contracts, facts.today)
+        return show_disposable_money(found, facts, call.urls, explain=query.explain)
+
+    return await analyse(call, query, show)

@@ -1,0 +1,111 @@
+"""Transfers in their legacy form: the order names the TAN method, a TAN releases it."""
+
+from typing import Any
+
+from kontor.api.answers import Answer, HttpError, json_answer
+from kontor.api.customer_v2.accesses import CUSTOMER, read_customer_address
+from kontor.api.customer_v2.payments import TRANSFER, explain_refusals, read_idempotency_key, read_order_body
+from kontor.api.operations import Call, Success, operation
+from kontor.domain.accesses import Access
+from kontor.domain.errors import NotFoundError
+from kontor.domain.orders import OrderError, OrderProblem
+from kontor.domain.payments import PaymentKind, PaymentState
+from kontor.domain.sca_machine import AnswerKind, ScaState
+from kontor.services.dialogue_steps import make_answer
+from kontor.services.payment_debtors import check_support
+from kontor.services.payment_dialogues import PaymentView
+from kontor.services.payment_requests import PaymentRequest
+from kontor.services.payments import PaymentNotOpenError
+from kontor.wire.legacy_transfers import (
+    FIELDS,
+    LegacyTransferStatus,
+    TanSubmission,
+    Ueberweisung,
+    show_legacy_transfer,
+)
+
+TRANSFERS = CUSTOMER + "/ueberweisung/{provider-id}/{product-id}"
+HEADERS = {
+    "Customer-IP-Address": "public IP address of the end user",
+    "Idempotency-Key": "your own key: the same one never pays twice; remembered for 30 days",
+}
+STATUS: dict[str, Any] = {"success": Success(shape=LegacyTransferStatus)}
+
+
+@operation("POST", TRANSFERS, headers=HEADERS, body=Ueberweisung, errors=(404, 409), **STATUS, **TRANSFER)
+@explain_refusals
+async def start_legacy_transfer(call: Call) -> Answer:
+    """Order a transfer that a TAN releases. The credentials of the account come with it."""
+    if not call.principal.is_regulated:
+        raise HttpError(400, "This tenant pays in the redirect frontend; the legacy transfer is not for it.")
+    debtors = call.services.payments.debtors
+    provider_id, product_id = call.path_uuid("provider-id"), call.path_uuid("product-id")
+    stored, access = await debtors.find_legacy(call.principal, provider_id, product_id)
+    address, key = read_customer_address(call), read_idempotency_key(call)
+    body: Ueberweisung = await read_order_body(call, Ueberweisung)
+    request = PaymentRequest(
+        kind=PaymentKind.LEGACY,
+        given=(body.to_order(),),
+        execution_date=body.ausfuehrungsdatum,
+        idempotency_key=key,
+        customer_ip=address,
+        is_payee_accepted=True,  # this form has no way to ask
+        wanted_method=body.sicherheitsverfahrenKodierung,
+        wanted_medium=body.tanMediumName,
+        fields=FIELDS,
+    )
+    check_support(stored.product, PaymentKind.LEGACY)
+    _check_choice(access, body)
+    debtor = await debtors.find_given(
+        call.principal, provider_id, body.credentials, str(product_id), PaymentKind.LEGACY
+    )
+    return _show(call, await call.services.payments.initiate(call.principal, debtor, request))
+
+
+def _check_choice(access: Access, body: Ueberweisung) -> None:
+    """As far as the bank's methods and media are known; else the bank tells."""
+    method, medium = body.sicherheitsverfahrenKodierung, body.tanMediumName
+    if access.methods and method not in [one.code for one in access.methods]:
+        raise OrderError(OrderProblem.METHOD, "is no method of this access", "sicherheitsverfahrenKodierung")
+    if medium is not None and access.media and medium not in [one.name for one in access.media]:
+        raise OrderError(OrderProblem.DATA, "is no medium of this access", "tanMediumName")
+
+
+@operation(
+    "PUT",
+    TRANSFERS + "/{transfer-id}",
+    body=TanSubmission,
+    errors=(404,),
+    other_shapes={409: LegacyTransferStatus},
+    **STATUS,
+    **TRANSFER,
+)
+@explain_refusals
+async def submit_text_tan(call: Call) -> Answer:
+    """Submit the TAN. A wrong one keeps the transfer open, until its timeout or the third of them."""
+    view = await _find(call)
+    body = await call.json(TanSubmission)
+    is_open = view.payment.state is PaymentState.OPEN and view.payment.dialogue.position.state is ScaState.TAN
+    if is_open and not body.tan.strip():
+        raise HttpError(400, "tan: is empty")  # costs none of the user's attempts
+    answer = make_answer(AnswerKind.TAN, body.tan)
+    try:
+        settled = await call.services.payments.answer(call.principal, view.payment.id, AnswerKind.TAN, answer)
+    except PaymentNotOpenError as error:
+        return _show(call, error.view, 409)
+    return _show(call, settled)
+
+
+async def _find(call: Call) -> PaymentView:
+    view = await call.services.payments.read_payment(call.principal, call.path_uuid("transfer-id"))
+    payment = view.payment
+    is_there = payment.provider_id == call.path_uuid("provider-id") and payment.product_id == call.path_uuid(
+        "product-id"
+    )
+    if payment.kind is not PaymentKind.LEGACY or not is_there:
+        raise NotFoundError
+    return view
+
+
+def _show(call: Call, view: PaymentView, status: int = 200) -> Answer:
+    return json_answer(show_legacy_transfer(view.payment, view.secrets, call.urls), status)

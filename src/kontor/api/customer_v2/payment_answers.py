@@ -1,0 +1,163 @@
+"""Status of payments, and the user's answers to what the bank asks."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from kontor.api.answers import Answer, HttpError, json_answer
+from kontor.api.customer_v2.accesses import CUSTOMER
+from kontor.api.customer_v2.payments import BULK, PAYMENT, PRODUCT, SINGLE, TRANSFER, explain_refusals, show_status
+from kontor.api.operations import Call, Success, operation
+from kontor.domain.dialogues import Secrets
+from kontor.domain.errors import NotFoundError
+from kontor.domain.payments import PaymentKind, PaymentState
+from kontor.domain.sca_machine import AnswerKind, ScaState
+from kontor.services.dialogue_steps import make_answer
+from kontor.services.payment_dialogues import PaymentView
+from kontor.services.payments import PaymentNotOpenError
+from kontor.wire.consents import ScaAnswer
+from kontor.wire.payments import TransferStatus, show_payment
+
+ONE_SINGLE = PAYMENT + SINGLE + "/{payment-id}"
+ONE_BULK = PAYMENT + BULK + "/{payment-id}"
+STATUS: dict[str, Any] = {"success": Success(shape=TransferStatus), "errors": (404,)}
+ANSWERED: dict[str, Any] = STATUS | {"other_shapes": {409: TransferStatus}}
+# A transfer of the legacy form is read as a single one.
+SINGLE_KINDS = (PaymentKind.SINGLE, PaymentKind.LEGACY)
+BULK_KINDS = (PaymentKind.BULK,)
+
+
+class ListQuery(msgspec.Struct):
+    limit: Annotated[int, Meta(ge=1, le=10_000, description="only so many, the newest")] | None = None
+
+
+@operation("GET", CUSTOMER + "/payments", query=ListQuery, success=Success(shape=list[TransferStatus]), **TRANSFER)
+async def list_payments(call: Call) -> Answer:
+    """List the user's payments, newest first. Challenges are shown with the single payment only."""
+    limit = call.query(ListQuery).limit
+    found = await call.services.payments.list_payments(call.principal, limit)
+    offers_steps = call.principal.is_regulated
+    return json_answer([show_payment(one, Secrets(), call.urls, offers_steps=offers_steps) for one in found])
+
+
+@operation("GET", ONE_SINGLE, **STATUS, **TRANSFER)
+async def get_single_transfer(call: Call) -> Answer:
+    """Read where a transfer stands. The bank is not asked."""
+    return show_status(call, await _find(call, SINGLE_KINDS))
+
+
+@operation("GET", ONE_BULK, **STATUS, **TRANSFER)
+async def get_bulk_transfer(call: Call) -> Answer:
+    """Read where a bulk transfer stands. The bank is not asked."""
+    return show_status(call, await _find(call, BULK_KINDS))
+
+
+@operation("GET", PRODUCT + "/payment" + SINGLE + "/{payment-id}", **STATUS, **TRANSFER)
+async def get_single_transfer_of_product(call: Call) -> Answer:
+    """Read where a transfer from a product stands. The bank is not asked."""
+    return show_status(call, await _find_of_product(call, SINGLE_KINDS))
+
+
+@operation("GET", PRODUCT + "/payment" + BULK + "/{payment-id}", **STATUS, **TRANSFER)
+async def get_bulk_transfer_of_product(call: Call) -> Answer:
+    """Read where a bulk transfer from a product stands. The bank is not asked."""
+    return show_status(call, await _find_of_product(call, BULK_KINDS))
+
+
+@operation("POST", ONE_SINGLE, body=ScaAnswer, **ANSWERED, **TRANSFER)
+@explain_refusals
+async def answer_single_transfer(call: Call) -> Answer:
+    """Answer the open step of a transfer: a method, a medium, a TAN, or a confirmation in the app."""
+    return await _answer_body(call, SINGLE_KINDS)
+
+
+@operation("POST", ONE_BULK, body=ScaAnswer, **ANSWERED, **TRANSFER)
+@explain_refusals
+async def answer_bulk_transfer(call: Call) -> Answer:
+    """Answer the open step of a bulk transfer: a method, a medium, a TAN, or a confirmation in the app."""
+    return await _answer_body(call, BULK_KINDS)
+
+
+@operation("GET", ONE_SINGLE + "/poll", **ANSWERED, **TRANSFER)
+async def poll_single_transfer(call: Call) -> Answer:
+    """Ask the bank whether the user has confirmed the transfer in the app."""
+    return await _answer(call, await _find(call, SINGLE_KINDS), AnswerKind.CONFIRMED, "")
+
+
+@operation("GET", ONE_BULK + "/poll", **ANSWERED, **TRANSFER)
+async def poll_bulk_transfer(call: Call) -> Answer:
+    """Ask the bank whether the user has confirmed the bulk transfer in the app."""
+    return await _answer(call, await _find(call, BULK_KINDS), AnswerKind.CONFIRMED, "")
+
+
+@operation("POST", ONE_SINGLE + "/cancel", **ANSWERED, **TRANSFER)
+async def cancel_single_transfer(call: Call) -> Answer:
+    """Cancel a transfer that was not sent yet."""
+    return await _answer(call, await _find(call, SINGLE_KINDS), AnswerKind.CANCEL, "")
+
+
+@operation("POST", ONE_BULK + "/cancel", **ANSWERED, **TRANSFER)
+async def cancel_bulk_transfer(call: Call) -> Answer:
+    """Cancel a bulk transfer that was not sent yet."""
+    return await _answer(call, await _find(call, BULK_KINDS), AnswerKind.CANCEL, "")
+
+
+@operation("POST", ONE_SINGLE + "/confirm-vop", **ANSWERED, **TRANSFER)
+async def confirm_payee_of_single_transfer(call: Call) -> Answer:
+    """Pay although the bank could not match the payee."""
+    return await _accept_payees(call, await _find(call, SINGLE_KINDS))
+
+
+@operation("POST", ONE_BULK + "/confirm-vop", **ANSWERED, **TRANSFER)
+async def confirm_payees_of_bulk_transfer(call: Call) -> Answer:
+    """Pay although the bank could not match every payee."""
+    return await _accept_payees(call, await _find(call, BULK_KINDS))
+
+
+# Parts
+
+
+async def _find(call: Call, kinds: tuple[PaymentKind, ...]) -> PaymentView:
+    view = await call.services.payments.read_payment(call.principal, call.path_uuid("payment-id"))
+    if view.payment.kind not in kinds:
+        raise NotFoundError
+    return view
+
+
+async def _find_of_product(call: Call, kinds: tuple[PaymentKind, ...]) -> PaymentView:
+    view = await _find(call, kinds)
+    is_of_product = view.payment.product_id == call.path_uuid("product-id")
+    if not is_of_product or view.payment.access_id != call.path("access-id"):
+        raise NotFoundError
+    return view
+
+
+async def _answer_body(call: Call, kinds: tuple[PaymentKind, ...]) -> Answer:
+    view = await _find(call, kinds)
+    body = await call.json(ScaAnswer)
+    if body.count_given() > 1:
+        raise HttpError(400, "body: give one answer at a time")
+    dialogue = view.payment.dialogue
+    kind, value = body.read(dialogue)
+    is_open = view.payment.state in (PaymentState.OPEN, PaymentState.SENDING)
+    if kind is AnswerKind.TAN and is_open and dialogue.position.state is ScaState.TAN and not value.strip():
+        raise HttpError(400, "scaAuthenticationData: the TAN is empty")  # costs none of the user's attempts
+    return await _answer(call, view, kind, value)
+
+
+async def _answer(call: Call, view: PaymentView, kind: AnswerKind, value: str) -> Answer:
+    """An answer to a step that is not open is a conflict; the current status comes with it."""
+    try:
+        settled = await call.services.payments.answer(call.principal, view.payment.id, kind, make_answer(kind, value))
+    except PaymentNotOpenError as error:
+        return show_status(call, error.view, 409)
+    return show_status(call, settled)
+
+
+async def _accept_payees(call: Call, view: PaymentView) -> Answer:
+    try:
+        settled = await call.services.payments.accept_payees(call.principal, view.payment.id)
+    except PaymentNotOpenError as error:
+        return show_status(call, error.view, 409)
+    return show_status(call, settled)

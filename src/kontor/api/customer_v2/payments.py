@@ -1,0 +1,314 @@
+"""Payments in their newer form: ordering, verification of payees, authentication, status."""
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from kontor.api.answers import Answer, HttpError, json_answer
+from kontor.api.customer_v2.accesses import ACCESS, CUSTOMER, read_customer_address
+from kontor.api.operations import Call, Security, Success, operation
+from kontor.connectors.base import FailureKind
+from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
+from kontor.domain.payments import Payment, PaymentFailure, PaymentKind, PaymentState
+from kontor.domain.redirects import UseCase
+from kontor.domain.scopes import CUSTOMER_TRANSFER
+from kontor.services.payment_debtors import Debtor
+from kontor.services.payment_dialogues import PaymentView
+from kontor.services.payment_requests import PaymentRequest
+from kontor.services.payment_verifications import LoginRefusedError
+from kontor.wire.errors import Message
+from kontor.wire.payments import (
+    DUPLICATE,
+    FAILURES,
+    REFUSALS,
+    NewBulkTransfer,
+    NewTransfer,
+    NewVerification,
+    TransferStatus,
+    VerificationStatus,
+    show_payment,
+    show_refusal,
+    show_verification,
+)
+from kontor.wire.relations import Relation
+
+T = TypeVar("T")
+PRODUCT = ACCESS + "/{product-id}"
+PAYMENT = CUSTOMER + "/payment"
+SINGLE, BULK = "/single-transfer", "/bulk-transfer"
+TRANSFER: dict[str, Any] = {"tag": "Payments", "security": Security.USER_TOKEN, "scope": CUSTOMER_TRANSFER}
+ORDER_HEADERS = {
+    "Customer-IP-Address": "public IP address of the end user (required)",
+    "Rejection-NoFunds-Preferred": "true: the bank should reject for insufficient funds",
+    "Idempotency-Key": "your own key: the same one never pays twice; remembered for 30 days",
+}
+ORDERED: dict[str, Any] = {
+    "headers": ORDER_HEADERS,
+    "success": Success(shape=TransferStatus),
+    "other_shapes": {451: TransferStatus},
+    "errors": (404, 409),
+}
+MAX_KEY_LENGTH = 255
+PaymentId = Annotated[
+    str, Meta(description="your own id of the payment, a UUID", extra_json_schema={"format": "uuid"}, max_length=64)
+]
+
+
+class OrderQuery(msgspec.Struct):
+    callbackUrl: Annotated[str, Meta(description="where the bank's page sends the user back to")] | None = None  # noqa: N815
+    queryTanSettings: Annotated[bool, Meta(description="ask for method and medium, even saved ones")] = False  # noqa: N815
+    editableDetails: Annotated[bool, Meta(description="redirect frontend: fields are editable")] = False  # noqa: N815
+    autoConfirm: Annotated[bool, Meta(description="redirect frontend: pay without interaction")] = False  # noqa: N815
+    paymentId: PaymentId | None = None  # noqa: N815
+
+
+class VerificationQuery(msgspec.Struct):
+    paymentId: PaymentId | None = None  # noqa: N815
+
+
+Handler = Callable[[Call], Awaitable[Answer]]
+
+
+def explain_refusals(handler: Handler) -> Handler:
+    """Refused orders carry the German text with its code."""
+
+    @wraps(handler)
+    async def explained(call: Call) -> Answer:
+        try:
+            return await handler(call)
+        except OrderError as error:
+            raise HttpError(400, error.message, messages=[show_refusal(error)]) from None
+        except DuplicateOrderError as error:
+            raise HttpError(409, error.message, messages=[DUPLICATE]) from None
+        except LoginRefusedError as error:
+            raise HttpError(400, "credentials: refused by the bank", messages=[_show_login(error.failure)]) from None
+
+    return explained
+
+
+def _show_login(failure: FailureKind) -> Message:
+    code, text = FAILURES[PaymentFailure(failure.value)]
+    return Message("ERROR", code, text)
+
+
+def read_payment_id(text: str | None) -> UUID | None:
+    if text is None:
+        return None
+    try:
+        return UUID(text)
+    except ValueError:
+        raise HttpError(400, "paymentId: expected a UUID") from None
+
+
+def read_idempotency_key(call: Call) -> str | None:
+    key = call.header("idempotency-key")
+    if key is not None and not (1 <= len(key) <= MAX_KEY_LENGTH and key.isascii() and key.isprintable()):
+        raise HttpError(400, f"Idempotency-Key: expected 1 to {MAX_KEY_LENGTH} printable characters")
+    return key
+
+
+def read_flag(call: Call, name: str) -> bool:
+    text = call.header(name.lower())
+    if text is None:
+        return False
+    if text.strip().lower() not in ("true", "false"):
+        raise HttpError(400, f"{name}: expected true or false")
+    return text.strip().lower() == "true"
+
+
+def show_status(call: Call, view: PaymentView, status: int = 200) -> Answer:
+    shown = show_payment(view.payment, view.secrets, call.urls, offers_steps=call.principal.is_regulated)
+    return json_answer(shown, status)
+
+
+# Ordering
+
+
+@operation("POST", PRODUCT + "/payment" + SINGLE, query=OrderQuery, body=NewTransfer, **ORDERED, **TRANSFER)
+@explain_refusals
+async def initiate_single_transfer(call: Call) -> Answer:
+    """Pay from a product with the stored credentials of its access.
+
+    A bank's refusal is no error of the call: the status says so. Redirect tenants get 451.
+    """
+    return await _order_from_product(call, PaymentKind.SINGLE, NewTransfer)
+
+
+@operation("POST", PRODUCT + "/payment" + BULK, query=OrderQuery, body=NewBulkTransfer, **ORDERED, **TRANSFER)
+@explain_refusals
+async def initiate_bulk_transfer(call: Call) -> Answer:
+    """Pay several transfers at once from a product. As the single transfer, with an array of details."""
+    return await _order_from_product(call, PaymentKind.BULK, NewBulkTransfer)
+
+
+@operation("POST", PAYMENT + SINGLE, query=OrderQuery, body=NewTransfer, **ORDERED, **TRANSFER)
+@explain_refusals
+async def initiate_single_transfer_with_credentials(call: Call) -> Answer:
+    """Pay from an account whose bank and credentials come with the order; nothing but the payment is stored.
+
+    Redirect tenants leave provider, credentials and product out and get 451: the user gives them in the web form.
+    """
+    return await _order_with_credentials(call, PaymentKind.SINGLE, NewTransfer)
+
+
+@operation("POST", PAYMENT + BULK, query=OrderQuery, body=NewBulkTransfer, **ORDERED, **TRANSFER)
+@explain_refusals
+async def initiate_bulk_transfer_with_credentials(call: Call) -> Answer:
+    """Pay several transfers at once from an account whose bank and credentials come with the order."""
+    return await _order_with_credentials(call, PaymentKind.BULK, NewBulkTransfer)
+
+
+async def _order_from_product(
+    call: Call, kind: PaymentKind, shape: type[NewTransfer] | type[NewBulkTransfer]
+) -> Answer:
+    access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
+    await call.services.payments.debtors.require_product(call.principal, access_id, product_id)
+    request, _ = await _read_order(call, kind, shape)
+    debtor = await call.services.payments.debtors.find_stored(call.principal, access_id, product_id, kind)
+    return await _order(call, debtor, request)
+
+
+async def _order_with_credentials(
+    call: Call, kind: PaymentKind, shape: type[NewTransfer] | type[NewBulkTransfer]
+) -> Answer:
+    request, body = await _read_order(call, kind, shape)
+    debtor = None if not call.principal.is_regulated else await _find_given(call, body, kind)
+    return await _order(call, debtor, request)
+
+
+async def _find_given(call: Call, body: NewTransfer | NewBulkTransfer | NewVerification, kind: PaymentKind) -> Debtor:
+    if body.provider is None or body.credentials is None or body.product is None:
+        missing = next(name for name in ("provider", "credentials", "product") if getattr(body, name) is None)
+        raise HttpError(400, f"{missing}: is required")
+    return await call.services.payments.debtors.find_given(
+        call.principal, body.provider, body.credentials, body.product, kind
+    )
+
+
+async def _read_order(
+    call: Call, kind: PaymentKind, shape: type[NewTransfer] | type[NewBulkTransfer]
+) -> tuple[PaymentRequest, NewTransfer | NewBulkTransfer]:
+    """Headers, query and body, in that order."""
+    address = read_customer_address(call)
+    if address is None:
+        raise HttpError(400, "Customer-IP-Address: the header is required")
+    prefers_rejection = read_flag(call, "Rejection-NoFunds-Preferred")
+    key = read_idempotency_key(call)
+    query = call.query(OrderQuery)
+    is_regulated = call.principal.is_regulated
+    payment_id = read_payment_id(query.paymentId) if is_regulated else None
+    if query.callbackUrl is not None:
+        await call.services.redirects.check_callback(call.principal, query.callbackUrl)
+    elif is_regulated:
+        raise HttpError(400, "callbackUrl: the parameter is required")
+    body: NewTransfer | NewBulkTransfer = await read_order_body(call, shape)
+    has_debtor = any(one is not None for one in (body.provider, body.credentials, body.product))
+    if has_debtor and not is_regulated:
+        raise HttpError(400, "body: this tenant must not send a provider, credentials or a product")
+    request = PaymentRequest(
+        kind=kind,
+        given=body.list_orders(),
+        is_instant=body.instant,
+        execution_date=body.requestedExecutionDate,
+        payment_id=payment_id,
+        idempotency_key=key,
+        verification_id=body.vopId if is_regulated else None,
+        customer_ip=address,
+        callback_url=query.callbackUrl,
+        prefers_rejection=prefers_rejection,
+        asks_settings=query.queryTanSettings,
+        is_editable=query.editableDetails and not is_regulated,
+        is_auto_confirmed=query.autoConfirm and not is_regulated,
+    )
+    return request, body
+
+
+async def read_order_body(call: Call, shape: type[T]) -> T:
+    """A field that is missing or of a wrong type is invalid data of a transfer, too."""
+    try:
+        return await call.json(shape)
+    except HttpError as error:
+        if error.status == 400 and not error.messages:
+            code, text = REFUSALS[OrderProblem.DATA]
+            error.messages = [Message("ERROR", code, text, error.message)]
+        raise
+
+
+async def _order(call: Call, debtor: Debtor | None, request: PaymentRequest) -> Answer:
+    paying = call.services.payments
+    if not call.principal.is_regulated:
+        draft = await paying.store_draft(call.principal, debtor, request)
+        return await _send_to_form(call, draft, request)
+    assert debtor is not None
+    return show_status(call, await paying.initiate(call.principal, debtor, request))
+
+
+async def _send_to_form(call: Call, draft: Payment, request: PaymentRequest) -> Answer:
+    """451: the user goes on in the redirect frontend."""
+    if draft.state is not PaymentState.DRAFT:
+        return show_status(call, await call.services.payments.read_payment(call.principal, draft.id))
+    handle = await call.services.redirects.start_session(
+        call.principal, UseCase.INITIATE_PAYMENT, "", request.callback_url, request.customer_ip, draft.id
+    )
+    form = call.urls.webform(handle.reveal(), UseCase.INITIATE_PAYMENT)
+    view = await call.services.payments.read_payment(call.principal, draft.id)
+    status = show_payment(view.payment, view.secrets, call.urls)
+    status.relations.append(Relation("get_webform", form))
+    return json_answer(status, 451, {"Location": form, "Cache-Control": "no-store"})
+
+
+# Verification of payees
+
+
+@operation(
+    "POST",
+    PRODUCT + "/payment/vop",
+    query=VerificationQuery,
+    body=NewVerification,
+    success=Success(shape=VerificationStatus),
+    errors=(404, 409),
+    **TRANSFER,
+)
+@explain_refusals
+async def verify_payees(call: Call) -> Answer:
+    """Ask whether the payees' names fit their IBANs, before paying from a product.
+
+    Give `vopId` and `paymentId` with the transfer: it then pays without asking again.
+    """
+    access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
+    await call.services.payments.debtors.require_product(call.principal, access_id, product_id)
+    payment_id = read_payment_id(call.query(VerificationQuery).paymentId)
+    body: NewVerification = await read_order_body(call, NewVerification)
+    debtor = await call.services.payments.debtors.find_stored(call.principal, access_id, product_id, body.kind)
+    return await _verify(call, debtor, body, payment_id)
+
+
+@operation(
+    "POST",
+    PAYMENT + "/vop",
+    query=VerificationQuery,
+    body=NewVerification,
+    success=Success(shape=VerificationStatus),
+    errors=(409,),
+    **TRANSFER,
+)
+@explain_refusals
+async def verify_payees_with_credentials(call: Call) -> Answer:
+    """Ask whether the payees' names fit their IBANs, at a bank whose credentials come with the question."""
+    payment_id = read_payment_id(call.query(VerificationQuery).paymentId)
+    body: NewVerification = await read_order_body(call, NewVerification)
+    if not call.principal.is_regulated:
+        raise HttpError(400, "body: this tenant must not send a provider, credentials or a product")
+    debtor = await _find_given(call, body, body.kind)
+    return await _verify(call, debtor, body, payment_id)
+
+
+async def _verify(call: Call, debtor: Debtor, body: NewVerification, payment_id: UUID | None) -> Answer:
+    verification = await call.services.payments.verifications.verify(
+        call.principal, debtor, body.list_orders(), body.kind, payment_id, read_customer_address(call)
+    )
+    return json_answer(show_verification(verification))

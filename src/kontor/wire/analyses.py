@@ -1,0 +1,162 @@
+"""All analyses by their names, and the stateless call that runs them on transactions of the caller."""
+
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from kontor.analysis.affordability import measure_affordability
+from kontor.analysis.cashflow import Options, find_cashflow
+from kontor.analysis.credit_checks import check_credit
+from kontor.analysis.disposable_money import find_disposable_money
+from kontor.analysis.life_events import find_life_events
+from kontor.analysis.life_stages import find_life_stages
+from kontor.analysis.records import Account, Record
+from kontor.analysis.sales_triggers import find_sales_triggers
+from kontor.domain.clocks import BERLIN
+from kontor.domain.products import ProductCategory
+from kontor.domain.tags import TransactionTags
+from kontor.domain.transactions import Transaction
+from kontor.services.analyses import Facts
+from kontor.wire.affordability import show_affordability
+from kontor.wire.ai_transactions import AiConnectTransaction, Id
+from kontor.wire.cashflow import show_cashflow
+from kontor.wire.contracts import show_contracts
+from kontor.wire.credit_checks import show_credit_check
+from kontor.wire.disposable_money import show_disposable_money
+from kontor.wire.life import show_life_events, show_life_stages
+from kontor.wire.products import CATEGORIES, Category
+from kontor.wire.sales_triggers import show_sales_triggers
+from kontor.wire.urls import Urls
+
+Show: TypeAlias = Callable[[Facts, Urls, bool], Any]
+AnalysisName = Literal[
+    "contracts",
+    "cashflow",
+    "disposable-money",
+    "life-events",
+    "life-stages",
+    "sales-triggers",
+    "affordability",
+    "credit-check",
+]
+CATEGORIES_INSIDE = {word: category for category, word in CATEGORIES.items()}
+
+
+class AnalysedAccount(msgspec.Struct):
+    product: Id
+    iban: Annotated[str, Meta(max_length=64)] | None = None
+    inhaber: Annotated[str, Meta(max_length=256)] | None = None
+    saldo: Decimal | None = None
+    kategorie: Category | None = None
+
+    @property
+    def category(self) -> ProductCategory:
+        return ProductCategory.CHECKING if self.kategorie is None else CATEGORIES_INSIDE[self.kategorie]
+
+
+class AnalysesRequest(msgspec.Struct):
+    analyses: Annotated[list[AnalysisName], Meta(min_length=1)]
+    transactions: list[AiConnectTransaction]
+    today: Annotated[date, Meta(description="the current date where it is left out")] | None = None
+    accounts: list[AnalysedAccount] | None = None
+
+
+def _show_contracts(facts: Facts, urls: Urls, explain: bool) -> Any:
+    return show_contracts(facts.contracts, facts, urls, explain=explain)
+
+
+def _show_cashflow(facts: Facts, urls: Urls, explain: bool) -> Any:
+    options = Options(explain=explain)
+    found = find_cashflow(facts.records, facts.contracts, facts.accounts, facts.today, options)
+    return show_cashflow(found, facts, urls, options)
+
+
+def _show_disposable_money(facts: Facts, urls: Urls, explain: bool) -> Any:
+    found = find_disposable_money(facts.records, facts.contracts, facts.today)
+    return show_disposable_money(found, facts, urls, explain=explain)
+
+
+def _show_life_events(facts: Facts, urls: Urls, explain: bool) -> Any:
+    found = find_life_events(facts.records, facts.contracts, facts.accounts, facts.today)
+    return show_life_events(found, facts, urls, explain=explain)
+
+
+def _show_life_stages(facts: Facts, urls: Urls, explain: bool) -> Any:
+    found = find_life_stages(facts.records, facts.contracts, facts.accounts, facts.today)
+    return show_life_stages(found, facts, urls, explain=explain)
+
+
+def _show_sales_triggers(facts: Facts, urls: Urls, explain: bool) -> Any:
+    found = find_sales_triggers(facts.records, facts.contracts, facts.accounts, facts.today)
+    return show_sales_triggers(found, facts, urls, explain=explain)
+
+
+def _show_affordability(facts: Facts, urls: Urls, explain: bool) -> Any:
+    found = measure_affordability(facts.records, facts.contracts, facts.accounts, facts.today)
+    return show_affordability(found, facts, urls, explain=explain)
+
+
+def _show_credit_check(facts: Facts, urls: Urls, explain: bool) -> Any:
+    found = check_credit(facts.records, facts.contracts, facts.accounts, facts.today)
+    return show_credit_check(found, facts, urls, explain=explain)
+
+
+ANALYSES: dict[str, Show] = {
+    "contracts": _show_contracts,
+    "cashflow": _show_cashflow,
+    "disposable-money": _show_disposable_money,
+    "life-events": _show_life_events,
+    "life-stages": _show_life_stages,
+    "sales-triggers": _show_sales_triggers,
+    "affordability": _show_affordability,
+    "credit-check": _show_credit_check,
+}
+
+
+def make_accounts(request: AnalysesRequest, records: list[Record]) -> list[Account]:
+    """Those given, and every product that transactions name. Data reaches as far as the newest booking does."""
+    newest: dict[str, date] = {}
+    for one in records:
+        if one.account not in newest or newest[one.account] < one.day:
+            newest[one.account] = one.day
+    given = {one.product: one for one in request.accounts or []}
+    accounts = []
+    for product in sorted(given.keys() | newest.keys()):
+        known = given.get(product, AnalysedAccount(product))
+        accounts.append(
+            Account(
+                id=product,
+                category=known.category,
+                holder=known.inhaber or "",
+                iban=known.iban or "",
+                balance=known.saldo,
+                data_until=newest.get(product),
+            )
+        )
+    return accounts
+
+
+def make_record(row_id: str, account: str, one: Transaction, tags: TransactionTags) -> Record:
+    assert one.booked_at is not None, "a transaction of a caller has a date"
+    return Record(
+        id=row_id,
+        account=account,
+        day=one.booked_at.astimezone(BERLIN).date(),
+        amount=one.amount,
+        category=tags.category,
+        currency=one.currency,
+        insurance_type=tags.insurance_type,
+        partner=tags.partner,
+        freelancer_category=tags.freelancer_category,
+        purpose=one.purpose or "",
+        booking_text=one.booking_text or "",
+        gv_code=one.gv_code or "",
+        counterparty_name=one.counterparty_name or "",
+        counterparty_iban=one.counterparty_iban or "",
+        counterparty_bic=one.counterparty_bic or "",
+        ultimate_counterparty=one.ultimate_counterparty or "",
+    )

@@ -1,0 +1,131 @@
+"""Cashflow: a tag instance per category, partner or span of time, with what was booked and what is expected."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from kontor.analysis.cashflow import Cashflow as FoundCashflow
+from kontor.analysis.cashflow import Focus, Options
+from kontor.analysis.cashflow import Reason as FoundReason
+from kontor.analysis.trees import CASHFLOW, Item, Tree
+from kontor.services.analyses import Facts
+from kontor.wire.contracts import Reason, make_user_entity
+from kontor.wire.products import Amount
+from kontor.wire.relations import Relation
+from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_item
+from kontor.wire.urls import Urls
+
+# An aggregate is told from the main category of the same name by its parent.
+AGGREGATE = "AGGREGATE"
+_AGGREGATE_NAMES = {"INCOME": ("Einnahmen", "Alle Einnahmen ohne Überträge zwischen eigenen Konten")}
+# Sums are exact; whether bookings carry the right tag is said where they are tagged.
+SUM_CONFIDENCE = 1.0
+
+
+class CashflowStatistic(msgspec.Struct):
+    """What was booked: per span of time, or per tag where the focus is on tags."""
+
+    cashflow: Amount
+    tagTreeItem: TagTreeItem  # noqa: N815
+
+
+class CashflowPrediction(msgspec.Struct):
+    """What a whole month will be; 80 % of outcomes lie from `lower` to `upper`."""
+
+    tagTreeItem: TagTreeItem  # noqa: N815
+    cashflow: Amount
+    cashflowRegular: Amount  # noqa: N815
+    cashflowIrregular: Amount  # noqa: N815
+    lower: Amount
+    upper: Amount
+    confidenceLevel: Confidence  # noqa: N815
+
+
+class CashflowDetails(msgspec.Struct):
+    statistics: list[CashflowStatistic]
+    predictions: list[CashflowPrediction]
+    confidenceLevel: Confidence  # noqa: N815
+    excludedCurrencies: list[str] | UnsetType = UNSET  # noqa: N815
+    evidence: list[Reason] | UnsetType = UNSET
+
+
+class Cashflow(msgspec.Struct):
+    id: str
+    entity: Entity
+    relations: list[Relation]
+    tagTreeItem: TagTreeItem  # noqa: N815
+    details: CashflowDetails
+
+
+def show_reasons(reasons: Sequence[FoundReason]) -> list[Reason]:
+    return [Reason(one.text, list(one.transaction_ids) if one.transaction_ids else UNSET) for one in reasons]
+
+
+def show_cashflow(found: Sequence[FoundCashflow], facts: Facts, urls: Urls, options: Options) -> list[Cashflow]:
+    outer, inner = str(options.tagged_by), CASHFLOW
+    if options.focus is Focus.TAG:
+        outer, inner = inner, outer
+    find_inner = _remember_items(inner)
+    entity = make_user_entity(facts)
+    return [_show_one(one, entity, outer, find_inner, urls, explain=options.explain) for one in found]
+
+
+def _remember_items(tree_name: str) -> Callable[[str], TagTreeItem]:
+    """Each item is made once, however often it is shown."""
+    shown: dict[str, TagTreeItem] = {}
+
+    def find(name: str) -> TagTreeItem:
+        item = shown.get(name)
+        if item is None:
+            item = shown[name] = show_item(*name_item(tree_name, name))
+        return item
+
+    return find
+
+
+def _show_one(
+    one: FoundCashflow,
+    entity: Entity,
+    tree_name: str,
+    find_inner: Callable[[str], TagTreeItem],
+    urls: Urls,
+    *,
+    explain: bool,
+) -> Cashflow:
+    tree, item = name_item(tree_name, one.item)
+    details = CashflowDetails(
+        statistics=[CashflowStatistic(each.amount, find_inner(each.item)) for each in one.statistics],
+        predictions=[
+            CashflowPrediction(
+                find_inner(each.item),
+                each.amount,
+                each.regular,
+                each.irregular,
+                each.lower,
+                each.upper,
+                each.confidence,
+            )
+            for each in one.predictions
+        ],
+        confidenceLevel=SUM_CONFIDENCE,
+        excludedCurrencies=list(one.excluded_currencies) or UNSET,
+        evidence=show_reasons(one.reasons) if explain else UNSET,
+    )
+    shown = _show_aggregate(tree, item) if one.is_aggregate else show_item(tree, item)
+    suffix = f"-{AGGREGATE.lower()}" if one.is_aggregate else ""
+    return Cashflow(
+        id=f"{entity.id}-{tree.system_id}-{item.system_id}{suffix}",
+        entity=entity,
+        relations=urls.instance_relations(tree.system_id, item.system_id),
+        tagTreeItem=shown,
+        details=details,
+    )
+
+
+def _show_aggregate(tree: Tree, item: Item) -> TagTreeItem:
+    shown = show_item(tree, item)
+    shown.systemNameParent = AGGREGATE
+    if item.system_name in _AGGREGATE_NAMES:
+        shown.displayName, shown.description = _AGGREGATE_NAMES[item.system_name]
+    return shown

@@ -1,0 +1,94 @@
+"""Credit check: one tag instance of a customer. Facts with their transactions, no score."""
+
+from decimal import Decimal
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from kontor.analysis.credit_checks import CreditCheck as FoundCheck
+from kontor.analysis.trees import AFFORDABILITY
+from kontor.services.analyses import Facts
+from kontor.wire.affordability import Nothing
+from kontor.wire.contracts import Day, Reason, make_user_entity
+from kontor.wire.life import show_reasons
+from kontor.wire.products import Amount
+from kontor.wire.relations import Relation
+from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_instance
+from kontor.wire.urls import Urls
+
+INFORMATION = "CREDITCHECK_INFORMATION"
+Count = Annotated[int, Meta(ge=0, description="in twelve months")]
+Stability = Annotated[Decimal, Meta(description="0 to 1; 1 where regular income is the same every month")]
+
+
+class Finding(msgspec.Struct):
+    type: Annotated[str, Meta(examples=["RETURNED_DEBITS", "LOANS"])]
+    text: str
+    amount: Amount
+    transactionIds: list[str]  # noqa: N815
+
+
+class CreditCheckDetails(msgspec.Struct):
+    """Means over the last twelve complete months with data; counts of the last twelve months."""
+
+    incomeMonthly: Amount  # noqa: N815
+    incomeStability: Stability  # noqa: N815
+    expensesMonthly: Amount  # noqa: N815
+    fixedCostsMonthly: Annotated[Decimal, Meta(description="expenses that belong to contracts")]  # noqa: N815
+    freeIncomeMonthly: Annotated[Decimal, Meta(description="income less all expenses")]  # noqa: N815
+    rentMonthly: Amount  # noqa: N815
+    loanInstallmentsMonthly: Amount  # noqa: N815
+    returnDebitsCount: Count  # noqa: N815
+    reminderChargesCount: Count  # noqa: N815
+    debtCollectionsCount: Count  # noqa: N815
+    seizuresCount: Count  # noqa: N815
+    gamblingMonthly: Amount  # noqa: N815
+    overdraftDays: Count  # noqa: N815
+    dataFrom: Day  # noqa: N815
+    dataTo: Day  # noqa: N815
+    findings: list[Finding]
+    confidenceLevel: Confidence  # noqa: N815
+    excludedCurrencies: Annotated[list[str], Meta(description="what no sum contains")] | UnsetType = UNSET  # noqa: N815
+    evidence: list[Reason] | UnsetType = UNSET
+
+
+class CreditCheck(msgspec.Struct):
+    id: str
+    entity: Entity
+    relations: list[Relation]
+    tagTreeItem: TagTreeItem  # noqa: N815
+    details: CreditCheckDetails
+
+
+def show_credit_check(found: FoundCheck | None, facts: Facts, urls: Urls, *, explain: bool) -> dict[str, Any] | Nothing:
+    if found is None:
+        return Nothing()
+    details = _show_details(found, explain=explain)
+    return show_instance(make_user_entity(facts), *name_item(AFFORDABILITY, INFORMATION), details, urls)
+
+
+def _show_details(found: FoundCheck, *, explain: bool) -> CreditCheckDetails:
+    affordability = found.affordability
+    budget, strains = affordability.budget, affordability.strains
+    return CreditCheckDetails(
+        incomeMonthly=budget.income.amount,
+        incomeStability=found.income_stability,
+        expensesMonthly=budget.expenses,
+        fixedCostsMonthly=found.fixed_costs_monthly,
+        freeIncomeMonthly=found.free_income_monthly,
+        rentMonthly=found.rent_monthly,
+        loanInstallmentsMonthly=found.loan_installments_monthly,
+        returnDebitsCount=strains.returned_count,
+        reminderChargesCount=len(strains.reminders),
+        debtCollectionsCount=len(strains.collections),
+        seizuresCount=len(strains.seizures),
+        gamblingMonthly=affordability.gambling,
+        overdraftDays=found.overdraft_days,
+        dataFrom=found.data_from.isoformat(),
+        dataTo=found.data_to.isoformat(),
+        findings=[Finding(one.name, one.text, one.amount, list(one.transaction_ids)) for one in found.findings],
+        confidenceLevel=affordability.confidence,
+        excludedCurrencies=list(budget.excluded_currencies) or UNSET,
+        evidence=show_reasons(found.reasons, explain=explain),
+    )

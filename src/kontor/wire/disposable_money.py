@@ -1,0 +1,81 @@
+"""Disposable money: one tag instance, or an empty object where no salary is active."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from kontor.analysis.disposable_money import DisposableMoney as FoundMoney
+from kontor.analysis.trees import DISPOSABLE_MONEY
+from kontor.services.analyses import Facts
+from kontor.wire.cashflow import show_reasons
+from kontor.wire.contracts import CERTAINTY, Day, Reason, make_user_entity
+from kontor.wire.products import Amount
+from kontor.wire.relations import Relation
+from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_item
+from kontor.wire.urls import Urls
+
+INFORMATION = "DISPOSABLEMONEY_INFORMATION"
+
+
+class DisposableMoneyDetails(msgspec.Struct):
+    amountCashflow: Annotated[Amount, Meta(description="the cycle so far, without its salary")]  # noqa: N815
+    amountCurrentlyLeft: Amount  # noqa: N815
+    amountDisposableMoney: Amount  # noqa: N815
+    amountExpectedFixedCashflow: Annotated[Amount, Meta(description="payments of contracts to come")]  # noqa: N815
+    amountExpectedFlexCashflow: Annotated[Amount, Meta(description="all else that is to be expected")]  # noqa: N815
+    amountExpectedLeft: Amount  # noqa: N815
+    amountExpectedLeftDaily: Amount  # noqa: N815
+    amountSalaryLatest: Amount  # noqa: N815
+    amountSalaryNext: Amount  # noqa: N815
+    dateSalaryLatest: Day  # noqa: N815
+    dateSalaryNext: Day  # noqa: N815
+    daysUntilSalary: int  # noqa: N815
+    confidenceLevel: Confidence  # noqa: N815
+    excludedCurrencies: list[str] | UnsetType = UNSET  # noqa: N815
+    evidence: list[Reason] | UnsetType = UNSET
+
+
+class DisposableMoney(msgspec.Struct):
+    """All members are missing where no salary is active."""
+
+    id: str | UnsetType = UNSET
+    entity: Entity | UnsetType = UNSET
+    relations: list[Relation] | UnsetType = UNSET
+    tagTreeItem: TagTreeItem | UnsetType = UNSET  # noqa: N815
+    details: DisposableMoneyDetails | UnsetType = UNSET
+
+
+def show_disposable_money(found: FoundMoney | None, facts: Facts, urls: Urls, *, explain: bool) -> DisposableMoney:
+    if found is None:
+        return DisposableMoney()
+    tree, item = name_item(DISPOSABLE_MONEY, INFORMATION)
+    entity = make_user_entity(facts)
+    return DisposableMoney(
+        id=f"{entity.id}-{tree.system_id}-{item.system_id}",
+        entity=entity,
+        relations=urls.instance_relations(tree.system_id, item.system_id),
+        tagTreeItem=show_item(tree, item),
+        details=_show_details(found, explain=explain),
+    )
+
+
+def _show_details(found: FoundMoney, *, explain: bool) -> DisposableMoneyDetails:
+    certainty = found.salary.period_confidence
+    return DisposableMoneyDetails(
+        amountCashflow=found.amount_cashflow,
+        amountCurrentlyLeft=found.amount_currently_left,
+        amountDisposableMoney=found.amount_disposable,
+        amountExpectedFixedCashflow=found.amount_expected_fixed,
+        amountExpectedFlexCashflow=found.amount_expected_flex,
+        amountExpectedLeft=found.amount_expected_left,
+        amountExpectedLeftDaily=found.amount_expected_left_daily,
+        amountSalaryLatest=found.amount_salary_latest,
+        amountSalaryNext=found.amount_salary_next,
+        dateSalaryLatest=found.date_salary_latest.isoformat(),
+        dateSalaryNext=found.date_salary_next.isoformat(),
+        daysUntilSalary=found.days_until_salary,
+        confidenceLevel=CERTAINTY if certainty is None else round(certainty, 2),
+        excludedCurrencies=list(found.excluded_currencies) or UNSET,
+        evidence=show_reasons(found.reasons) if explain else UNSET,
+    )

@@ -1,0 +1,350 @@
+"""Transfers in their newer form: as they are ordered, and their status."""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from kontor.domain.dialogues import Secrets
+from kontor.domain.orders import OrderError, OrderProblem
+from kontor.domain.payments import (
+    Order,
+    PayeeMatch,
+    PayeeResult,
+    Payment,
+    PaymentFailure,
+    PaymentKind,
+    PaymentState,
+    Verification,
+)
+from kontor.domain.sca_machine import ScaState
+from kontor.wire.accesses import MEDIUM_CLASSES
+from kontor.wire.consents import (
+    STATES,
+    WRONG_TAN,
+    Challenge,
+    ScaMedium,
+    ScaMethod,
+    show_challenge,
+    show_sca_methods,
+)
+from kontor.wire.encoding import format_timestamp
+from kontor.wire.errors import Message
+from kontor.wire.products import Amount, present
+from kontor.wire.relations import Relation
+from kontor.wire.tokens import Timestamp
+from kontor.wire.urls import Urls
+
+Level = Literal["INFO", "ERROR"]
+Text = Annotated[str, Meta(max_length=1000)]
+# Read as it was written: neither text in quotes nor a rounded number is an amount.
+JsonNumber = Annotated[msgspec.Raw, Meta(extra_json_schema={"type": "number"}, description="at most two decimals")]
+_NUMBER = re.compile(rb"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
+
+EXECUTED = Message("INFO", "BA1111", "Die Überweisung wurde erfolgreich ausgeführt.")
+ACCEPTED = Message("INFO", "BA1112", "Die Bank hat die Überweisung angenommen. Sie ist noch nicht gebucht.")
+UNKNOWN = Message(
+    "INFO",
+    "BA1113",
+    "Die Bank hat noch nicht bestätigt, ob die Überweisung ausgeführt wurde. Bitte überweisen Sie nicht erneut.",
+)
+PAYEE_TEXT = (
+    "Der Name des Empfängers konnte nicht bestätigt werden. Bitte prüfen Sie, ob Sie trotzdem überweisen möchten."
+)
+PAYEE_WORDS: dict[PayeeMatch, tuple[str]] = {
+    PayeeMatch.MATCH: ("Name und IBAN passen zusammen",),
+    PayeeMatch.CLOSE_MATCH: ("der Name passt fast zur IBAN",),
+    PayeeMatch.NO_MATCH: ("der Name passt nicht zur IBAN",),
+    PayeeMatch.NOT_POSSIBLE: ("der Name konnte nicht geprüft werden",),
+}
+FAILURES: dict[PaymentFailure, tuple[str, str]] = {
+    PaymentFailure.WRONG_CREDENTIALS: (
+        "BA1011",
+        "Die Zugangsdaten sind nicht korrekt. Nach drei Fehlversuchen sperrt die Bank den Zugang.",
+    ),
+    PaymentFailure.LOCKED: (
+        "BA1010",
+        "Ihr Zugang wurde nach dreimaliger Falscheingabe gesperrt. Bitte wenden Sie sich an Ihre Bank.",
+    ),
+    PaymentFailure.INCOMPLETE_CREDENTIALS: ("BA1012", "Die Zugangsdaten sind unvollständig."),
+    PaymentFailure.UNREACHABLE: (
+        "BA1051",
+        "Die Bank ist zurzeit nicht erreichbar. Die Überweisung wurde nicht ausgeführt.",
+    ),
+    PaymentFailure.NO_SUPPORTED_METHOD: ("BA3060", "Ihre Bank bietet kein unterstütztes Sicherheitsverfahren an."),
+    PaymentFailure.WRONG_METHOD: ("BA1101", "Das gewählte Sicherheitsverfahren ist nicht verwendbar."),
+    PaymentFailure.WRONG_MEDIUM: ("BA1100", "Das gewählte TAN-Medium ist nicht verwendbar."),
+    PaymentFailure.WRONG_TAN: ("BA1103", "Die TAN ist ungültig oder nicht mehr gültig."),
+    PaymentFailure.CANCELLED: ("BA3040", "Die Überweisung wurde abgebrochen und nicht ausgeführt."),
+    PaymentFailure.EXPIRED: ("BA3040", "Die Zeit zur Freigabe ist abgelaufen. Die Überweisung wurde nicht ausgeführt."),
+    PaymentFailure.ABANDONED: (
+        "BA3040",
+        "Die Überweisung wurde unterbrochen, bevor sie gesendet war, und nicht ausgeführt.",
+    ),
+    PaymentFailure.REJECTED: ("BA1104", "Die Bank hat die Überweisung abgelehnt."),
+    PaymentFailure.NO_FUNDS: ("BA1104", "Die Bank hat die Überweisung mangels Deckung abgelehnt."),
+    PaymentFailure.NOT_SUPPORTED: ("BA1104", "Diese Überweisung ist bei Ihrer Bank nicht möglich."),
+    PaymentFailure.NEVER_ARRIVED: (
+        "BA1104",
+        "Die Überweisung ist bei der Bank nicht angekommen und wurde nicht ausgeführt.",
+    ),
+    PaymentFailure.INTERNAL: (
+        "BA999",
+        "Es ist ein interner Fehler aufgetreten. Die Überweisung wurde nicht ausgeführt.",
+    ),
+}
+REFUSALS: dict[OrderProblem, tuple[str, str]] = {
+    OrderProblem.DATA: ("BA1100", "Die Angaben zur Überweisung sind ungültig."),
+    OrderProblem.METHOD: ("BA1101", "Das gewählte Sicherheitsverfahren ist ungültig."),
+    OrderProblem.NOT_POSSIBLE: ("BA1104", "Von diesem Konto ist keine Überweisung möglich."),
+    OrderProblem.CREDENTIALS: ("BA1012", "Die Zugangsdaten sind unvollständig."),
+}
+DUPLICATE = Message("ERROR", "BA1104", "Dieselbe Überweisung wurde gerade erst beauftragt.")
+MATCHES = Literal["MATCH", "CLOSE_MATCH", "NO_MATCH", "NOT_POSSIBLE"]
+
+
+# What is sent to us
+
+
+class NewTransferDetails(msgspec.Struct):
+    recipient: Text
+    purpose: Text
+    iban: Text
+    bic: Text
+    currency: Annotated[Text, Meta(description="ISO 4217", examples=["EUR"])]
+    amount: JsonNumber
+    endToEndId: Text | None = None  # noqa: N815
+    purposeCode: Text | None = None  # noqa: N815
+    ultimateDebtor: Text | None = None  # noqa: N815
+    ultimateCreditor: Text | None = None  # noqa: N815
+
+    def to_order(self, place: str) -> Order:
+        return Order(
+            recipient=self.recipient,
+            iban=self.iban,
+            amount=read_amount(self.amount, f"{place}.amount"),
+            currency=self.currency,
+            purpose=self.purpose,
+            bic=self.bic,
+            end_to_end_id=self.endToEndId,
+            purpose_code=self.purposeCode,
+            ultimate_debtor=self.ultimateDebtor,
+            ultimate_creditor=self.ultimateCreditor,
+        )
+
+
+Credentials = Annotated[dict[str, str], Meta(description="fieldkey to encrypted value (RSA-OAEP, Base64)")]
+ProductName = Annotated[str, Meta(max_length=64, description="id of an own product, IBAN, or the bank's key")]
+
+
+class NewTransfer(msgspec.Struct):
+    """`provider`, `credentials` and `product` only where the path names no product."""
+
+    instant: bool
+    transferDetails: NewTransferDetails  # noqa: N815
+    requestedExecutionDate: date | None = None  # noqa: N815
+    vopId: UUID | None = None  # noqa: N815
+    provider: UUID | None = None
+    credentials: Credentials | None = None
+    product: ProductName | None = None
+
+    def list_orders(self) -> tuple[Order, ...]:
+        return (self.transferDetails.to_order("transferDetails"),)
+
+
+class NewBulkTransfer(msgspec.Struct):
+    """As a single transfer, but with several details."""
+
+    instant: bool
+    transferDetails: Annotated[list[NewTransferDetails], Meta(max_length=1000)]  # noqa: N815
+    requestedExecutionDate: date | None = None  # noqa: N815
+    vopId: UUID | None = None  # noqa: N815
+    provider: UUID | None = None
+    credentials: Credentials | None = None
+    product: ProductName | None = None
+
+    def list_orders(self) -> tuple[Order, ...]:
+        return tuple(one.to_order(f"transferDetails[{place}]") for place, one in enumerate(self.transferDetails))
+
+
+class NewVerification(msgspec.Struct):
+    """`transferDetails` of one transfer, or an array for bulk."""
+
+    transferDetails: NewTransferDetails | Annotated[list[NewTransferDetails], Meta(max_length=1000)]  # noqa: N815
+    provider: UUID | None = None
+    credentials: Credentials | None = None
+    product: ProductName | None = None
+
+    @property
+    def kind(self) -> PaymentKind:
+        return PaymentKind.BULK if isinstance(self.transferDetails, list) else PaymentKind.SINGLE
+
+    def list_orders(self) -> tuple[Order, ...]:
+        if isinstance(self.transferDetails, list):
+            return tuple(one.to_order(f"transferDetails[{place}]") for place, one in enumerate(self.transferDetails))
+        return (self.transferDetails.to_order("transferDetails"),)
+
+
+def read_amount(raw: msgspec.Raw, field: str) -> Decimal:
+    text = bytes(raw)
+    if not _NUMBER.fullmatch(text):
+        raise OrderError(OrderProblem.DATA, "expected a number", field)
+    return Decimal(text.decode())
+
+
+# What is answered
+
+
+class TransferDetails(msgspec.Struct):
+    recipient: str
+    purpose: str
+    iban: str
+    currency: str
+    amount: Amount
+    bic: str | UnsetType = UNSET
+    endToEndId: str | UnsetType = UNSET  # noqa: N815
+    purposeCode: str | UnsetType = UNSET  # noqa: N815
+    ultimateDebtor: str | UnsetType = UNSET  # noqa: N815
+    ultimateCreditor: str | UnsetType = UNSET  # noqa: N815
+
+
+class Transfer(msgspec.Struct):
+    paymentId: UUID  # noqa: N815
+    ebics: bool
+    instant: bool
+    transferDetails: Annotated[  # noqa: N815
+        TransferDetails | list[TransferDetails], Meta(description="an array for a bulk transfer")
+    ]
+    provider: UUID | UnsetType = UNSET
+    product: str | UnsetType = UNSET
+    requestedExecutionDate: date | UnsetType = UNSET  # noqa: N815
+
+
+class TransferStatus(msgspec.Struct):
+    messages: list[Message]
+    relations: list[Relation]
+    transfer: Transfer
+    scaMethods: list[ScaMethod] | UnsetType = UNSET  # noqa: N815
+    scaMediums: list[ScaMedium] | UnsetType = UNSET  # noqa: N815
+    challenge: Challenge | UnsetType = UNSET
+
+
+class VerificationResult(msgspec.Struct):
+    result: MATCHES
+    suggestedName: str | UnsetType = UNSET  # noqa: N815
+
+
+class VerificationStatus(msgspec.Struct):
+    vopId: UUID  # noqa: N815
+    paymentId: UUID  # noqa: N815
+    results: list[VerificationResult]
+    expiresAt: Timestamp  # noqa: N815
+
+
+def show_payment(payment: Payment, secrets: Secrets, urls: Urls, *, offers_steps: bool = True) -> TransferStatus:
+    """Without `offers_steps` the user answers elsewhere: on our own pages."""
+    messages, next_steps = _describe_state(payment)
+    is_waiting = payment.state.is_under_way and payment.fence is None
+    if is_waiting and not offers_steps:
+        next_steps = ()
+    is_bulk = payment.kind is PaymentKind.BULK
+    relations = urls.transfer_relations(payment.id, next_steps, payment.dialogue.redirect_url, is_bulk=is_bulk)
+    status = TransferStatus(messages, relations, show_transfer(payment))
+    dialogue, state = payment.dialogue, payment.dialogue.position.state
+    if not is_waiting or dialogue.is_payee_open:
+        return status
+    if state is ScaState.METHOD:
+        status.scaMethods = show_sca_methods(dialogue.methods)
+    if state is ScaState.MEDIUM:
+        status.scaMediums = [ScaMedium(one.name, MEDIUM_CLASSES[one.medium_class]) for one in dialogue.media]
+    if state in (ScaState.TAN, ScaState.CONFIRMATION) and secrets.challenge is not None:
+        status.challenge = show_challenge(secrets.challenge, state)
+    return status
+
+
+def _describe_state(payment: Payment) -> tuple[list[Message], tuple[str, ...]]:
+    """What there is to say, and which relations besides `self` are offered."""
+    read = "get_bulk_transfer" if payment.kind is PaymentKind.BULK else "get_single_transfer"
+    match payment.state:
+        case PaymentState.DRAFT:
+            return [], ()
+        case PaymentState.EXECUTED:
+            return [EXECUTED], (read,)
+        case PaymentState.ACCEPTED:
+            return [ACCEPTED], (read,)
+        case PaymentState.UNKNOWN:
+            return [UNKNOWN], (read,)
+        case PaymentState.FAILED:
+            return [show_failure(payment)], ()
+    if payment.fence is not None:  # the bank is being asked at this very moment
+        return [UNKNOWN] if payment.state is PaymentState.SENDING else [], (read,)
+    if payment.dialogue.is_payee_open:
+        return [show_payees(payment.dialogue.payees)], ("confirm_vop", "cancel")
+    level, code, text, steps = STATES[payment.dialogue.position.state]
+    if payment.state is PaymentState.SENDING:
+        steps = tuple(one for one in steps if one != "cancel")
+    messages = [Message(level, code, text)]
+    return [WRONG_TAN, *messages] if payment.dialogue.is_last_tan_wrong else messages, steps
+
+
+def show_failure(payment: Payment) -> Message:
+    assert payment.failure is not None
+    code, text = FAILURES[payment.failure]
+    return Message("ERROR", code, text, payment.detail or UNSET)
+
+
+def show_payees(results: Sequence[PayeeResult]) -> Message:
+    """The details name each payee that was not matched."""
+    parts = []
+    for place, one in enumerate(results, 1):
+        if one.match is not PayeeMatch.MATCH:
+            suggestion = f" (gemeint ist vielleicht: {one.suggested_name})" if one.suggested_name else ""
+            parts.append(f"Empfänger {place}: {PAYEE_WORDS[one.match][0]}{suggestion}")
+    return Message("INFO", "BA1120", PAYEE_TEXT, "; ".join(parts) or UNSET)
+
+
+def show_refusal(error: OrderError) -> Message:
+    code, text = REFUSALS[error.problem]
+    return Message("ERROR", code, text, error.message)
+
+
+def show_transfer(payment: Payment) -> Transfer:
+    details = [_show_details(one) for one in payment.given]
+    return Transfer(
+        paymentId=payment.id,
+        ebics=False,
+        instant=payment.is_instant,
+        transferDetails=details if payment.kind is PaymentKind.BULK else details[0],
+        provider=present(payment.provider_id),
+        product=present(payment.product),
+        requestedExecutionDate=present(payment.execution_date),
+    )
+
+
+def _show_details(order: Order) -> TransferDetails:
+    """As in the request."""
+    return TransferDetails(
+        recipient=order.recipient,
+        purpose=order.purpose,
+        iban=order.iban,
+        currency=order.currency,
+        amount=order.amount.quantize(Decimal("0.01")),
+        bic=present(order.bic),
+        endToEndId=present(order.end_to_end_id),
+        purposeCode=present(order.purpose_code),
+        ultimateDebtor=present(order.ultimate_debtor),
+        ultimateCreditor=present(order.ultimate_creditor),
+    )
+
+
+def show_verification(one: Verification) -> VerificationStatus:
+    results = [
+        VerificationResult(str(result.match), present(result.suggested_name))  # type: ignore[arg-type]
+        for result in one.results
+    ]
+    return VerificationStatus(one.id, one.payment_id, results, format_timestamp(one.expires_at))
