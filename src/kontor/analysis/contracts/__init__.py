@@ -1,0 +1,7 @@
+"""Contracts: which bookings belong to one agreement, how often it is paid, and when it is paid next."""
+
+from kontor.analysis.contracts.detection import find_contracts
+from kontor.analysis.contracts.findings import Contract, Loan, Status
+from kontor.analysis.contracts.forecasts import forecast_payments
+
+__all__ = ["Contract", "Loan", "Status", "find_contracts", "forecast_payments"]
