@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from kontor.domain.payments import Payment, PaymentState
 from kontor.domain.principals import Principal
 
 
@@ -15,12 +16,21 @@ class UseCase(StrEnum):
 
 
 class FormStep(StrEnum):
+    """Of a payment: `PAYMENT` shows it, `SOURCE` asks from where to pay, `CHECKING` is while the bank looks at the
+    payee, `PAYEES` lets the user decide about it, `UNKNOWN` is while the bank has not said what became of it.
+    """
+
     LEGAL = "LEGAL"
+    PAYMENT = "PAYMENT"
+    SOURCE = "SOURCE"
     PROVIDER = "PROVIDER"
     CREDENTIALS = "CREDENTIALS"
+    CHECKING = "CHECKING"
+    PAYEES = "PAYEES"
     SCA = "SCA"
     FETCHING = "FETCHING"
     ACCOUNTS = "ACCOUNTS"
+    UNKNOWN = "UNKNOWN"
     FAILED = "FAILED"
     END = "END"
 
@@ -36,6 +46,10 @@ class Failure(StrEnum):
     BUSY = "BUSY"
     TOO_LATE = "TOO_LATE"
     REFUSED = "REFUSED"
+    REJECTED = "REJECTED"
+    NO_FUNDS = "NO_FUNDS"
+    NOT_SUPPORTED = "NOT_SUPPORTED"
+    INTERRUPTED = "INTERRUPTED"
 
     @property
     def can_retry(self) -> bool:
@@ -76,6 +90,10 @@ _OUTCOMES = {
     Failure.WRONG_TAN: Reentry.INVALID_TAN,
     Failure.TOO_LATE: Reentry.USER_CANCELLED,
     Failure.REFUSED: Reentry.USER_CANCELLED,
+    Failure.REJECTED: Reentry.PAYMENT_FAILED,
+    Failure.NO_FUNDS: Reentry.PAYMENT_FAILED,
+    Failure.NOT_SUPPORTED: Reentry.PAYMENT_FAILED,
+    Failure.INTERRUPTED: Reentry.PAYMENT_FAILED,
 }
 
 
@@ -84,6 +102,8 @@ class FormSession:
     """A redirect session that was opened in a browser.
 
     `dialogue_id` names the dialogue with the bank; from then on a new access is stored, and is this session's own.
+    `payment_id` names the draft of a payment; there is no access id then. `is_source_fixed`: the tenant has said from
+    which account it is paid. `checking_at` is when the bank was asked about the payee, `is_payee_matched` its answer.
     `notice` is the last failure at the bank. `is_framed`: opened by the embeddable component, in a popup or a frame.
     """
 
@@ -101,6 +121,27 @@ class FormSession:
     is_framed: bool = False
     outcome: Reentry | None = None
     customer_ip: str | None = None
+    payment_id: UUID | None = None
+    is_source_fixed: bool = False
+    checking_at: datetime | None = None
+    is_payee_matched: bool = False
+
+
+def find_payment_outcome(session: FormSession, payment: Payment) -> Reentry | None:
+    """What the tenant of a payment is told when its session ends now. None while only the bank can tell.
+
+    `PAYMENT_FAILED` is said only where no money has moved. An outcome that nobody knows is the bank's error.
+    """
+    if payment.state in (PaymentState.EXECUTED, PaymentState.ACCEPTED):
+        return Reentry.FINISHED
+    if payment.state is PaymentState.UNKNOWN:
+        return Reentry.BACKEND_ERROR
+    if payment.state.is_under_way and payment.fence is not None:
+        return None
+    if session.step is not FormStep.FAILED or session.notice is None:
+        return Reentry.SESSION_EXPIRED
+    outcome = session.notice.outcome
+    return Reentry.PAYMENT_FAILED if outcome is Reentry.BACKEND_ERROR else outcome
 
 
 @dataclass(frozen=True, slots=True)

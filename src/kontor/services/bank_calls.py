@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from uuid import UUID
 
 import structlog
 
 from kontor.connectors.base import Answer, Connector, Context, Credentials, Failed, FailureKind, Job, State, Step
 from kontor.connectors.registry import Registry
-from kontor.domain.accesses import Access
+from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.providers import Provider
 from kontor.services.providers import Providers
 from kontor.services.vault import Vault
@@ -59,6 +60,18 @@ class BankCalls:
         if provider is None:
             return None
         return Prepared(access, provider, self._registry.find(provider), credentials, memory, context)
+
+    async def prepare_unstored(
+        self, user_id: UUID, provider_id: UUID, credentials: Credentials, context: Context
+    ) -> Prepared | None:
+        """With credentials that belong to no stored access: they live no longer than what they were given for."""
+        async with self._database.connect() as connection:
+            is_active = await users.is_active(connection, user_id)
+        provider = self._providers.find(provider_id)
+        if provider is None or not is_active:
+            return None
+        access = Access("", provider_id, AccessStatus.STARTED, False, datetime.now(UTC))
+        return Prepared(access, provider, self._registry.find(provider), credentials, None, context)
 
     async def begin(self, prepared: Prepared, job: Job) -> Step:
         connector = prepared.connector

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from kontor.domain.redirects import Failure, FormSession, FormStep, Reentry, UseCase
+from kontor.domain.redirects import Failure, FormSession, FormStep, Reentry, UseCase, find_payment_outcome
 from kontor.services import auditing
 from kontor.services.accesses import delete_access_data, user_of
-from kontor.storage import redirects
+from kontor.storage import payments, redirects
 from kontor.storage.database import Connection, Database
 
 
@@ -40,11 +40,20 @@ class FormSessions:
     async def follow(self, session: FormSession, dialogue_id: UUID, **changes: Any) -> FormSession:
         """What came of a dialogue, unless the session has left it behind meanwhile."""
         async with self._locked(session) as (connection, current):
-            if current.step is not FormStep.SCA or current.dialogue_id != dialogue_id:
+            if current.step not in (FormStep.SCA, FormStep.CHECKING) or current.dialogue_id != dialogue_id:
                 return current
             changed = replace(current, **changes)
             await redirects.save_session(connection, changed)
         return changed
+
+    async def move(self, session: FormSession, step: FormStep, notice: Failure | None = None) -> FormSession:
+        """Where a payment has brought it, unless the session has ended."""
+        async with self._locked(session) as (connection, current):
+            if current.step is FormStep.END or (current.step, current.notice) == (step, notice):
+                return current
+            moved = replace(current, step=step, notice=notice)
+            await redirects.save_session(connection, moved)
+        return moved
 
     async def fail(self, session: FormSession, dialogue_id: UUID, failure: Failure) -> FormSession:
         return await self.follow(session, dialogue_id, step=FormStep.FAILED, notice=failure)
@@ -72,12 +81,23 @@ class FormSessions:
 
 
 async def end_abandoned(connection: Connection, batch: int) -> int:
-    """Who closed the form before its end has not agreed to anything: nothing is kept."""
-    abandoned = await redirects.lock_abandoned(connection, batch)
-    for one in abandoned:
-        await redirects.save_session(connection, replace(one, step=FormStep.END, outcome=Reentry.SESSION_EXPIRED))
-        await drop_own_access(connection, one)
-    return len(abandoned)
+    """Who closed the form before its end has not agreed to anything: nothing is kept, but what was paid is paid."""
+    ended = 0
+    for one in await redirects.lock_abandoned(connection, batch):
+        outcome = await _find_outcome(connection, one)
+        if outcome is not None:
+            await redirects.save_session(connection, replace(one, step=FormStep.END, outcome=outcome))
+            await drop_own_access(connection, one)
+            ended += 1
+    return ended
+
+
+async def _find_outcome(connection: Connection, session: FormSession) -> Reentry | None:
+    """None while a payment is with the bank: the next look will know more."""
+    if session.payment_id is None:
+        return Reentry.SESSION_EXPIRED
+    found = await payments.find_payment(connection, user_of(session.principal), session.payment_id)
+    return Reentry.SESSION_EXPIRED if found is None else find_payment_outcome(session, found[0])
 
 
 async def drop_own_access(connection: Connection, session: FormSession) -> None:

@@ -7,13 +7,14 @@ session where it stands now, never where the page thought it was.
 import asyncio
 import secrets
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 from kontor.domain.accesses import AccessStatus
-from kontor.domain.callbacks import CallbackRules, add_to_query, check_callback
 from kontor.domain.errors import InvalidError
+from kontor.domain.payments import Payment
 from kontor.domain.principals import Principal
 from kontor.domain.providers import Provider
 from kontor.domain.redirects import FormSession, FormStep, Look, Reentry, UseCase
@@ -22,11 +23,16 @@ from kontor.domain.secrets import Secret
 from kontor.services import auditing
 from kontor.services.accesses import Accesses, AccessView, user_of
 from kontor.services.consents import Consents, ConsentView
+from kontor.services.form_callbacks import FormCallbacks, find_target
 from kontor.services.form_dialogues import FormDialogues
+from kontor.services.form_payments import FormPayments
 from kontor.services.form_sessions import FormSessions, SessionGoneError, StaleStepError, drop_own_access
+from kontor.services.payment_dialogues import PaymentView
+from kontor.services.payment_drafts import PaymentDrafts
+from kontor.services.payments import Payments
 from kontor.services.providers import Providers, find_missing_fields
 from kontor.services.tenants import hash_secret
-from kontor.storage import accesses, redirects, tenants
+from kontor.storage import accesses, payments, redirects
 from kontor.storage.database import Connection, Database
 
 SESSION_LIFETIME = timedelta(minutes=15)
@@ -43,15 +49,22 @@ class FormView:
     provider: Provider | None = None
     consent: ConsentView | None = None
     access: AccessView | None = None
+    payment: PaymentView | None = None
+    sources: tuple[AccessView, ...] = ()
+    banks: Mapping[UUID, str] = field(default_factory=dict)
 
 
 class Redirects:
+    """`payments` is what a form does beyond this for a payment; its pages use it directly."""
+
     def __init__(
         self,
         database: Database,
         providers: Providers,
         added: Accesses,
         consents: Consents,
+        paying: Payments,
+        drafts: PaymentDrafts,
         *,
         return_url: str,
         is_loopback_allowed: bool,
@@ -61,17 +74,23 @@ class Redirects:
         self._accesses = added
         self._sessions = FormSessions(database)
         self._dialogues = FormDialogues(self._sessions, added, consents, return_url)
-        self._is_loopback_allowed = is_loopback_allowed
+        self.payments = FormPayments(self._sessions, drafts, paying, return_url)
+        self._callbacks = FormCallbacks(database, is_loopback_allowed=is_loopback_allowed)
 
     # The tenant's side
 
     async def check_callback(self, principal: Principal, url: str) -> str:
         """The URL, when the tenant's allow-list has it; else InvalidError."""
-        async with self._database.connect() as connection:
-            return check_callback(url, await self._rules(connection, principal.tenant_name))
+        return await self._callbacks.check(principal, url)
 
     async def start_session(
-        self, principal: Principal, use_case: UseCase, access_id: str, callback_url: str | None, customer_ip: str | None
+        self,
+        principal: Principal,
+        use_case: UseCase,
+        access_id: str,
+        callback_url: str | None,
+        customer_ip: str | None,
+        payment_id: UUID | None = None,
     ) -> Secret:
         """A session for the user; the handle that is returned opens it once."""
         handle = Secret(secrets.token_urlsafe(32))
@@ -84,8 +103,13 @@ class Redirects:
             step=FormStep.LEGAL,
             expires_at=datetime.now(UTC) + SESSION_LIFETIME,
             customer_ip=customer_ip,
+            payment_id=payment_id,
         )
         async with self._database.transaction() as connection:
+            if payment_id is not None:
+                found = await payments.find_payment(connection, user_of(principal), payment_id)
+                is_fixed = found is not None and found[0].lease_key is not None and found[2] is None
+                session = replace(session, is_source_fixed=is_fixed)
             await redirects.insert_session(connection, session, hash_secret(handle.reveal()))
             actor = auditing.name_actor(principal)
             subject = f"user {principal.user_pseudonym} session {session.id} {use_case}"
@@ -118,7 +142,7 @@ class Redirects:
             if was_opened:
                 return await self._recognise(connection, session, cookie)
             look = await redirects.find_look(connection, session.principal.tenant_id)
-            chosen, problem = await self._choose_callback(connection, session, appended_callback)
+            chosen, problem = await self._callbacks.choose(connection, session, appended_callback)
             await redirects.open_session(
                 connection,
                 session.id,
@@ -141,17 +165,6 @@ class Redirects:
             raise SessionGoneError
         return cookie
 
-    async def _choose_callback(
-        self, connection: Connection, session: FormSession, appended: str | None
-    ) -> tuple[str | None, Reentry | None]:
-        """The appended address wins over the stored one, and is checked like it."""
-        if appended is None:
-            return None, None if session.callback_url is not None else Reentry.NO_CALLBACK_URL
-        try:
-            return check_callback(appended, await self._rules(connection, session.principal.tenant_name)), None
-        except InvalidError:
-            return None, Reentry.INVALID_CALLBACK_URL
-
     async def _first_step(self, connection: Connection, session: FormSession, look: Look) -> FormSession:
         if not await redirects.has_accepted(connection, user_of(session.principal), _acceptance(look)):
             return replace(session, step=FormStep.LEGAL)
@@ -165,11 +178,15 @@ class Redirects:
         if session is None:
             raise SessionGoneError
         if session.step is not FormStep.END and session.expires_at < datetime.now(UTC):
+            if session.payment_id is not None:
+                return await self.payments.expire(session)
             return await self.finish(session, Reentry.SESSION_EXPIRED)
         return session
 
     async def view(self, session: FormSession) -> FormView:
         """What the page of the session's current step shows. Starts what can start without a click."""
+        if session.payment_id is not None:
+            return await self._view_payment(session)
         consent = None
         if session.step is FormStep.SCA:
             session, consent = await self._dialogues.advance(session)
@@ -179,6 +196,32 @@ class Redirects:
         provider_id = session.provider_id or (access.access.provider_id if access else None)
         provider = None if provider_id is None else self._providers.find(provider_id)
         return FormView(session, await self.find_look(session), provider, consent, access)
+
+    async def _view_payment(self, session: FormSession) -> FormView:
+        session, payment = await self.payments.advance(session)
+        if payment is None:
+            return FormView(session, await self.find_look(session))
+        paying = payment.payment
+        is_choosing = session.step in (FormStep.SOURCE, FormStep.PROVIDER)
+        sources = tuple(await self.payments.list_sources(session)) if is_choosing else ()
+        banks = [self._providers.find(one.access.provider_id) for one in sources]
+        return FormView(
+            session,
+            await self.find_look(session),
+            self._find_payment_provider(session, paying),
+            access=None
+            if paying.access_id is None
+            else await self._accesses.find_access(session.principal, paying.access_id),
+            payment=payment,
+            sources=sources,
+            banks={one.id: one.name for one in banks if one is not None},
+        )
+
+    def _find_payment_provider(self, session: FormSession, payment: Payment) -> Provider | None:
+        """Whose credentials are asked for, else the bank that pays."""
+        is_asking = session.step in (FormStep.PROVIDER, FormStep.CREDENTIALS)
+        provider_id = session.provider_id if is_asking else payment.provider_id
+        return None if provider_id is None else self._providers.find(provider_id)
 
     async def find_look(self, session: FormSession) -> Look:
         async with self._database.connect() as connection:
@@ -197,7 +240,10 @@ class Redirects:
             await redirects.save_session(connection, _after_legal(current))
 
     async def decline_legal(self, session: FormSession) -> None:
-        await self.finish(session, Reentry.LEGAL_NOT_ACCEPTED)
+        if session.payment_id is not None:
+            await self.payments.leave(session, Reentry.LEGAL_NOT_ACCEPTED)
+        else:
+            await self.finish(session, Reentry.LEGAL_NOT_ACCEPTED)
 
     async def choose_provider(self, session: FormSession, provider_id: UUID) -> None:
         provider = self._providers.find(provider_id)
@@ -244,7 +290,10 @@ class Redirects:
     async def answer(
         self, session: FormSession, kind: AnswerKind, value: str, seen_wrong_tans: int | None = None
     ) -> None:
-        await self._dialogues.answer(session, kind, value, seen_wrong_tans)
+        if session.payment_id is not None:
+            await self.payments.answer(session, kind, value, seen_wrong_tans)
+        else:
+            await self._dialogues.answer(session, kind, value, seen_wrong_tans)
 
     async def confirm_accounts(self, session: FormSession, chosen: set[UUID]) -> bool:
         """Keep the chosen products and finish. False when there is something to choose and nothing was chosen."""
@@ -264,6 +313,9 @@ class Redirects:
 
     async def retry(self, session: FormSession) -> None:
         """After a failure that may pass: begin another dialogue with the same credentials."""
+        if session.payment_id is not None:
+            await self.payments.retry(session)
+            return
         async with self._sessions.change(session, FormStep.FAILED, FormStep.SCA) as (connection, current):
             if current.notice is not None and not current.notice.can_retry:
                 raise StaleStepError
@@ -272,6 +324,9 @@ class Redirects:
 
     async def leave(self, session: FormSession) -> None:
         """The user goes back to the tenant: after a failure with that, otherwise because they gave up."""
+        if session.payment_id is not None:
+            await self.payments.leave(session)
+            return
         if session.step is FormStep.FAILED and session.notice is not None:
             await self.finish(session, session.notice.outcome)
             return
@@ -284,9 +339,7 @@ class Redirects:
 
     def target(self, session: FormSession) -> str | None:
         """Where the user goes at the end; None where there is no safe place."""
-        if session.outcome is None or not session.outcome.has_safe_target or session.callback_url is None:
-            return None
-        return add_to_query(session.callback_url, baReentry=str(session.outcome), accessId=session.access_id)
+        return find_target(session)
 
     # Parts
 
@@ -322,18 +375,16 @@ class Redirects:
         if await accesses.find_access(connection, user_of(session.principal), session.access_id) is not None:
             raise InvalidError("this access has been added meanwhile", session.access_id)
 
-    async def _rules(self, connection: Connection, tenant_name: str) -> CallbackRules:
-        tenant = await tenants.find_tenant(connection, tenant_name)
-        assert tenant is not None
-        # A list of bases is a redirect tenant's duty; a regulated one may do without, and is then not restricted.
-        is_free = tenant.is_regulated and not tenant.callback_bases
-        is_any_allowed = tenant.is_any_callback_allowed or is_free
-        return CallbackRules(tenant.callback_bases, is_any_allowed, self._is_loopback_allowed)
+
+_FIRST_STEPS = {
+    UseCase.CREATE_ACCOUNT: FormStep.PROVIDER,
+    UseCase.AUTHENTICATE_ACCOUNT: FormStep.SCA,
+    UseCase.INITIATE_PAYMENT: FormStep.PAYMENT,
+}
 
 
 def _after_legal(session: FormSession) -> FormSession:
-    is_new = session.use_case is UseCase.CREATE_ACCOUNT
-    return replace(session, step=FormStep.PROVIDER if is_new else FormStep.SCA)
+    return replace(session, step=_FIRST_STEPS[session.use_case])
 
 
 def _acceptance(look: Look) -> str:

@@ -13,7 +13,8 @@ from kontor.storage.database import Connection
 COLUMNS = (
     "s.id, s.tenant_id, t.name, t.is_regulated, s.user_id, u.pseudonym, s.use_case, s.access_id,"
     " coalesce(s.appended_callback_url, s.callback_url), s.step, s.expires_at, s.provider_id, s.dialogue_id,"
-    " s.wrong_logins, s.notice, s.is_framed, s.outcome, s.customer_ip"
+    " s.wrong_logins, s.notice, s.is_framed, s.outcome, s.customer_ip, s.payment_id,"
+    " s.is_source_fixed, s.checking_at, s.is_payee_matched"
 )
 JOINS = "redirect_sessions s join tenants t on t.id = s.tenant_id join users u on u.id = s.user_id and u.is_active"
 
@@ -35,13 +36,18 @@ def _session(row: Sequence[Any]) -> FormSession:
         is_framed=row[15],
         outcome=None if row[16] is None else Reentry(row[16]),
         customer_ip=row[17],
+        payment_id=row[18],
+        is_source_fixed=row[19],
+        checking_at=row[20],
+        is_payee_matched=row[21],
     )
 
 
 async def insert_session(connection: Connection, session: FormSession, handle_hash: bytes) -> None:
     await connection.execute(
         "insert into redirect_sessions (id, handle_hash, tenant_id, user_id, use_case, access_id, callback_url,"
-        " customer_ip, step, expires_at) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        " customer_ip, step, expires_at, payment_id, is_source_fixed)"
+        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [
             session.id,
             handle_hash,
@@ -53,6 +59,8 @@ async def insert_session(connection: Connection, session: FormSession, handle_ha
             session.customer_ip,
             str(session.step),
             session.expires_at,
+            session.payment_id,
+            session.is_source_fixed,
         ],
     )
 
@@ -92,7 +100,7 @@ async def lock_session(connection: Connection, session_id: UUID) -> FormSession 
 async def save_session(connection: Connection, session: FormSession) -> None:
     await connection.execute(
         "update redirect_sessions set step = %s, provider_id = %s, dialogue_id = %s, wrong_logins = %s, notice = %s,"
-        " outcome = %s, used_at = now() where id = %s",
+        " outcome = %s, checking_at = %s, is_payee_matched = %s, used_at = now() where id = %s",
         [
             str(session.step),
             session.provider_id,
@@ -100,6 +108,8 @@ async def save_session(connection: Connection, session: FormSession) -> None:
             session.wrong_logins,
             None if session.notice is None else str(session.notice),
             None if session.outcome is None else str(session.outcome),
+            session.checking_at,
+            session.is_payee_matched,
             session.id,
         ],
     )

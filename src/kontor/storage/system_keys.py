@@ -39,6 +39,7 @@ async def forget_all_secrets(connection: Connection) -> int:
         "delete from system_keys",
         "delete from dialogues",
         "delete from redirect_sessions",
+        "update payments set sealed = null, credentials = null",
         "update fetches set state = 'INTERRUPTED', finished_at = now(), resume_state = null"
         " where state in ('QUEUED', 'RUNNING', 'WAITING')",
     ):

@@ -1,0 +1,58 @@
+"""Verifications of payees. Every query of a customer names the user."""
+
+from uuid import UUID
+
+import msgspec
+from psycopg.types.json import Jsonb
+
+from kontor.domain.payments import PayeeResult, Verification
+from kontor.storage.database import Connection
+
+
+async def insert_verification(connection: Connection, one: Verification) -> None:
+    await connection.execute(
+        "insert into payee_verifications (user_id, id, payment_id, payees, results, expires_at)"
+        " values (%s, %s, %s, %s, %s, %s)",
+        [
+            one.user_id,
+            one.id,
+            one.payment_id,
+            Jsonb(msgspec.to_builtins(one.payees)),
+            Jsonb(msgspec.to_builtins(one.results)),
+            one.expires_at,
+        ],
+    )
+
+
+async def find_verification(connection: Connection, user_id: UUID, verification_id: UUID) -> Verification | None:
+    """One that can still be used."""
+    cursor = await connection.execute(
+        "select payment_id, payees, results, expires_at from payee_verifications"
+        " where user_id = %s and id = %s and used_at is null and expires_at > now()",
+        [user_id, verification_id],
+    )
+    row = await cursor.fetchone()
+    if row is None:
+        return None
+    payees = msgspec.convert(row[1], tuple[tuple[str, str], ...])
+    results = msgspec.convert(row[2], tuple[PayeeResult, ...])
+    return Verification(verification_id, user_id, row[0], payees, results, row[3])
+
+
+async def use_verification(connection: Connection, user_id: UUID, verification_id: UUID) -> bool:
+    """False when it was used before, by whomever came first."""
+    cursor = await connection.execute(
+        "update payee_verifications set used_at = now()"
+        " where user_id = %s and id = %s and used_at is null and expires_at > now()",
+        [user_id, verification_id],
+    )
+    return cursor.rowcount == 1
+
+
+async def delete_old_verifications(connection: Connection, batch: int) -> int:
+    cursor = await connection.execute(
+        "delete from payee_verifications where (user_id, id) in"
+        " (select user_id, id from payee_verifications where expires_at < now() - interval '1 day' limit %s)",
+        [batch],
+    )
+    return cursor.rowcount

@@ -1,0 +1,64 @@
+"""The whole service in this process, at a scripted bank: no socket, no worker, the real database."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from paying import Desk, Payer, make_tenant
+from scripted_bank import ScriptedBank
+
+from kontor import bootstrap
+from kontor.api.app import make_app
+from kontor.connectors.registry import Registry
+
+
+@asynccontextmanager
+async def serving(app: Any) -> AsyncIterator[None]:
+    """The application's lifespan, for the time of a block."""
+    to_app: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+    from_app: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+    scope = {"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}
+    running = asyncio.create_task(app(scope, to_app.get, from_app.put))
+    await to_app.put({"type": "lifespan.startup"})
+    started = await from_app.get()
+    assert started["type"] == "lifespan.startup.complete", started
+    yield
+    await to_app.put({"type": "lifespan.shutdown"})
+    await from_app.get()
+    await running
+
+
+@pytest.fixture(scope="session")
+async def desk(settings: Any) -> AsyncIterator[Desk]:
+    """The service and its bank, with one regulated and one redirect tenant."""
+    bank = ScriptedBank()
+    own = replace(settings, pool_size=8, demo=False)
+    original = bootstrap.make_registry
+    bootstrap.make_registry = lambda _: Registry([bank])
+    try:
+        async with bootstrap.open_services(own, "kontor tests, payments") as services:
+
+            @asynccontextmanager
+            async def lend() -> AsyncIterator[Any]:
+                yield services
+
+            app = make_app(own, lend)
+            async with (
+                serving(app),
+                httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=own.base_url, timeout=120) as http,
+            ):
+                regulated = await make_tenant(services, is_regulated=True)
+                redirecting = await make_tenant(services, is_regulated=False)
+                yield Desk(services, bank, http, regulated, redirecting)
+    finally:
+        bootstrap.make_registry = original
+
+
+@pytest.fixture
+async def payer(desk: Desk) -> Payer:
+    """A new user with an access and a product to pay from, at the scripted bank."""
+    return await desk.new_payer()

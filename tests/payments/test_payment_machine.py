@@ -1,0 +1,128 @@
+"""Random answers, banks and faults. The books of the bank and what the caller was told must agree at every moment."""
+
+from uuid import uuid4
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from paying import DETAILS, Transfer
+from scripted_bank import LIST, MOCK, PHONE, TABLET
+
+from kontor.connectors.base import Failed, FailureKind
+from kontor.domain.payments import PayeeMatch, PayeeResult
+
+ANSWERS = {
+    "method": {"chosenScaMethodId": "901"},
+    "unknown method": {"chosenScaMethodId": "777"},
+    "medium": {"chosenScaMedia": "Handy"},
+    "unknown medium": {"chosenScaMedia": "Toaster"},
+    "right": {"scaAuthenticationData": "12"},
+    "wrong": {"scaAuthenticationData": "99"},
+    "returned": {"scaAuthenticationData": "code=1"},
+    "confirmed": {},
+}
+MOVES = [*ANSWERS, "poll", "cancel", "confirm_vop", "order again", "recover", "expire"]
+FINAL = {"BA1111", "BA1112", "BA1104", "BA3040", "BA3060", "BA999", "BA1051"}
+MOVED = {"BA1111", "BA1112"}
+
+plans = st.fixed_dictionaries(
+    {
+        "methods": st.sampled_from([(MOCK,), (MOCK, LIST), ()]),
+        "media": st.sampled_from([(), (PHONE,), (PHONE, TABLET)]),
+        "way": st.sampled_from(["tan", "tan", "confirmation", "redirect", "none"]),
+        "polls": st.integers(1, 3),
+        "payees": st.sampled_from([(), (PayeeResult(PayeeMatch.NO_MATCH),), (PayeeResult(PayeeMatch.MATCH),)]),
+        "fault": st.sampled_from(["", "", "", "before", "after-gate", "after-execution", "unknown"]),
+        "verdict": st.sampled_from([None, None, None, Failed(FailureKind.REJECTED), Failed(FailureKind.NO_FUNDS)]),
+        "gates_tan": st.booleans(),
+    }
+)
+
+
+async def drive(desk, plan, moves):
+    payer = await desk.new_payer(**plan)
+    query = {"paymentId": str(uuid4())}
+    transfer = Transfer(payer, (await payer.order(query=query)).json())
+    ended = None
+    await check(transfer, ended)
+    for move in moves:
+        await make_move(payer, transfer, query, move)
+        await transfer.read()
+        ended = await check(transfer, ended)
+    if await transfer.state() == "UNKNOWN":
+        await make_move(payer, transfer, query, "recover")
+        await transfer.read()
+        await check(transfer, None)
+        assert transfer.codes[-1] in FINAL, "the bank has told"
+    await follow_everything(payer, transfer)
+
+
+async def make_move(payer, transfer, query, move):
+    here = transfer.href("self")
+    match move:
+        case "poll":
+            answer = await payer.get(f"{here}/poll")
+        case "cancel" | "confirm_vop":
+            answer = await payer.post(f"{here}/{move.replace('_', '-')}", {})
+        case "order again":
+            answer = await payer.order({"instant": False, "transferDetails": DETAILS}, query=query)
+            assert answer.status_code == 200
+        case "recover":
+            due = "update payments set next_lookup_at = now() where id = %s and next_lookup_at is not null"
+            await payer.desk.execute(due, transfer.id)
+            await payer.desk.services.payments.recovery.recover()
+            return
+        case "expire":
+            over = "update payments set expires_at = now() where id = %s and state = 'OPEN' and fence is null"
+            await payer.desk.execute(over, transfer.id)
+            return
+        case _:
+            answer = await payer.post(here, ANSWERS[move])
+    assert answer.status_code in (200, 400, 409), answer.text
+
+
+async def check(transfer, ended):
+    """The invariants. Returns how it ended, if it has."""
+    state, last = await transfer.state(), transfer.codes[-1]
+    assert transfer.executions <= 1
+    if last in MOVED:
+        assert transfer.executions == 1, "told that money moved, and it did"
+    if transfer.executions == 1:
+        assert last in {*MOVED, "BA1113"}, "money moved: said so, or admitted not to know"
+    assert (last == "BA1113") is (state == "UNKNOWN"), "unknown only while it truly is"
+    if ended is not None and ended != "BA1113":
+        assert last == ended, "what is final stays"
+    is_open = state == "OPEN"
+    assert ({"self"} < set(transfer.rels)) is (is_open or state in ("UNKNOWN", "EXECUTED", "ACCEPTED"))
+    assert ("cancel" in transfer.rels) is is_open
+    return None if is_open else last
+
+
+async def follow_everything(payer, transfer):
+    """Each relation that is offered works. The ones that end a payment come last."""
+    bodies = {
+        "set_method": ANSWERS["method"], "set_medium": ANSWERS["medium"],
+        "authenticate": {"scaAuthenticationData": "12"}, "confirm_vop": {}, "cancel": {},
+    }  # fmt: skip
+    for _ in range(8):
+        steps = [one for one in transfer.rels if one in bodies or one == "poll"]
+        if not steps:
+            break
+        rel = steps[0]
+        body = bodies.get(rel)
+        if rel == "authenticate" and "poll" in transfer.rels:
+            body = {}
+        if rel == "authenticate" and "redirect_url" in transfer.rels:
+            body = {"scaAuthenticationData": "code=1"}
+        href = transfer.href(rel)
+        answer = await (payer.get(href) if rel == "poll" else payer.post(href, body))
+        assert answer.status_code == 200, f"{rel} was offered and answered {answer.text}"
+        await transfer.read()
+    for rel in ("self", "get_single_transfer"):
+        if rel in transfer.rels:
+            assert (await payer.get(transfer.href(rel))).status_code == 200
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(plans, st.lists(st.sampled_from(MOVES), max_size=8))
+async def test_whatever_is_answered_the_books_agree(desk, plan, moves):
+    await drive(desk, plan, moves)

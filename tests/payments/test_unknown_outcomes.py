@@ -1,0 +1,357 @@
+"""Processes that die, banks that fall silent: what is said is true, and nothing is sent again."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from paying import CUSTOMER
+
+from kontor.connectors.base import Done, Failed, FailureKind, Fetched
+from kontor.domain.payments import PaymentOutcome
+
+SOON = "update payments set next_lookup_at = now() where id = %s and next_lookup_at is not null"
+
+
+async def recover(transfer):
+    """What the worker does every few seconds, as if the time for it had come."""
+    await transfer.payer.desk.execute(SOON, transfer.id)
+    await transfer.payer.desk.services.payments.recovery.recover()
+    await transfer.read()
+
+
+async def start_held(payer, place):
+    """A payment that is held up at the bank; (task, payment id)."""
+    payer.plan.held_at = place
+    payment_id = str(uuid4())
+    task = asyncio.create_task(payer.pay(query={"paymentId": payment_id}))
+    assert await asyncio.to_thread(payer.plan.at_the_door.wait, 60)
+    return task, payment_id
+
+
+async def lose_lease(desk, payment_id):
+    """As if its process had died, or slept for too long: the lease runs out."""
+    await desk.execute(
+        "update credential_leases set until = now() - interval '1 second'"
+        " where key = (select lease_key from payments where id = %s)",
+        payment_id,
+    )
+
+
+async def read(payer, payment_id):
+    return (await payer.get(f"{CUSTOMER}/payment/single-transfer/{payment_id}")).json()
+
+
+def codes(status):
+    return [one["code"] for one in status["messages"]]
+
+
+@pytest.mark.parametrize(
+    ("fault", "told", "in_the_end", "executions"),
+    [
+        ("before", "BA999", "BA999", 0),
+        ("after-gate", "BA1113", "BA1104", 0),
+        ("after-execution", "BA1113", "BA1111", 1),
+        ("unknown", "BA1113", "BA1111", 1),
+    ],
+)
+async def test_whatever_breaks_the_truth_is_told(desk, fault, told, in_the_end, executions):
+    payer = await desk.new_payer(fault=fault)
+    transfer = await (await payer.pay()).tan()
+    assert transfer.codes == [told]
+    if told == "BA1113":
+        assert (transfer.rels, await transfer.state()) == (["self", "get_single_transfer"], "UNKNOWN")
+        again = await payer.post(transfer.href("self"), {"scaAuthenticationData": "12"})
+        assert (again.status_code, codes(again.json())) == (409, ["BA1113"])
+    await recover(transfer)
+    assert (transfer.codes, transfer.executions) == ([in_the_end], executions)
+    await recover(transfer)
+    assert (transfer.codes, transfer.executions) == ([in_the_end], executions)
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        RuntimeError("broken"),
+        Failed(FailureKind.UNREACHABLE),
+        Failed(FailureKind.INTERNAL),
+        Failed(FailureKind.REJECTED, is_outcome_unknown=True),
+        Done(Fetched({})),
+    ],
+)
+async def test_after_sending_nothing_but_the_banks_word_counts(desk, verdict):
+    payer = await desk.new_payer(verdict=verdict)
+    transfer = await (await payer.pay()).tan()
+    assert transfer.codes == ["BA1113"]
+    await recover(transfer)
+    assert transfer.codes == ["BA1104"]
+
+
+@pytest.mark.parametrize(
+    ("lookup", "code"),
+    [
+        (PaymentOutcome.EXECUTED, "BA1111"),
+        (PaymentOutcome.ACCEPTED, "BA1112"),
+        (PaymentOutcome.REJECTED, "BA1104"),
+        (PaymentOutcome.NEVER, "BA1104"),
+        (PaymentOutcome.UNKNOWN, "BA1113"),
+        (Failed(FailureKind.UNREACHABLE), "BA1113"),
+        (Failed(FailureKind.NOT_SUPPORTED), "BA1113"),
+        (Failed(FailureKind.WRONG_CREDENTIALS), "BA1113"),
+    ],
+)
+async def test_the_bank_is_asked_what_became_of_it(desk, lookup, code):
+    payer = await desk.new_payer(fault="unknown", lookup=lookup)
+    transfer = await (await payer.pay()).tan()
+    await recover(transfer)
+    assert transfer.codes == [code]
+    assert transfer.executions == 1
+
+
+async def test_a_refused_login_is_not_tried_again(desk):
+    payer = await desk.new_payer(fault="unknown", lookup=Failed(FailureKind.WRONG_CREDENTIALS))
+    transfer = await (await payer.pay()).tan()
+    for _ in range(3):
+        await recover(transfer)
+    assert desk.bank.lookups.count(transfer.bank_id) == 1
+
+
+async def test_the_pauses_between_questions_grow(desk):
+    payer = await desk.new_payer(fault="unknown", lookup=PaymentOutcome.UNKNOWN)
+    transfer = await (await payer.pay()).tan()
+    pauses = []
+    for _ in range(4):
+        await recover(transfer)
+        ((pause,),) = await desk.execute(
+            "select extract(epoch from next_lookup_at - now()) from payments where id = %s", transfer.id
+        )
+        pauses.append(float(pause))
+        await desk.execute("update payments set changed_at = now() where id = %s", transfer.id)
+    assert pauses == sorted(pauses)
+    assert pauses[-1] > 2 * pauses[0]
+    assert desk.bank.lookups.count(transfer.bank_id) == 4
+
+
+async def test_an_accepted_payment_is_asked_about_after_its_day(desk):
+    payer = await desk.new_payer(outcome=PaymentOutcome.ACCEPTED)
+    day = datetime.now(UTC).date() + timedelta(days=10)
+    body = {"instant": False, "requestedExecutionDate": day.isoformat()}
+    first = await payer.pay()
+    transfer = await payer.pay(body=body | {"transferDetails": first.status["transfer"]["transferDetails"]})
+    await transfer.tan()
+    ((due,),) = await desk.execute("select next_lookup_at from payments where id = %s", transfer.id)
+    assert due.date() >= day
+    payer.plan.lookup = PaymentOutcome.REJECTED
+    await recover(transfer)
+    assert transfer.codes == ["BA1104"]
+
+
+async def test_a_lookup_waits_while_the_credentials_are_in_use(desk):
+    payer = await desk.new_payer(fault="unknown")
+    transfer = await (await payer.pay()).tan()
+    payer.plan.fault, payer.plan.way = "", "none"
+    task, _ = await start_held(payer, "begin")
+    await recover(transfer)
+    assert transfer.codes == ["BA1113"]
+    payer.plan.door.set()
+    await task
+    await recover(transfer)
+    assert transfer.codes == ["BA1111"]
+
+
+# Processes that die, or are paused
+
+
+async def test_a_process_that_dies_before_sending_has_sent_nothing(desk):
+    """Nobody is told that it might be executed: at once, not only when the dialogue has run out."""
+    payer = await desk.new_payer(way="none")
+    task, payment_id = await start_held(payer, "before-gate")
+    assert codes(await read(payer, payment_id)) == []
+    await lose_lease(desk, payment_id)
+    status = await read(payer, payment_id)
+    assert codes(status) == ["BA3040"]
+    # The process was only asleep: the gate is closed to it, and it learns what was decided.
+    payer.plan.door.set()
+    late = await task
+    assert (late.status, late.executions) == (status, 0)
+    assert "payment.send" not in await payer.audit(payment_id)
+
+
+async def test_a_process_that_dies_after_sending_leaves_it_unknown(desk):
+    payer = await desk.new_payer(way="none")
+    task, payment_id = await start_held(payer, "after-gate")
+    assert codes(await read(payer, payment_id)) == ["BA1113"]
+    await lose_lease(desk, payment_id)
+    assert codes(await read(payer, payment_id)) == ["BA1113"]
+    # Asked before it arrived: the bank will not take it any more, also not from the process that wakes up now.
+    await desk.execute(SOON, payment_id)
+    await desk.services.payments.recovery.recover()
+    assert codes(await read(payer, payment_id)) == ["BA1104"]
+    payer.plan.door.set()
+    late = await task
+    assert (late.codes, late.executions) == (["BA1104"], 0)
+
+
+async def test_a_process_that_comes_back_with_the_banks_word_may_say_it(desk):
+    payer = await desk.new_payer(way="none")
+    task, payment_id = await start_held(payer, "after-gate")
+    await lose_lease(desk, payment_id)
+    assert codes(await read(payer, payment_id)) == ["BA1113"]
+    payer.plan.door.set()
+    late = await task
+    assert (late.codes, late.executions) == (["BA1111"], 1)
+    assert codes(await read(payer, payment_id)) == ["BA1111"]
+
+
+async def test_the_worker_closes_what_dead_processes_left(desk):
+    payer = await desk.new_payer(way="none")
+    task, payment_id = await start_held(payer, "after-gate")
+    await lose_lease(desk, payment_id)
+    await desk.services.payments.recovery.recover()
+    rows = await desk.execute("select state from payments where id = %s", payment_id)
+    assert rows[0][0] in ("UNKNOWN", "FAILED")
+    payer.plan.door.set()
+    await task
+
+
+async def test_a_tan_attempt_whose_process_died_is_closed(desk, payer):
+    transfer = await payer.pay()
+    payer.plan.held_at = "before-gate"
+    task = asyncio.create_task(payer.post(transfer.href("authenticate"), {"scaAuthenticationData": "12"}))
+    assert await asyncio.to_thread(payer.plan.at_the_door.wait, 60)
+    await transfer.read()
+    assert (transfer.codes, transfer.rels) == ([], ["self", "get_single_transfer"])
+    await lose_lease(desk, transfer.id)
+    await transfer.read()
+    assert transfer.codes == ["BA3040"]
+    payer.plan.door.set()
+    answer = await task
+    assert (answer.status_code, codes(answer.json()), transfer.executions) == (200, ["BA3040"], 0)
+
+
+@pytest.mark.parametrize(("place", "told"), [("before-gate", "BA1051"), ("after-gate", "BA1113")])
+async def test_a_bank_that_takes_too_long(desk, monkeypatch, place, told):
+    """Before the gate it is closed to the thread that is still there; after it nobody knows."""
+    payer = await desk.new_payer(way="none", held_at=place)
+    monkeypatch.setattr(desk.services.payments.dialogues._calls, "_step_seconds", 0.3)
+    transfer = await payer.pay()
+    assert transfer.codes == [told]
+    if place == "before-gate":
+        payer.plan.door.set()
+        await asyncio.sleep(0.3)
+        assert transfer.executions == 0
+        await transfer.read()
+        assert transfer.codes == [told]
+    else:
+        await recover(transfer)
+        payer.plan.door.set()
+        await asyncio.sleep(0.3)
+        assert (transfer.codes, transfer.executions) == (["BA1104"], 0)
+
+
+async def test_a_caller_that_goes_away_stops_nothing(desk):
+    payer = await desk.new_payer(way="none")
+    task, payment_id = await start_held(payer, "after-gate")
+    task.cancel()
+    payer.plan.door.set()
+    for _ in range(600):
+        status = await read(payer, payment_id)
+        if codes(status) == ["BA1111"]:
+            break
+        await asyncio.sleep(0.05)
+    assert codes(status) == ["BA1111"]
+
+
+# The gate
+
+
+async def test_the_gate_is_closed_to_a_user_who_was_deactivated(desk):
+    payer = await desk.new_payer(way="none")
+    task, payment_id = await start_held(payer, "before-gate")
+    await desk.execute("update users set is_active = false where id = %s", payer.principal.user_id)
+    payer.plan.door.set()
+    transfer = await task
+    assert (transfer.codes, transfer.executions) == (["BA999"], 0)
+    assert "payment.send" not in await payer.audit(payment_id)
+
+
+async def test_the_gate_is_closed_when_the_access_was_deleted(desk):
+    payer = await desk.new_payer(way="none")
+    task, _ = await start_held(payer, "before-gate")
+    await desk.http.delete(f"{CUSTOMER}/bankzugaenge/{payer.access_id}", headers=payer.headers)
+    payer.plan.door.set()
+    transfer = await task
+    assert (transfer.codes, transfer.executions) == (["BA999"], 0)
+
+
+async def test_the_gate_is_closed_to_who_has_lost_the_lease(desk):
+    payer = await desk.new_payer(way="none")
+    task, payment_id = await start_held(payer, "before-gate")
+    await desk.execute(
+        "update credential_leases set fence = nextval('lease_fences'), holder = %s"
+        " where key = (select lease_key from payments where id = %s)",
+        uuid4(),
+        payment_id,
+    )
+    payer.plan.door.set()
+    transfer = await task
+    assert transfer.executions == 0
+    await transfer.read()
+    assert transfer.codes in (["BA999"], ["BA3040"])
+
+
+async def test_records_of_payments_outlive_the_access(desk, payer):
+    transfer = await (await payer.pay()).tan()
+    await desk.http.delete(f"{CUSTOMER}/bankzugaenge/{payer.access_id}", headers=payer.headers)
+    await transfer.read()
+    assert transfer.codes == ["BA1111"]
+
+
+async def test_old_records_go_when_the_tenant_need_not_keep_them(desk, payer):
+    transfer = await (await payer.pay()).tan()
+    await desk.execute("update payments set created_at = now() - interval '100 days' where id = %s", transfer.id)
+    await desk.services.housekeeping.clean()
+    assert (await transfer.read())["messages"]
+    await desk.execute("update tenants set payment_retention_days = 99 where id = %s", payer.principal.tenant_id)
+    await desk.services.housekeeping.clean()
+    assert (await payer.get(transfer.href("self"))).status_code == 404
+    await desk.execute("update tenants set payment_retention_days = 3650 where id = %s", payer.principal.tenant_id)
+
+
+# Orders that lie at the bank while the user confirms them
+
+
+@pytest.fixture
+async def lying(desk):
+    """A transfer that has left for the bank, which executes it as soon as the user confirms in the app."""
+    payer = await desk.new_payer(way="confirmation", polls=2, gates_challenge=True)
+    return await payer.pay()
+
+
+async def test_what_lies_at_the_bank_is_confirmed_but_not_cancelled(lying):
+    assert (lying.codes, lying.rels) == (["BA3030"], ["self", "authenticate", "poll"])
+    assert await lying.state() == "SENDING"
+    answer = await lying.payer.post(lying.href("self") + "/cancel", {})
+    assert (answer.status_code, answer.json()) == (409, lying.status)
+    await lying.answer("poll")
+    await lying.answer("poll")
+    assert (lying.codes, lying.executions) == (["BA1111"], 1)
+
+
+async def test_what_lies_at_the_bank_is_unknown_when_nobody_confirms_in_time(lying):
+    await lying.payer.desk.execute("update payments set expires_at = now() where id = %s", lying.id)
+    await lying.read()
+    assert lying.codes == ["BA1113"]
+    await recover(lying)
+    assert (lying.codes, lying.executions) == (["BA1104"], 0)
+
+
+async def test_an_erased_users_unknown_payment_is_left_alone(desk):
+    payer = await desk.new_payer(fault="unknown")
+    transfer = await (await payer.pay()).tan()
+    await desk.execute("delete from users where id = %s", payer.principal.user_id)
+    await desk.execute(SOON, transfer.id)
+    await desk.services.payments.recovery.recover()
+    rows = await desk.execute("select state, sealed, next_lookup_at is null from payments where id = %s", transfer.id)
+    assert rows == [("UNKNOWN", None, False)]
+    assert transfer.bank_id not in desk.bank.lookups
