@@ -98,6 +98,7 @@ def change_tenant(
     callback_base: Bases = None,
     any_callback: Annotated[bool | None, Parameter(help="Allow every callback URL, or not.")] = None,
     min_password_length: int | None = None,
+    payment_retention_days: Annotated[int | None, Parameter(help="How long records of payments are kept.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Change a tenant's settings; what is not given stays."""
@@ -107,6 +108,7 @@ def change_tenant(
         "callback_bases": None if callback_base is None else tuple(callback_base),
         "is_any_callback_allowed": any_callback,
         "min_password_length": None if min_password_length is None else _check_length(min_password_length),
+        "payment_retention_days": None if payment_retention_days is None else _check_days(payment_retention_days),
     }
     changes = {key: value for key, value in given.items() if value is not None}
     changed = use_services(lambda one: one.tenant_administration.change_tenant(name, **changes))
@@ -298,6 +300,7 @@ def _tenant_facts(one: Tenant) -> dict[str, object]:
         "callbackBases": list(one.callback_bases),
         "anyCallback": one.is_any_callback_allowed,
         "minPasswordLength": one.min_password_length,
+        "paymentRetentionDays": one.payment_retention_days,
     }
 
 
@@ -332,6 +335,12 @@ def _read_text(path: Path) -> str:
         return _read_file(path, "--legal-text").decode("utf-8")
     except UnicodeDecodeError:
         raise InvalidError(f"{path} is not UTF-8 text", "--legal-text") from None
+
+
+def _check_days(days: int) -> int:
+    if not 0 <= days <= 36_500:
+        raise InvalidError("must be between 0 and 36500", "--payment-retention-days")
+    return days
 
 
 def _check_length(length: int) -> int:

@@ -36,6 +36,7 @@ class Tenant:
     callback_bases: tuple[str, ...] = ()
     is_any_callback_allowed: bool = False
     min_password_length: int = 1
+    payment_retention_days: int = 3650
 
 
 @dataclass(frozen=True, slots=True)

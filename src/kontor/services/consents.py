@@ -5,7 +5,6 @@ two steps. What a step leads to is stored in one fenced transaction; a process m
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -39,13 +38,13 @@ from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
 from kontor.services.dialogue_steps import choose_alone, classify, describe, note_choice, secrets_of
 from kontor.services.fetch_results import FAILURES, FetchResults, LeaseLostError
+from kontor.services.leasing import Leasing
 from kontor.services.vault import Vault
-from kontor.storage import accesses, dialogues, leases
+from kontor.storage import accesses, dialogues
 from kontor.storage.database import Connection, Database
 from kontor.storage.leases import Lease
 
 DIALOGUE_LIFETIME = timedelta(minutes=15)
-LEASE_WAIT_SECONDS = 30
 
 
 class NotOpenError(Exception):
@@ -89,7 +88,7 @@ class Consents:
         self._vault = vault
         self._clock = clock
         self._results = results
-        self._holder = uuid4()
+        self._leasing = Leasing(database, calls)
         self._at_work: set[asyncio.Task[ConsentView]] = set()
 
     async def read_consent(self, principal: Principal, consent_id: UUID) -> ConsentView:
@@ -137,7 +136,7 @@ class Consents:
         user_id = user_of(principal)
         async with self._database.connect() as connection:
             lease_key = await self._find_lease_key(connection, user_id, access_id)
-        async with self._leased(lease_key) as lease:
+        async with self._leasing.hold(lease_key) as lease:
             async with self._database.transaction() as connection:
                 access = await accesses.lock_access(connection, user_id, access_id)
                 if access is None or await self._find_lease_key(connection, user_id, access_id) != lease_key:
@@ -181,7 +180,7 @@ class Consents:
         self, principal: Principal, consent_id: UUID, kind: AnswerKind, answer: Answer, seen_wrong_tans: int | None
     ) -> ConsentView:
         view = await self.read_consent(principal, consent_id)
-        async with self._leased(view.dialogue.lease_key) as lease:
+        async with self._leasing.hold(view.dialogue.lease_key) as lease:
             async with self._database.transaction() as connection:
                 view, access = await self._lock(connection, user_of(principal), consent_id)
                 position = view.dialogue.position
@@ -337,25 +336,6 @@ class Consents:
             await accesses.store_notices(connection, user_id, access.id, needed, needed)
         if not access.is_synced:
             await accesses.forget_credentials(connection, user_id, access.id)
-
-    @asynccontextmanager
-    async def _leased(self, key: bytes) -> AsyncIterator[Lease]:
-        """Hold the credentials for one step; wait a while for whoever has them."""
-        end = time.monotonic() + LEASE_WAIT_SECONDS
-        while True:
-            async with self._database.connect() as connection:
-                lease = await leases.take_lease(connection, key, self._holder)
-            if lease is not None:
-                break
-            if time.monotonic() > end:
-                raise BusyError("Another operation is using these credentials.")
-            await asyncio.sleep(0.1)
-        try:
-            async with self._calls.heartbeat(lease):
-                yield lease
-        finally:
-            async with self._database.connect() as connection:
-                await leases.release_lease(connection, lease)
 
 
 def _check_offered(dialogue: Dialogue, answer: Answer) -> None:

@@ -11,15 +11,16 @@ from kontor.domain.tenants import Client, ClientKind, Grant, Role, Tenant
 from kontor.storage.database import Connection
 
 TENANT_COLUMNS = (
-    "id, name, is_regulated, description, allowed_scopes, callback_bases, is_any_callback_allowed, min_password_length"
+    "id, name, is_regulated, description, allowed_scopes, callback_bases, is_any_callback_allowed,"
+    " min_password_length, payment_retention_days"
 )
 CLIENT_COLUMNS = "c.id, c.tenant_id, t.name, c.name, c.kind, c.granted_scopes, c.grants, c.description"
 ROLE_COLUMNS = "r.id, r.name, r.is_default, r.granted_scopes, r.description"
 
 
 def _tenant(row: Sequence[Any]) -> Tenant:
-    id_, name, is_regulated, description, scopes, bases, is_any, min_length = row
-    return Tenant(id_, name, is_regulated, description, tuple(scopes), tuple(bases), is_any, min_length)
+    id_, name, is_regulated, description, scopes, bases, *rest = row
+    return Tenant(id_, name, is_regulated, description, tuple(scopes), tuple(bases), *rest)
 
 
 def _client(row: Sequence[Any]) -> Client:
@@ -39,7 +40,7 @@ def _role(row: Sequence[Any]) -> Role:
 async def insert_tenant(connection: Connection, tenant: Tenant) -> None:
     try:
         await connection.execute(
-            f"insert into tenants ({TENANT_COLUMNS}) values (%s, %s, %s, %s, %s, %s, %s, %s)",
+            f"insert into tenants ({TENANT_COLUMNS}) values (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
             [
                 tenant.id,
                 tenant.name,
@@ -49,6 +50,7 @@ async def insert_tenant(connection: Connection, tenant: Tenant) -> None:
                 list(tenant.callback_bases),
                 tenant.is_any_callback_allowed,
                 tenant.min_password_length,
+                tenant.payment_retention_days,
             ],
         )
     except errors.UniqueViolation:
@@ -58,13 +60,14 @@ async def insert_tenant(connection: Connection, tenant: Tenant) -> None:
 async def update_tenant(connection: Connection, tenant: Tenant) -> None:
     await connection.execute(
         "update tenants set description = %s, allowed_scopes = %s, callback_bases = %s, is_any_callback_allowed = %s,"
-        " min_password_length = %s where id = %s",
+        " min_password_length = %s, payment_retention_days = %s where id = %s",
         [
             tenant.description,
             list(tenant.allowed_scopes),
             list(tenant.callback_bases),
             tenant.is_any_callback_allowed,
             tenant.min_password_length,
+            tenant.payment_retention_days,
             tenant.id,
         ],
     )
