@@ -1,7 +1,7 @@
 """Take a picture of each page of the web form: `.venv/bin/python scripts/screenshots.py` (needs Chromium).
 
 Starts a demo of its own in a temporary folder, goes through the form as users do, and writes to
-`docs/screenshots/webform/`.
+`docs/screenshots/webform/`. With names of scenes (`payment payees`) only those.
 """
 
 import json
@@ -22,10 +22,12 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402 (the tests' own modules come next)
 
-from banking import new_customer  # noqa: E402
+from banking import BankCustomer, new_customer  # noqa: E402
 from browser.form_driver import WRONG_TAN, Form  # noqa: E402
+from browser.payment_driver import PAYMENT_TAN, PaymentForm  # noqa: E402
 from browser.tenant_site import TenantSite  # noqa: E402
 from consenting import new_login  # noqa: E402
+from form_client import DETAILS, connect_account, product_url  # noqa: E402
 from processes import free_port  # noqa: E402
 from tenants import TenantUnderTest  # noqa: E402
 
@@ -33,6 +35,10 @@ CHROMIUM = "/usr/bin/chromium"
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 MAX_BYTES = 120_000
+BILL = {
+    "instant": True,
+    "transferDetails": DETAILS | {"recipient": "Gärtnerei Müller", "purpose": "Rechnung 2026-118", "amount": 248.9},
+}
 
 
 @contextmanager
@@ -84,13 +90,20 @@ class Camera:
         self.site = site
 
     def new_form(self, language: str = "de", *, is_phone: bool = False, is_dark: bool = False) -> Form:
+        page = self.new_page(language, is_phone=is_phone, is_dark=is_dark)
+        return Form(page, new_customer(self.tenant), self.site, language)
+
+    def new_page(self, language: str = "de", *, is_phone: bool = False, is_dark: bool = False) -> Page:
         context = self.browser.new_context(
             locale={"de": "de-DE", "en": "en-GB"}[language],
             viewport=PHONE if is_phone else DESKTOP,
             color_scheme="dark" if is_dark else "light",
             reduced_motion="reduce",
         )
-        return Form(context.new_page(), new_customer(self.tenant), self.site, language)
+        return context.new_page()
+
+    def new_payment(self, customer: BankCustomer, language: str = "de", **look: bool) -> PaymentForm:
+        return PaymentForm(self.new_page(language, **look), customer, self.site, language)
 
     def take(self, page: Page, name: str) -> None:
         page.evaluate("document.activeElement && document.activeElement.blur()")
@@ -171,6 +184,59 @@ def show_english_and_dark(camera: Camera) -> None:
     camera.take(form.page, "chiptan-desktop-english-dark")
 
 
+def show_payment(camera: Camera) -> None:
+    customer = new_customer(camera.tenant)
+    form = camera.new_payment(customer, is_phone=True)
+    form.order(body=BILL).at("legal")
+    camera.take(form.page, "payment-legal-phone")
+    access_id = connect_account(customer, new_login("demo1"))
+    form = camera.new_payment(customer)
+    form.order(product_url(customer, access_id), BILL).at("payment")
+    camera.take(form.page, "payment-desktop")
+    form = camera.new_payment(customer, is_phone=True, is_dark=True)
+    form.order(body=BILL).to_source().at("source")
+    camera.take(form.page, "payment-source-phone-dark")
+    form.pay_from_first().at("tan")
+    camera.take(form.page, "payment-tan-phone-dark")
+    form = camera.new_payment(customer)
+    form.order(body=BILL, editableDetails="true").review()
+    form.page.get_by_label(form.text("payment.iban")).fill("DE00 1234")
+    form.page.get_by_label(form.text("payment.amount_in", currency="EUR")).fill("1,234")
+    form.press("payment.next")
+    expect(form.page.get_by_role("alert")).to_be_visible()
+    camera.take(form.page, "payment-editable-desktop")
+
+
+def show_payees(camera: Camera) -> None:
+    customer = new_customer(camera.tenant)
+    connect_account(customer, new_login("demo1"))
+    for iban, language, look, name in (
+        ("DE98999999990000000008", "de", {"is_phone": True}, "payment-close-match-phone"),
+        ("DE71999999990000000009", "de", {}, "payment-no-match-desktop"),
+        ("DE44999999990000000010", "en", {"is_dark": True}, "payment-not-verified-desktop-english-dark"),
+    ):
+        form = camera.new_payment(customer, language, **look)
+        body = {"instant": False, "transferDetails": BILL["transferDetails"] | {"iban": iban}}
+        editable = "true" if "close" in name else "false"
+        form.order(body=body, editableDetails=editable).to_source().pay_from_first().at("payees")
+        camera.take(form.page, name)
+
+
+def show_payment_results(camera: Camera) -> None:
+    customer = new_customer(camera.tenant)
+    connect_account(customer, new_login("demo1"))
+    for iban, page, name in (
+        ("DE12999999990000000004", "unknown", "payment-unknown-phone"),
+        ("DE93999999990000000001", "failed", "payment-failed-phone"),
+    ):
+        form = camera.new_payment(customer, is_phone=True)
+        body = {"instant": False, "transferDetails": BILL["transferDetails"] | {"iban": iban}}
+        form.order(body=body).to_source().pay_from_first().at("tan")
+        form.page.route("**/progress", lambda route: route.abort())  # it would go on by itself
+        form.enter(PAYMENT_TAN).at(page)
+        camera.take(form.page, name)
+
+
 def show_end(camera: Camera) -> None:
     form = camera.new_form(is_phone=True)
     form.page.goto(form.start())
@@ -192,9 +258,13 @@ def main() -> None:
             show_bank_page,
             show_accounts,
             show_english_and_dark,
+            show_payment,
+            show_payees,
+            show_payment_results,
             show_end,
         ):
-            show(camera)
+            if not sys.argv[1:] or show.__name__.removeprefix("show_") in sys.argv[1:]:
+                show(camera)
         browser.close()
 
 

@@ -1,0 +1,15 @@
+"""Cashflow: what came in and went out by category or partner and by span of time, and what is to be expected."""
+
+from kontor.analysis.cashflow.findings import (
+    Cashflow,
+    Focus,
+    Level,
+    Options,
+    Prediction,
+    Reason,
+    Statistic,
+    TaggedBy,
+)
+from kontor.analysis.cashflow.series import find_cashflow
+
+__all__ = ["Cashflow", "Focus", "Level", "Options", "Prediction", "Reason", "Statistic", "TaggedBy", "find_cashflow"]

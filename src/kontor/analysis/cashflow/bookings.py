@@ -1,0 +1,86 @@
+"""Which bookings count, and under which tag.
+
+A booking counts on the day it is booked, once it is booked: pending ones and days to come are left out. Money between
+own accounts is neither income nor expense. Only euros are summed; what is in another currency is named, not converted.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+
+from kontor.analysis.cashflow.findings import Level, Options, TaggedBy
+from kontor.analysis.cashflow.spans import Cell, find_cell
+from kontor.analysis.contracts import Contract
+from kontor.analysis.records import Record
+
+CURRENCY = "EUR"
+OWN_TRANSFER = "TRANSFER_OWN"
+NET, INCOME, EXPENSES = "NET", "INCOME", "EXPENSES"
+_SAVINGS, _INVESTMENT = "SAVINGS_", "BANKFINANCE_INVESTMENT"
+# What is not a number, or beyond anything that is money, would spoil every sum that it is part of.
+_LARGEST = Decimal("1e15")
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """An outer item: aggregates share names with categories, so they are told apart."""
+
+    name: str
+    is_aggregate: bool = False
+
+
+AGGREGATES = (Tag(NET, True), Tag(INCOME, True), Tag(EXPENSES, True))
+
+
+@dataclass(slots=True)
+class Bookings:
+    """Counted bookings, and where which currency was left out: name of the tag, time, currency."""
+
+    counted: list[Record] = field(default_factory=list)
+    excluded: set[tuple[str, Cell, str]] = field(default_factory=set)
+
+
+def choose_tag(options: Options) -> Callable[[Record | Contract], str]:
+    """How a booking or contract is named under these options."""
+    if options.tagged_by is TaggedBy.BUSINESS_PARTNERS:
+        return lambda one: one.partner
+    if options.level is Level.MAIN:
+        return lambda one: one.category.partition("_")[0]
+    return lambda one: one.category
+
+
+def is_left_out(category: str, *, exclude_savings: bool) -> bool:
+    if category == OWN_TRANSFER:
+        return True
+    return exclude_savings and (category.startswith(_SAVINGS) or category == _INVESTMENT)
+
+
+def select_bookings(records: Iterable[Record], today: date, options: Options) -> Bookings:
+    """All bookings that count up to today."""
+    chosen = Bookings()
+    find_tag = choose_tag(options)
+    counted, exclude_savings = chosen.counted, options.exclude_savings
+    decided: dict[str, bool] = {}
+    for record in records:
+        if record.is_pending or record.day > today:
+            continue
+        is_out = decided.get(record.category)
+        if is_out is None:
+            is_out = decided[record.category] = is_left_out(record.category, exclude_savings=exclude_savings)
+        if is_out:
+            continue
+        if record.currency != CURRENCY:
+            chosen.excluded.add((find_tag(record), find_cell(record.day), record.currency))
+        elif record.amount.is_finite() and -_LARGEST < record.amount < _LARGEST:
+            counted.append(record)
+    return chosen
+
+
+def select_contracts(contracts: Sequence[Contract], options: Options) -> list[Contract]:
+    """The contracts whose payments count."""
+    return [
+        one
+        for one in contracts
+        if one.currency == CURRENCY and not is_left_out(one.category, exclude_savings=options.exclude_savings)
+    ]

@@ -1,0 +1,185 @@
+"""Work: jobs that begin, end or change, rises, unemployment, studies, retirement, parental leave."""
+
+from collections.abc import Iterator
+from datetime import date
+from itertools import pairwise
+
+from kontor.analysis.life_events.findings import LifeEvent
+from kontor.analysis.life_events.signs import Sign
+from kontor.analysis.life_events.spells import Course, Spell, count_days, subtract_days
+from kontor.analysis.reasons import Reason
+from kontor.analysis.records import Record
+
+# The last pay of one job and the first of the next are at most so far apart; they may overlap by less.
+CHANGE_DAYS, OVERLAP_DAYS = 100, 45
+LEAST_PAY = 450
+_LEAST_RISE, _SAME, _LARGEST_FRESH_RISE = 1.01, 1.005, 1.15
+_TOGETHER_DAYS = 100
+_SEMESTER_DAYS, _LATE_FEE_DAYS = 183, 275
+_HIGH, _GOOD, _FAIR = 0.97, 0.9, 0.8
+
+
+def list_jobs(course: Course) -> list[Spell]:
+    """Jobs to live on: side jobs are none."""
+    return [spell for spell in course.list_spells(Sign.SALARY) if spell.usual_amount >= LEAST_PAY]
+
+
+def find_career_events(course: Course) -> Iterator[LifeEvent]:
+    jobs = list_jobs(course)
+    yield from _find_job_begins(course, jobs)
+    yield from _find_job_ends(course, jobs)
+    for job in jobs:
+        yield from find_rises(job)
+    yield from _find_benefits(course)
+    yield from _find_studies(course)
+    yield from _find_retirement(course)
+
+
+def _has_leave_near(course: Course, day: date) -> bool:
+    leaves = course.list_spells(Sign.PARENTAL_ALLOWANCE)
+    days = [spell.first for spell in leaves] + [one.day for one in course.list_singles(Sign.MATERNITY_PAY)]
+    return any(-OVERLAP_DAYS <= (begin - day).days <= CHANGE_DAYS for begin in days)
+
+
+def find_predecessor(jobs: list[Spell], job: Spell) -> Spell | None:
+    """The job that this one took the place of. While both are new to the data, pay on the same days means two jobs."""
+    before = [
+        one
+        for one in jobs
+        if one is not job
+        and one.partner != job.partner
+        and one.first < job.first
+        and -OVERLAP_DAYS <= (job.first - one.last).days <= CHANGE_DAYS
+        and (one.is_over or (job.first - one.last).days > 10)
+    ]
+    return max(before, key=lambda one: one.last, default=None)
+
+
+def _find_job_begins(course: Course, jobs: list[Spell]) -> Iterator[LifeEvent]:
+    idle = course.list_spells(Sign.UNEMPLOYMENT)
+    for job in jobs:
+        if not job.has_beginning:
+            continue
+        same = [one for one in jobs if one is not job and one.partner == job.partner and one.last < job.first]
+        if same and not any(same[-1].last <= spell.first <= job.first for spell in idle):
+            continue  # back at work, after a leave
+        before = find_predecessor(jobs, job)
+        confidence = _HIGH if len(job.records) > 1 else _FAIR
+        reasons = [Reason(f"First pay of {job.partner} on {job.first}", job.ids[:2])]
+        if before is None:
+            earlier = [one for one in jobs if one.first < job.first]
+            if not earlier:
+                reasons.append(Reason("No other pay was seen before"))
+            yield LifeEvent(
+                "EMPLOYMENT_START", job.first, confidence, job.ids[:2], tuple(reasons), job.usual_amount, not earlier
+            )
+        else:
+            reasons.append(Reason(f"Last pay of {before.partner} on {before.last}", before.ids[-1:]))
+            ids = (*before.ids[-1:], *job.ids[:2])
+            yield LifeEvent("EMPLOYMENT_CHANGE", job.first, confidence, ids, tuple(reasons), job.usual_amount)
+
+
+def _find_job_ends(course: Course, jobs: list[Spell]) -> Iterator[LifeEvent]:
+    for job in jobs:
+        if not job.is_over or len(job.records) < 2:
+            continue
+        is_replaced = any(
+            one is not job
+            and (one.partner == job.partner or one.has_beginning)
+            and -OVERLAP_DAYS <= (one.first - job.last).days <= CHANGE_DAYS
+            and one.last > job.last
+            for one in jobs
+        )
+        if is_replaced or _has_leave_near(course, job.last):
+            continue
+        reasons = (
+            Reason(f"Last pay of {job.partner} on {job.last}", job.ids[-2:]),
+            Reason("The next one did not come although newer data of the account is there, and no other job began"),
+        )
+        yield LifeEvent("EMPLOYMENT_END", job.last, _GOOD, job.ids[-2:], reasons)
+
+
+def find_rises(job: Spell) -> Iterator[LifeEvent]:
+    """Pay that goes up and stays up. What varies from month to month has no rises."""
+    amounts = [float(record.amount) for record in job.records]
+    for place, (one, other) in enumerate(pairwise(amounts), start=1):
+        if other < one * _LEAST_RISE or other < max(amounts[max(0, place - 3) : place]) * _SAME:
+            continue
+        earlier, later = amounts[max(0, place - 3) : place - 1], amounts[place + 1 : place + 3]
+        is_steady = all(one / _SAME <= amount <= one * _SAME for amount in earlier)
+        stays = all(amount >= other / _SAME for amount in later)
+        if not is_steady or not stays:
+            continue
+        if not later and (len(earlier) < 2 or other > one * _LARGEST_FRESH_RISE):
+            continue
+        if later and not earlier and not all(amount <= other * _SAME for amount in later):
+            continue
+        before, raised = job.records[place - 1], job.records[place]
+        rise = raised.amount - before.amount
+        reasons = (
+            Reason(f"Pay of {job.partner} went from {before.amount} to {raised.amount}", (before.id, raised.id)),
+        )
+        confidence = _HIGH if len(later) == 2 else _GOOD if later else _FAIR
+        yield LifeEvent("SALARY_INCREASE", raised.day, confidence, (before.id, raised.id), reasons, rise)
+
+
+def _tell_begin(name: str, spell: Spell, amount_counts: bool = False) -> LifeEvent:
+    reasons = (Reason(f"First {spell.sign.value} from {spell.partner} on {spell.first}", spell.ids[:2]),)
+    confidence = _HIGH if len(spell.records) > 1 else _FAIR
+    amount = spell.usual_amount if amount_counts else None
+    return LifeEvent(name, spell.first, confidence, spell.ids[:2], reasons, amount)
+
+
+def _tell_end(name: str, spell: Spell) -> LifeEvent:
+    reasons = (
+        Reason(f"Last {spell.sign.value} from {spell.partner} on {spell.last}", spell.ids[-2:]),
+        Reason("The next one did not come although newer data of the account is there"),
+    )
+    return LifeEvent(name, spell.last, _GOOD, spell.ids[-2:], reasons)
+
+
+def _find_benefits(course: Course) -> Iterator[LifeEvent]:
+    for sign, name in ((Sign.UNEMPLOYMENT, "UNEMPLOYMENT"), (Sign.PARENTAL_ALLOWANCE, "PARENTALLEAVE")):
+        for spell in course.list_spells(sign):
+            if spell.has_beginning:
+                yield _tell_begin(f"{name}_START", spell)
+            if spell.is_over:
+                yield _tell_end(f"{name}_END", spell)
+
+
+def _tell_fees(name: str, day: date, fees: list[Record]) -> LifeEvent:
+    ids = tuple(fee.id for fee in fees)
+    return LifeEvent(name, day, _FAIR, ids, (Reason(f"Semester fees from {fees[0].day} to {fees[-1].day}", ids),))
+
+
+def _find_studies(course: Course) -> Iterator[LifeEvent]:
+    """Student aid tells best; without it, semester fees do."""
+    aids = course.list_spells(Sign.STUDENT_AID)
+    fees = course.list_singles(Sign.SEMESTER_FEE)
+    for aid in aids:
+        if aid.has_beginning and not any(
+            _SEMESTER_DAYS < (aid.first - fee.day).days < 3 * _LATE_FEE_DAYS for fee in fees
+        ):
+            yield _tell_begin("STUDY_START", aid)
+        goes_on = any(fee.day > aid.last for fee in fees) or any(other.first > aid.last for other in aids)
+        if aid.is_over and not goes_on:
+            yield _tell_end("STUDY_END", aid)
+    if aids or not fees:
+        return
+    first, last = fees[0], fees[-1]
+    if (first.day - course.data_from[first.account]).days > _LATE_FEE_DAYS:
+        yield _tell_fees("STUDY_START", first.day, fees[:2])
+    if (course.data_until[last.account] - last.day).days > _LATE_FEE_DAYS:
+        yield _tell_fees("STUDY_END", subtract_days(last.day, -_SEMESTER_DAYS), fees[-2:])
+
+
+def _find_retirement(course: Course) -> Iterator[LifeEvent]:
+    """Several pensions that begin together are one event, dated by the largest."""
+    together: list[list[Spell]] = []
+    for spell in course.list_spells(Sign.PENSION):
+        if together and count_days(spell.first, together[-1][0].first) <= _TOGETHER_DAYS:
+            together[-1].append(spell)
+        else:
+            together.append([spell])
+    if together and all(spell.has_beginning for spell in together[0]):
+        yield _tell_begin("RETIREMENT_START", max(together[0], key=lambda spell: spell.usual_amount), True)

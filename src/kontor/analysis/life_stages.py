@@ -1,0 +1,188 @@
+"""Life stages: how somebody lives now, one answer for work, children, home and savings each."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from kontor.analysis.contracts import Contract, Status
+from kontor.analysis.contracts.texts import squeeze_text
+from kontor.analysis.life_events.careers import list_jobs
+from kontor.analysis.life_events.homes import list_homes
+from kontor.analysis.life_events.signs import TRAINING, Sign
+from kontor.analysis.life_events.spells import Course, Spell, read_course, subtract_months
+from kontor.analysis.orders import order_records, select_days
+from kontor.analysis.reasons import Reason
+from kontor.analysis.records import Account, Record
+from kontor.domain.products import ProductCategory
+
+_SURE_DAYS, _FEWEST_BOOKINGS = 60, 15
+_HOME_LOANS = ("IMMO", "BAU", "HYPO", "HAUS", "WOHN")
+_SAVINGS_MONTHS = 6
+# Without an agreement, saving in so many of the last months is regular all the same.
+_REGULAR_MONTHS = 5
+_CHILD_PURCHASES = ("FAMILY_CHILDNECESSITIES", "FAMILY_CHILDACTIVITIES")
+_FEWEST_CHILD_PURCHASES = 4
+_LOOKED_AT = ("FAMILY_", "INCOME_", "SAVINGS_")
+
+
+@dataclass(frozen=True, slots=True)
+class LifeStage:
+    """`name` is the item of the tree."""
+
+    name: str
+    confidence: float
+    transaction_ids: tuple[str, ...]
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    course: Course
+    recent: Sequence[Record]
+    contracts: Sequence[Contract]
+    accounts: Sequence[Account]
+    today: date
+
+    def list_recent(self, months: int, choose: Callable[[Record], bool]) -> list[Record]:
+        """Of the last months, twelve at most."""
+        begin = subtract_months(self.today, months)
+        return [one for one in self.recent if choose(one) and one.day > begin]
+
+    def find_ongoing(self, *signs: Sign) -> Spell | None:
+        """The spell of these signs that goes on, the latest to begin."""
+        ongoing = [spell for spell in self.course.list_spells(*signs) if not spell.is_over]
+        return ongoing[-1] if ongoing else None
+
+
+def find_life_stages(
+    records: Sequence[Record], contracts: Sequence[Contract], accounts: Sequence[Account], today: date
+) -> list[LifeStage]:
+    """Exactly one stage of each group as soon as there is any booking, nothing before."""
+    return find_stages(read_course(records, contracts, accounts, today), records, contracts, accounts)
+
+
+def find_stages(
+    course: Course, records: Sequence[Record], contracts: Sequence[Contract], accounts: Sequence[Account]
+) -> list[LifeStage]:
+    """The same, where the course is known already."""
+    today = course.today
+    if not course.data_from:
+        return []
+    recent = [
+        record
+        for record in select_days(order_records(records), subtract_months(today, 12), today)
+        if record.category.startswith(_LOOKED_AT) and not record.is_pending and record.amount.is_finite()
+    ]
+    view = _View(course, recent, contracts, accounts, today)
+    return [_find_work(view), _find_parenthood(view), _find_home(view), _find_savings(view)]
+
+
+def _tell(name: str, confidence: float, text: str, ids: Sequence[str] = ()) -> LifeStage:
+    return LifeStage(name, confidence, tuple(ids), (Reason(text, tuple(ids)),))
+
+
+def _find_work(view: _View) -> LifeStage:
+    group = "LABOURMARKET_"
+    leave = view.find_ongoing(Sign.PARENTAL_ALLOWANCE)
+    if leave is not None:
+        return _tell(group + "PARENTALLEAVE", 0.96, "Parental allowance is being paid", leave.ids[-3:])
+    jobs = [job for job in list_jobs(view.course) if not job.is_over]
+    job = max(jobs, key=lambda one: one.usual_amount, default=None)
+    pension = view.find_ongoing(Sign.PENSION)
+    if pension is not None and (job is None or pension.usual_amount >= job.usual_amount):
+        return _tell(group + "RETIRED", 0.95, "A pension is being paid", pension.ids[-3:])
+    benefit = view.find_ongoing(Sign.UNEMPLOYMENT)
+    if benefit is not None and (job is None or benefit.usual_amount > job.usual_amount):
+        return _tell(group + "UNEMPLOYED", 0.95, "Unemployment benefit is being paid", benefit.ids[-3:])
+    if job is not None:
+        return _tell(group + "EMPLOYED", 0.96, f"{job.partner} pays a salary", job.ids[-3:])
+    revenue = view.list_recent(6, lambda one: one.freelancer_category == "REVENUE" and one.amount > 0)
+    if len({(one.day.year, one.day.month) for one in revenue}) >= 3:
+        return _tell(group + "SELFEMPLOYED", 0.9, "Fees came in over several months", [one.id for one in revenue[-5:]])
+    return _find_rest_of_work(view, group)
+
+
+def _find_rest_of_work(view: _View, group: str) -> LifeStage:
+    aid = view.find_ongoing(Sign.STUDENT_AID)
+    if aid is not None:
+        return _tell(group + "STUDENT", 0.95, "Student aid is being paid", aid.ids[-3:])
+    begin = subtract_months(view.today, 8)
+    fees = [one for one in view.course.list_singles(Sign.SEMESTER_FEE) if one.day > begin]
+    if fees:
+        return _tell(group + "STUDENT", 0.9, "A semester fee was paid", [one.id for one in fees])
+    side_job = view.find_ongoing(Sign.SIDE_JOB, Sign.SALARY)
+    if side_job is not None:
+        return _tell(group + "EMPLOYED", 0.7, f"{side_job.partner} pays a small salary", side_job.ids[-3:])
+    survivor = view.find_ongoing(Sign.SURVIVOR_PENSION)
+    if survivor is not None:
+        return _tell(group + "RETIRED", 0.6, "A survivor's pension is the only regular income", survivor.ids[-3:])
+    return _tell(group + "UNKNOWN", 0.5, "No regular income tells of a place at the labour market")
+
+
+def _find_parenthood(view: _View) -> LifeStage:
+    group = "PARENTHOOD_"
+    sure = view.find_ongoing(Sign.PARENTAL_ALLOWANCE, Sign.CHILDCARE)
+    if sure is not None:
+        return _tell(group + "CHILDREN", 0.97, f"Ongoing: {sure.sign.value}", sure.ids[-3:])
+    bought = view.list_recent(12, lambda one: one.category in _CHILD_PURCHASES and one.amount < 0)
+    benefit = view.find_ongoing(Sign.CHILD_BENEFIT)
+    if benefit is not None and (bought or not _is_in_training(view)):
+        return _tell(group + "CHILDREN", 0.95, "Child benefit is being paid", benefit.ids[-3:])
+    support = view.list_recent(
+        3, lambda one: one.category == "FAMILY_SUPPORT" and "KINDESUNTERHALT" in squeeze_text(one.purpose)
+    )
+    if support:
+        return _tell(group + "CHILDREN", 0.93, "Child support is being paid", [one.id for one in support])
+    if len(bought) >= _FEWEST_CHILD_PURCHASES:
+        return _tell(group + "CHILDREN", 0.8, "Purchases for children were made", [one.id for one in bought[-5:]])
+    days = (view.today - view.course.first_day).days
+    if days < _SURE_DAYS or view.course.count < _FEWEST_BOOKINGS:
+        return _tell(group + "UNKNOWN", 0.5, "There is too little data to tell")
+    return _tell(group + "NOCHILDREN", 0.85, "Nothing is paid or received for children")
+
+
+def _is_in_training(view: _View) -> bool:
+    """Trainees and students may get the child benefit that is paid for themselves."""
+    if view.find_ongoing(Sign.STUDENT_AID) is not None:
+        return True
+    pay = view.find_ongoing(Sign.SALARY)
+    return pay is not None and TRAINING.search(squeeze_text(pay.records[-1].purpose)) is not None
+
+
+def _find_home(view: _View) -> LifeStage:
+    group = "HOUSING_"
+    rents = [home for home in list_homes(view.course) if not home.is_over]
+    rents += [spell for spell in view.course.list_spells(Sign.ROOM) if not spell.is_over]
+    mortgage = view.find_ongoing(Sign.MORTGAGE)
+    lets = view.list_recent(6, lambda one: one.category == "INCOME_RENTAL" and one.amount > 0)
+    if mortgage is not None and not (rents and lets):
+        return _tell(group + "OWNERMORTGAGE", 0.93, "A mortgage is being paid", mortgage.ids[-3:])
+    if rents:
+        return _tell(group + "TENANT", 0.96, "Rent is being paid", rents[-1].ids[-3:])
+    for account in view.accounts:
+        is_loan = account.category is ProductCategory.LOAN and (account.balance or Decimal(0)) < 0
+        if is_loan and any(word in squeeze_text(account.name) for word in _HOME_LOANS):
+            return _tell(group + "OWNERMORTGAGE", 0.85, f"There is the loan account {account.name}")
+    return _tell(group + "UNKNOWN", 0.5, "Neither rent nor a mortgage is being paid")
+
+
+def _find_savings(view: _View) -> LifeStage:
+    group = "SAVINGS_"
+    agreed = [
+        one
+        for one in view.contracts
+        if one.category.startswith("SAVINGS_") and not one.is_income and one.status is not Status.INACTIVE
+    ]
+    if agreed:
+        ids = [number for one in agreed for number in one.transaction_ids_regular[-1:]]
+        return _tell(group + "REGULAR", 0.95, f"{len(agreed)} agreements put money aside", ids)
+    saved = view.list_recent(12, lambda one: one.category.startswith("SAVINGS_") and one.amount < 0)
+    begin = subtract_months(view.today, _SAVINGS_MONTHS)
+    months = {(one.day.year, one.day.month) for one in saved if one.day > begin}
+    ids = [one.id for one in saved[-6:]]
+    if len(months) >= _REGULAR_MONTHS:
+        return _tell(group + "REGULAR", 0.85, f"Money was put aside in {len(months)} of the last months", ids)
+    if saved:
+        return _tell(group + "IRREGULAR", 0.85, f"Money was put aside {len(saved)} times in twelve months", ids)
+    return _tell(group + "NONE", 0.85, "No money was put aside in twelve months")

@@ -1,0 +1,86 @@
+"""Signs that money is short: returned debits, reminders, collectors, seizures; and gambling."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+
+from kontor.analysis.budgets import is_countable
+from kontor.analysis.calendars import DAY
+from kontor.analysis.life_events.signs import COLLECTION, read_text
+from kontor.analysis.life_events.spells import subtract_months
+from kontor.analysis.orders import order_records, select_days
+from kontor.analysis.records import Record
+
+_RETURNED_CODES = frozenset({"059", "159", "181", "184"})
+_RETURNED = re.compile(r"RUECKLASTSCHR|RUECKGABEGRUND|LASTSCHRIFTRUECK|RUECKGABELASTSCHR|NICHTEINGELOEST|RLSENTGELT")
+_REMINDER = re.compile(r"MAHNGEB|MAHNKOST|MAHNSPES|MAHNENTG|MAHNUNG")
+_SEIZURE = re.compile(r"PFAENDUNG|GERICHTSVOLLZ|VOLLSTRECK|PFUEB|DRITTSCHULDNER")
+_GAMBLING = re.compile(
+    r"LOTTO|LOTTER|TOTO|WETT|SPIELKONTO|SPIELBANK|CASINO|SPIELHALLE|SPIELOTHEK|TIPICO|BWIN|BET365|BETANO|TIPP24|POKER"
+    r"|JACKPOT|WUNDERINO|MERKUR|NOVOLINE|BETWAY|INTERWETTEN|ADMIRALBET|GLUECKSSPIEL|BUCHMACHER|RUBBELLOS|MERNOV"
+    r"|RHINOCEROS|LOTTOLAND|STARGAMES|GEWINNSPAR|SKLBOESE|ROULETTE"
+)
+# Only bookings of these kinds are read for words; all else is everyday life.
+_READ = frozenset({"BANKFINANCE_OTHER", "OTHER_SPENDING", "SERVICES_FINANCIAL", "SERVICES_OFFLINE", "SERVICES_OTHER"})
+GAMBLING_CATEGORY = "RECREATION_OTHER"
+
+
+@dataclass(slots=True)
+class Strains:
+    """Bookings of twelve months, by what they are a sign of. `return_fees` go with returned debits."""
+
+    returned_debits: list[Record] = field(default_factory=list)
+    return_fees: list[Record] = field(default_factory=list)
+    reminders: list[Record] = field(default_factory=list)
+    collections: list[Record] = field(default_factory=list)
+    seizures: list[Record] = field(default_factory=list)
+    gambling: list[Record] = field(default_factory=list)
+
+    @property
+    def returned_count(self) -> int:
+        """Some banks show the returned debit, some its fee, some both."""
+        return len(self.returned_debits) or len(self.return_fees)
+
+    @property
+    def has_any(self) -> bool:
+        return bool(self.returned_count or self.reminders or self.collections or self.seizures)
+
+
+def is_gambling(record: Record) -> bool:
+    return record.category == GAMBLING_CATEGORY and _GAMBLING.search(read_text(record)) is not None
+
+
+def sum_gambling(records: Iterable[Record]) -> Decimal:
+    """What was staked; winnings do not count."""
+    return -sum((one.amount for one in records if one.amount < 0 and is_gambling(one)), Decimal(0))
+
+
+def find_strains(records: Sequence[Record], today: date) -> Strains:
+    """Of the twelve months up to today."""
+    strains = Strains()
+    begin = subtract_months(today, 12) + DAY
+    for record in select_days(order_records(records), begin, today):
+        category = record.category
+        if category in _READ or record.gv_code in _RETURNED_CODES:
+            if is_countable(record, today):
+                _add_strain(record, strains)
+        elif category == GAMBLING_CATEGORY and is_countable(record, today) and is_gambling(record):
+            strains.gambling.append(record)
+    return strains
+
+
+def _add_strain(record: Record, strains: Strains) -> None:
+    text = read_text(record)
+    is_returned = record.gv_code in _RETURNED_CODES or _RETURNED.search(text + record.booking_text.upper())
+    if is_returned:
+        (strains.returned_debits if record.amount > 0 else strains.return_fees).append(record)
+    elif record.amount > 0:
+        return
+    elif _SEIZURE.search(text):
+        strains.seizures.append(record)
+    elif COLLECTION.search(text):
+        strains.collections.append(record)
+    elif _REMINDER.search(text):
+        strains.reminders.append(record)

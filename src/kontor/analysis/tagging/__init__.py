@@ -1,0 +1,21 @@
+"""The tagger: what a booking is, decided from its own texts and codes.
+
+`load_tagger()` is all that others need. It reads the packaged knowledge once per process and then is pure: the same
+booking and the same own accounts give the same `Tagging`.
+"""
+
+from kontor.analysis.tagging.partners import Partner, find_partner, list_partners
+from kontor.analysis.tagging.taggers import Tagger, load_tagger
+from kontor.analysis.tagging.taggings import NOBODY, Evidence, OwnAccounts, Tagging
+
+__all__ = [
+    "NOBODY",
+    "Evidence",
+    "OwnAccounts",
+    "Partner",
+    "Tagger",
+    "Tagging",
+    "find_partner",
+    "list_partners",
+    "load_tagger",
+]

@@ -1,0 +1,199 @@
+"""Which of the partners found in a booking is the one it was made with, and what that says about it."""
+
+from typing import NamedTuple
+
+from kontor.analysis.tagging.lexicons import Rules, find_main, name_insurance_category
+from kontor.analysis.tagging.matching import Alias, Matcher
+from kontor.analysis.tagging.partners import Partner
+from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
+from kontor.analysis.tagging.readings import Reading
+from kontor.analysis.tagging.taggings import NO_INSURANCE, Evidence
+from kontor.analysis.tagging.tallies import BY_CREDITOR, BY_PARTNER, Tally
+
+# Where a partner was found, from the surest place down.
+AT_CREDITOR, AT_START, AT_NAME, AT_UNNAMED, AT_PURPOSE = "creditor", "start", "name", "unnamed", "purpose"
+RANKS = {AT_CREDITOR: 100.0, AT_START: 60.0, AT_NAME: 50.0, AT_UNNAMED: 45.0, AT_PURPOSE: 20.0}
+# What a partner's category weighs by that place, and which share of it is left for broad ones.
+WEIGHTS = {AT_CREDITOR: 5.5, AT_START: 4.9, AT_NAME: 3.8, AT_UNNAMED: 4.2, AT_PURPOSE: 2.0}
+SHARES = {AT_CREDITOR: 1.2, AT_START: 1.0, AT_NAME: 0.9, AT_UNNAMED: 0.9, AT_PURPOSE: 0.5}
+BUILT_SHARE = 0.8
+# Money from a shop is most often paid back, but may be a wage.
+REFUND_SHARE = 0.6
+SHORTEST_IN_PURPOSE = 5
+# What a partner says about the product. A health fund has but one.
+PRODUCT_TYPE, GENERAL_TYPE, ONLY_TYPE = 2.0, 0.0, 6.0
+ONLY_PRODUCTS = frozenset({"HEALTH_STATUTORY"})
+# Banks are named in purposes for many reasons.
+PASSED_OVER = frozenset({"BANKFINANCE", "SERVICES"})
+
+
+class Choice(NamedTuple):
+    partner: Partner
+    place: str
+    letters: int
+    rivals: int
+    text: str
+
+
+class PartnerChooser:
+    def __init__(self, matcher: Matcher, rules: Rules) -> None:
+        self._partners, self._creditors = matcher.partners, matcher.creditors
+        self._rules = rules
+        self._meanings = [self._mean(partner) for partner in self._partners]
+        self._numbers = {partner.system_name: number for number, partner in enumerate(self._partners)}
+
+    def _mean(self, partner: Partner) -> tuple[str, str]:
+        """The category of money coming from a partner, and of money going there."""
+        rules, category = self._rules, partner.category
+        if partner.insurance_type:
+            category = name_insurance_category(partner.insurance_type)
+        incoming = partner.income or rules.mirror(category, True)
+        if not partner.income and incoming != category:
+            incoming = "INCOME_OTHER"
+        return incoming, rules.mirror(category, False)
+
+    def choose(self, reading: Reading, relation: str, tally: Tally) -> Choice | None:
+        """The best find, or nothing."""
+        number = self._creditors.get(reading.creditor_id) if reading.creditor_id else None
+        if not tally.places and number is None:
+            return None
+        if relation in (OWN, OWN_SAVINGS):
+            return None
+        best_rank, best, count = 0.0, None, 0
+        for alias, start, _ in tally.places:
+            place = self._locate(alias, start, tally.head, reading, relation)
+            if not place:
+                continue
+            partner = self._partners[alias.partner]
+            rank = RANKS[place] + min(alias.letters, 20) - 2.5 * partner.is_built
+            if partner.is_intermediary:
+                if reading.has_merchant:
+                    continue
+                rank -= 40
+            count += 1
+            if rank > best_rank:
+                best_rank, best = rank, (alias, place)
+        if number is not None and (best is None or not self._is_kin(best[0].partner, number)):
+            known = self._partners[number]
+            if not (known.is_intermediary and (reading.has_merchant or best is not None)):
+                return Choice(known, AT_CREDITOR, 20, 0, reading.creditor_id)
+        if best is None:
+            return None
+        alias, place = best
+        if count > 1:
+            alias = self._specify(alias, tally)
+        return Choice(self._partners[alias.partner], place, alias.letters, count - 1, alias.text)
+
+    def _specify(self, chosen: Alias, tally: Tally) -> Alias:
+        """The brand of the same house that the purpose names: Audible behind Amazon."""
+        house = self._partners[chosen.partner]
+        for alias, start, _ in tally.places:
+            brand = self._partners[alias.partner]
+            is_kin = bool(brand.group) and brand is not house and is_head_of(house, brand.group)
+            if is_kin and start >= tally.head and alias.letters >= SHORTEST_IN_PURPOSE and not alias.is_whole:
+                return alias
+        return chosen
+
+    def _is_kin(self, one: int, other: int) -> bool:
+        """A creditor may collect for several brands of its group; the name then knows better."""
+        first, second = self._partners[one], self._partners[other]
+        return (
+            one == other
+            or (bool(first.group) and first.group in (second.group, second.name))
+            or (bool(second.group) and second.group == first.name)
+        )
+
+    def _locate(self, alias: Alias, start: int, head: int, reading: Reading, relation: str) -> str:
+        """Where an alias stands, or an empty text if it does not count there."""
+        is_person = relation in (PERSON, FAMILY)
+        if start < head:
+            if alias.is_whole and alias.text != reading.ultimate and not is_whole_name(alias.text, reading.name):
+                return ""
+            if is_person and alias.words == 1:
+                return ""
+            return AT_START if start == 0 else AT_NAME
+        if alias.is_whole or is_person:
+            return ""
+        if reading.is_unnamed:
+            return AT_UNNAMED
+        if alias.letters < SHORTEST_IN_PURPOSE or find_main(self._partners[alias.partner].category) in PASSED_OVER:
+            return ""
+        return AT_PURPOSE
+
+    def weigh(self, choice: Choice, reading: Reading, tally: Tally) -> None:
+        """Adds what the partner says about category and insurance type."""
+        partner, place = choice.partner, choice.place
+        category = self._meanings[self._numbers[partner.system_name]][not reading.is_incoming]
+        if not category or partner.is_intermediary:
+            return
+        kind = BY_CREDITOR if place == AT_CREDITOR else BY_PARTNER
+        broad = self._rules.find_broad(category)
+        share = BUILT_SHARE if partner.is_built else 1.0
+        if reading.is_incoming and category == "INCOME_OTHER" and not partner.income:
+            share *= REFUND_SHARE
+            broad = None
+        if broad is None:
+            weight = WEIGHTS[place] * share
+        else:
+            weight = broad[0] * SHARES[place] * share
+            tally.support(category, broad[1] * SHARES[place] * share)
+        tally.add(category, weight, kind)
+        if category.startswith("INSURANCE_"):
+            insurance_type = partner.insurance_type or _name_other(category)
+            tally.add_type(insurance_type, weigh_type(insurance_type))
+        if partner.freelancer_category:
+            tally.freelancers.setdefault(category, partner.freelancer_category)
+        if tally.trace is not None:
+            kind_name = "creditor-id" if place == AT_CREDITOR else "partner"
+            tally.trace.append(Evidence(kind_name, choice.text, f"{partner.system_name}: {category}", round(weight, 2)))
+
+
+# What tills and registers add to a shop's name.
+NAME_FILLERS = frozenset(
+    [
+        "sagt",
+        "danke",
+        "dankt",
+        "fil",
+        "filiale",
+        "gmbh",
+        "ag",
+        "kg",
+        "co",
+        "se",
+        "&",
+        "mbh",
+        "deutschland",
+        "de",
+        "markt",
+        "nr",
+        "store",
+        "shop",
+        "station",
+    ]
+)
+
+
+def is_whole_name(alias: str, name: str) -> bool:
+    """Whether a name is that alias, numbers and what tills add left aside."""
+    if alias == name:
+        return True
+    if not name.startswith(alias):
+        return False
+    return all(word.isdigit() or word in NAME_FILLERS for word in name[len(alias) :].split())
+
+
+def is_head_of(house: Partner, group: str) -> bool:
+    """Whether a group is called by that partner's name: Amazon, but not Deutsche Bahn for Call a Bike."""
+    return group == house.name or (group == house.group and group.startswith(house.name))
+
+
+def weigh_type(insurance_type: str) -> float:
+    if insurance_type in ONLY_PRODUCTS:
+        return ONLY_TYPE
+    return GENERAL_TYPE if insurance_type.endswith("_OTHER") else PRODUCT_TYPE
+
+
+def _name_other(category: str) -> str:
+    """The type without a product of an insurance category."""
+    return f"{category.partition('_')[2]}_OTHER" if category.startswith("INSURANCE_") else NO_INSURANCE

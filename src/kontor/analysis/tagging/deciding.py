@@ -1,0 +1,250 @@
+"""From evidence to a tagging: category, insurance type, partner and freelancer category, decided together."""
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from kontor.analysis.tagging.calibrating import MARGINS, SCORES, Cell, Confidences
+from kontor.analysis.tagging.choices import AT_NAME, Choice, PartnerChooser
+from kontor.analysis.tagging.fallback import FallbackModel, list_grams
+from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main
+from kontor.analysis.tagging.matching import Matcher
+from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
+from kontor.analysis.tagging.readings import Reading
+from kontor.analysis.tagging.taggings import NO_BUSINESS, NO_INSURANCE, NO_PARTNER, Evidence, Tagging
+from kontor.analysis.tagging.tallies import BY_MODEL, BY_RELATION, Collector, Tally
+
+# How much hints for one subcategory count for its sisters.
+SISTER_SHARE = 0.5
+PERSON_WEIGHT, FAMILY_WEIGHT = 2.0, 2.6
+# To a person one pays rent, support or lessons; a meal's name there is a split bill.
+PERSONAL_MAINS = frozenset(
+    {"HOUSING", "FAMILY", "EDUCATION", "HEALTH", "OTHER", "INCOME", "SAVINGS", "TRANSFER", "TAXES"}
+)
+IMPERSONAL_SHARE = 0.7
+# Between own accounts only these mean something more special than the transfer.
+SPECIAL_OUT = frozenset(
+    {
+        "BANKFINANCE_TRANSFER",
+        "BANKFINANCE_CREDITPAYMENT",
+        "HOUSING_FINANCING",
+        "SAVINGS_LIFEBUILDING",
+        "SAVINGS_ACCOUNT",
+        "SAVINGS_SECURITIES",
+        "SAVINGS_OTHER",
+    }
+)
+SPECIAL_IN = frozenset({"BANKFINANCE_TRANSFER"})
+SPECIAL_WEIGHT = 4.0
+# Categories that say what kind of company it was.
+TELLING_MAINS = frozenset({"HEALTH", "LIVING", "RECREATION", "EDUCATION", "TRAVEL", "MOBILITY", "SHOPPING"})
+# Words for a division without its product count less than those for a product.
+GENERAL_SHARE = 0.35
+# Below this nothing written has decided, and the model is asked.
+DECIDED = 1.0
+# A hint this weak is still better than a guess the model itself does not trust.
+WEAK_HINT = 0.3
+NEVER_GUESSED = ("INSURANCE_", "TRANSFER_", "SAVINGS_LIFEINSURANCE")
+KIND_NAMES = [f"k{number}" for number in range(64)]
+SCORE_NAMES = [f"s{number}" for number in range(len(SCORES) + 1)]
+MARGIN_NAMES = [f"m{number}" for number in range(len(MARGINS) + 1)]
+
+
+class Decision(NamedTuple):
+    """A tagging's names with the cells their confidences are looked up by."""
+
+    category: str
+    insurance_type: str
+    partner: str
+    freelancer_category: str
+    category_cell: Cell
+    insurance_cell: Cell
+    partner_cell: Cell
+    freelancer_cell: Cell
+
+
+class Decider:
+    def __init__(
+        self,
+        matcher: Matcher,
+        rules: Rules,
+        confidences: tuple[Confidences, Confidences, Confidences, Confidences],
+        model: FallbackModel | None,
+        categories: list[str],
+    ) -> None:
+        self._collector, self._chooser = Collector(matcher), PartnerChooser(matcher, rules)
+        self._rules, self._confidences, self._model = rules, confidences, model
+        fitting = [
+            frozenset(
+                one for one in categories if rules.mirror(one, incoming) == one and not one.startswith(NEVER_GUESSED)
+            )
+            for incoming in (True, False)
+        ]
+        self._guessable = (fitting[0], fitting[1])
+
+    def tag(self, reading: Reading, relation: str, trace: list[Evidence] | None = None) -> Tagging:
+        decision = self.decide(reading, relation, trace)
+        category, insurance, partner, freelancer = self._confidences
+        return Tagging(
+            decision[0],
+            decision[1],
+            decision[2],
+            decision[3],
+            category[decision[4]],
+            insurance[decision[5]],
+            partner[decision[6]],
+            freelancer[decision[7]],
+        )
+
+    def decide(self, reading: Reading, relation: str, trace: list[Evidence] | None = None) -> Decision:
+        tally = Tally(trace)
+        is_person = relation in (PERSON, FAMILY)
+        self._collector.collect(reading, is_person, tally)
+        unlikely = self._rules.unlikely.get(reading.channel)
+        if unlikely is not None:
+            tally.doubt(unlikely)
+        choice = self._chooser.choose(reading, relation, tally)
+        if choice is not None:
+            self._chooser.weigh(choice, reading, tally)
+        if relation in (OWN, OWN_SAVINGS):
+            category, cell = self._decide_own(reading, relation, tally)
+        else:
+            if is_person:
+                self._add_person(reading, relation, tally)
+            category, cell = self._decide_category(reading, tally)
+        if choice is not None and is_misnamed(choice, category, reading):
+            choice = None
+        insurance_type = choose_type(category, tally)
+        freelancer = self._choose_freelancer(category, insurance_type, reading, tally)
+        partner = NO_PARTNER if choice is None else choice.partner.system_name
+        is_insured = insurance_type != NO_INSURANCE
+        return Decision(
+            category,
+            insurance_type,
+            partner,
+            freelancer,
+            cell,
+            (
+                *cell[:3],
+                "product"
+                if is_insured and not insurance_type.endswith("_OTHER")
+                else "other"
+                if is_insured
+                else "none",
+            ),
+            describe_partner(choice, reading, relation),
+            (cell[0], cell[2], freelancer),
+        )
+
+    def _add_person(self, reading: Reading, relation: str, tally: Tally) -> None:
+        """What a person as counterparty speaks for; shops' words count less then."""
+        for category in tally.scores:
+            if find_main(category) not in PERSONAL_MAINS:
+                tally.scores[category] *= IMPERSONAL_SHARE
+        if relation == FAMILY and "OTHER_SUPPORT" in tally.scores:
+            tally.add("FAMILY_SUPPORT", tally.scores.pop("OTHER_SUPPORT"), BY_RELATION)
+        if reading.is_incoming:
+            category, weight = "OTHER_INCOME", PERSON_WEIGHT
+        elif relation == FAMILY:
+            category, weight = "FAMILY_SUPPORT", FAMILY_WEIGHT
+        else:
+            category, weight = "OTHER_SPENDING", PERSON_WEIGHT
+        tally.add(category, weight, BY_RELATION)
+        if tally.trace is not None:
+            tally.trace.append(Evidence("person", reading.name, category, weight))
+
+    def _decide_own(self, reading: Reading, relation: str, tally: Tally) -> tuple[str, Cell]:
+        special = SPECIAL_IN if reading.is_incoming else SPECIAL_OUT
+        category = "SAVINGS_ACCOUNT" if relation == OWN_SAVINGS and not reading.is_incoming else "TRANSFER_OWN"
+        weight = SPECIAL_WEIGHT
+        for candidate, score in tally.scores.items():
+            if candidate in special and score > weight:
+                category, weight = candidate, score
+        if tally.trace is not None:
+            tally.trace.append(Evidence("own-account", reading.name, category, 9.0))
+        return category, ("own", SCORE_NAMES[bisect_right(SCORES, weight)], "m0", find_main(category))
+
+    def _decide_category(self, reading: Reading, tally: Tally) -> tuple[str, Cell]:
+        """The heaviest category; below a threshold, what the model says."""
+        scores = tally.scores
+        best, best_score, second = "", 0.0, 0.0
+        if len(scores) == 1:
+            ((best, best_score),) = scores.items()
+            best_score += tally.bonuses.get(find_main(best), 0.0)
+        elif scores:
+            best, best_score, second = self._compare(tally)
+        if best_score < DECIDED:
+            return self._guess(reading, tally, best, best_score)
+        cell = (
+            KIND_NAMES[tally.kinds[best]],
+            SCORE_NAMES[bisect_right(SCORES, best_score)],
+            MARGIN_NAMES[bisect_right(MARGINS, second / best_score)],
+            find_main(best),
+        )
+        return best, cell
+
+    def _compare(self, tally: Tally) -> tuple[str, float, float]:
+        mains = tally.bonuses
+        for category, own in tally.scores.items():
+            main = MAINS[category]
+            mains[main] = mains.get(main, 0.0) + SISTER_SHARE * own
+        best, best_score, second = "", -1.0, 0.0
+        for category, own in tally.scores.items():
+            score = (1 - SISTER_SHARE) * own + mains[MAINS[category]]
+            # Of equal ones the alphabet decides, never chance.
+            if score > best_score or (score == best_score and category < best):
+                best, best_score, second = category, score, max(second, best_score)
+            elif score > second:
+                second = score
+        return best, best_score, second
+
+    def _guess(self, reading: Reading, tally: Tally, weak: str, weak_score: float) -> tuple[str, Cell]:
+        """The model's word, helped by weak hints; without a model a default that fits the sign."""
+        default = weak or ("INCOME_OTHER" if reading.is_incoming else "OTHER_SPENDING")
+        if self._model is None:
+            return default, ("k0", "s0", "m0", find_main(default))
+        grams = list_grams(reading.name, reading.purpose, reading.is_incoming, reading.channel)
+        guess = self._model.guess(grams, self._guessable[not reading.is_incoming])
+        category, probability = guess
+        if weak_score >= WEAK_HINT and probability < 0.3 + weak_score / 4:
+            category = weak
+        if tally.trace is not None:
+            weight = round(probability, 3)
+            tally.trace.append(Evidence("model", reading.name or reading.purpose, guess.category, weight))
+        bucket = min(9, int(probability * 10))
+        return category, (KIND_NAMES[BY_MODEL], f"p{bucket}", "m0", f"guess {find_main(category)}")
+
+    def _choose_freelancer(self, category: str, insurance_type: str, reading: Reading, tally: Tally) -> str:
+        found = tally.freelancers.get(category)
+        if found is not None:
+            return found
+        pair = self._rules.freelancer.get(insurance_type) or self._rules.freelancer.get(category)
+        return NO_BUSINESS if pair is None else pair[reading.is_incoming]
+
+
+def choose_type(category: str, tally: Tally) -> str:
+    """The insurance type within the category's division: the heaviest product, or else the division's rest."""
+    if not category.startswith("INSURANCE_"):
+        return NO_INSURANCE
+    division = category[10:]
+    other = f"{division}_OTHER"
+    best, best_weight = other, tally.types.get(other, 0.0) * GENERAL_SHARE
+    for insurance_type, weight in tally.types.items():
+        if insurance_type.startswith(division) and insurance_type != other and weight > best_weight:
+            best, best_weight = insurance_type, weight
+    return best
+
+
+def is_misnamed(choice: Choice, category: str, reading: Reading) -> bool:
+    """A brand in the midst of a name that the booking is not about: the dentist `Praxis Dr. Klein` is no broker."""
+    if choice.place != AT_NAME or reading.is_incoming or reading.has_merchant:
+        return False
+    main = find_main(category)
+    return main in TELLING_MAINS and main != find_main(choice.partner.category)
+
+
+def describe_partner(choice: Choice | None, reading: Reading, relation: str) -> Cell:
+    """The cell of a partner's confidence."""
+    if choice is None:
+        return ("nobody", f"n:{relation or reading.channel}", "collector" if reading.has_collector else "")
+    length = "short" if choice.letters < 5 else "middle" if choice.letters < 9 else "long"
+    return (f"at:{choice.place}", length, "built" if choice.partner.is_built else "", "rivals" if choice.rivals else "")

@@ -1,0 +1,98 @@
+"""The model for bookings that no written knowledge decides: character n-grams, hashed, linear.
+
+Each n-gram has one small weight per category. The weights of an n-gram lie side by side in the lanes of one big number,
+so that adding up a booking's n-grams is a hundred additions instead of ten thousand. `scripts/train_fallback.py` makes
+`data/model/fallback.bin` and its description `fallback.json`.
+"""
+
+import json
+from functools import lru_cache
+from importlib.resources import files
+from math import exp
+from typing import NamedTuple
+from zlib import crc32
+
+BITS = 15
+SIZES = (3, 5)
+# Lanes of 16 bits hold the sum of this many weights between 0 and 255.
+MOST_GRAMS = 256
+OFFSET = 128
+_LANE = 2
+
+
+def list_grams(name: str, purpose: str, is_incoming: bool, channel: str) -> list[bytes]:
+    """The features of a booking: n-grams of its words (those of the name apart from the purpose's), sign and channel.
+
+    Digits are left out, as numbers of bookings tell nothing.
+    """
+    sign = b"+" if is_incoming else b"-"
+    grams = [b"#" + sign, b"#" + sign + channel.encode()]
+    for mark, text in ((b"n", name), (b"p", purpose)):
+        for word in text.split()[:12]:
+            if not word.isalpha():
+                continue
+            padded = f" {word} ".encode()
+            if len(padded) <= 6:
+                grams.append(mark + padded)
+            grams.extend(padded[start : start + 5] for start in range(max(1, len(padded) - 4)))
+            grams.extend(mark + padded[start : start + 4] for start in range(0, max(1, len(padded) - 3), 2))
+    return grams[:MOST_GRAMS]
+
+
+def hash_gram(gram: bytes) -> int:
+    return crc32(gram) & ((1 << BITS) - 1)
+
+
+class Guess(NamedTuple):
+    category: str
+    probability: float
+
+
+class FallbackModel:
+    """Scores without any dependency; `guess` says what it takes a booking for."""
+
+    def __init__(self, categories: list[str], scale: float, biases: list[float], weights: bytes) -> None:
+        self.categories = categories
+        self._scale, self._biases = scale, biases
+        self._width = len(categories)
+        self._rows = self._widen(weights)
+
+    def _widen(self, weights: bytes) -> list[int]:
+        """Each n-gram's bytes spread to lanes of two bytes, as one number."""
+        width = self._width
+        rows = []
+        for start in range(0, len(weights), width):
+            lanes = bytearray(width * _LANE)
+            lanes[::_LANE] = weights[start : start + width]
+            rows.append(int.from_bytes(lanes, "little"))
+        return rows
+
+    def score(self, grams: list[bytes]) -> list[float]:
+        rows = self._rows
+        mask = (1 << BITS) - 1
+        total = sum([rows[crc32(gram) & mask] for gram in grams])
+        lanes = memoryview(total.to_bytes(self._width * _LANE, "little")).cast("H")
+        # Every weight was stored with an offset; long texts do not shout.
+        offset, scale = OFFSET * len(grams), self._scale / max(1.0, len(grams)) ** 0.5
+        return [(lane - offset) * scale + bias for lane, bias in zip(lanes, self._biases, strict=True)]
+
+    def guess(self, grams: list[bytes], allowed: frozenset[str]) -> Guess:
+        """The likeliest of the allowed categories."""
+        scores = self.score(grams)
+        pairs = [
+            (value, category) for value, category in zip(scores, self.categories, strict=True) if category in allowed
+        ]
+        if not pairs:
+            return Guess("", 0.0)
+        best, category = max(pairs)
+        return Guess(category, 1 / sum(exp(value - best) for value, _ in pairs))
+
+
+@lru_cache(maxsize=1)
+def load_model() -> FallbackModel | None:
+    """The packaged model, or nothing if there is none yet."""
+    folder = files("kontor.analysis") / "data" / "model"
+    if not (folder / "fallback.bin").is_file():
+        return None
+    about = json.loads((folder / "fallback.json").read_text(encoding="utf-8"))
+    return FallbackModel(about["categories"], about["scale"], about["biases"], (folder / "fallback.bin").read_bytes())

@@ -1,0 +1,73 @@
+"""Who the counterparty is to the customer: the customer, family, another person, or none of these."""
+
+from kontor.analysis.tagging.folding import fold
+from kontor.analysis.tagging.lexicons import Rules
+from kontor.analysis.tagging.readings import CARD, DEBIT, Reading
+from kontor.analysis.tagging.taggings import OwnAccounts
+
+STRANGER, PERSON, FAMILY, OWN, OWN_SAVINGS = "", "person", "family", "own", "savings"
+TITLES = frozenset(
+    ["herr", "frau", "dr", "prof", "dipl", "ing", "med", "von", "und", "u", "oder", "familie", "fam", "eheleute"]
+)
+MOST_WORDS = 5
+SHORTEST_SURNAME = 3
+SHORTEST_CUT_NAME = 12
+
+
+def normalise_iban(iban: str) -> str:
+    return iban.replace(" ", "").upper()
+
+
+class Customer:
+    """The own accounts, prepared once for many bookings."""
+
+    def __init__(self, own: OwnAccounts) -> None:
+        self.savings_ibans = frozenset(map(normalise_iban, own.savings_ibans))
+        self.ibans = frozenset(map(normalise_iban, own.ibans)) | self.savings_ibans
+        names = [[word for word in fold(holder).split() if word not in TITLES] for holder in own.holders]
+        self.holders = frozenset(frozenset(words) for words in names if len(words) > 1)
+        self.spellings = tuple(" ".join(words) for words in names if len(words) > 1)
+        self.surnames = frozenset(words[-1] for words in names if words and len(words[-1]) >= SHORTEST_SURNAME)
+
+    def is_holder(self, name: str, words: list[str]) -> bool:
+        if not self.holders or len(words) < 2:
+            return False
+        if frozenset(word for word in words if word not in TITLES) in self.holders:
+            return True
+        return len(name) >= SHORTEST_CUT_NAME and any(
+            name.startswith(spelling) or spelling.startswith(name) for spelling in self.spellings
+        )
+
+
+class Acquaintances:
+    """Tells persons from companies by given names and by companies' words."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._given_names, self._companies = rules.given_names, rules.companies
+
+    def is_person(self, words: list[str]) -> bool:
+        if not 2 <= len(words) <= MOST_WORDS:
+            return False
+        return (
+            not self._given_names.isdisjoint(words)
+            and self._companies.isdisjoint(words)
+            and all(word.isalpha() for word in words)
+        )
+
+    def relate(self, reading: Reading, iban: str | None, customer: Customer) -> str:
+        """What the counterparty is to the customer."""
+        if iban is not None and customer.ibans:
+            normal = normalise_iban(iban)
+            if normal in customer.savings_ibans:
+                return OWN_SAVINGS
+            if normal in customer.ibans:
+                return OWN
+        name = reading.name
+        if not name or reading.channel == CARD or reading.channel == DEBIT or reading.creditor_id:
+            return STRANGER
+        words = name.split()
+        if customer.is_holder(name, words):
+            return OWN
+        if not self.is_person(words):
+            return STRANGER
+        return FAMILY if words[-1] in customer.surnames or words[0] in customer.surnames else PERSON

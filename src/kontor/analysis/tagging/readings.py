@@ -1,0 +1,113 @@
+"""A booking as the tagger reads it: who, what for and how, each folded once."""
+
+from typing import NamedTuple
+
+from kontor.analysis.tagging.card_texts import find_shop
+from kontor.analysis.tagging.columns import is_cut, join_lines
+from kontor.analysis.tagging.folding import fold
+from kontor.analysis.tagging.intermediaries import find_merchants, is_collector, unwrap_star
+from kontor.analysis.tagging.lexicons import Rules
+from kontor.analysis.tagging.sepa_tags import SepaFields, split_purpose
+from kontor.domain.transactions import Transaction
+
+CARD, DEBIT, TRANSFER, CREDIT, SALARY, OTHER = "card", "debit", "transfer", "credit", "salary", ""
+
+
+NO_FIELDS = SepaFields("")
+
+
+class Reading(NamedTuple):
+    """`name` is the merchant where one can be seen behind a collector; `is_unnamed` says that the purpose is all there
+    is to tell who it was."""
+
+    is_incoming: bool
+    name: str
+    ultimate: str
+    purpose: str
+    text: str
+    creditor_id: str
+    purpose_code: str
+    gv_code: str
+    channel: str
+    has_collector: bool
+    has_merchant: bool
+    is_unnamed: bool
+    is_name_cut: bool
+
+
+class Reader:
+    """Reads bookings; knows the words that tell the channel."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._codes = {key[3:]: channel for key, channel in rules.channels.items() if key.startswith("gv:")}
+        self._words = {key: channel for key, channel in rules.channels.items() if not key.startswith("gv:")}
+
+    def find_channel(self, gv_code: str, text: str) -> str:
+        channel = self._codes.get(gv_code)
+        if channel is not None:
+            return channel
+        found = OTHER
+        for word in text.split():
+            channel = self._words.get(word)
+            if channel == CARD:
+                return CARD
+            if channel is not None:
+                found = found or channel
+        return found
+
+    def read(self, one: Transaction) -> Reading:
+        raw_name, raw_purpose = one.counterparty_name or "", one.purpose or ""
+        text = fold(one.booking_text) if one.booking_text else ""
+        gv_code = (one.gv_code or "")[:3]
+        channel = self.find_channel(gv_code, text)
+        shop = find_shop(raw_name, raw_purpose, True) if channel == CARD else None
+        if shop is not None:
+            # Card texts are most of all rows and have no SEPA fields.
+            fields, others = NO_FIELDS, ""
+            (name, has_collector), purpose = unwrap_star(shop), ""
+        else:
+            joined, others = join_lines(raw_purpose)
+            fields = split_purpose(joined)
+            raw_name = raw_name or fields.name
+            name, purpose, has_collector = read_shop(raw_name, fields.text, channel)
+        folded = fold(name)
+        ultimate = one.ultimate_counterparty or fields.ultimate
+        has_merchant = has_collector
+        if is_collector(folded):
+            has_collector = True
+            merchants, rest = find_merchants(purpose)
+            if merchants:
+                # The other reading of lines' ends may hold the name uncut.
+                ultimate = " , ".join([*merchants[1:], others]) if others or len(merchants) > 1 else ultimate
+                folded, purpose, others, has_merchant = fold(merchants[0]), rest, "", True
+        return Reading(
+            one.amount > 0,
+            folded,
+            fold(ultimate) if ultimate else "",
+            _fold_purpose(purpose, others) if purpose else "",
+            text,
+            fields.creditor_id,
+            fields.purpose_code,
+            gv_code,
+            channel,
+            has_collector,
+            has_merchant,
+            not folded or (has_collector and not has_merchant),
+            is_cut(raw_name or name),
+        )
+
+
+def _fold_purpose(purpose: str, others: str) -> str:
+    return f"{fold(purpose)} | {fold(others)}" if others else fold(purpose)
+
+
+def read_shop(name: str, purpose: str, channel: str) -> tuple[str, str, bool]:
+    """Who got the money and what is left of the purpose, card texts and collectors' stars unwrapped."""
+    is_transfer = channel in (TRANSFER, CREDIT, SALARY)
+    shop = None if is_transfer else find_shop(name, purpose, channel == CARD)
+    if shop is None:
+        shop = name
+    else:
+        purpose = ""
+    merchant, has_collector = unwrap_star(shop)
+    return merchant, purpose, has_collector

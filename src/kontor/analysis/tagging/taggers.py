@@ -1,0 +1,91 @@
+"""The tagger as others call it."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from kontor.analysis.tagging.calibrating import load_confidences
+from kontor.analysis.tagging.deciding import Decider, Decision
+from kontor.analysis.tagging.fallback import load_model
+from kontor.analysis.tagging.lexicons import find_main, load_keywords, load_rules
+from kontor.analysis.tagging.matching import Matcher
+from kontor.analysis.tagging.partners import list_lines, list_partners
+from kontor.analysis.tagging.persons import Acquaintances, Customer
+from kontor.analysis.tagging.readings import Reader
+from kontor.analysis.tagging.taggings import Evidence, OwnAccounts, Tagging
+from kontor.domain.transactions import Transaction
+
+# Raised when the code decides differently on the same knowledge.
+ENGINE_VERSION = 1
+
+
+class Tagger:
+    """Knows the packaged knowledge and decides by it alone; see `tag` and `explain`."""
+
+    def __init__(self, decider: Decider, reader: Reader, acquaintances: Acquaintances, version: str) -> None:
+        self._decider, self._reader, self._acquaintances = decider, reader, acquaintances
+        self.version = version
+
+    def tag(self, transactions: Sequence[Transaction], own: OwnAccounts) -> list[Tagging]:
+        """A tagging for each of the bookings, in their order."""
+        customer = Customer(own)
+        read, relate, decide = self._reader.read, self._acquaintances.relate, self._decider.tag
+        taggings = []
+        for one in transactions:
+            reading = read(one)
+            taggings.append(decide(reading, relate(reading, one.counterparty_iban, customer)))
+        return taggings
+
+    def explain(self, transaction: Transaction, own: OwnAccounts) -> tuple[Tagging, tuple[Evidence, ...]]:
+        """The same tagging as `tag` gives, with its reasons: those that decided first, then by weight."""
+        reading = self._reader.read(transaction)
+        relation = self._acquaintances.relate(reading, transaction.counterparty_iban, Customer(own))
+        trace: list[Evidence] = []
+        tagging = self._decider.tag(reading, relation, trace)
+        evidence = [mark_decisive(one, tagging) for one in trace]
+        return tagging, tuple(sorted(evidence, key=lambda one: (not one.is_decisive, -one.weight, one.text)))
+
+    def decide(self, transaction: Transaction, own: OwnAccounts) -> Decision:
+        """The decision behind a tagging, with the cells its confidences are fitted by."""
+        reading = self._reader.read(transaction)
+        relation = self._acquaintances.relate(reading, transaction.counterparty_iban, Customer(own))
+        return self._decider.decide(reading, relation)
+
+
+def mark_decisive(one: Evidence, tagging: Tagging) -> Evidence:
+    """Evidence speaks for the result if it names the category, or one of the same kind."""
+    main = find_main(tagging.category)
+    names = one.detail.replace(":", " ").split()
+    is_decisive = any(name == main or name.startswith(f"{main}_") for name in names)
+    return Evidence(one.kind, one.text.strip(), one.detail, round(one.weight, 2), is_decisive)
+
+
+def _list_all_files(folder: Traversable) -> Iterator[Traversable]:
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _list_all_files(entry)
+        else:
+            yield entry
+
+
+def derive_version() -> str:
+    """Changes with the engine, and with every byte of knowledge."""
+    digest = blake2b(str(ENGINE_VERSION).encode(), digest_size=6)
+    for file in _list_all_files(files("kontor.analysis") / "data"):
+        digest.update(file.name.encode())
+        digest.update(file.read_bytes())
+    return f"{ENGINE_VERSION}-{digest.hexdigest()}"
+
+
+@lru_cache(maxsize=1)
+def load_tagger() -> Tagger:
+    """The tagger of this process; the first call takes about a second."""
+    rules = load_rules()
+    matcher = Matcher(list_partners(), load_keywords(), rules)
+    lines = list_lines(files("kontor.analysis") / "data" / "trees" / "categories.txt")
+    categories = [line.split("|")[1].strip() for line in lines if not line.startswith("@")]
+    leaves = [one for one in categories if "_" in one or one == "TAXES"]
+    decider = Decider(matcher, rules, load_confidences(), load_model(), leaves)
+    return Tagger(decider, Reader(rules), Acquaintances(rules), derive_version())

@@ -1,0 +1,162 @@
+"""Evidence of one booking, added up."""
+
+from collections.abc import Mapping
+
+from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, IN_TEXT, MAINS
+from kontor.analysis.tagging.matching import NOTHING, Alias, Clue, Match, Matcher
+from kontor.analysis.tagging.readings import Reading
+from kontor.analysis.tagging.taggings import NO_INSURANCE, Evidence
+
+# Kinds of evidence behind a category, as bits.
+BY_PARTNER, BY_KEYWORD, BY_CODE, BY_CREDITOR, BY_RELATION, BY_MODEL = 1, 2, 4, 8, 16, 32
+# How much of an insurance word in a name speaks for its product.
+NAME_SHARE = 0.4
+
+
+class Tally:
+    """Weights per category and per insurance type. `trace` collects evidence when somebody asks for reasons."""
+
+    __slots__ = ("bonuses", "freelancers", "head", "kinds", "places", "scores", "trace", "types")
+
+    def __init__(self, trace: list[Evidence] | None) -> None:
+        self.scores: dict[str, float] = {}
+        self.bonuses: dict[str, float] = {}
+        self.kinds: dict[str, int] = {}
+        self.types: dict[str, float] = {}
+        self.freelancers: dict[str, str] = {}
+        self.places: list[tuple[Alias, int, int]] = []
+        # How many letters of the searched text tell who it was.
+        self.head = 0
+        self.trace = trace
+
+    def add(self, category: str, weight: float, kind: int) -> None:
+        self.scores[category] = self.scores.get(category, 0.0) + weight
+        self.kinds[category] = self.kinds.get(category, 0) | kind
+
+    def support(self, category: str, weight: float) -> None:
+        """Weight for a main category, whichever of its subcategories it will be."""
+        main = MAINS[category]
+        self.bonuses[main] = self.bonuses.get(main, 0.0) + weight
+
+    def doubt(self, shares: Mapping[str, float]) -> None:
+        """Lessens what hardly happens that way."""
+        scores = self.scores
+        for category in scores:
+            share = shares.get(category) or shares.get(MAINS[category])
+            if share is not None:
+                scores[category] *= share
+
+    def add_type(self, insurance_type: str, weight: float) -> None:
+        self.types[insurance_type] = self.types.get(insurance_type, 0.0) + weight
+
+    def add_clue(self, clue: Clue, kind: int, found: str, place: int = 0) -> None:
+        category, weight = clue.category, clue.weight
+        if place == IN_NAME and clue.insurance_type != NO_INSURANCE:
+            # A company's name tells that it insures, the purpose tells what.
+            self.support(category, weight * (1 - NAME_SHARE))
+            weight *= NAME_SHARE
+        self.scores[category] = self.scores.get(category, 0.0) + weight
+        self.kinds[category] = self.kinds.get(category, 0) | kind
+        if clue.main_weight:
+            self.support(category, clue.main_weight)
+        if clue.insurance_type != NO_INSURANCE:
+            self.add_type(clue.insurance_type, weight)
+        if clue.freelancer_category:
+            self.freelancers.setdefault(category, clue.freelancer_category)
+        if self.trace is not None:
+            detail = category if clue.insurance_type == NO_INSURANCE else f"{category} {clue.insurance_type}"
+            source = f"{clue.keyword.source}: {detail}"
+            self.trace.append(Evidence(name_kind(clue, place), found, source, clue.weight + clue.main_weight))
+
+
+def name_kind(clue: Clue, place: int) -> str:
+    """The kind of evidence that a clue is, see `EVIDENCE_KINDS`."""
+    if clue.keyword.code:
+        return "gv-code" if clue.keyword.code.startswith("gv:") else "purpose-code"
+    return "booking-text" if place == IN_TEXT else "keyword"
+
+
+class Collector:
+    """Walks over the finds of a booking and fills its tally."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._patterns = matcher.patterns
+        self._codes = matcher.codes
+        self._find, self._complete = matcher.find, matcher.complete
+
+    def collect(self, reading: Reading, is_person: bool, tally: Tally) -> None:
+        name, extra = reading.name, reading.ultimate
+        if reading.is_name_cut and name:
+            extra = f"{extra} | {self._complete(name)}"
+        head = f" {name} | {extra}" if extra else f" {name}"
+        body = f"{head} | {reading.purpose}"
+        text = f"{body} | {reading.text} "
+        tally.head = len(head) if name or extra else 0
+        matches = self._find(text)
+        if matches:
+            self._walk(matches, text, (len(head), len(body)), reading, is_person, tally)
+        if reading.gv_code or reading.purpose_code:
+            self._add_codes(reading, tally)
+
+    def _walk(
+        self, matches: list[Match], text: str, ends: tuple[int, int], reading: Reading, is_person: bool, tally: Tally
+    ) -> None:
+        patterns, incoming = self._patterns, reading.is_incoming
+        name_end, purpose_end = ends
+        # A person's name is no trade: Schneider, Koch, Fischer.
+        in_name = 0 if is_person else IN_NAME
+        in_purpose = IN_NAME | IN_PURPOSE if reading.is_unnamed else IN_PURPOSE
+        keyword_end = partner_end = -1
+        done: set[str] = set()
+        for number, start, end in matches:
+            pattern = patterns[number]
+            if pattern is NOTHING:
+                continue
+            place = in_name if start < name_end else in_purpose if start < purpose_end else IN_TEXT
+            joint = pattern.joint_incoming if incoming else pattern.joint_outgoing
+            if (
+                joint
+                and f"+{pattern.word}" not in done
+                and self._add_clues(joint, place, matches, text[start:end], tally)
+            ):
+                done.add(f"+{pattern.word}")
+            # The blank behind a word is none of it: `sparplan*` and `*sparplan` find the same word.
+            end -= pattern.tail
+            is_free = end > keyword_end
+            if end > partner_end and pattern.aliases:
+                tally.places.extend([(alias, start, end) for alias in pattern.aliases])
+                partner_end = end
+                # Words inside a shop's name are but its name; a brand that a purpose mentions hides nothing.
+                if pattern.is_closed and place & IN_NAME:
+                    keyword_end = max(keyword_end, end)
+            if is_free and pattern.word not in done:
+                clues = pattern.incoming if incoming else pattern.outgoing
+                if clues and self._add_clues(clues, place, matches, text[start:end], tally):
+                    keyword_end = end
+                    done.add(pattern.word)
+
+    def _add_clues(self, clues: tuple[Clue, ...], place: int, matches: list[Match], found: str, tally: Tally) -> bool:
+        has_added = False
+        for clue in clues:
+            if not clue.places & place:
+                continue
+            if (clue.needed or clue.excluded) and not is_met(clue, matches):
+                continue
+            tally.add_clue(clue, BY_KEYWORD, found, place)
+            has_added = True
+        return has_added
+
+    def _add_codes(self, reading: Reading, tally: Tally) -> None:
+        codes = self._codes[not reading.is_incoming]
+        if reading.gv_code:
+            for clue in codes.get(f"gv:{reading.gv_code}", ()):
+                tally.add_clue(clue, BY_CODE, reading.gv_code)
+        if reading.purpose_code:
+            for clue in codes.get(f"purp:{reading.purpose_code}", ()):
+                tally.add_clue(clue, BY_CODE, reading.purpose_code)
+
+
+def is_met(clue: Clue, matches: list[Match]) -> bool:
+    """Whether all that a clue needs is there, and nothing that excludes it."""
+    seen = {match[0] for match in matches}
+    return seen.issuperset(clue.needed) and seen.isdisjoint(clue.excluded)

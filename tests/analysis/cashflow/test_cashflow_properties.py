@@ -1,0 +1,193 @@
+"""What holds for cashflow whatever was booked."""
+
+from collections import defaultdict
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kontor.analysis.cashflow import Cashflow, Focus, Level, Options, TaggedBy, find_cashflow
+from kontor.analysis.contracts import find_contracts
+from kontor.analysis.records import Account, Record
+from kontor.analysis.trees import CASHFLOW, TREES, find_item
+
+TODAY = date(2026, 6, 17)
+NOTHING = Decimal("0.00")
+amounts = st.integers(-500_000, 500_000).map(lambda cents: Decimal(cents).scaleb(-2))
+CATEGORIES = """
+    LIVING_GROCERIES LIVING_DRUGSTORE INCOME_SALARY INCOME_STATE_FAMILY TAXES SAVINGS_ACCOUNT TRANSFER_OWN
+    TRANSFER_OTHER BANKFINANCE_INVESTMENT OTHER_INCOME
+"""
+categories = st.sampled_from(CATEGORIES.split())
+recent = st.integers(0, 800).map(lambda days: TODAY - timedelta(days=days))
+records_of_any_kind = st.lists(
+    st.builds(
+        Record,
+        id=st.uuids().map(str),
+        account=st.sampled_from(["giro", "card"]),
+        day=st.one_of(recent, st.dates(date(1990, 1, 1), date(2060, 12, 31))),
+        amount=amounts,
+        category=categories,
+        currency=st.sampled_from(["EUR", "EUR", "EUR", "USD", "CHF"]),
+        partner=st.sampled_from(["UNKNOWN", "rewe", "dm"]),
+        is_pending=st.sampled_from([False, False, False, True]),
+    ),
+    max_size=60,
+)
+options_of_any_kind = st.builds(
+    Options,
+    focus=st.sampled_from(Focus),
+    tagged_by=st.sampled_from(TaggedBy),
+    level=st.sampled_from(Level),
+    exclude_savings=st.booleans(),
+    explain=st.booleans(),
+)
+
+
+def find(records: list[Record], options: Options | None = None) -> list[Cashflow]:
+    return find_cashflow(records, find_contracts(records, [], TODAY), [], TODAY, options)
+
+
+def read_sums(flow: Cashflow, kind: str) -> dict[str, Decimal]:
+    return {one.item: one.amount for one in flow.statistics if one.item[4:6] == f"_{kind}"}
+
+
+@settings(deadline=None, max_examples=60)
+@given(records_of_any_kind, options_of_any_kind)
+def test_months_and_quarters_add_up_to_their_year_exactly(records: list[Record], options: Options):
+    for flow in find(records, replace(options, focus=Focus.TIME)):
+        years = read_sums(flow, "Y")
+        for kind in "QM":
+            sums: dict[str, Decimal] = defaultdict(lambda: NOTHING)
+            for item, amount in read_sums(flow, kind).items():
+                sums[f"{item[:4]}_Y"] += amount
+            assert sums == years
+
+
+@settings(deadline=None, max_examples=60)
+@given(records_of_any_kind, st.sampled_from(Level))
+def test_categories_add_up_to_net_and_net_is_income_plus_expenses(records: list[Record], level: Level):
+    flows = find(records, Options(level=level))
+    sums: dict[str, dict[str, Decimal]] = {name: defaultdict(lambda: NOTHING) for name in ("NET", "parts", "sides")}
+    for flow in flows:
+        name = "parts" if not flow.is_aggregate else "NET" if flow.item == "NET" else "sides"
+        for one in flow.statistics:
+            sums[name][one.item] += one.amount
+            assert not (flow.is_aggregate and flow.item == "INCOME" and one.amount < 0)
+            assert not (flow.is_aggregate and flow.item == "EXPENSES" and one.amount > 0)
+    assert sums["parts"] == sums["NET"]
+    assert all(sums["sides"][span] == amount for span, amount in sums["NET"].items())
+
+
+@settings(deadline=None, max_examples=40)
+@given(records_of_any_kind)
+def test_main_categories_are_the_sums_of_their_sub_categories(records: list[Record]):
+    mains: dict[tuple[str, str], Decimal] = defaultdict(lambda: NOTHING)
+    for flow in find(records):
+        if not flow.is_aggregate:
+            for one in flow.statistics:
+                mains[flow.item.partition("_")[0], one.item] += one.amount
+    found = find(records, Options(level=Level.MAIN))
+    assert mains == {
+        (flow.item, one.item): one.amount for flow in found if not flow.is_aggregate for one in flow.statistics
+    }
+
+
+@settings(deadline=None, max_examples=60)
+@given(records_of_any_kind, options_of_any_kind)
+def test_focus_on_time_and_focus_on_tags_say_the_same(records: list[Record], options: Options):
+    by_tag = [one for one in find(records, replace(options, focus=Focus.TIME)) if not one.is_aggregate]
+    by_span = find(records, replace(options, focus=Focus.TAG))
+    assert {(flow.item, one.item): one.amount for flow in by_tag for one in flow.statistics} == {
+        (one.item, flow.item): one.amount for flow in by_span for one in flow.statistics
+    }
+    assert {(flow.item, one.item): replace(one, item="") for flow in by_tag for one in flow.predictions} == {
+        (one.item, flow.item): replace(one, item="") for flow in by_span for one in flow.predictions
+    }
+    assert not any(flow.is_aggregate for flow in by_span)
+
+
+@settings(deadline=None, max_examples=60)
+@given(records_of_any_kind, options_of_any_kind)
+def test_predictions_are_of_two_months_within_their_bounds_and_add_up(records: list[Record], options: Options):
+    for flow in find(records, replace(options, focus=Focus.TIME)):
+        assert {one.item for one in flow.predictions} <= {"2026_M06", "2026_M07"}
+        for one in flow.predictions:
+            assert one.amount == one.regular + one.irregular
+            assert one.lower <= one.amount <= one.upper
+            assert all(value.is_finite() for value in (one.amount, one.lower, one.upper))
+            assert one.confidence == 0.8
+
+
+@settings(deadline=None, max_examples=40)
+@given(records_of_any_kind, options_of_any_kind, st.randoms(use_true_random=False))
+def test_the_order_of_bookings_does_not_matter(records: list[Record], options: Options, random):
+    contracts = find_contracts(records, [], TODAY)
+    shuffled = random.sample(records, len(records))
+    options = replace(options, explain=False)
+    assert find_cashflow(shuffled, contracts, [], TODAY, options) == find_cashflow(
+        records, contracts, [], TODAY, options
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(records_of_any_kind, options_of_any_kind)
+def test_every_span_is_an_item_of_the_tree(records: list[Record], options: Options):
+    for flow in find(records, replace(options, focus=Focus.TAG)):
+        assert find_item(TREES[CASHFLOW], flow.item) is not None
+
+
+@settings(deadline=None, max_examples=40)
+@given(records_of_any_kind, options_of_any_kind)
+def test_explained_sums_name_exactly_the_bookings_that_they_add_up(records: list[Record], options: Options):
+    amounts_by_id = {one.id: one.amount for one in records}
+    for flow in find(records, replace(options, focus=Focus.TIME, explain=True)):
+        ids = flow.reasons[0].transaction_ids
+        total = sum((amounts_by_id[one] for one in ids), NOTHING)
+        assert total == (flow.statistics[0].amount if flow.statistics else NOTHING)
+
+
+def test_amounts_that_are_no_money_spoil_no_sum():
+    odd = [Decimal("NaN"), Decimal("Infinity"), Decimal("-Infinity"), Decimal("1e30")]
+    records = [
+        Record(str(number), "giro", TODAY - timedelta(days=90 * number), amount, "LIVING_GROCERIES")
+        for number, amount in enumerate([*odd, Decimal("-5.00")])
+    ]
+    net = find_cashflow(records, [], [], TODAY)[0]
+    assert net.statistics[0].amount == Decimal("-5.00")
+
+
+def test_ten_accounts_in_five_currencies_are_kept_apart():
+    currencies = ["EUR", "USD", "CHF", "GBP", "JPY"]
+    records = [
+        Record(f"{number}", f"account-{number}", TODAY, Decimal(-number), "LIVING_GROCERIES", currencies[number % 5])
+        for number in range(10)
+    ]
+    accounts = [Account(f"account-{number}", currency=currencies[number % 5]) for number in range(10)]
+    net, *_, groceries = find_cashflow(records, [], accounts, TODAY)
+    assert net.statistics[0].amount == groceries.statistics[0].amount == Decimal(-5)
+    assert net.excluded_currencies == groceries.excluded_currencies == ("CHF", "GBP", "JPY", "USD")
+
+
+def test_first_and_last_day_of_the_calendar_are_no_trouble():
+    for today in (date.min, date.max):
+        record = Record("one", "giro", today, Decimal("-1.00"), "LIVING_GROCERIES")
+        assert [flow.item for flow in find_cashflow([record], [], [], today)] == ["NET", "EXPENSES", "LIVING_GROCERIES"]
+
+
+def test_two_hundred_thousand_bookings_are_summed_to_the_cent():
+    names = ["LIVING_GROCERIES", "MOBILITY_FUEL", "INCOME_SALARY"]
+    records = [
+        Record(
+            str(number),
+            "giro",
+            TODAY - timedelta(days=number % 3000),
+            Decimal(number % 997 - 500).scaleb(-2),
+            names[number % 3],
+        )
+        for number in range(200_000)
+    ]
+    net = find_cashflow(records, [], [], TODAY)[0]
+    assert net.statistics[0].amount == Decimal(sum(number % 997 - 500 for number in range(200_000))).scaleb(-2)

@@ -1,0 +1,108 @@
+"""How texts of statements are read before anything is decided."""
+
+import pytest
+
+from kontor.analysis.tagging.card_texts import find_shop
+from kontor.analysis.tagging.columns import join_lines
+from kontor.analysis.tagging.folding import fold
+from kontor.analysis.tagging.intermediaries import find_merchants, is_collector, unwrap_star
+from kontor.analysis.tagging.sepa_tags import normalise_creditor_id, split_purpose
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("Müller GmbH & Co. KG", "mueller gmbh & co kg"),
+        ("MUELLER GMBH&CO.KG", "mueller gmbh & co kg"),
+        ("McDonald's", "mcdonalds"),
+        ("Straße  //  Ölwerk", "strasse oelwerk"),
+        ("Café Crème", "cafe creme"),
+        ("Cafe\u0301 mu\u0308ller", "cafe mueller"),
+        ("Łódź Ørsted ışık", "lodz orsted isik"),
+        ("日本", ""),
+    ],
+)
+def test_folding_gives_one_shape_to_all_spellings(text, folded):
+    assert fold(text) == folded
+
+
+@pytest.mark.parametrize(
+    "purpose",
+    [
+        "EREF+123 MREF+M-4 CRED+DE93ZZZ00000078611 SVWZ+Mobilfunk Rechnung 7",
+        "EREF+123MREF+M-4CRED+DE93ZZZ00000078611SVWZ+Mobilfunk Rechnung 7",
+        "SVWZ+Mobilfunk Rechnung 7 EREF+123 CRED+DE93 ZZZ0 0000 0786 11",
+        "Mobilfunk Rechnung 7 EREF: 123 MREF: M-4 CRED: DE93ZZZ00000078611",
+        "Mobilfunk Rechnung 7 End-to-End-Ref.: 123 Mandatsref.: M-4 Gläubiger-ID: DE93ZZZ00000078611",
+        "Mobilfunk Rechnung 7 Mandat: M-4 Einreicher-ID: DE93ZZZ00000078611",
+        "Mobilfunk Rechnung 7 Glaeubiger-ID: DE93ZZZ00000078611",
+        "EREF+123SV WZ+Mobilfunk Rechnung 7CR ED+DE93ZZZ00000078611",
+    ],
+)
+def test_sepa_tags_are_read_in_all_spellings(purpose):
+    fields = split_purpose(purpose)
+    assert fold(fields.text).startswith("mobilfunk rechnung 7")
+    assert "123" not in fields.text
+    assert fields.creditor_id == normalise_creditor_id("DE93ZZZ00000078611") == "DE9300000078611"
+
+
+def test_sepa_tags_give_purpose_code_and_ultimate_party():
+    fields = split_purpose("SVWZ+Gehalt 05 PURP+SALA ABWA+Muster Holding")
+    assert (fields.purpose_code, fields.ultimate) == ("SALA", "Muster Holding")
+
+
+def test_a_plus_or_colon_without_a_tag_is_text():
+    assert split_purpose("Disney+ Abo um 12:30 Uhr").text == "Disney+ Abo um 12:30 Uhr"
+
+
+@pytest.mark.parametrize("width", [27, 35])
+def test_words_cut_at_a_column_are_joined(width):
+    text = "Kontofuehrung und Grundpreis fuer Ihr Girokonto einschliesslich Buchungsposten Oktober"
+    cut = " ".join(text[start : start + width].strip() for start in range(0, len(text), width))
+    joined, others = join_lines(cut)
+    words = f"{joined} {others}".split()
+    assert set(text.split()) <= set(words)
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose", "shop"),
+    [
+        ("", "REWE SAGT DANKE 4711//Essen/DE 2026-03-02T18:21:33 KFN 1", "REWE SAGT DANKE 4711"),
+        ("VISA CAFE BOHNE", "NR XXXX 1234 ESSEN KAUFUMSATZ 02.03 182133 ARN74", "CAFE BOHNE"),
+        ("CAFE BOHNE", "CAFE BOHNE ESSEN DE 02.03.2026 um 18:21:33 Uhr girocard", "CAFE BOHNE"),
+        ("", "CAFE BOHNE ESSEN Debitk.0 2028-12", "CAFE BOHNE ESSEN "),
+    ],
+)
+def test_a_card_text_gives_the_shop_without_place_and_time(name, purpose, shop):
+    assert find_shop(name, purpose, True) == shop
+
+
+@pytest.mark.parametrize(
+    ("text", "merchant"),
+    [
+        ("SumUp  *CAFE BOHNE", "CAFE BOHNE"),
+        ("PAYPAL *SPOTIFY", "SPOTIFY"),
+        ("ZETTLE_*Wochenmarkt Kraut", "Wochenmarkt Kraut"),
+        ("SQ *BLUMEN MAI", "BLUMEN MAI"),
+        ("PADDLE.NET* SOFTMAKER", "SOFTMAKER"),
+    ],
+)
+def test_a_star_of_a_collector_is_unwrapped(text, merchant):
+    assert unwrap_star(text) == (merchant, True)
+
+
+def test_a_star_inside_a_merchants_own_name_stays():
+    assert unwrap_star("AIRBNB * HM42") == ("AIRBNB * HM42", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "merchant"),
+    [
+        ("1085880402762/PP.98 83.PP/. PARK NOW GMBH, Ihr Einkauf bei PARK NOW GMBH", "PARK NOW GMBH"),
+        ("Ihr Einkauf bei zooplus SE Klarna-Nr. 263", "zooplus SE"),
+        ("PP.1234.PP . Spotify AB, Ihr Einkauf bei Spotify AB", "Spotify AB"),
+    ],
+)
+def test_a_collectors_purpose_names_the_merchant(text, merchant):
+    assert find_merchants(text)[0][0] == merchant
+    assert is_collector("paypal europe s a r l et cie s c a")

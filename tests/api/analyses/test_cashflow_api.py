@@ -1,0 +1,159 @@
+"""Cashflow over HTTP: shapes, both foci, exact sums of what is listed, and what is refused."""
+
+from collections import defaultdict
+from decimal import Decimal
+
+import pytest
+
+from banking import href, narrow
+from kontor.domain.scopes import CUSTOMER_MODIFY
+
+CASHFLOW = "/customer/v2/ai/cashflow/"
+
+
+@pytest.fixture(scope="module")
+def reader(demo1):
+    return demo1[0]
+
+
+@pytest.fixture(scope="module")
+def flows(reader):
+    return reader.read(CASHFLOW)
+
+
+def read_sums(found):
+    """By outer and inner item; aggregates are told by their parent."""
+    return {
+        (
+            flow["tagTreeItem"]["systemName"],
+            flow["tagTreeItem"].get("systemNameParent"),
+            one["tagTreeItem"]["systemName"],
+        ): one["cashflow"]
+        for flow in found
+        for one in flow["details"]["statistics"]
+    }
+
+
+def list_booked(demo1):
+    """All final bookings in euros with their category."""
+    customer, access_id = demo1
+    for product in customer.products(access_id):
+        if product["kategorie"] == "DEPOT":
+            continue
+        for row in customer.transactions(product, tag="true"):
+            if row["waehrung"] == "EUR" and not row.get("vorgemerkt"):
+                yield row, row["tags"][0]["tagTreeItem"]["systemName"]
+
+
+def test_sums_are_exactly_those_of_the_listed_transactions(demo1, flows):
+    expected = defaultdict(Decimal)
+    for row, category in list_booked(demo1):
+        if category == "TRANSFER_OWN":
+            continue
+        amount = Decimal(str(row["betrag"]))
+        month = f"{row['buchungsdatum'][:4]}_M{row['buchungsdatum'][5:7]}"
+        for span in ("TOTAL_TOTAL", f"{month[:4]}_Y", month):
+            expected["NET", span] += amount
+            expected["INCOME" if amount > 0 else "EXPENSES", span] += amount
+    found = {
+        (outer, inner): Decimal(str(amount))
+        for (outer, parent, inner), amount in read_sums(flows).items()
+        if parent == "AGGREGATE" and "_Q" not in inner and "_W" not in inner
+    }
+    assert found == expected
+
+
+def test_an_item_is_a_tag_instance_of_the_user_with_the_spans_of_the_cashflow_tree(reader, flows):
+    one = next(one for one in flows if one["tagTreeItem"]["systemName"] == "LIVING_GROCERIES")
+    assert one["entity"]["entityClass"] == "USER"
+    assert one["tagTreeItem"]["systemNameParent"] == "LIVING"
+    assert one["tagTreeItem"]["tagTree"]["systemName"] == "CATEGORIES"
+    first = one["details"]["statistics"][0]
+    assert first["tagTreeItem"]["systemName"] == "TOTAL_TOTAL"
+    assert first["tagTreeItem"]["tagTree"]["systemName"] == "CASHFLOW"
+    week = next(
+        each["tagTreeItem"] for each in one["details"]["statistics"] if "_W" in each["tagTreeItem"]["systemName"]
+    )
+    assert week["systemNameParent"] == week["systemName"][:4]
+    assert reader.read(href(one, "tag_tree_item"))["systemName"] == "LIVING_GROCERIES"
+    assert len({each["id"] for each in flows}) == len(flows)
+
+
+def test_this_and_the_next_month_are_predicted_with_bounds(flows):
+    groceries = next(one for one in flows if one["tagTreeItem"]["systemName"] == "LIVING_GROCERIES")
+    predictions = groceries["details"]["predictions"]
+    assert len(predictions) == 2
+    for one in predictions:
+        assert set(one) == {
+            "tagTreeItem", "cashflow", "cashflowRegular", "cashflowIrregular", "lower", "upper", "confidenceLevel"
+        }  # fmt: skip
+        assert one["lower"] < one["cashflow"] < one["upper"] <= 0
+        assert Decimal(str(one["cashflow"])) == Decimal(str(one["cashflowRegular"])) + Decimal(
+            str(one["cashflowIrregular"])
+        )
+    current = predictions[0]["tagTreeItem"]["systemName"]
+    assert current in {each["tagTreeItem"]["systemName"] for each in groceries["details"]["statistics"]}
+
+
+def test_aggregates_are_there_with_focus_on_time_and_categories_only(reader, flows):
+    def list_aggregates(**query):
+        items = [one["tagTreeItem"] for one in reader.read(CASHFLOW, params=query)]
+        return [one["systemName"] for one in items if one.get("systemNameParent") == "AGGREGATE"]
+
+    assert list_aggregates() == list_aggregates(catLevel="main") == ["NET", "INCOME", "EXPENSES"]
+    assert list_aggregates(focus="tag") == list_aggregates(tag="BUSINESS_PARTNERS") == []
+
+
+@pytest.mark.parametrize("query", [{}, {"catLevel": "main"}, {"tag": "BUSINESS_PARTNERS"}])
+def test_focus_on_tags_is_the_same_the_other_way_round(reader, query):
+    by_tag = read_sums(reader.read(CASHFLOW, params=query))
+    by_span = read_sums(reader.read(CASHFLOW, params=query | {"focus": "tag"}))
+    assert {(outer, inner): value for (outer, parent, inner), value in by_tag.items() if parent != "AGGREGATE"} == {
+        (inner, outer): value for (outer, _, inner), value in by_span.items()
+    }
+
+
+def test_savings_and_investments_can_be_left_out(reader, flows):
+    found = reader.read(CASHFLOW, params={"excludeSavings": "true"})
+    names = {one["tagTreeItem"]["systemName"] for one in found}
+    left_out = {one["tagTreeItem"]["systemName"] for one in flows} - names
+    assert {"SAVINGS_ACCOUNT", "SAVINGS_LIFEBUILDING"} <= left_out
+    assert all(name.startswith("SAVINGS_") or name == "BANKFINANCE_INVESTMENT" for name in left_out)
+
+
+def test_other_currencies_are_named_and_in_no_sum(flows):
+    net = flows[0]
+    assert net["tagTreeItem"]["systemName"] == "NET"
+    assert net["details"]["excludedCurrencies"] == ["CHF", "USD"]
+
+
+def test_explained_items_name_their_transactions(demo1, reader):
+    known = {row["id"]: category for row, category in list_booked(demo1)}
+    found = reader.read(CASHFLOW, params={"explain": "true"})
+    for one in found:
+        name, parent = one["tagTreeItem"]["systemName"], one["tagTreeItem"].get("systemNameParent")
+        first = one["details"]["evidence"][0]
+        assert first["text"]
+        if parent != "AGGREGATE" and one["details"]["statistics"]:
+            assert {known[each] for each in first["transactionIds"]} == {name}
+
+
+def test_the_customer_leads_to_it_and_a_second_call_answers_the_same(reader):
+    relation = href(reader.read("/customer/v2"), "get_cashflow")
+    assert reader.get(relation).content == reader.get(relation).content == reader.get(CASHFLOW).content
+
+
+def test_without_data_the_answer_is_empty(customer):
+    assert customer.read(CASHFLOW) == []
+    assert customer.read(CASHFLOW, params={"focus": "tag"}) == []
+
+
+@pytest.mark.parametrize(
+    "query", [{"focus": "money"}, {"tag": "INSURANCE_TYPES"}, {"catLevel": "top"}, {"excludeSavings": "maybe"}]
+)
+def test_an_unknown_choice_is_refused(customer, query):
+    assert customer.get(CASHFLOW, params=query).status_code == 400
+
+
+def test_reading_needs_its_scope(customer):
+    assert narrow(customer, CUSTOMER_MODIFY).get(CASHFLOW).status_code == 403
