@@ -21,6 +21,7 @@ POINTS = (
     "payment.called",  # the bank has answered
     "payment.settle",  # before the commit
     "payment.settled",
+    "payment.refreshed",  # a look at the transactions is ordered
     "payment.answer",  # before the commit
     "payment.answered",
     "payment.lookup",  # before the commit that claims it

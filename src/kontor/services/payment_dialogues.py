@@ -263,6 +263,7 @@ class PaymentDialogues:
         try:
             async with self._database.transaction() as connection:
                 await _start_fetch(connection, payment.user_id, payment.access_id)
+            reach("payment.refreshed")
         except Exception as error:
             log.warning("payment.refresh-failed", payment=str(payment.id), reason=type(error).__name__)
 

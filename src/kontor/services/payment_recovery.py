@@ -72,6 +72,7 @@ class PaymentRecovery:
             await self._dialogues.save(connection, closed, Secrets(), found[2])
             await record(connection, closed, ACTOR, f"payment.{closed.state.lower()}")
             reach("payment.settle")
+        reach("payment.settled")
         log.warning("payment.orphaned", payment=str(payment_id), state=str(closed.state))
 
     async def look_up(self, payment: Payment) -> None:

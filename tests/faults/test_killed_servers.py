@@ -1,0 +1,108 @@
+"""A server dies, stands still or loses its database at any moment of a payment: paid once or never, and truly told.
+
+`KONTOR_FAULT_ROUNDS` repeats every moment that often.
+"""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from books import compare_all, compare_books, find_broken_chains
+from callers import DecoupledErrand, Errand, LegacyErrand, Payer
+from moments import find_unnamed, list_moments
+
+import kontor
+from conftest import DECOUPLED, DOUBTFUL, SINGLE
+from faults import ROUNDS, cut, freeze, kill, try_moments
+from kontor.connectors.demo.people import person_for
+from kontor.services.fault_points import POINTS
+
+FORMS = ("single", "legacy", "decoupled", "payee")
+OURS = ("after commit of Payment", "send ", "receive ")
+# The caller's request in which a form differs: its TAN, its last look into the app, its word about the payee.
+OWN_REQUESTS = {"legacy": 2, "decoupled": 3, "payee": 2}
+
+
+@pytest.fixture(scope="session")
+def forms(payers, customers):
+    """How a payment of each form is begun on a lane."""
+    decoupled = [Payer(one, f"{DECOUPLED}+lane{number}") for number, one in enumerate(customers)]
+    for one in decoupled:
+        one.product_id = find_iban(one.login)
+    return {
+        "single": lambda lane: Errand(payers[SINGLE][lane]),
+        "legacy": lambda lane: LegacyErrand(payers[SINGLE][lane]),
+        "decoupled": lambda lane: DecoupledErrand(decoupled[lane]),
+        "payee": lambda lane: Errand(payers[DOUBTFUL][lane]),
+    }
+
+
+def find_iban(login):
+    person = person_for(login, datetime.now(UTC).date())
+    return next(one.product.iban for one in person.accounts if one.product.can_transfer)
+
+
+@pytest.fixture(scope="session")
+def records(stage, forms):
+    """What one undisturbed payment of each form meets, from its order to its last answer."""
+    found = {}
+    server = stage.lanes[0]
+    for form, make in forms.items():
+        for _ in range(5):
+            errand = make(0)
+            server.start_record()
+            errand.run(server)
+            found[form] = server.read_record()
+            if compare_books(stage, errand, form).is_booked:
+                break
+        assert errand.told[-1] == (200, ("BA1111",)), errand.told
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_commit_and_every_message_of_the_bank_has_its_name(records, form):
+    record = records[form]
+    names = [one["name"] for one in record]
+    for name in ("Payments._initiate", "Payments._answer", "PaymentDialogues._pass_gate", "DemoBankBooks.settle"):
+        assert f"after commit of {name}" in names
+    assert find_unnamed(record, OURS) == []
+    gate = names.index("after commit of PaymentDialogues._pass_gate")
+    assert gate < names.index("before commit of DemoBankBooks.settle"), (
+        "the bank books nothing before we have written down that the order leaves"
+    )
+
+
+def test_the_list_of_points_is_complete():
+    source = Path(kontor.__file__).parent
+    used = {name for file in source.rglob("*.py") for name in re.findall(r'reach\("([^"]+)"\)', file.read_text())}
+    assert used == set(POINTS)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_killed_at_any_moment(stage, forms, records, form):
+    """Where a form goes the way of the single transfer, many rounds are for it; one round is for what is its own."""
+    moments = list_moments(records[form])
+    if form != "single" and ROUNDS == 1:
+        moments = list_moments(records[form], is_coarse=True, request=OWN_REQUESTS[form])
+    books = try_moments(stage, forms[form], moments, kill)
+    assert {one.is_booked for one in books} == {True, False}
+    if form != "payee":
+        assert any("payment.unknown" in one.audit for one in books)
+
+
+def test_frozen_at_any_moment_and_thawed_when_all_is_decided(stage, forms, records):
+    books = try_moments(stage, forms["single"], list_moments(records["single"], is_coarse=True), freeze)
+    assert {one.is_booked for one in books} == {True, False}
+    assert any("REFUSED" in one.arrivals for one in books), "one order arrived too late, and the bank had buried it"
+
+
+def test_connections_lost_at_any_moment(stage, forms, records):
+    books = try_moments(stage, forms["single"], list_moments(records["single"], is_coarse=True), cut)
+    assert {one.is_booked for one in books} == {True, False}
+
+
+def test_nothing_comes_afterwards_and_the_audit_trail_is_whole(stage, records):
+    assert stage.errands
+    compare_all(stage)
+    assert find_broken_chains(stage) == {}

@@ -1,0 +1,61 @@
+"""The same request many times at once, at two servers: one payment."""
+
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
+import pytest
+from books import compare_books
+from callers import CALLBACK, CUSTOMER, Errand, find_step
+
+from conftest import SINGLE
+from consenting import PRESENT
+
+THREADS = 6
+
+
+def send_at_once(send, servers):
+    """From several threads, by turns at each server."""
+    with ThreadPoolExecutor(THREADS) as pool:
+        sent = [pool.submit(send, servers[number % len(servers)]) for number in range(THREADS)]
+        return [one.result() for one in sent]
+
+
+@pytest.mark.parametrize("key", ["paymentId", "Idempotency-Key", None])
+def test_one_payment(stage, payers, key):
+    errand = Errand(payers[SINGLE][0])
+    customer, servers = errand.payer.customer, [stage.lanes[0], stage.observer]
+    path = f"{CUSTOMER}/bankzugaenge/{errand.payer.access_id}/{errand.payer.product_id}/payment/single-transfer"
+    name = str(uuid4())
+    query = CALLBACK | ({"paymentId": name} if key == "paymentId" else {})
+    headers = PRESENT | ({"Idempotency-Key": name} if key == "Idempotency-Key" else {})
+
+    def order(server):
+        return server.seat(customer).post(path, errand.write_order(), params=query, headers=headers)
+
+    answers = send_at_once(order, servers)
+    expected = [200] * THREADS if key else [200] + [409] * (THREADS - 1)
+    assert sorted(one.status_code for one in answers) == expected, [one.text for one in answers]
+    given = [one.json() for one in answers if one.status_code == 200]
+    assert len({one["transfer"]["paymentId"] for one in given}) == 1
+    if key is None:
+        refusals = [one.json()["messages"][0]["code"] for one in answers if one.status_code == 409]
+        assert refusals == ["BA1104"] * (THREADS - 1)
+    errand.payment_id = given[0]["transfer"]["paymentId"]
+    rel, step = next(found for found in map(find_step, given) if found[0])
+
+    def authenticate(server):
+        return errand.answer(server.seat(customer), rel, step)
+
+    for one in send_at_once(authenticate, servers):
+        assert one.status_code in (200, 409), one.text
+        errand.note(one)
+    errand.told.append((200, final_codes(stage, errand)))
+    books = compare_books(stage, errand, key)
+    assert books.is_booked
+
+
+def final_codes(stage, errand):
+    """What the caller reads once all is over."""
+    at = stage.observer.seat(errand.payer.customer)
+    status = at.read(f"{CUSTOMER}/payment/single-transfer/{errand.payment_id}")
+    return tuple(one["code"] for one in status["messages"])
