@@ -1,33 +1,16 @@
 """What a user does on a page: each action belongs to the pages that offer it, and to no other."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from uuid import UUID
 
 from kontor.domain.errors import InvalidError
 from kontor.domain.sca_machine import AnswerKind
 from kontor.domain.secrets import Secret
-from kontor.services.redirects import FormView, Redirects
+from kontor.webform.authorisations import find_authorisation
+from kontor.webform.deeds import Action, Deed
 from kontor.webform.pages import Page, describe_problems, make_page
-from kontor.webform.texts import Texts
+from kontor.webform.payment_actions import PAYMENT_ACTIONS, choose_payment_source_again, submit_payment_credentials
 
 LONGEST_TAN = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Deed:
-    """One form that was sent, from the page that is the current one."""
-
-    redirects: Redirects
-    view: FormView
-    texts: Texts
-    form: dict[str, list[str]]
-
-    def value(self, name: str) -> str:
-        return self.form.get(name, [""])[0]
-
-
-Action = Callable[[Deed], Awaitable[Page | None]]
 
 
 async def act(page: Page, deed: Deed) -> Page | None:
@@ -59,6 +42,8 @@ async def _choose_provider(deed: Deed) -> Page | None:
 
 
 async def _submit_credentials(deed: Deed) -> Page | None:
+    if deed.view.payment is not None:
+        return await submit_payment_credentials(deed)
     provider = deed.view.provider
     if provider is None:
         return None
@@ -76,6 +61,8 @@ async def _submit_credentials(deed: Deed) -> Page | None:
 
 
 async def _choose_again(deed: Deed) -> Page | None:
+    if deed.view.payment is not None:
+        return await choose_payment_source_again(deed)
     await deed.redirects.choose_again(deed.view.session)
     return None
 
@@ -100,7 +87,8 @@ async def _submit_tan(deed: Deed) -> Page | None:
     tan = "".join(deed.value("tan").split())
     if not tan or len(tan) > LONGEST_TAN:
         return make_page(deed.view, deed.texts, error=deed.texts("tan.missing"))
-    seen = None if deed.view.consent is None else deed.view.consent.dialogue.position.wrong_tans
+    authorisation = find_authorisation(deed.view)
+    seen = None if authorisation is None else authorisation.position.wrong_tans
     await deed.redirects.answer(deed.view.session, AnswerKind.TAN, tan, seen)
     return None
 
@@ -148,4 +136,5 @@ _ACTIONS: dict[tuple[str, str], Action] = {
     ("accounts", "confirm"): _confirm_accounts,
     ("failed", "retry"): _retry,
     ("failed", "other-bank"): _choose_again,
+    **PAYMENT_ACTIONS,
 }

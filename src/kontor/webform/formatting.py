@@ -2,7 +2,7 @@
 
 import base64
 import re
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
@@ -28,6 +28,10 @@ def format_iban(iban: str) -> str:
 
 def format_bank_code(code: str) -> str:
     return f"{code[:3]} {code[3:6]} {code[6:]}".strip()
+
+
+def format_date(day: date, language: str) -> str:
+    return day.strftime("%-d.%-m.%Y") if language == "de" else day.strftime("%-d %B %Y")
 
 
 def format_time(moment: datetime, language: str) -> str:

@@ -9,12 +9,25 @@ from kontor.domain.login_formats import compile_format
 from kontor.domain.providers import LoginField, Provider
 from kontor.domain.redirects import Failure, FormStep, Look, UseCase
 from kontor.domain.sca_machine import MAX_WRONG_TANS, ScaState
-from kontor.services.consents import DIALOGUE_LIFETIME, ConsentView
+from kontor.services.consents import DIALOGUE_LIFETIME
 from kontor.services.form_dialogues import MAX_WRONG_LOGINS, is_beginning
 from kontor.services.redirects import FormView
-from kontor.storage.products import StoredProduct
+from kontor.webform.accounts import show_account
+from kontor.webform.authorisations import Authorisation, find_authorisation
 from kontor.webform.flicker import make_flicker_code, make_frames
-from kontor.webform.formatting import embed_picture, format_amount, format_iban, format_time, is_numeric
+from kontor.webform.formatting import embed_picture, format_time, is_numeric
+from kontor.webform.payment_pages import (
+    connecting_facts,
+    credentials_facts,
+    describe_payment,
+    describe_step,
+    failed_facts,
+    find_payment_name,
+    make_payment_key,
+    payees_facts,
+    payment_facts,
+    source_facts,
+)
 from kontor.webform.texts import Texts
 
 RETRY_AFTER = timedelta(seconds=45)  # a beginning that takes longer may have died with its process
@@ -28,6 +41,7 @@ SCA_PAGES = {
 STEP_NUMBERS = {"provider": 1, "credentials": 2, "connecting": 2, "accounts": 4}
 LATE_FAILURES = (Failure.WRONG_TAN, Failure.TOO_LATE, Failure.REFUSED, Failure.NO_METHOD)
 STEP_COUNT = 4
+STEP_NAMES = ("one", "two", "three", "four")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +57,21 @@ def make_page(view: FormView, texts: Texts, **extra: Any) -> Page:
     name = find_name(view)
     make_facts = _FACTS.get(name)
     facts = {} if make_facts is None else make_facts(view, texts)
-    if view.session.use_case is UseCase.CREATE_ACCOUNT:
-        facts |= {"step_number": _step_number(name, view), "step_count": STEP_COUNT}
+    number = _step_number(name, view) if view.session.use_case is UseCase.CREATE_ACCOUNT else None
+    if number is not None:
+        facts |= {
+            "step_number": number,
+            "step_count": STEP_COUNT,
+            "step_name": texts(f"steps.{STEP_NAMES[number - 1]}"),
+        }
+    if view.payment is not None:
+        facts |= describe_step(name, view, texts) | {"payment": describe_payment(name, view, texts)}
     return Page(name, make_key(name, view), facts | extra)
 
 
 def find_name(view: FormView) -> str:
+    if view.payment is not None:
+        return find_payment_name(view, SCA_PAGES)
     step = view.session.step
     if step is not FormStep.SCA:
         return step.lower()
@@ -59,6 +82,8 @@ def find_name(view: FormView) -> str:
 
 def make_key(name: str, view: FormView) -> str:
     session = view.session
+    if view.payment is not None:
+        return make_payment_key(name, view)
     if name == "credentials":
         provider = "" if session.provider_id is None else session.provider_id.hex
         return f"{name}-{provider}-{session.wrong_logins}"
@@ -92,13 +117,15 @@ def _legal_facts(view: FormView, texts: Texts) -> dict[str, Any]:
 
 def _credentials_facts(view: FormView, texts: Texts) -> dict[str, Any]:
     assert view.provider is not None
-    return {
+    facts = {
         "fields": [_field_facts(one) for one in view.provider.login_fields],
         "values": {},
         "errors": {},
         "attempts_left": MAX_WRONG_LOGINS - view.session.wrong_logins,
         "can_choose_again": view.session.use_case is UseCase.CREATE_ACCOUNT,
+        "asks_account": False,
     }
+    return facts if view.payment is None else facts | credentials_facts(view)
 
 
 def _field_facts(field: LoginField) -> dict[str, Any]:
@@ -130,24 +157,27 @@ def describe_problems(provider: Provider, values: dict[str, str], wrong: list[st
 
 
 def _connecting_facts(view: FormView, texts: Texts) -> dict[str, Any]:
+    if view.payment is not None:
+        return connecting_facts(view)
     if view.consent is None:
         return {"can_retry": False}
     age = datetime.now(UTC) - (view.consent.dialogue.expires_at - DIALOGUE_LIFETIME)
     return {"can_retry": age > RETRY_AFTER}
 
 
-def _consent(view: FormView) -> ConsentView:
-    assert view.consent is not None
-    return view.consent
+def _authorisation(view: FormView) -> Authorisation:
+    found = find_authorisation(view)
+    assert found is not None
+    return found
 
 
 def _method_facts(view: FormView, texts: Texts) -> dict[str, Any]:
-    methods = _consent(view).dialogue.methods
+    methods = _authorisation(view).methods
     return {"choices": [{"value": one.code, "name": one.name, "hint": one.hint} for one in methods]}
 
 
 def _medium_facts(view: FormView, texts: Texts) -> dict[str, Any]:
-    media = _consent(view).dialogue.media
+    media = _authorisation(view).media
     return {
         "choices": [
             {"value": one.name, "name": one.name, "hint": texts(f"medium.class.{one.medium_class.lower()}")}
@@ -157,62 +187,49 @@ def _medium_facts(view: FormView, texts: Texts) -> dict[str, Any]:
 
 
 def _tan_facts(view: FormView, texts: Texts) -> dict[str, Any]:
-    consent = _consent(view)
-    dialogue, challenge = consent.dialogue, consent.secrets.challenge
-    seconds = max(0, round((dialogue.expires_at - datetime.now(UTC)).total_seconds()))
+    authorisation = _authorisation(view)
+    challenge = authorisation.challenge
+    seconds = max(0, round((authorisation.expires_at - datetime.now(UTC)).total_seconds()))
     code = make_flicker_code(challenge.hhd_uc) if challenge and challenge.hhd_uc else None
     return {
         "challenge": challenge,
-        "medium": dialogue.chosen_medium,
+        "medium": authorisation.medium,
         "seconds": seconds,
-        "until": format_time(dialogue.expires_at, texts.language),
+        "until": format_time(authorisation.expires_at, texts.language),
         "picture": embed_picture(challenge.photo) if challenge else None,
         "is_qr": challenge is not None and "qr" in challenge.method_name.lower(),
         "frames": " ".join(make_frames(code)) if code else None,
         "is_unreadable": bool(challenge and challenge.hhd_uc and code is None),
         "start_code": challenge.hhd if challenge else None,
-        "is_wrong": dialogue.is_last_tan_wrong,
-        "attempts_left": MAX_WRONG_TANS - dialogue.position.wrong_tans,
+        "is_wrong": authorisation.is_last_tan_wrong,
+        "attempts_left": MAX_WRONG_TANS - authorisation.position.wrong_tans,
     }
 
 
 def _confirmation_facts(view: FormView, texts: Texts) -> dict[str, Any]:
-    return {"challenge": _consent(view).secrets.challenge, "medium": _consent(view).dialogue.chosen_medium}
+    return {"challenge": _authorisation(view).challenge, "medium": _authorisation(view).medium}
 
 
 def _redirect_facts(view: FormView, texts: Texts) -> dict[str, Any]:
     """A link that is no web address is not shown: a bank's connector may be wrong, a script may not run."""
-    url = _consent(view).dialogue.redirect_url or ""
+    url = _authorisation(view).redirect_url or ""
     is_usable = urlsplit(url).scheme in ("https", "http")
     return {"url": url if is_usable else None, "host": urlsplit(url).hostname}
 
 
 def _accounts_facts(view: FormView, texts: Texts) -> dict[str, Any]:
     products = view.access.products if view.access else ()
-    return {"accounts": [_account_facts(one, texts) for one in products], "error": None}
-
-
-def _account_facts(one: StoredProduct, texts: Texts) -> dict[str, Any]:
-    product = one.product
-    number = format_iban(product.iban) if product.iban else product.account_number
-    balance = None
-    if product.balance is not None and product.balance.is_finite():
-        balance = format_amount(product.balance, product.currency, texts.language)
-    return {
-        "id": one.id,
-        "name": product.name,
-        "category": texts(f"category.{product.category.lower()}"),
-        "number": number,
-        "holder": product.holder,
-        "balance": balance,
-        "is_negative": product.balance is not None and product.balance < 0,
-    }
+    return {"accounts": [show_account(one, texts) for one in products], "error": None}
 
 
 def _failed_facts(view: FormView, texts: Texts) -> dict[str, Any]:
+    if view.payment is not None:
+        return failed_facts(view, texts)
     failure = view.session.notice
     assert failure is not None
     return {
+        "text_key": f"failed.{failure.lower()}.text",
+        "detail": None,
         "failure": failure.lower(),
         "can_retry": failure.can_retry,
         "can_choose_again": view.session.use_case is UseCase.CREATE_ACCOUNT,
@@ -230,4 +247,7 @@ _FACTS = {
     "redirect": _redirect_facts,
     "accounts": _accounts_facts,
     "failed": _failed_facts,
+    "payment": payment_facts,
+    "source": source_facts,
+    "payees": payees_facts,
 }

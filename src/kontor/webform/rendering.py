@@ -69,6 +69,7 @@ def draw(
         "token": None if cookie is None else make_token(cookie, page.key),
         "session": session,
         "step_number": None,
+        "payment": None,
     }
     body = _environment().get_template(f"{page.name}.html").render(shared | page.facts | facts)
     headers = NO_STORE | {

@@ -15,7 +15,8 @@ from kontor.domain.secrets import Secret
 from kontor.services.bundle import Services
 from kontor.services.form_sessions import SessionGoneError, StaleStepError
 from kontor.services.redirects import FormView
-from kontor.webform.actions import Deed, act
+from kontor.webform.actions import act
+from kontor.webform.authorisations import find_authorisation
 from kontor.webform.browser import (
     AnyRequest,
     BadRequestError,
@@ -26,6 +27,7 @@ from kontor.webform.browser import (
     refuse_forged,
     write_language,
 )
+from kontor.webform.deeds import Deed
 from kontor.webform.pages import Page, make_key, make_page
 from kontor.webform.rendering import (
     ASSET_TYPES,
@@ -169,8 +171,8 @@ class Form:
         """Which page is the current one. For a confirmation in an app, the bank is asked first."""
         try:
             view, _ = await self._find(request)
-            consent = view.consent
-            if consent is not None and consent.dialogue.position.state is ScaState.CONFIRMATION:
+            authorisation = find_authorisation(view)
+            if authorisation is not None and authorisation.position.state is ScaState.CONFIRMATION:
                 await self._services().redirects.answer(view.session, AnswerKind.CONFIRMED, "")
                 view, _ = await self._find(request)
         except SessionGoneError:
@@ -226,7 +228,7 @@ class Form:
     ) -> ASGIResponse:
         facts: dict[str, Any] = {"error": None} | page.facts
         if page.name == "provider":
-            facts |= {"query": query, "found": self._search(query, texts)}
+            facts |= {"query": query, "found": self._search(query, texts), "has_sources": bool(view.sources)}
         page = Page(page.name, make_key(page.name, view), facts)
         return draw(page, texts, view.look, view.session, cookie, status, provider=view.provider)
 
@@ -239,7 +241,9 @@ class Form:
         session = view.session
         assert session.outcome is not None
         target = self._services().redirects.target(session)
-        facts = {"outcome": session.outcome, "target": target, "reentry": session.outcome}
+        facts = {"outcome": session.outcome, "target": target, "reentry": session.outcome, "texts": "end", "kind": None}
+        if view.payment is not None:
+            facts |= {"texts": "payment_end", "kind": str(view.payment.payment.state)}
         return draw(Page("end", "end", facts), texts, view.look, session)
 
     def draw_notice(self, texts: Texts, kind: str, reentry: Reentry, status: int) -> ASGIResponse:

@@ -4,9 +4,9 @@
  *   const form = Kontor.open({ url, mode: "popup", onOutcome: (outcome) => … });
  *
  * `url` is the Location that the API answered with 451, with your callbackUrl appended. Call it from a click, else the
- * browser blocks the popup. `outcome` is { baReentry, accessId }; baReentry is null when the user closed the window.
- * The same comes as the event `kontor:outcome` on `document`. Only origins that the operator has listed for your
- * tenant are told anything. Whatever the outcome says, ask the API: a page can be tampered with, the API cannot.
+ * browser blocks the popup. `outcome` is { baReentry, accessId }, for a payment { baReentry, paymentId }; baReentry is
+ * null when the user closed the window. The same comes as the event `kontor:outcome` on `document`. Only origins that
+ * the operator has listed for your tenant are told anything. Whatever the outcome says, ask the API: a page can be tampered with, the API cannot.
  */
 (() => {
   "use strict";
@@ -34,7 +34,8 @@
       if (event.origin !== address.origin || event.source !== opened.window()) return;
       const message = event.data;
       if (!message || message.kontor !== "outcome") return;
-      finish({ baReentry: message.baReentry, accessId: message.accessId });
+      const { baReentry, accessId, paymentId } = message;
+      finish(paymentId ? { baReentry, paymentId } : { baReentry, accessId });
     }
 
     window.addEventListener("message", listen);

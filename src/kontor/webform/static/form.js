@@ -53,7 +53,7 @@
 
   // Waiting: ask which page is the current one, less often where the bank has to be asked for it.
   const follow = () => {
-    const pause = body.dataset.page === "confirmation" ? 2000 : 700;
+    const pause = ["confirmation", "unknown"].includes(body.dataset.page) ? 2000 : 700;
     let failures = 0;
     const ask = async () => {
       try {
@@ -131,7 +131,9 @@
   const outcome = byId("outcome");
   if (outcome) {
     const listener = window.opener || (isFramed ? window.parent : null);
-    const message = { kontor: "outcome", baReentry: outcome.dataset.reentry, accessId: outcome.dataset.access };
+    const message = { kontor: "outcome", baReentry: outcome.dataset.reentry };
+    if (outcome.dataset.payment) message.paymentId = outcome.dataset.payment;
+    else message.accessId = outcome.dataset.access;
     if (listener) {
       for (const origin of outcome.dataset.origins.split(" ")) listener.postMessage(message, origin);
     } else if (outcome.dataset.target) {

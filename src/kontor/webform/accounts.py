@@ -1,0 +1,25 @@
+"""A user's accounts, as pages show them."""
+
+from typing import Any
+
+from kontor.storage.products import StoredProduct
+from kontor.webform.formatting import format_amount, format_iban
+from kontor.webform.texts import Texts
+
+
+def show_account(one: StoredProduct, texts: Texts) -> dict[str, Any]:
+    product = one.product
+    number = format_iban(product.iban) if product.iban else product.account_number
+    balance = None
+    if product.balance is not None and product.balance.is_finite():
+        balance = format_amount(product.balance, product.currency, texts.language)
+    return {
+        "id": one.id,
+        "access_id": one.access_id,
+        "name": product.name,
+        "category": texts(f"category.{product.category.lower()}"),
+        "number": number,
+        "holder": product.holder,
+        "balance": balance,
+        "is_negative": product.balance is not None and product.balance < 0,
+    }
