@@ -24,7 +24,7 @@ INSIDE = dict(ROWS)
 SAME = set(re.findall(r"`(\w+)`", PAGE.rpartition("## The same inside and outside")[2]))
 # Their words are English, or prescribed by an RFC.
 ENGLISH_ROOMS = (
-    "affordability", "cashflow", "consents", "contracts", "credit_checks", "disposable_money", "errors",
+    "affordability", "analyses", "cashflow", "consents", "contracts", "credit_checks", "disposable_money", "errors",
     "labelled_rows", "life", "management", "payments", "products_en", "relations", "sales_triggers", "tags", "tokens",
 )  # fmt: skip
 
