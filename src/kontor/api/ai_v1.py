@@ -61,7 +61,7 @@ async def analyse_transactions(call: Call) -> Answer:
 
 
 def _analyse(call: Call, body: AnalysesRequest, explain: bool) -> dict[str, Any]:
-    transactions = [read_ai_transaction(one, number) for number, one in enumerate(body.transactions)]
+    transactions = [read_ai_transaction(one, number, "transactions") for number, one in enumerate(body.transactions)]
     ids = _name_rows(body.transactions)
     own = make_own_accounts((one.iban or "", one.inhaber or "", one.category) for one in body.accounts or [])
     tags = call.services.transaction_tagging.tag_alone(transactions, own)
@@ -76,16 +76,22 @@ def _analyse(call: Call, body: AnalysesRequest, explain: bool) -> dict[str, Any]
 
 
 def _name_rows(rows: list[AiConnectTransaction]) -> list[str]:
-    """The caller's ids, or numbers; two rows must not share one."""
+    """The caller's ids, which no two rows must share; a row without one goes by its number."""
     seen: set[str] = set()
-    names = []
     for number, row in enumerate(rows):
-        name = row.id if row.id is not None else str(number)
-        if name in seen:
+        if row.id is None:
+            continue
+        if row.id in seen:
             raise InvalidError("the id occurs twice", f"transactions[{number}].id")
-        seen.add(name)
-        names.append(name)
-    return names
+        seen.add(row.id)
+    return [_number_row(number, seen) if row.id is None else row.id for number, row in enumerate(rows)]
+
+
+def _number_row(number: int, taken: set[str]) -> str:
+    name = str(number)
+    while name in taken:
+        name = f"#{name}"
+    return name
 
 
 def _tag(call: Call, body: list[AiConnectTransaction]) -> bytes:
@@ -94,6 +100,7 @@ def _tag(call: Call, body: list[AiConnectTransaction]) -> bytes:
     pieces = []
     for number, (one, tags) in enumerate(zip(body, found, strict=True)):
         one.tags = None
+        one.betrag = transactions[number].amount  # with its two decimals
         entity = encode_json(one.id if one.id is not None else str(number)).decode()[1:-1]
         shown = ",".join(
             render_tag(tree, name, confidence, entity, call.urls)

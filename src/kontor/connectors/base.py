@@ -298,15 +298,7 @@ class Failed:
 
 
 Step: TypeAlias = (
-    Progress
-    | Done
-    | NeedMethod
-    | NeedMedium
-    | NeedTan
-    | NeedConfirmation
-    | NeedRedirect
-    | NeedPayeeDecision
-    | Failed
+    Progress | Done | NeedMethod | NeedMedium | NeedTan | NeedConfirmation | NeedRedirect | NeedPayeeDecision | Failed
 )
 
 

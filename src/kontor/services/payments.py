@@ -106,10 +106,14 @@ class Payments:
         if existing is not None:
             return existing
         async with self._database.transaction() as connection:
-            if not await payments.insert_payment(connection, payment, None):
-                raise ConflictError("The same Idempotency-Key is being used by another request.")
-            await record(connection, payment, auditing.name_actor(principal), "payment.draft")
-        return payment
+            is_new = await payments.insert_payment(connection, payment, None)
+            if is_new:
+                await record(connection, payment, auditing.name_actor(principal), "payment.draft")
+        if is_new:
+            return payment
+        existing = await self._find_existing(principal, request, payment.request_digest)
+        assert existing is not None, "the key was taken a moment ago"
+        return existing
 
     # Answering
 
@@ -186,7 +190,14 @@ class Payments:
         existing = await self._find_existing(principal, request, payment.request_digest)
         if existing is not None:
             return await self.await_settled(payment.user_id, existing.id)
-        payment = await self._check_verification(payment, request)
+        try:
+            payment = await self._check_verification(payment, request)
+        except OrderError:
+            # The same order, sent at the same time, may have used it since we looked.
+            existing = await self._find_existing(principal, request, payment.request_digest)
+            if existing is None:
+                raise
+            return await self.await_settled(payment.user_id, existing.id)
         actor = auditing.name_actor(principal)
         async with self._leasing.hold(debtor.lease_key) as lease:
             reach("payment.lease-taken")

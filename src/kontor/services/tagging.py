@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagger, Tagging, load_tagger
 from kontor.analysis.trees import CATEGORIES, TREES
+from kontor.domain.cleaning import clean_text
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.principals import Principal
 from kontor.domain.products import ProductCategory
@@ -149,6 +150,8 @@ class TransactionTagging:
     async def add_rule(self, principal: Principal, rule: TaggingRule) -> TaggingRule:
         """For transactions to come; a rule for the same counterparty is replaced."""
         check_category(rule.category, "tagTreeItem.systemName")
+        iban, name = clean_text(rule.counterparty_iban), clean_text(rule.counterparty_name)
+        rule = replace(rule, counterparty_iban=iban, counterparty_name=name)
         if not any(rule.keys):
             raise InvalidError("give counterpartyIban or counterpartyName", "counterpartyName")
         async with self._database.transaction() as connection:

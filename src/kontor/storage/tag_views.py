@@ -23,8 +23,9 @@ def _view_query(
     asked = [sql.Identifier("g", name) for pair in columns for name in pair]
     return (
         sql.SQL(
-            "select {}, page.id, {} from ({}) page left join transaction_tags g on g.user_id = $1"
-            " and g.product_id = $2 and g.transaction_id = page.id order by page.booked_on desc, page.ordinal desc"
+            "select {}, page.id, {} from ({}) page left join lateral (select * from transaction_tags"
+            " where user_id = $1 and product_id = $2 and transaction_id = page.id limit 1) g on true"
+            " order by page.booked_on desc, page.ordinal desc"
         )
         .format(
             object_expression(fields),

@@ -38,9 +38,9 @@ class AiConnectTransaction(msgspec.Struct, omit_defaults=True):
     tags: list[Any] | None = None
 
 
-def read_ai_transaction(one: AiConnectTransaction, number: int) -> Transaction:
-    """Into our own words; the error names the entry and the field."""
-    place = f"[{number}]"
+def read_ai_transaction(one: AiConnectTransaction, number: int, field: str = "") -> Transaction:
+    """Into our own words; the error names the entry of the list `field`, and its field."""
+    place = f"{field}[{number}]"
     amount = clean_amount(one.betrag)
     if amount is None or amount != one.betrag:
         raise InvalidError("is no amount with at most two decimals", f"{place}.betrag")

@@ -16,7 +16,9 @@ from kontor.analysis.life_events import find_life_events
 from kontor.analysis.life_stages import find_life_stages
 from kontor.analysis.records import Account, Record
 from kontor.analysis.sales_triggers import find_sales_triggers
+from kontor.domain.cleaning import clean_amount
 from kontor.domain.clocks import BERLIN
+from kontor.domain.errors import InvalidError
 from kontor.domain.products import ProductCategory
 from kontor.domain.tags import TransactionTags
 from kontor.domain.transactions import Transaction
@@ -127,6 +129,8 @@ def make_accounts(request: AnalysesRequest, records: list[Record]) -> list[Accou
     accounts = []
     for product in sorted(given.keys() | newest.keys()):
         known = given.get(product, AnalysedAccount(product))
+        if known.saldo is not None and clean_amount(known.saldo) is None:
+            raise InvalidError("is no amount", "accounts.saldo")
         accounts.append(
             Account(
                 id=product,

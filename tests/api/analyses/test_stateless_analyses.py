@@ -80,6 +80,20 @@ def test_wrong_requests_are_400(caller, change):
     assert caller.post(URL, body).status_code == 400
 
 
+def test_errors_name_the_entry_and_a_number_never_takes_a_callers_id(caller):
+    wrong = [*year(), row(99, "2026-01-01", 1.234, "", "")]
+    answer = caller.post(URL, {"analyses": ["contracts"], "transactions": wrong})
+    assert "transactions[20].betrag" in answer.json()["message"]
+    mixed = [row(0, "2026-01-01", 1, "", "") | {"id": "1"}, row(0, "2026-01-02", 1, "", "") | {"id": None}]
+    assert caller.post(URL, {"analyses": ["contracts"], "transactions": mixed}).status_code == 200
+
+
+@pytest.mark.parametrize("balance", ["NaN", "Infinity"])
+def test_a_balance_that_is_no_number_is_400(caller, balance):
+    body = {"analyses": ["contracts"], "transactions": year(), "accounts": [{"product": "k", "saldo": balance}]}
+    assert caller.post(URL, body).status_code == 400
+
+
 def test_nothing_of_it_is_stored(caller, owner):
     before = owner.execute("select count(*) from analysis_results").fetchone()
     assert caller.post(URL, {"analyses": ALL, "transactions": year()}).status_code == 200

@@ -179,6 +179,14 @@ def test_wrong_rules_are_400(account, body):
     assert account.customer.post(RULES, body).status_code == 400
 
 
+def test_a_rule_keeps_only_what_can_be_stored(account):
+    body = {"tagTreeItem": {"systemName": "HOUSING_OTHER"}, "counterpartyName": "a\0b"}
+    added = account.customer.post(RULES, body)
+    assert added.status_code == 201
+    assert "\0" not in account.customer.read(added.headers["location"])["counterpartyName"]
+    assert account.customer.post(RULES, body | {"counterpartyName": "\0"}).status_code == 400
+
+
 def test_rules_are_the_users_own(account, shared):
     body = {"tagTreeItem": {"systemName": "HOUSING_OTHER"}, "counterpartyName": "Meier"}
     location = account.customer.post(RULES, body).headers["location"]

@@ -39,6 +39,13 @@ def test_ids_of_the_caller_are_kept_whatever_they_contain(caller):
     assert found["tags"][0]["entity"]["id"] == strange
 
 
+@pytest.mark.parametrize("amount", ["0", "-9", "-9.9", "10.0"])
+def test_amounts_come_back_with_two_decimals(caller, amount):
+    content = json.dumps([ROW]).replace("-48.1", amount).encode()
+    answer = caller.http.post(URL, content=content, headers=caller.headers | {"Content-Type": "application/json"})
+    assert f'"betrag":{float(amount):.2f}' in answer.text
+
+
 def test_nothing_comes_of_nothing(caller):
     assert caller.post(URL, []).json() == []
 
