@@ -1,5 +1,6 @@
 """Fixtures: a real PostgreSQL, a real server on a real socket, and tenants of one's own for every test."""
 
+import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -8,6 +9,8 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
 
 from banking import BankCustomer, new_customer
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
@@ -16,6 +19,16 @@ from kontor.services.bundle import Services
 from kontor.storage.embedded import EmbeddedPostgres
 from processes import free_port, running_server, running_worker
 from tenants import TenantUnderTest, create_tenant
+
+# The same examples in every run, on a fast and on a slow machine: what passed here passes elsewhere. To look for new
+# ones, set KONTOR_NEW_EXAMPLES.
+examples.register_profile(
+    "kontor",
+    derandomize="KONTOR_NEW_EXAMPLES" not in os.environ,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+examples.load_profile("kontor")
 
 
 @pytest.fixture(scope="session")

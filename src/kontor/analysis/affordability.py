@@ -118,7 +118,7 @@ def find_obligations(records: Sequence[Record], accounts: Sequence[Account], tod
         kept = found.get(record.category)
         if kept is None or record.account in passive:
             continue
-        if record.amount < 0 and is_countable(record, today):
+        if is_countable(record, today) and record.amount < 0:
             kept.append(record)
     rents = sorted(found["HOUSING_RENT"], key=lambda record: (record.day, record.id))
     cards = sum(account.category is ProductCategory.CREDIT_CARD for account in accounts)
