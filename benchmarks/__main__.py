@@ -27,6 +27,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a short look; docs/benchmarks stays as it is")
     parser.add_argument("--endpoint", choices=list_endpoints(), help="only this one; docs/benchmarks stays as it is")
+    parser.add_argument("--tagging", action="store_true", help="the tagger and the tag view; writes tagging.md")
+    parser.add_argument("--analyses", action="store_true", help="analyses as data grows; writes analyses.md")
     parser.add_argument("--rounds", type=int, help="rounds of all three (default 9, quick 3)")
     parser.add_argument("--seconds", type=float, help="length of one measurement (default 2, quick 0.7)")
     parser.add_argument("--connections", type=int, help="requests in flight (default: as each endpoint says)")
@@ -61,6 +63,22 @@ def run_everything(settings: Settings, plan: Plan, fetch_times: int, console: Co
     return Report(results, memory, fetches, describe_machine(settings, load_before), plan)
 
 
+def run_understanding(
+    options: argparse.Namespace, settings: Settings, plan: Plan, console: Console, load_before: float
+) -> None:
+    from benchmarks.understanding.pages import run_analyses, run_tagging
+
+    target = None if options.quick else DOCUMENTATION
+    for is_asked, name, run in (
+        (options.tagging, "tag-view", run_tagging),
+        (options.analyses, "kept-answer", run_analyses),
+    ):
+        if is_asked:
+            requests = asyncio.run(prepare(name, settings))
+            result = measure_endpoint(load_endpoint(name), requests, settings, plan, console.print)
+            run(settings, result, plan, load_before, console, target)
+
+
 def main(arguments: list[str]) -> None:
     options = parse(arguments)
     console = Console(width=None if sys.stdout.isatty() else 120)
@@ -75,6 +93,9 @@ def main(arguments: list[str]) -> None:
     with open_database() as settings:
         if options.endpoint:
             run_endpoint(options.endpoint, settings, plan, console)
+            return
+        if options.tagging or options.analyses:
+            run_understanding(options, settings, plan, console, load_before)
             return
         times = QUICK_FETCH_TIMES if options.quick else FETCH_TIMES
         report = run_everything(settings, plan, times, console, load_before)

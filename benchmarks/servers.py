@@ -80,6 +80,11 @@ class ServerProcess:
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"{self.name} answered {error.code}: {error.read()!r}") from None
 
+    @property
+    def base(self) -> bytes:
+        """The address that its hrefs begin with, which is another one for each server."""
+        return f"http://127.0.0.1:{self.port}".encode()
+
     def cpu_seconds(self) -> float:
         return cpu_seconds(self.process.pid)
 

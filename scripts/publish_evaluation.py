@@ -312,7 +312,7 @@ def list_people_rows(by_truth: PeopleScores, by_tagger: PeopleScores) -> list[tu
             f"{one.ours.mean_error / min(one.last.mean_error, one.mean.mean_error):.2f}" for one in (first, second)
         ]
         counts = [f"{one.ours.count:,}" for one in (first, second)]
-        verdict = tell_verdict(float(errors[1]), 1.0, is_least=False)
+        verdict = "yes" if float(errors[1]) < 1 else "no"
         label = f"forecasts, {name}: error by that of the better naive one"
         rows.append((label, errors[0], counts[0], errors[1], counts[1], "< 1", verdict))
         covered, stated = (

@@ -1,34 +1,70 @@
-"""Scoring the tagger on labelled transactions, and explaining one decision."""
+"""Scoring the tagger on labelled transactions, the analyses on the demo bank's people; explaining one decision."""
 
 import time
 from collections.abc import Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 
 from kontor.cli.context import AsJson, say
 from kontor.cli.output import show_json, show_rows
+from kontor.domain.errors import NotFoundError
 
 if TYPE_CHECKING:
     from kontor.analysis.scoring.tag_scores import Judged, Labelled, TagScores
     from kontor.analysis.tagging import Tagger
 
+Figure: TypeAlias = tuple[str, float | int | None, int | str]  # its name, its value, of how many rows
 PASSES = 3  # the fastest of some passes is what the machine could do
 
 
 def evaluate(
-    files: Annotated[list[Path], Parameter(help="JSON lines: fields of a transaction, and `gold` with its labels.")],
+    files: Annotated[
+        list[Path] | None, Parameter(help="JSON lines: fields of a transaction, and `gold` with its labels.")
+    ] = None,
     /,
     *,
+    people: Annotated[
+        list[str] | None,
+        Parameter(
+            consume_multiple=True,
+            negative="",
+            help="Score contracts, forecasts and life events on these logins of the demo bank, or on all its people.",
+        ),
+    ] = None,
+    tags: Annotated[
+        Literal["truth", "tagger"], Parameter(help="With --people: read the true tags, or those of the tagger.")
+    ] = "truth",
+    today: Annotated[str | None, Parameter(help="With --people: the day to look at them, such as 2026-11-15.")] = None,
     report: Annotated[Path | None, Parameter(help="Write an HTML report with plots here.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score the tagger on labelled transactions: accuracy, calibration, speed, and where it errs."""
+    """Score the tagger on labelled transactions: accuracy, calibration, speed, and where it errs.
+
+    With --people, score the analyses on the demo bank's people, about whom the truth is known.
+    """
+    from kontor.domain.errors import InvalidError
+
+    if (people is None) == (not files):
+        raise InvalidError("Give files with labelled transactions, or --people")
+    rows = evaluate_tags(files or [], report) if people is None else evaluate_people(people, tags, today, report)
+    if report is not None:
+        say(f"The report is in {report}.")
+    if as_json:
+        show_json({name: value for name, value, _ in rows})
+    else:
+        show_rows(("figure", "value", "of rows"), rows, as_json=False, keys=())
+
+
+def evaluate_tags(files: Sequence[Path], report: Path | None) -> "list[Figure]":
     from kontor.analysis.scoring.tag_scores import score_tags
     from kontor.analysis.tagging import load_tagger
 
     labelled = read_files(files)
+    if not labelled:
+        raise NotFoundError("There are no labelled transactions in it.")
     tagger = load_tagger()
     judged = judge(labelled, tagger)
     scores = score_tags(judged)
@@ -37,12 +73,31 @@ def evaluate(
         from kontor.cli.evaluation_report import write_report
 
         write_report(report, [one.name for one in files], scores, judged, speed)
-        say(f"The report is in {report}.")
-    rows = list_figures(scores, speed)
-    if as_json:
-        show_json({name: value for name, value, _ in rows})
-    else:
-        show_rows(("figure", "value", "of rows"), rows, as_json=False, keys=())
+    return list_figures(scores, speed)
+
+
+def evaluate_people(logins: Sequence[str], tags: str, today: str | None, report: Path | None) -> "list[Figure]":
+    from kontor.cli.demo_truths import Tags
+    from kontor.cli.people_evaluation import list_people_figures, score_people
+    from kontor.connectors.demo.people import PERSONAS
+
+    day = read_day(today)
+    scores = score_people([(login, day) for login in logins or PERSONAS], Tags(tags))
+    if report is not None:
+        from kontor.cli.evaluation_report import write_people_report
+
+        write_people_report(report, scores)
+    return list_people_figures(scores)
+
+
+def read_day(text: str | None) -> date:
+    from kontor.domain.clocks import BERLIN
+    from kontor.domain.errors import InvalidError
+
+    try:
+        return datetime.now(UTC).astimezone(BERLIN).date() if text is None else date.fromisoformat(text)
+    except ValueError:
+        raise InvalidError("is no date such as 2026-11-15", "--today") from None
 
 
 def explain(
@@ -58,7 +113,6 @@ def explain(
     import sys
 
     from kontor.analysis.tagging import NOBODY, load_tagger
-    from kontor.domain.errors import NotFoundError
     from kontor.wire.labelled_rows import read_transactions
 
     text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
@@ -121,7 +175,7 @@ def measure_speed(labelled: "Sequence[Labelled]", tagger: "Tagger") -> float:
     return len(transactions) / best if best else 0.0
 
 
-def list_figures(scores: "TagScores", speed: float) -> list[tuple[str, float | int | None, int | str]]:
+def list_figures(scores: "TagScores", speed: float) -> "list[Figure]":
     shares = {
         "main category": scores.main,
         "category": scores.category,
@@ -132,9 +186,7 @@ def list_figures(scores: "TagScores", speed: float) -> list[tuple[str, float | i
         "partner where there is none": scores.false_partner,
         "freelancer category": scores.freelancer,
     }
-    rows: list[tuple[str, float | int | None, int | str]] = [
-        (name, round(share.value, 4), share.count) for name, share in shares.items()
-    ]
+    rows: list[Figure] = [(name, round(share.value, 4), share.count) for name, share in shares.items()]
     return [
         *rows,
         ("macro F1 of categories", round(scores.macro_f1, 4), scores.rows),

@@ -1,25 +1,28 @@
-"""The report of an evaluation: one HTML page, everything in it."""
+"""The reports of evaluations: one HTML page each, everything in it."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from kontor.analysis.scoring.contract_scores import ContractScores
 from kontor.analysis.scoring.tag_scores import Judged, TagScores
 from kontor.cli.evaluation import list_figures
-from kontor.cli.evaluation_plots import draw_bars, draw_reliability
+from kontor.cli.evaluation_plots import draw_bars, draw_coverage, draw_groups, draw_reliability
+from kontor.cli.people_evaluation import KIND_NAMES, PeopleScores, list_people_figures
 
 SHOWN_ROWS = 40
+HONEST = (0.75, 0.85)  # an interval of 80 % should hold about that
 
 
 def write_report(
     target: Path, sources: Sequence[str], scores: TagScores, judged: Sequence[Judged], speed: float
 ) -> None:
-    environment = Environment(
-        loader=PackageLoader("kontor.cli", "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
     expected = [one for one in scores.categories if one.expected]
-    page = environment.get_template("evaluation.html").render(
+    _write(
+        target,
+        "evaluation.html",
         sources=sources,
         figures=list_figures(scores, speed),
         scores=scores,
@@ -29,5 +32,53 @@ def write_report(
         least_certain=sorted(judged, key=lambda one: one.found.category_confidence)[:SHOWN_ROWS],
         slowest=sorted(judged, key=lambda one: -one.seconds)[:10],
     )
+
+
+def write_people_report(target: Path, scores: PeopleScores) -> None:
+    _write(
+        target,
+        "people.html",
+        scores=scores,
+        figures=[one for one in list_people_figures(scores) if not one[0].startswith("forecasts")],
+        coverage=draw_intervals(scores),
+        errors=draw_errors(scores),
+        contracts=draw_contracts(scores),
+        events=draw_events(scores),
+        kinds=[(name, scores.forecasts[kind]) for kind, name in KIND_NAMES.items()],
+    )
+
+
+def draw_intervals(scores: PeopleScores) -> str:
+    rows = [
+        (name, scores.forecasts[kind].ours.stated_coverage, scores.forecasts[kind].ours.stated)
+        for kind, name in KIND_NAMES.items()
+    ]
+    return draw_coverage(rows, HONEST, "How often the outcome lies within the predicted interval")
+
+
+def draw_errors(scores: PeopleScores) -> str:
+    found = [(name, scores.forecasts[kind]) for kind, name in KIND_NAMES.items()]
+    rows = [(name, (one.ours.mean_error, one.last.mean_error, one.mean.mean_error)) for name, one in found]
+    return draw_groups(rows, ("Kontor", "last month again", "mean of 12 months"), "Mean error of a forecast", " €")
+
+
+def draw_contracts(scores: PeopleScores) -> str:
+    found: dict[str, ContractScores] = {}
+    for one in scores.people:
+        found[one.login] = found.get(one.login, ContractScores()) + one.contracts
+    rows = [(login, (one.precision, one.recall)) for login, one in found.items()]
+    return draw_groups(rows, ("precision", "recall"), "Contracts: precision and recall of each person", is_share=True)
+
+
+def draw_events(scores: PeopleScores) -> str:
+    rows = [(name, (one.precision, one.recall)) for name, one in scores.events_by_name.items()]
+    return draw_groups(rows, ("precision", "recall"), "Life events: precision and recall of each kind", is_share=True)
+
+
+def _write(target: Path, template: str, **values: Any) -> None:
+    environment = Environment(
+        loader=PackageLoader("kontor.cli", "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    page = environment.get_template(template).render(values)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(page, encoding="utf-8")

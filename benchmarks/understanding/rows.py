@@ -1,0 +1,47 @@
+"""Bookings to measure with: the demo bank's, no two of them alike, with what is true about them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from random import Random
+
+from kontor.connectors.demo.people import PERSONAS, person_for
+from kontor.domain.transactions import Transaction
+
+TODAY = date(2026, 11, 15)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """`labels` are category, insurance type, partner and freelancer category."""
+
+    transaction: Transaction
+    labels: tuple[str, str, str, str]
+
+
+def list_rows(suffix: str) -> Iterator[Labelled]:
+    """Of all kinds of people with that suffix of the login, in the order of their accounts."""
+    for persona in PERSONAS:
+        person = person_for(persona + suffix, TODAY)
+        assert person is not None
+        for account in person.accounts:
+            for entry in account.entries:
+                truth = entry.truth
+                labels = (truth.category, truth.insurance_type, truth.partner or "", truth.freelancer_category)
+                yield Labelled(entry.transaction, labels)
+
+
+def pick_rows(suffixes: tuple[str, ...], count: int, seed: int = 7) -> list[Labelled]:
+    """So many that differ in their texts or their amount, mixed. It takes as many suffixes as needed."""
+    found: dict[tuple[object, ...], Labelled] = {}
+    for suffix in suffixes:
+        for row in list_rows(suffix):
+            one = row.transaction
+            found.setdefault((one.amount, one.counterparty_name, one.purpose, one.booking_text), row)
+        if len(found) >= count:
+            break
+    rows = list(found.values())
+    Random(seed).shuffle(rows)
+    if len(rows) < count:
+        raise ValueError(f"only {len(rows)} different rows")
+    return rows[:count]

@@ -1,0 +1,62 @@
+"""A thousand transactions with their tags: `GET …/kontoumsaetze?tag=true`."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg import AsyncConnection
+
+from benchmarks.endpoints import Endpoint, Request, Targets
+from benchmarks.stage import Stage
+from kontor.analysis.trees import CATEGORIES
+from kontor.api.app import OPERATIONS
+from kontor.services.transactions import PIECE_ROWS
+from kontor.storage.database import fetch_row
+from kontor.storage.tag_views import list_tag_rows
+from kontor.storage.tags import find_version
+from kontor.storage.transactions import Window
+from kontor.wire.tag_views import TagView, render_page
+from kontor.wire.transactions import FIELDS
+from kontor.wire.urls import Urls
+
+CUSTOMERS = 8
+TRANSACTIONS = 1000
+FIND_PRODUCT = "select 1 from products where user_id = $1 and access_id = $2 and id = $3"
+ALL = Window(limit=PIECE_ROWS)
+VIEW = TagView(CATEGORIES, has_classifications=False)
+_ready: dict[str, bytes] = {}
+
+
+async def prepare(stage: Stage) -> list[Request]:
+    requests = []
+    for _ in range(CUSTOMERS):
+        customer = await stage.add_customer()
+        path = await stage.add_transactions(customer, TRANSACTIONS)
+        await stage.services.analyses.load_facts_by_operator(customer.id)  # tags what was stored
+        requests.append(Request(f"{path}?tag=true", customer.token))
+    return requests
+
+
+async def read_ready(connection: AsyncConnection[Any], principal: Sequence[Any], path: str) -> bytes | None:
+    """Kontor's own queries each time; what is sent after them was made once."""
+    user_id = principal[6]
+    access_id, product_id = path.split("/")[4:6]
+    if await fetch_row(connection, FIND_PRODUCT, [user_id, access_id, product_id]) is None:
+        return None
+    assert await find_version(connection, user_id) is not None
+    rows = await list_tag_rows(connection, user_id, UUID(product_id), ALL, FIELDS, VIEW.columns)
+    if product_id not in _ready:
+        urls = Urls(os.environ["KONTOR_BASE_URL"], [one.id for one in OPERATIONS])
+        _ready[product_id] = b"[" + render_page(rows, VIEW, urls) + b"]"
+    return _ready[product_id]
+
+
+ENDPOINT = Endpoint(
+    name="tag-view",
+    title="1,000 transactions with their categories",
+    targets=Targets(limit=0.6),
+    prepare=prepare,
+    read_ready=read_ready,
+    connections=4,
+)

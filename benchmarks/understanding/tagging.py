@@ -1,0 +1,170 @@
+"""The tagger beside a textbook pipeline, in turn on the same rows; what loading it costs; how right both are."""
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.understanding.rows import Labelled, pick_rows
+from kontor.analysis.tagging import NOBODY, load_tagger
+from kontor.domain.transactions import Transaction
+
+OURS, TEXTBOOK = "Kontor", "textbook pipeline"
+NAMES = (OURS, TEXTBOOK)
+TRAINING_ROWS, QUICK_TRAINING_ROWS = 12_000, 2_000
+BULK_ROWS, QUICK_BULK_ROWS = 4_000, 1_000
+SINGLE_ROWS, QUICK_SINGLE_ROWS = 300, 60
+LOADS = 3
+BULK_TARGET, SINGLE_TARGET, RATE_TARGET = 4.0, 20.0, 30_000
+LOAD_TARGET_SECONDS, MEMORY_TARGET = 1.0, 150
+Tag = Callable[[Sequence[Transaction]], Sequence[object]]
+# A process of its own, as a server or a worker is: what it needs before and after, and how long it takes.
+LOADING = """
+import json, time
+from pathlib import Path
+def read():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmRSS:"))
+import kontor.domain.transactions
+before, wall, cpu = read(), time.perf_counter(), time.process_time()
+from kontor.analysis.tagging import NOBODY, load_tagger
+load_tagger()
+print(json.dumps([time.perf_counter() - wall, time.process_time() - cpu, read() - before]))
+"""
+
+
+@dataclass
+class Speeds:
+    """Rows per second of processor time, of each round: all at once, and one after the other."""
+
+    bulk: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in NAMES})
+    single: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in NAMES})
+
+
+@dataclass(frozen=True)
+class Loading:
+    """Of a process that loads the tagger: seconds until it can tag, processor time of it, and memory in megabytes."""
+
+    seconds: list[float]
+    cpu: list[float]
+    megabytes: list[float]
+
+
+@dataclass(frozen=True)
+class TaggingResult:
+    speeds: Speeds
+    loading: Loading
+    rows_bulk: int
+    rows_single: int
+    training_rows: int
+    right: dict[str, float]  # share of the bulk rows whose category is right
+
+
+def measure_tagging(rounds: int, *, is_quick: bool, say: Callable[[str], None]) -> TaggingResult:
+    from benchmarks.understanding.textbook import Textbook
+
+    bulk, single = (QUICK_BULK_ROWS, QUICK_SINGLE_ROWS) if is_quick else (BULK_ROWS, SINGLE_ROWS)
+    loading = measure_loading()
+    say("training the textbook pipeline …")
+    training = pick_rows(("+textbook",), QUICK_TRAINING_ROWS if is_quick else TRAINING_ROWS)
+    textbook = Textbook(training)
+    tagger = load_tagger()
+    # Each round has rows of its own, so that nobody can profit from having seen one before.
+    rows = pick_rows(("+speed1", "+speed2", "+speed3"), rounds * (bulk + single))
+    tags: dict[str, Tag] = {OURS: lambda some: tagger.tag(some, NOBODY), TEXTBOOK: textbook.tag}
+    speeds, right = Speeds(), dict.fromkeys(NAMES, 0)
+    for tag in tags.values():  # code is warm
+        tag([row.transaction for row in pick_rows(("+warm",), 200)])
+    for number in range(rounds):
+        part = rows[number * (bulk + single) : (number + 1) * (bulk + single)]
+        for name in NAMES if number % 2 == 0 else reversed(NAMES):
+            rate, found = time_bulk(tags[name], part[:bulk])
+            speeds.bulk[name].append(rate)
+            right[name] += count_right(name, found, part[:bulk])
+            speeds.single[name].append(time_single(tags[name], part[bulk:]))
+        say(
+            f"round {number + 1} of {rounds}: "
+            + ", ".join(f"{name} {speeds.bulk[name][-1]:,.0f} rows/s" for name in NAMES)
+        )
+    shares = {name: right[name] / (rounds * bulk) for name in NAMES}
+    return TaggingResult(speeds, loading, bulk, single, len(training), shares)
+
+
+def time_bulk(tag: Tag, rows: Sequence[Labelled]) -> tuple[float, Sequence[object]]:
+    transactions = [row.transaction for row in rows]
+    start = time.process_time()
+    found = tag(transactions)
+    return len(rows) / (time.process_time() - start), found
+
+
+def time_single(tag: Tag, rows: Sequence[Labelled]) -> float:
+    ones = [[row.transaction] for row in rows]
+    start = time.process_time()
+    for one in ones:
+        tag(one)
+    return len(rows) / (time.process_time() - start)
+
+
+def count_right(name: str, found: Sequence[object], rows: Sequence[Labelled]) -> int:
+    categories = [one.category if name == OURS else one[0] for one in found]  # type: ignore[attr-defined, index]
+    return sum(said == row.labels[0] for said, row in zip(categories, rows, strict=True))
+
+
+def measure_loading(times: int = LOADS) -> Loading:
+    runs = [
+        json.loads(subprocess.run([sys.executable, "-c", LOADING], stdout=subprocess.PIPE, check=True).stdout)
+        for _ in range(times)
+    ]
+    return Loading(*(list(column) for column in zip(*runs, strict=True)))
+
+
+# What is said about it
+
+
+def list_ratios(rates: dict[str, list[float]]) -> list[float]:
+    return [ours / other for ours, other in zip(rates[OURS], rates[TEXTBOOK], strict=True)]
+
+
+SPEED_HEADINGS = ("rows per second of processor time", *NAMES, "Kontor is", "least – most")
+
+
+def make_speed_rows(result: TaggingResult) -> list[tuple[str, ...]]:
+    rows = []
+    for label, rates in (
+        (f"{result.rows_bulk:,} at once", result.speeds.bulk),
+        ("one at a time", result.speeds.single),
+    ):
+        ratios = list_ratios(rates)
+        medians = [statistics.median(rates[name]) for name in NAMES]
+        spread = f"{min(ratios):.1f} – {max(ratios):.1f}"
+        rows.append((label, *(f"{one:,.0f}" for one in medians), f"{statistics.median(ratios):.1f} × as fast", spread))
+    return rows
+
+
+def describe_tagging(result: TaggingResult) -> list[str]:
+    bulk, single = (statistics.median(list_ratios(one)) for one in (result.speeds.bulk, result.speeds.single))
+    rates = result.speeds.bulk[OURS]
+    rate, loading = statistics.median(rates), result.loading
+    seconds, cpu, memory = (statistics.median(one) for one in (loading.seconds, loading.cpu, loading.megabytes))
+    return [
+        f"Target: at least {BULK_TARGET:g} × the pipeline in bulk. Measured: {bulk:.1f} ×,"
+        f" {judge(bulk >= BULK_TARGET)}.",
+        f"Target: at least {SINGLE_TARGET:g} × the pipeline one at a time. Measured: {single:.1f} ×,"
+        f" {judge(single >= SINGLE_TARGET)}.",
+        f"Target: {RATE_TARGET:,} rows per second of one core in bulk. Measured: {rate:,.0f}, the best round"
+        f" {max(rates):,.0f}: {judge(rate >= RATE_TARGET)}.",
+        f"Target: loaded in about {LOAD_TARGET_SECONDS:g} s. Measured: {cpu:.2f} s of processor time, {seconds:.2f} s"
+        f" on the clock, which others who use the machine make longer: {judge(cpu <= LOAD_TARGET_SECONDS * 1.25)}.",
+        f"Target: under {MEMORY_TARGET} MB for each process. Measured: {memory:.0f} MB more after loading than before,"
+        f" {judge(memory < MEMORY_TARGET)}.",
+        f"Of these rows, Kontor gives {result.right[OURS]:.1%} the right category, the pipeline"
+        f" {result.right[TEXTBOOK]:.1%}: it was trained on {result.training_rows:,} rows of the same generator, and"
+        " Kontor is told nothing about the accounts here.",
+    ]
+
+
+def judge(is_reached: bool) -> str:
+    return "reached" if is_reached else "not reached"
