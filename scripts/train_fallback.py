@@ -1,13 +1,13 @@
-"""Trains the tagger's fallback model and fits its confidences, from generated bookings only.
+"""Trains the tagger's fallback model and fits its confidences.
 
 Needs numpy and scipy (dependency group `bench`). Same knowledge, same result:
 
-    python scripts/train_fallback.py              # the model, then the confidences
-    python scripts/train_fallback.py --only-confidences [labelled.jsonl …]
+    python scripts/train_fallback.py evaluation/transactions/published.jsonl     # the model, then the confidences
+    python scripts/train_fallback.py --only-confidences evaluation/transactions/published.jsonl
 
-Rows come from two sources: from the lexicon (each keyword and partner in several made-up settings) and from the demo
-bank's people, who never share a login with those of the tests. A labelled file has one JSON object per line with the
-fields of a booking as on the wire, `category` and, where known, `insuranceType` and `partner`.
+The model learns from generated bookings only: from the lexicon (each keyword and partner in several made-up settings)
+and from the demo bank's people, who never share a login with those of the tests. The confidences are fitted on the
+labelled files (as `kontor evaluate` reads them) together with the demo bank's truth, and are cross-validated.
 """
 
 import argparse
@@ -16,27 +16,32 @@ import random
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
-from decimal import Decimal
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
-from kontor.analysis.tagging.calibrating import count_cells, fit
+from kontor.analysis.scoring.calibration import find_auroc, find_brier_score, find_calibration_error
+from kontor.analysis.scoring.tag_scores import fold_name
+from kontor.analysis.tagging.calibrating import Cell, count_cells, fit, score_cell
 from kontor.analysis.tagging.fallback import BITS, OFFSET, hash_gram, list_grams
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, Keyword, Rules, load_keywords, load_rules
-from kontor.analysis.tagging.partners import Partner, list_partners, make_system_name
+from kontor.analysis.tagging.partners import Partner, find_partner, list_partners
 from kontor.analysis.tagging.readings import CARD, CREDIT, DEBIT, TRANSFER, Reader
-from kontor.analysis.tagging.taggers import load_tagger
+from kontor.analysis.tagging.taggers import Tagger, load_tagger
 from kontor.analysis.tagging.taggings import NO_INSURANCE, NO_PARTNER, NOBODY, OwnAccounts
 from kontor.connectors.demo.people import PERSONAS, person_for
 from kontor.domain.transactions import Transaction
+from kontor.wire.labelled_rows import read_labelled
 
 FOLDER = Path(__file__).parent.parent / "src" / "kontor" / "analysis" / "data" / "model"
 SEED = 7
 TODAY = date(2026, 6, 15)
 ROUNDS, BATCH, STEP, PENALTY = 8, 512, 0.02, 2e-6
 MOST_PER_CATEGORY = 3000
+# For the confidences: how often one shop of the demo bank counts, and an error on a labelled row.
+MOST_OF_A_KIND, ERRORS_WEIGH, FOLDS = 2, 2, 5
 SURNAMES = [
     "mueller",
     "schmidt",
@@ -234,73 +239,104 @@ def train(rows: list[Row]) -> None:
 
 
 class Sample(NamedTuple):
+    """A booking whose truth is known, each tag as all that is accepted; an empty one is not judged."""
+
+    id: str
     transaction: Transaction
     own: OwnAccounts
     categories: tuple[str, ...]
-    insurance_type: str | None
-    partner: str | None
-    freelancer_category: str | None
+    insurance_types: tuple[str, ...]
+    partners: tuple[str, ...]
+    freelancer_categories: tuple[str, ...]
+    is_labelled: bool
 
 
-def read_labelled(path: Path) -> Iterator[Sample]:
-    for line in path.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        labels = row["category"] if isinstance(row["category"], list) else [row["category"]]
-        yield Sample(
-            Transaction(
-                amount=Decimal(str(row["betrag"])),
-                currency=row.get("waehrung", "EUR"),
-                booked_at=datetime(2026, 1, 1, tzinfo=UTC),
-                purpose=row.get("verwendungszweck"),
-                booking_text=row.get("buchungstext"),
-                gv_code=row.get("gvCode"),
-                counterparty_name=row.get("gegenkontoInhaber"),
-                counterparty_iban=row.get("gegenkontoIban"),
-                ultimate_counterparty=row.get("gegenkontoInhaberAbweichend"),
-            ),
-            NOBODY,
-            tuple(labels),
-            row.get("insuranceType"),
-            row.get("partner"),
-            row.get("freelancerCategory"),
-        )
+def read_samples(paths: list[Path]) -> Iterator[Sample]:
+    """Labelled rows as `kontor evaluate` reads them."""
+    for path in paths:
+        for one in read_labelled(path.read_bytes().splitlines()):
+            gold = one.gold
+            partners = tuple(fold_name(name) for name in gold.partner)
+            yield Sample(
+                one.id,
+                one.transaction,
+                NOBODY,
+                gold.category,
+                gold.insurance_type,
+                partners,
+                gold.freelancer_category,
+                True,
+            )
 
 
-def list_samples(paths: list[Path]) -> Iterator[Sample]:
-    """Labelled rows if there are any, else the demo bank's: each shop and agreement a few times only."""
-    if paths:
-        for path in paths:
-            yield from read_labelled(path)
-        return
+def list_demo_samples() -> Iterator[Sample]:
+    """The demo bank's bookings: each shop and agreement a few times only."""
     seen: dict[tuple[str | None, ...], int] = defaultdict(int)
+    known = {fold_name(partner.name) for partner in list_partners()}
     for own, entries in list_people(("+fit1", "+fit2")):
         for entry in entries:
             one, truth = entry.transaction, entry.truth
             key = (truth.category, truth.partner, truth.insurance_type)
             seen[key] += 1
-            if seen[key] <= 6:
-                partner = make_system_name(truth.partner) if truth.partner else NO_PARTNER
-                yield Sample(one, own, (truth.category,), truth.insurance_type, partner, None)
+            if seen[key] > MOST_OF_A_KIND:
+                continue
+            name = fold_name(truth.partner) if truth.partner else ""
+            partners = (name,) if name in known else (fold_name(NO_PARTNER),)
+            types = (truth.insurance_type or NO_INSURANCE,)
+            yield Sample(str(len(seen)), one, own, (truth.category,), types, partners, (), False)
+
+
+def judge(sample: Sample, tagger: Tagger) -> dict[str, tuple[Cell, bool]]:
+    """Each decision's cell, and whether it was right."""
+    decision = tagger.decide(sample.transaction, sample.own)
+    is_right = decision.category in sample.categories
+    judged = {"category": (decision.category_cell, is_right)}
+    if sample.insurance_types:
+        judged["insurance"] = (decision.insurance_cell, decision.insurance_type in sample.insurance_types)
+    if sample.partners:
+        found = find_partner(decision.partner)
+        name = fold_name(found.name if found is not None else NO_PARTNER)
+        judged["partner"] = (decision.partner_cell, name in sample.partners)
+    # Where nothing else is known, a freelancer category is as right as the category it follows from.
+    is_followed = not sample.freelancer_categories or decision.freelancer_category in sample.freelancer_categories
+    judged["freelancer"] = (decision.freelancer_cell, is_followed and (is_right or bool(sample.freelancer_categories)))
+    return judged
+
+
+def weigh_errors(judged: list[tuple[Sample, Cell, bool]]) -> Iterator[tuple[Cell, bool]]:
+    """The knowledge was improved on labelled rows, so that it errs more often on others."""
+    for sample, cell, is_right in judged:
+        for _ in range(ERRORS_WEIGH if sample.is_labelled and not is_right else 1):
+            yield cell, is_right
+
+
+def validate(judged: list[tuple[Sample, Cell, bool]]) -> str:
+    """Scores of confidences that were fitted without the rows they are about."""
+    pairs = []
+    for fold_number in range(FOLDS):
+        kept = [one for one in judged if crc32(one[0].id.encode()) % FOLDS != fold_number]
+        table = fit(count_cells(weigh_errors(kept)), rounds=600)
+        tested = [one for one in judged if crc32(one[0].id.encode()) % FOLDS == fold_number and one[0].is_labelled]
+        pairs += [(score_cell(cell, table), is_right) for _, cell, is_right in tested]
+    auroc = find_auroc(pairs)
+    right = sum(is_right for _, is_right in pairs)
+    return (
+        f"{right}/{len(pairs)} right, calibration error {find_calibration_error(pairs):.4f}, "
+        f"Brier {find_brier_score(pairs):.4f}, AUROC {auroc or 0:.3f}"
+    )
 
 
 def fit_confidences(paths: list[Path]) -> None:
     tagger = load_tagger()
-    known = {partner.system_name for partner in list_partners()}
-    cells = defaultdict(list)
-    for sample in list_samples(paths):
-        decision = tagger.decide(sample.transaction, sample.own)
-        is_right = decision.category in sample.categories
-        cells["category"].append((decision.category_cell, is_right))
-        truth = sample.insurance_type or NO_INSURANCE
-        cells["insurance"].append((decision.insurance_cell, decision.insurance_type == truth))
-        partner = sample.partner if sample.partner in known else NO_PARTNER
-        cells["partner"].append((decision.partner_cell, decision.partner == partner))
-        # Where nothing else is known, a freelancer category is as right as the category it follows from.
-        followed = sample.freelancer_category or decision.freelancer_category
-        cells["freelancer"].append((decision.freelancer_cell, is_right and decision.freelancer_category == followed))
-    tables = {name: fit(count_cells(samples)) for name, samples in sorted(cells.items())}
+    judged = defaultdict(list)
+    for sample in [*read_samples(paths), *list_demo_samples()]:
+        for name, (cell, is_right) in judge(sample, tagger).items():
+            judged[name].append((sample, cell, is_right))
+    if paths:
+        for name, samples in sorted(judged.items()):
+            print(f"{name}, cross-validated: {validate(samples)}")
+    tables = {name: fit(count_cells(weigh_errors(samples))) for name, samples in sorted(judged.items())}
     (FOLDER / "confidences.json").write_text(json.dumps(tables, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    print({name: f"{sum(one for _, one in samples)}/{len(samples)}" for name, samples in cells.items()})
 
 
 def main() -> None:

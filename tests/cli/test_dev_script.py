@@ -48,7 +48,7 @@ def test_help_names_every_command_and_a_wrong_one_is_refused():
     for arguments, code in (((), 0), (("help",), 0), (("nonsense",), 2)):
         result = subprocess.run([str(ROOT / "dev"), *arguments], capture_output=True, text=True, check=False, cwd="/")
         assert result.returncode == code
-        for command in ("demo", "test", "check", "format", "bench", "kontor", "lock"):
+        for command in ("demo", "test", "check", "format", "bench", "evaluate", "kontor", "lock"):
             assert f"./dev {command}" in result.stdout
 
 

@@ -59,7 +59,7 @@ def test_a_plus_or_colon_without_a_tag_is_text():
 def test_words_cut_at_a_column_are_joined(width):
     text = "Kontofuehrung und Grundpreis fuer Ihr Girokonto einschliesslich Buchungsposten Oktober"
     cut = " ".join(text[start : start + width].strip() for start in range(0, len(text), width))
-    joined, others = join_lines(cut)
+    joined, others, _ = join_lines(cut)
     words = f"{joined} {others}".split()
     assert set(text.split()) <= set(words)
 

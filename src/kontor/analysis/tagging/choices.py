@@ -20,6 +20,10 @@ BUILT_SHARE = 0.8
 # Money from a shop is most often paid back, but may be a wage.
 REFUND_SHARE = 0.6
 SHORTEST_IN_PURPOSE = 5
+# The number of a branch behind a brand; and how much its further words must weigh to tell the same trade.
+SHORTEST_BRANCH, TELLING_WEIGHT = 3, 1.5
+# A brand in the midst of a name whose other words tell another trade counts this much: `Tagespflege Lichtblick`.
+STRANGE_SHARE = 0.3
 # What a partner says about the product. A health fund has but one.
 PRODUCT_TYPE, GENERAL_TYPE, ONLY_TYPE = 2.0, 0.0, 6.0
 ONLY_PRODUCTS = frozenset({"HEALTH_STATUTORY"})
@@ -61,7 +65,7 @@ class PartnerChooser:
             return None
         best_rank, best, count = 0.0, None, 0
         for alias, start, _ in tally.places:
-            place = self._locate(alias, start, tally.head, reading, relation)
+            place = self._locate(alias, start, tally, reading, relation)
             if not place:
                 continue
             partner = self._partners[alias.partner]
@@ -103,11 +107,11 @@ class PartnerChooser:
             or (bool(second.group) and second.group == first.name)
         )
 
-    def _locate(self, alias: Alias, start: int, head: int, reading: Reading, relation: str) -> str:
+    def _locate(self, alias: Alias, start: int, tally: Tally, reading: Reading, relation: str) -> str:
         """Where an alias stands, or an empty text if it does not count there."""
         is_person = relation in (PERSON, FAMILY)
-        if start < head:
-            if alias.is_whole and alias.text != reading.ultimate and not is_whole_name(alias.text, reading.name):
+        if start < tally.head:
+            if alias.is_whole and not self._is_whole(alias, start, reading, tally):
                 return ""
             if is_person and alias.words == 1:
                 return ""
@@ -120,6 +124,22 @@ class PartnerChooser:
             return ""
         return AT_PURPOSE
 
+    def _is_whole(self, alias: Alias, start: int, reading: Reading, tally: Tally) -> bool:
+        """Whether a name is that alias, but for what tills add and for places; or goes on with words that tell the same
+        kind of shop: `THALIA BUCHHAUS`."""
+        if alias.text == reading.ultimate:
+            return True
+        if start > 0 or not reading.name.startswith(alias.text):
+            return False
+        rest = reading.name[len(alias.text) :].split()
+        if all(word.isdigit() or word in NAME_FILLERS or word in self._rules.places for word in rest):
+            return True
+        if rest[0].isdigit() and len(rest[0]) >= SHORTEST_BRANCH:
+            return True
+        category = self._partners[alias.partner].category
+        main = find_main(category)
+        return any(weight >= TELLING_WEIGHT and find_main(one) == main for one, weight in tally.scores.items())
+
     def weigh(self, choice: Choice, reading: Reading, tally: Tally) -> None:
         """Adds what the partner says about category and insurance type."""
         partner, place = choice.partner, choice.place
@@ -129,6 +149,8 @@ class PartnerChooser:
         kind = BY_CREDITOR if place == AT_CREDITOR else BY_PARTNER
         broad = self._rules.find_broad(category)
         share = BUILT_SHARE if partner.is_built else 1.0
+        if place == AT_NAME and " " not in choice.text and is_strange(partner, tally):
+            share *= STRANGE_SHARE
         if reading.is_incoming and category == "INCOME_OTHER" and not partner.income:
             share *= REFUND_SHARE
             broad = None
@@ -174,13 +196,11 @@ NAME_FILLERS = frozenset(
 )
 
 
-def is_whole_name(alias: str, name: str) -> bool:
-    """Whether a name is that alias, numbers and what tills add left aside."""
-    if alias == name:
-        return True
-    if not name.startswith(alias):
-        return False
-    return all(word.isdigit() or word in NAME_FILLERS for word in name[len(alias) :].split())
+def is_strange(partner: Partner, tally: Tally) -> bool:
+    main = find_main(partner.category)
+    return any(
+        weight >= TELLING_WEIGHT and find_main(one) not in (main, "OTHER") for one, weight in tally.scores.items()
+    )
 
 
 def is_head_of(house: Partner, group: str) -> bool:

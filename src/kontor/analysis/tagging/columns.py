@@ -28,38 +28,40 @@ def find_breaks(text: str, width: int) -> list[tuple[int, bool]]:
     return breaks
 
 
-def join_lines(text: str) -> tuple[str, str]:
-    """The text with the words of full lines joined, and the other reading of every place where a line ends."""
+def join_lines(text: str) -> tuple[str, str, str]:
+    """The text with the words of full lines joined, the other reading of every place where a line ends, and the joined
+    words of these places alone."""
     if len(text) <= WIDTHS[0]:
-        return text, ""
+        return text, "", ""
     for width in WIDTHS:
         breaks = find_breaks(text, width)
         if breaks:
             return _join(text, breaks)
-    return text, ""
+    return text, "", ""
 
 
-def _join(text: str, breaks: list[tuple[int, bool]]) -> tuple[str, str]:
-    pieces, others, start = [], [], 0
+def _join(text: str, breaks: list[tuple[int, bool]]) -> tuple[str, str, str]:
+    pieces, others, words, start = [], [], [], 0
     for place, is_full in breaks:
         before = text.rfind(" ", start, place) + 1 or start
         after = text.find(" ", place + 1)
         after = after if after > 0 else len(text)
+        words.append(text[before:place] + text[place + 1 : after])
         if is_full:
             pieces.append(text[start:place])
             others.append(text[before:after])
         else:
             pieces.append(text[start : place + 1])
-            others.append(text[before:place] + text[place + 1 : after])
+            others.append(words[-1])
         start = place + 1
     pieces.append(text[start:])
-    return "".join(pieces), " , ".join(others)
+    return "".join(pieces), " , ".join(others), " , ".join(words)
 
 
 def is_cut(name: str) -> bool:
-    """Whether a name may have lost its end: it is exactly as long as such systems allow."""
+    """Whether a name may have lost its end: it is as long as such systems and terminals allow."""
     return len(name) in _CUT_LENGTHS
 
 
 # A blank at the cut is stripped, so one letter less counts too.
-_CUT_LENGTHS = frozenset((22, 26, 27, 34, 35, 70))
+_CUT_LENGTHS = frozenset((22, 23, 24, 25, 26, 27, 34, 35, 70))

@@ -4,10 +4,10 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from kontor.analysis.tagging.calibrating import MARGINS, SCORES, Cell, Confidences
-from kontor.analysis.tagging.choices import AT_NAME, Choice, PartnerChooser
+from kontor.analysis.tagging.choices import AT_NAME, AT_START, Choice, PartnerChooser
 from kontor.analysis.tagging.fallback import FallbackModel, list_grams
 from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main
-from kontor.analysis.tagging.matching import Matcher
+from kontor.analysis.tagging.matching import GENERIC, Matcher
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
 from kontor.analysis.tagging.readings import Reading
 from kontor.analysis.tagging.taggings import NO_BUSINESS, NO_INSURANCE, NO_PARTNER, Evidence, Tagging
@@ -39,6 +39,8 @@ SPECIAL_WEIGHT = 4.0
 TELLING_MAINS = frozenset({"HEALTH", "LIVING", "RECREATION", "EDUCATION", "TRAVEL", "MOBILITY", "SHOPPING"})
 # Words for a division without its product count less than those for a product.
 GENERAL_SHARE = 0.35
+# A special insurance or contract needs this much to be meant where others only say that it is one.
+SPECIAL_ENOUGH = 1.0
 # Below this nothing written has decided, and the model is asked.
 DECIDED = 1.0
 # A hint this weak is still better than a guess the model itself does not trust.
@@ -47,6 +49,9 @@ NEVER_GUESSED = ("INSURANCE_", "TRANSFER_", "SAVINGS_LIFEINSURANCE")
 KIND_NAMES = [f"k{number}" for number in range(64)]
 SCORE_NAMES = [f"s{number}" for number in range(len(SCORES) + 1)]
 MARGIN_NAMES = [f"m{number}" for number in range(len(MARGINS) + 1)]
+# How many hints agreed; more than this are as good.
+MOST_HINTS = 3
+HINT_NAMES = [f"h{number}" for number in range(MOST_HINTS + 1)]
 
 
 class Decision(NamedTuple):
@@ -80,6 +85,7 @@ class Decider:
             for incoming in (True, False)
         ]
         self._guessable = (fitting[0], fitting[1])
+        self._unlikely, self._refinements = rules.unlikely, rules.refinements
 
     def tag(self, reading: Reading, relation: str, trace: list[Evidence] | None = None) -> Tagging:
         decision = self.decide(reading, relation, trace)
@@ -99,12 +105,14 @@ class Decider:
         tally = Tally(trace)
         is_person = relation in (PERSON, FAMILY)
         self._collector.collect(reading, is_person, tally)
-        unlikely = self._rules.unlikely.get(reading.channel)
-        if unlikely is not None:
+        unlikely = self._unlikely.get(reading.channel)
+        if unlikely is not None and tally.scores:
             tally.doubt(unlikely)
         choice = self._chooser.choose(reading, relation, tally)
         if choice is not None:
             self._chooser.weigh(choice, reading, tally)
+        if len(tally.scores) > 1:
+            tally.refine(self._refinements)
         if relation in (OWN, OWN_SAVINGS):
             category, cell = self._decide_own(reading, relation, tally)
         else:
@@ -124,12 +132,8 @@ class Decider:
             freelancer,
             cell,
             (
-                *cell[:3],
-                "product"
-                if is_insured and not insurance_type.endswith("_OTHER")
-                else "other"
-                if is_insured
-                else "none",
+                *cell,
+                "none" if not is_insured else "other" if insurance_type.endswith("_OTHER") else "product",
             ),
             describe_partner(choice, reading, relation),
             (cell[0], cell[2], freelancer),
@@ -161,47 +165,59 @@ class Decider:
                 category, weight = candidate, score
         if tally.trace is not None:
             tally.trace.append(Evidence("own-account", reading.name, category, 9.0))
-        return category, ("own", SCORE_NAMES[bisect_right(SCORES, weight)], "m0", find_main(category))
+        return category, ("own", SCORE_NAMES[bisect_right(SCORES, weight)], "m0")
 
     def _decide_category(self, reading: Reading, tally: Tally) -> tuple[str, Cell]:
         """The heaviest category; below a threshold, what the model says."""
         scores = tally.scores
-        best, best_score, second = "", 0.0, 0.0
+        best, best_score, second, rival = "", 0.0, 0.0, ""
         if len(scores) == 1:
             ((best, best_score),) = scores.items()
             best_score += tally.bonuses.get(find_main(best), 0.0)
         elif scores:
-            best, best_score, second = self._compare(tally)
+            best, best_score, second, rival = self._compare(tally)
         if best_score < DECIDED:
             return self._guess(reading, tally, best, best_score)
         cell = (
             KIND_NAMES[tally.kinds[best]],
             SCORE_NAMES[bisect_right(SCORES, best_score)],
             MARGIN_NAMES[bisect_right(MARGINS, second / best_score)],
-            find_main(best),
+            HINT_NAMES[min(tally.hints.get(best, 0), MOST_HINTS)],
+            "alone" if not rival else "sister" if MAINS[rival] == MAINS[best] else "rival",
         )
         return best, cell
 
-    def _compare(self, tally: Tally) -> tuple[str, float, float]:
+    def _compare(self, tally: Tally) -> tuple[str, float, float, str]:
+        """The heaviest category, its weight, that of the runner-up, and which that was."""
         mains = tally.bonuses
         for category, own in tally.scores.items():
             main = MAINS[category]
             mains[main] = mains.get(main, 0.0) + SISTER_SHARE * own
-        best, best_score, second = "", -1.0, 0.0
+        best, best_score, second, rival = "", -1.0, 0.0, ""
         for category, own in tally.scores.items():
             score = (1 - SISTER_SHARE) * own + mains[MAINS[category]]
             # Of equal ones the alphabet decides, never chance.
             if score > best_score or (score == best_score and category < best):
-                best, best_score, second = category, score, max(second, best_score)
+                if best_score > second:
+                    second, rival = best_score, best
+                best, best_score = category, score
             elif score > second:
-                second = score
-        return best, best_score, second
+                second, rival = score, category
+        if best in GENERIC:
+            best = self._specify(best, tally)
+        return best, best_score, second, rival
+
+    def _specify(self, generic: str, tally: Tally) -> str:
+        """The special one of the same main category that is named at all: `Versicherung` beside `Haftpflicht`."""
+        main, scores = MAINS[generic], tally.scores
+        sisters = [one for one in scores if MAINS[one] == main and one != generic and scores[one] >= SPECIAL_ENOUGH]
+        return max(sisters, key=lambda one: (scores[one], one)) if sisters else generic
 
     def _guess(self, reading: Reading, tally: Tally, weak: str, weak_score: float) -> tuple[str, Cell]:
         """The model's word, helped by weak hints; without a model a default that fits the sign."""
         default = weak or ("INCOME_OTHER" if reading.is_incoming else "OTHER_SPENDING")
         if self._model is None:
-            return default, ("k0", "s0", "m0", find_main(default))
+            return default, ("k0", "s0", "m0")
         grams = list_grams(reading.name, reading.purpose, reading.is_incoming, reading.channel)
         guess = self._model.guess(grams, self._guessable[not reading.is_incoming])
         category, probability = guess
@@ -211,7 +227,7 @@ class Decider:
             weight = round(probability, 3)
             tally.trace.append(Evidence("model", reading.name or reading.purpose, guess.category, weight))
         bucket = min(9, int(probability * 10))
-        return category, (KIND_NAMES[BY_MODEL], f"p{bucket}", "m0", f"guess {find_main(category)}")
+        return category, (KIND_NAMES[BY_MODEL], f"p{bucket}", "m0")
 
     def _choose_freelancer(self, category: str, insurance_type: str, reading: Reading, tally: Tally) -> str:
         found = tally.freelancers.get(category)
@@ -236,10 +252,13 @@ def choose_type(category: str, tally: Tally) -> str:
 
 def is_misnamed(choice: Choice, category: str, reading: Reading) -> bool:
     """A brand in the midst of a name that the booking is not about: the dentist `Praxis Dr. Klein` is no broker."""
-    if choice.place != AT_NAME or reading.is_incoming or reading.has_merchant:
+    if reading.is_incoming or choice.place not in (AT_NAME, AT_START):
         return False
-    main = find_main(category)
-    return main in TELLING_MAINS and main != find_main(choice.partner.category)
+    main, own = find_main(category), find_main(choice.partner.category)
+    if choice.place == AT_START:
+        # Stadiums and halls bear the names of insurers and banks.
+        return main == "RECREATION" and own in ("INSURANCE", "BANKFINANCE")
+    return main in TELLING_MAINS and main != own and not reading.has_merchant
 
 
 def describe_partner(choice: Choice | None, reading: Reading, relation: str) -> Cell:

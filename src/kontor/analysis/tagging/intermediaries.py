@@ -23,7 +23,6 @@ STAR_COLLECTORS = frozenset(
         "sp",
         "fs",
         "paddle",
-        "paddle",
         "net",
         "cko",
         "dri",
@@ -110,7 +109,7 @@ def unwrap_star(shop: str) -> tuple[str, bool]:
     before, _, after = shop.partition("*")
     after = after.strip(" *.")
     collector = before.strip(" _-.").lower().replace(".", " ").replace("_", " ")
-    if collector in STAR_COLLECTORS and after:
+    if collector in STAR_COLLECTORS and after and not after[0].isdigit():
         return after, True
     return shop, False
 

@@ -64,7 +64,10 @@ class Rules:
     freelancer: dict[str, tuple[str, str]] = field(default_factory=dict)
     channels: dict[str, str] = field(default_factory=dict)
     unlikely: dict[str, dict[str, float]] = field(default_factory=dict)
+    refinements: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     companies: frozenset[str] = frozenset()
+    company_endings: tuple[str, ...] = ()
+    places: frozenset[str] = frozenset()
     given_names: frozenset[str] = frozenset()
 
     def mirror(self, category: str, is_incoming: bool) -> str:
@@ -115,17 +118,18 @@ def spell_atom(atom: str) -> str:
 def load_rules() -> Rules:
     data = files("kontor.analysis") / "data"
     rules, section = Rules(), ""
-    companies: set[str] = set()
+    words: dict[str, list[str]] = {"companies": [], "endings": [], "places": []}
     for line in list_lines(data / "rules.txt"):
         if line.startswith("["):
             section = line.strip("[]")
         elif section in ("codes", "patterns"):
             rules.keywords.append(read_keyword(line))
-        elif section == "companies":
-            companies.update(line.split())
+        elif section in words:
+            words[section] += line.split()
         else:
             _read_table_line(rules, section, [part.strip() for part in line.split("|")])
-    rules.companies = frozenset(companies)
+    rules.companies, rules.places = frozenset(words["companies"]), frozenset(words["places"])
+    rules.company_endings = tuple(words["endings"])
     names = (line.split() for line in list_lines(data / "given_names.txt"))
     rules.given_names = frozenset(name for part in names for name in part)
     return rules
@@ -140,6 +144,8 @@ def _read_table_line(rules: Rules, section: str, fields: list[str]) -> None:
         rules.freelancer[fields[0]] = (fields[1], fields[2])
     elif section == "unlikely":
         rules.unlikely.setdefault(fields[0], {})[fields[1]] = float(fields[2])
+    elif section == "refinements":
+        rules.refinements.setdefault(fields[0], []).append((fields[1], float(fields[2])))
     elif section == "channels":
         rules.channels[fields[0]] = fields[1]
     else:

@@ -6,6 +6,7 @@ a longer find is dropped: `Deutsche Post` is no post office box.
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -24,9 +25,15 @@ MIRRORED = 0.5
 # The last word of a longer alias may go on: `Allianz Lebensversicherung` finds `ALLIANZ LEBENSVERSICHERUNGS-AG`.
 OPEN_ENDED_LETTERS = 7
 SHORTEST_ALIAS = 2
+# A lighter hint changes nothing: neither does it decide, nor is it asked for beside the model.
+FAINTEST = 0.15
+LEGAL_FORMS = frozenset({"gmbh", "ag", "kg", "se", "ev", "eg", "ug", "de", "com", "mbh"})
 # Names of such partners say what they sell: `HUK-COBURG Rechtsschutz`. Words inside other names are but names.
 OPEN_MAINS = frozenset({"INSURANCE", "BILLS", "BANKFINANCE", "SAVINGS", "INCOME"})
 SHORTEST_COMPLETION = 5
+LONGEST_COMPLETION = 1.75
+SHORTEST_MENDED = 8
+SHORTEST_RUN_TOGETHER, MOST_WORDS_RUN_TOGETHER = 8, 2
 
 
 class Clue(NamedTuple):
@@ -106,7 +113,8 @@ class Matcher:
             for one in partner.creditor_ids
         }
         # Common words are among them so that nothing longer is taken for what they were: `DEUTSCHLA` is no ticket.
-        self._completions = sorted({text.strip() for text in texts if text.startswith(" ")} | rules.companies)
+        self._completions = sorted({text.strip() for text in texts} | rules.companies)
+        self._words = frozenset(text.strip() for text in texts if " " not in text.strip())
 
     def _make_pattern(self, builder: _Builder, number: int, text: str, closed: set[int]) -> Pattern:
         clues = builder.clues.get(number)
@@ -156,14 +164,31 @@ class Matcher:
         last = name[name.rfind(" ") + 1 :]
         if found is None and len(last) >= SHORTEST_COMPLETION and last != name:
             found = self._complete_one(last)
+            # A surname is no beginning of a brand: `LINDNER` is not `Lindner Hotel`.
+            if found and " " in found:
+                found = ""
         return found or ""
 
     def _complete_one(self, start: str) -> str | None:
-        """What begins so; empty if it is known as it is, None if nothing does."""
+        """What begins so; empty if it is known as it is or far shorter, None if nothing does."""
         place = bisect_left(self._completions, start)
         if place == len(self._completions) or not self._completions[place].startswith(start):
             return None
-        return "" if self._completions[place] == start else self._completions[place]
+        found = self._completions[place]
+        return "" if found == start or len(found) > len(start) * LONGEST_COMPLETION else found
+
+    def mend(self, text: str) -> str:
+        """Known words that a line's end tore apart: `LEBENSVERSICHERU NG`. Empty if there are none."""
+        known, pieces = self._words, text.split()
+        pairs = [(one, two) for one, two in pairwise(pieces) if one + two in known]
+        if not pairs:
+            return ""
+        mended = [
+            one + two
+            for one, two in pairs
+            if len(one) + len(two) >= SHORTEST_MENDED and not (one in known and two in known)
+        ]
+        return f" {' '.join(mended)}" if mended else ""
 
 
 def make_clue(
@@ -181,6 +206,8 @@ def make_clue(
             return None
         elif not keyword.sign:
             weight *= MIRRORED
+    if weight < FAINTEST:
+        return None
     is_generic = meant in GENERIC
     return Clue(
         meant,
@@ -196,18 +223,34 @@ def make_clue(
 
 
 def add_aliases(builder: _Builder, number: int, partner: Partner) -> None:
-    """All spellings of a partner's name. `!` in the list keeps the display name itself out."""
+    """All spellings of a partner's name. `!` in the list: the display name itself counts only as the whole name."""
     spellings = [alias for alias in partner.aliases if alias != "!"]
-    if "!" not in partner.aliases:
-        spellings.append(partner.name)
+    # A common word is a brand only where it is the whole name.
+    spellings.append(f"={partner.name}" if "!" in partner.aliases else partner.name)
     known: set[str] = set()
     for spelling in spellings:
         is_whole = spelling.startswith("=")
-        text = fold(spelling.removeprefix("="))
-        for spelled in (text, text.replace(" & ", " und ")) if " & " in text else (text,):
+        for spelled in spell_alias(spelling.removeprefix("=")):
             if len(spelled) >= SHORTEST_ALIAS and spelled not in known:
                 known.add(spelled)
                 _add_alias(builder, number, spelled, is_whole)
+
+
+def spell_alias(alias: str) -> list[str]:
+    """How banks write it: `Burger King` and `BURGERKING`, `L'Osteria` and `L OSTERIA`, `H & M` and `H UND M`."""
+    text = fold(alias)
+    spellings = [text]
+    if " & " in text:
+        spellings.append(text.replace(" & ", " und "))
+    if "+" in alias:
+        # Names are read with `&` for it: `H+M`.
+        spellings.append(fold(alias.replace("+", "&")))
+    if "'" in alias:
+        spellings.append(fold(alias.replace("'", " ")))
+    words = text.split()
+    if 1 < len(words) <= MOST_WORDS_RUN_TOGETHER and len(text) > SHORTEST_RUN_TOGETHER and words[-1] not in LEGAL_FORMS:
+        spellings.append("".join(words))
+    return spellings
 
 
 def _add_alias(builder: _Builder, number: int, text: str, is_whole: bool) -> None:

@@ -44,6 +44,7 @@ class Acquaintances:
 
     def __init__(self, rules: Rules) -> None:
         self._given_names, self._companies = rules.given_names, rules.companies
+        self._endings = rules.company_endings
 
     def is_person(self, words: list[str]) -> bool:
         if not 2 <= len(words) <= MOST_WORDS:
@@ -51,7 +52,7 @@ class Acquaintances:
         return (
             not self._given_names.isdisjoint(words)
             and self._companies.isdisjoint(words)
-            and all(word.isalpha() for word in words)
+            and all(word.isalpha() and not word.endswith(self._endings) for word in words)
         )
 
     def relate(self, reading: Reading, iban: str | None, customer: Customer) -> str:

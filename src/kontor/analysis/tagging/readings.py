@@ -14,6 +14,7 @@ CARD, DEBIT, TRANSFER, CREDIT, SALARY, OTHER = "card", "debit", "transfer", "cre
 
 
 NO_FIELDS = SepaFields("")
+MOST_BOOKING_TEXTS = 2000
 
 
 class Reading(NamedTuple):
@@ -41,11 +42,20 @@ class Reader:
     def __init__(self, rules: Rules) -> None:
         self._codes = {key[3:]: channel for key, channel in rules.channels.items() if key.startswith("gv:")}
         self._words = {key: channel for key, channel in rules.channels.items() if not key.startswith("gv:")}
+        self._booking_texts: dict[str, tuple[str, str]] = {}
+        self._purpose_codes = frozenset(one.code[5:] for one in rules.keywords if one.code.startswith("purp:"))
 
-    def find_channel(self, gv_code: str, text: str) -> str:
-        channel = self._codes.get(gv_code)
-        if channel is not None:
-            return channel
+    def read_booking_text(self, booking_text: str) -> tuple[str, str]:
+        """A booking text folded, and the channel its words tell. Banks have but a few, so each is read once."""
+        known = self._booking_texts.get(booking_text)
+        if known is None:
+            text = fold(booking_text)
+            known = text, self._find_channel(text)
+            if len(self._booking_texts) < MOST_BOOKING_TEXTS:
+                self._booking_texts[booking_text] = known
+        return known
+
+    def _find_channel(self, text: str) -> str:
         found = OTHER
         for word in text.split():
             channel = self._words.get(word)
@@ -57,20 +67,25 @@ class Reader:
 
     def read(self, one: Transaction) -> Reading:
         raw_name, raw_purpose = one.counterparty_name or "", one.purpose or ""
-        text = fold(one.booking_text) if one.booking_text else ""
+        text, channel = self.read_booking_text(one.booking_text) if one.booking_text else ("", OTHER)
         gv_code = (one.gv_code or "")[:3]
-        channel = self.find_channel(gv_code, text)
+        if gv_code:
+            channel = self._codes.get(gv_code, channel)
         shop = find_shop(raw_name, raw_purpose, True) if channel == CARD else None
         if shop is not None:
             # Card texts are most of all rows and have no SEPA fields.
             fields, others = NO_FIELDS, ""
             (name, has_collector), purpose = unwrap_star(shop), ""
         else:
-            joined, others = join_lines(raw_purpose)
+            joined, others, mended = join_lines(raw_purpose)
             fields = split_purpose(joined)
             raw_name = raw_name or fields.name
-            name, purpose, has_collector = read_shop(raw_name, fields.text, channel)
-        folded = fold(name)
+            text_found = fields.text
+            if others and text_found is joined:
+                # Without fields the lines may be chance: the text stays, with its phrases, and joined words come after.
+                text_found, others = raw_purpose, mended
+            name, purpose, has_collector = read_shop(raw_name, text_found, channel)
+        folded = fold(name.replace("+", "&") if "+" in name else name)
         ultimate = one.ultimate_counterparty or fields.ultimate
         has_merchant = has_collector
         if is_collector(folded):
@@ -80,6 +95,8 @@ class Reader:
                 # The other reading of lines' ends may hold the name uncut.
                 ultimate = " , ".join([*merchants[1:], others]) if others or len(merchants) > 1 else ultimate
                 folded, purpose, others, has_merchant = fold(merchants[0]), rest, "", True
+            elif ultimate and not is_collector(fold(ultimate)):
+                folded, ultimate, has_merchant = fold(ultimate), "", True
         return Reading(
             one.amount > 0,
             folded,
@@ -87,13 +104,14 @@ class Reader:
             _fold_purpose(purpose, others) if purpose else "",
             text,
             fields.creditor_id,
-            fields.purpose_code,
+            # Some banks write it bare at the end.
+            fields.purpose_code or (raw_purpose[-4:] if raw_purpose[-4:] in self._purpose_codes else ""),
             gv_code,
             channel,
             has_collector,
             has_merchant,
             not folded or (has_collector and not has_merchant),
-            is_cut(raw_name or name),
+            is_cut(shop or raw_name or name),
         )
 
 

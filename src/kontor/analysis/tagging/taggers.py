@@ -18,7 +18,7 @@ from kontor.analysis.tagging.taggings import Evidence, OwnAccounts, Tagging
 from kontor.domain.transactions import Transaction
 
 # Raised when the code decides differently on the same knowledge.
-ENGINE_VERSION = 1
+ENGINE_VERSION = 2
 
 
 class Tagger:

@@ -1,6 +1,6 @@
 """Evidence of one booking, added up."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, IN_TEXT, MAINS
 from kontor.analysis.tagging.matching import NOTHING, Alias, Clue, Match, Matcher
@@ -11,17 +11,20 @@ from kontor.analysis.tagging.taggings import NO_INSURANCE, Evidence
 BY_PARTNER, BY_KEYWORD, BY_CODE, BY_CREDITOR, BY_RELATION, BY_MODEL = 1, 2, 4, 8, 16, 32
 # How much of an insurance word in a name speaks for its product.
 NAME_SHARE = 0.4
+# What is lighter is too faint to count as a hint that agrees.
+HINT_WEIGHT = 1.0
 
 
 class Tally:
     """Weights per category and per insurance type. `trace` collects evidence when somebody asks for reasons."""
 
-    __slots__ = ("bonuses", "freelancers", "head", "kinds", "places", "scores", "trace", "types")
+    __slots__ = ("bonuses", "freelancers", "head", "hints", "kinds", "places", "scores", "trace", "types")
 
     def __init__(self, trace: list[Evidence] | None) -> None:
         self.scores: dict[str, float] = {}
         self.bonuses: dict[str, float] = {}
         self.kinds: dict[str, int] = {}
+        self.hints: dict[str, int] = {}
         self.types: dict[str, float] = {}
         self.freelancers: dict[str, str] = {}
         self.places: list[tuple[Alias, int, int]] = []
@@ -32,6 +35,7 @@ class Tally:
     def add(self, category: str, weight: float, kind: int) -> None:
         self.scores[category] = self.scores.get(category, 0.0) + weight
         self.kinds[category] = self.kinds.get(category, 0) | kind
+        self.hints[category] = self.hints.get(category, 0) + 1
 
     def support(self, category: str, weight: float) -> None:
         """Weight for a main category, whichever of its subcategories it will be."""
@@ -46,6 +50,16 @@ class Tally:
             if share is not None:
                 scores[category] *= share
 
+    def refine(self, refinements: Mapping[str, Sequence[tuple[str, float]]]) -> None:
+        """What speaks for a general category speaks for the special one, where that is named: a loan for a house."""
+        scores = self.scores
+        for general in [one for one in scores if one in refinements]:
+            for special, least in refinements[general]:
+                if scores.get(special, 0.0) >= least:
+                    scores[special] += scores.pop(general)
+                    self.kinds[special] |= self.kinds[general]
+                    break
+
     def add_type(self, insurance_type: str, weight: float) -> None:
         self.types[insurance_type] = self.types.get(insurance_type, 0.0) + weight
 
@@ -57,6 +71,7 @@ class Tally:
             weight *= NAME_SHARE
         self.scores[category] = self.scores.get(category, 0.0) + weight
         self.kinds[category] = self.kinds.get(category, 0) | kind
+        self.hints[category] = self.hints.get(category, 0) + (weight >= HINT_WEIGHT)
         if clue.main_weight:
             self.support(category, clue.main_weight)
         if clue.insurance_type != NO_INSURANCE:
@@ -82,14 +97,17 @@ class Collector:
     def __init__(self, matcher: Matcher) -> None:
         self._patterns = matcher.patterns
         self._codes = matcher.codes
-        self._find, self._complete = matcher.find, matcher.complete
+        self._find, self._complete, self._mend = matcher.find, matcher.complete, matcher.mend
 
     def collect(self, reading: Reading, is_person: bool, tally: Tally) -> None:
         name, extra = reading.name, reading.ultimate
         if reading.is_name_cut and name:
             extra = f"{extra} | {self._complete(name)}"
         head = f" {name} | {extra}" if extra else f" {name}"
-        body = f"{head} | {reading.purpose}"
+        purpose = reading.purpose
+        if purpose and (mended := self._mend(purpose)):
+            purpose = f"{purpose} |{mended}"
+        body = f"{head} | {purpose}"
         text = f"{body} | {reading.text} "
         tally.head = len(head) if name or extra else 0
         matches = self._find(text)
@@ -108,6 +126,7 @@ class Collector:
         in_purpose = IN_NAME | IN_PURPOSE if reading.is_unnamed else IN_PURPOSE
         keyword_end = partner_end = -1
         done: set[str] = set()
+        is_past_name = False
         for number, start, end in matches:
             pattern = patterns[number]
             if pattern is NOTHING:
@@ -123,6 +142,10 @@ class Collector:
             # The blank behind a word is none of it: `sparplan*` and `*sparplan` find the same word.
             end -= pattern.tail
             is_free = end > keyword_end
+            if start >= name_end and not is_past_name:
+                # What the purpose says again counts again: an insurer's name is not what was insured.
+                is_past_name = True
+                done.clear()
             if end > partner_end and pattern.aliases:
                 tally.places.extend([(alias, start, end) for alias in pattern.aliases])
                 partner_end = end
@@ -136,12 +159,15 @@ class Collector:
                     done.add(pattern.word)
 
     def _add_clues(self, clues: tuple[Clue, ...], place: int, matches: list[Match], found: str, tally: Tally) -> bool:
-        has_added = False
+        """Adds what counts here: all that a clue needs is there, and nothing that excludes it."""
+        has_added, seen = False, None
         for clue in clues:
             if not clue.places & place:
                 continue
-            if (clue.needed or clue.excluded) and not is_met(clue, matches):
-                continue
+            if clue.needed or clue.excluded:
+                seen = seen or {match[0] for match in matches}
+                if not (seen.issuperset(clue.needed) and seen.isdisjoint(clue.excluded)):
+                    continue
             tally.add_clue(clue, BY_KEYWORD, found, place)
             has_added = True
         return has_added
@@ -154,9 +180,3 @@ class Collector:
         if reading.purpose_code:
             for clue in codes.get(f"purp:{reading.purpose_code}", ()):
                 tally.add_clue(clue, BY_CODE, reading.purpose_code)
-
-
-def is_met(clue: Clue, matches: list[Match]) -> bool:
-    """Whether all that a clue needs is there, and nothing that excludes it."""
-    seen = {match[0] for match in matches}
-    return seen.issuperset(clue.needed) and seen.isdisjoint(clue.excluded)
