@@ -12,8 +12,20 @@ import pytest
 
 STORAGE = Path(__file__).parents[2] / "src" / "kontor" / "storage"
 TABLES = (
-    "accesses", "products", "transactions", "positions", "push_batches", "fetches", "dialogues", "payments", "payment_fingerprints", "payee_verifications", "transaction_tags", "tagging_rules", "analysis_results",
-)  # fmt: skip
+    "accesses",
+    "products",
+    "transactions",
+    "positions",
+    "push_batches",
+    "fetches",
+    "dialogues",
+    "payments",
+    "payment_fingerprints",
+    "payee_verifications",
+    "transaction_tags",
+    "tagging_rules",
+    "analysis_results",
+)
 TOUCHES = re.compile(rf"\b(from|into|update|join|copy)\s+(only\s+)?({'|'.join(TABLES)})\b", re.IGNORECASE)
 NAMES_THE_USER = (
     re.compile(r"\buser_id\s*=\s*(%|\$\d|[a-z]+\.user_id)", re.IGNORECASE),  # a condition, or a join on it
