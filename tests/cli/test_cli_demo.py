@@ -223,7 +223,9 @@ def test_a_terminal_that_is_closed_stops_everything(demo):
     os.close(writer)
     seen = b""
     while WELCOME.encode() not in seen:
-        seen += os.read(reader, 4096)
+        read = os.read(reader, 4096)
+        assert read, f"it ended too soon: {seen.decode()}"
+        seen += read
     os.close(reader)
     process.send_signal(signal.SIGHUP)
     assert process.wait(45) == 0

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -37,25 +37,25 @@ async def desk(settings: Any) -> AsyncIterator[Desk]:
     """The service and its bank, with one regulated and one redirect tenant."""
     bank = ScriptedBank()
     own = replace(settings, pool_size=8, demo=False)
-    original = bootstrap.make_registry
-    bootstrap.make_registry = lambda _: Registry([bank])
-    try:
-        async with bootstrap.open_services(own, "kontor tests, payments") as services:
+    async with AsyncExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:  # only while they are made: others have their own bank
+            patch.setattr(bootstrap, "make_registry", lambda _: Registry([bank]))
+            opening = bootstrap.open_services(own, "kontor tests, payments")
+            services = await stack.enter_async_context(opening)
 
-            @asynccontextmanager
-            async def lend() -> AsyncIterator[Any]:
-                yield services
+        @asynccontextmanager
+        async def lend() -> AsyncIterator[Any]:
+            yield services
 
-            app = make_app(own, lend)
-            async with (
-                serving(app),
-                httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=own.base_url, timeout=120) as http,
-            ):
-                regulated = await make_tenant(services, is_regulated=True)
-                redirecting = await make_tenant(services, is_regulated=False)
-                yield Desk(services, bank, http, regulated, redirecting)
-    finally:
-        bootstrap.make_registry = original
+        app = make_app(own, lend)
+        await stack.enter_async_context(serving(app))
+        transport = httpx.ASGITransport(app)
+        http = await stack.enter_async_context(
+            httpx.AsyncClient(transport=transport, base_url=own.base_url, timeout=120)
+        )
+        regulated = await make_tenant(services, is_regulated=True)
+        redirecting = await make_tenant(services, is_regulated=False)
+        yield Desk(services, bank, http, regulated, redirecting)
 
 
 @pytest.fixture

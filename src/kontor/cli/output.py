@@ -1,6 +1,7 @@
 """What the command line prints: tables for people, JSON for programs. Remarks go to standard error."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -15,8 +16,14 @@ _WIDE = 250
 
 class _Remarks(Console):
     def on_broken_pipe(self) -> None:
-        """Nobody listens any more; what is to be stopped must be stopped all the same."""
+        """Nobody listens any more; what is to be stopped must be stopped all the same.
+
+        What is still in the buffer goes nowhere: at its end Python would take that for a failure.
+        """
         self.quiet = True
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stderr.fileno())
+        os.close(nowhere)
 
 
 console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
