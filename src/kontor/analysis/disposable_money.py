@@ -12,11 +12,12 @@ from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
 
 from kontor.analysis.cashflow.bookings import CURRENCY, OWN_TRANSFER, select_bookings, select_contracts
-from kontor.analysis.cashflow.findings import Options, Reason
+from kontor.analysis.cashflow.findings import Options
 from kontor.analysis.cashflow.histories import Payment, list_due, to_cents
 from kontor.analysis.cashflow.intervals import find_middle
 from kontor.analysis.cashflow.predictions import to_amount
 from kontor.analysis.contracts import Contract, Status
+from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Record
 
 SALARY = "INCOME_SALARY"

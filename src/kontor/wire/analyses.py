@@ -23,15 +23,11 @@ from kontor.domain.products import ProductCategory
 from kontor.domain.tags import TransactionTags
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses import Facts
-from kontor.wire.affordability import show_affordability
+from kontor.wire import affordability, credit_checks, disposable_money, life, sales_triggers
 from kontor.wire.ai_transactions import AiConnectTransaction, Id
 from kontor.wire.cashflow import show_cashflow
 from kontor.wire.contracts import show_contracts
-from kontor.wire.credit_checks import show_credit_check
-from kontor.wire.disposable_money import show_disposable_money
-from kontor.wire.life import show_life_events, show_life_stages
 from kontor.wire.products import CATEGORIES, Category
-from kontor.wire.sales_triggers import show_sales_triggers
 from kontor.wire.urls import Urls
 
 Show: TypeAlias = Callable[[Facts, Urls, bool], Any]
@@ -77,45 +73,45 @@ def _show_cashflow(facts: Facts, urls: Urls, explain: bool) -> Any:
     return show_cashflow(found, facts, urls, options)
 
 
-def _show_disposable_money(facts: Facts, urls: Urls, explain: bool) -> Any:
+def show_disposable_money(facts: Facts, urls: Urls, explain: bool) -> Any:
     found = find_disposable_money(facts.records, facts.contracts, facts.today)
-    return show_disposable_money(found, facts, urls, explain=explain)
+    return disposable_money.show_disposable_money(found, facts, urls, explain=explain)
 
 
-def _show_life_events(facts: Facts, urls: Urls, explain: bool) -> Any:
+def show_life_events(facts: Facts, urls: Urls, explain: bool) -> Any:
     found = find_life_events(facts.records, facts.contracts, facts.accounts, facts.today)
-    return show_life_events(found, facts, urls, explain=explain)
+    return life.show_life_events(found, facts, urls, explain=explain)
 
 
-def _show_life_stages(facts: Facts, urls: Urls, explain: bool) -> Any:
+def show_life_stages(facts: Facts, urls: Urls, explain: bool) -> Any:
     found = find_life_stages(facts.records, facts.contracts, facts.accounts, facts.today)
-    return show_life_stages(found, facts, urls, explain=explain)
+    return life.show_life_stages(found, facts, urls, explain=explain)
 
 
-def _show_sales_triggers(facts: Facts, urls: Urls, explain: bool) -> Any:
+def show_sales_triggers(facts: Facts, urls: Urls, explain: bool) -> Any:
     found = find_sales_triggers(facts.records, facts.contracts, facts.accounts, facts.today)
-    return show_sales_triggers(found, facts, urls, explain=explain)
+    return sales_triggers.show_sales_triggers(found, facts, urls, explain=explain)
 
 
-def _show_affordability(facts: Facts, urls: Urls, explain: bool) -> Any:
+def show_affordability(facts: Facts, urls: Urls, explain: bool) -> Any:
     found = measure_affordability(facts.records, facts.contracts, facts.accounts, facts.today)
-    return show_affordability(found, facts, urls, explain=explain)
+    return affordability.show_affordability(found, facts, urls, explain=explain)
 
 
-def _show_credit_check(facts: Facts, urls: Urls, explain: bool) -> Any:
+def show_credit_check(facts: Facts, urls: Urls, explain: bool) -> Any:
     found = check_credit(facts.records, facts.contracts, facts.accounts, facts.today)
-    return show_credit_check(found, facts, urls, explain=explain)
+    return credit_checks.show_credit_check(found, facts, urls, explain=explain)
 
 
 ANALYSES: dict[str, Show] = {
     "contracts": _show_contracts,
     "cashflow": _show_cashflow,
-    "disposable-money": _show_disposable_money,
-    "life-events": _show_life_events,
-    "life-stages": _show_life_stages,
-    "sales-triggers": _show_sales_triggers,
-    "affordability": _show_affordability,
-    "credit-check": _show_credit_check,
+    "disposable-money": show_disposable_money,
+    "life-events": show_life_events,
+    "life-stages": show_life_stages,
+    "sales-triggers": show_sales_triggers,
+    "affordability": show_affordability,
+    "credit-check": show_credit_check,
 }
 
 

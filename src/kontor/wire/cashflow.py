@@ -7,10 +7,9 @@ from msgspec import UNSET, UnsetType
 
 from kontor.analysis.cashflow import Cashflow as FoundCashflow
 from kontor.analysis.cashflow import Focus, Options
-from kontor.analysis.cashflow import Reason as FoundReason
 from kontor.analysis.trees import CASHFLOW, Item, Tree
 from kontor.services.analyses import Facts
-from kontor.wire.contracts import Reason, make_user_entity
+from kontor.wire.contracts import Reason, make_user_entity, show_reasons
 from kontor.wire.products import Amount
 from kontor.wire.relations import Relation
 from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_item
@@ -56,10 +55,6 @@ class Cashflow(msgspec.Struct):
     relations: list[Relation]
     tagTreeItem: TagTreeItem  # noqa: N815
     details: CashflowDetails
-
-
-def show_reasons(reasons: Sequence[FoundReason]) -> list[Reason]:
-    return [Reason(one.text, list(one.transaction_ids) if one.transaction_ids else UNSET) for one in reasons]
 
 
 def show_cashflow(found: Sequence[FoundCashflow], facts: Facts, urls: Urls, options: Options) -> list[Cashflow]:
@@ -110,7 +105,7 @@ def _show_one(
         ],
         confidenceLevel=SUM_CONFIDENCE,
         excludedCurrencies=list(one.excluded_currencies) or UNSET,
-        evidence=show_reasons(one.reasons) if explain else UNSET,
+        evidence=show_reasons(one.reasons, explain=explain),
     )
     shown = _show_aggregate(tree, item) if one.is_aggregate else show_item(tree, item)
     suffix = f"-{AGGREGATE.lower()}" if one.is_aggregate else ""

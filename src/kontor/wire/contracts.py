@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kontor.analysis.contracts import Contract as FoundContract
 from kontor.analysis.contracts import Loan as FoundLoan
+from kontor.analysis.reasons import Reason as FoundReason
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, INSURANCE_TYPES, PERIODS
 from kontor.services.analyses import Facts
 from kontor.wire.products import Amount
@@ -89,6 +90,13 @@ class Contract(msgspec.Struct):
     tagTreeItemInsuranceType: TagTreeItem  # noqa: N815
     tagTreeItemPeriod: TagTreeItem  # noqa: N815
     details: ContractDetails
+
+
+def show_reasons(reasons: Sequence[FoundReason], *, explain: bool) -> list[Reason] | UnsetType:
+    """The evidence, where it was asked for."""
+    if not explain:
+        return UNSET
+    return [Reason(one.text, list(one.transaction_ids) if one.transaction_ids else UNSET) for one in reasons]
 
 
 def make_user_entity(facts: Facts) -> Entity:

@@ -10,8 +10,7 @@ from kontor.analysis.credit_checks import CreditCheck as FoundCheck
 from kontor.analysis.trees import AFFORDABILITY
 from kontor.services.analyses import Facts
 from kontor.wire.affordability import Nothing
-from kontor.wire.contracts import Day, Reason, make_user_entity
-from kontor.wire.life import show_reasons
+from kontor.wire.contracts import Day, Reason, make_user_entity, show_reasons
 from kontor.wire.products import Amount
 from kontor.wire.relations import Relation
 from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_instance

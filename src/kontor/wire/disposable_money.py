@@ -8,8 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from kontor.analysis.disposable_money import DisposableMoney as FoundMoney
 from kontor.analysis.trees import DISPOSABLE_MONEY
 from kontor.services.analyses import Facts
-from kontor.wire.cashflow import show_reasons
-from kontor.wire.contracts import CERTAINTY, Day, Reason, make_user_entity
+from kontor.wire.contracts import CERTAINTY, Day, Reason, make_user_entity, show_reasons
 from kontor.wire.products import Amount
 from kontor.wire.relations import Relation
 from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_item
@@ -77,5 +76,5 @@ def _show_details(found: FoundMoney, *, explain: bool) -> DisposableMoneyDetails
         daysUntilSalary=found.days_until_salary,
         confidenceLevel=CERTAINTY if certainty is None else round(certainty, 2),
         excludedCurrencies=list(found.excluded_currencies) or UNSET,
-        evidence=show_reasons(found.reasons) if explain else UNSET,
+        evidence=show_reasons(found.reasons, explain=explain),
     )

@@ -10,10 +10,9 @@ from msgspec import UNSET, UnsetType
 from kontor.analysis.budgets import CENT
 from kontor.analysis.life_events import LifeEvent as FoundEvent
 from kontor.analysis.life_stages import LifeStage as FoundStage
-from kontor.analysis.reasons import Reason as FoundReason
 from kontor.analysis.trees import LIFE_EVENTS, LIFE_STAGES
 from kontor.services.analyses import Facts
-from kontor.wire.contracts import Day, Reason, make_user_entity
+from kontor.wire.contracts import Day, Reason, make_user_entity, show_reasons
 from kontor.wire.products import Amount
 from kontor.wire.relations import Relation
 from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_instance
@@ -57,13 +56,6 @@ class LifeStage(msgspec.Struct):
 def show_amount(amount: Decimal | None) -> Decimal | UnsetType:
     """With exactly two decimals, where there is one."""
     return UNSET if amount is None else amount.quantize(CENT, ROUND_HALF_UP)
-
-
-def show_reasons(reasons: Sequence[FoundReason], *, explain: bool) -> list[Reason] | UnsetType:
-    """The evidence, where it was asked for."""
-    if not explain:
-        return UNSET
-    return [Reason(one.text, list(one.transaction_ids) if one.transaction_ids else UNSET) for one in reasons]
 
 
 def show_life_events(events: Sequence[FoundEvent], facts: Facts, urls: Urls, *, explain: bool) -> list[dict[str, Any]]:

@@ -9,8 +9,8 @@ from msgspec import UNSET, UnsetType
 from kontor.analysis.sales_triggers import SalesTrigger as FoundTrigger
 from kontor.analysis.trees import SALES_TRIGGERS
 from kontor.services.analyses import Facts
-from kontor.wire.contracts import Day, Reason, make_user_entity
-from kontor.wire.life import show_amount, show_reasons
+from kontor.wire.contracts import Day, Reason, make_user_entity, show_reasons
+from kontor.wire.life import show_amount
 from kontor.wire.products import Amount
 from kontor.wire.relations import Relation
 from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_instance

@@ -6,10 +6,9 @@ from kontor.analysis.cashflow.findings import (
     Level,
     Options,
     Prediction,
-    Reason,
     Statistic,
     TaggedBy,
 )
 from kontor.analysis.cashflow.series import find_cashflow
 
-__all__ = ["Cashflow", "Focus", "Level", "Options", "Prediction", "Reason", "Statistic", "TaggedBy", "find_cashflow"]
+__all__ = ["Cashflow", "Focus", "Level", "Options", "Prediction", "Statistic", "TaggedBy", "find_cashflow"]

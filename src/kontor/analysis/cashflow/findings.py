@@ -5,6 +5,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
+from kontor.analysis.reasons import Reason
+
 
 class Focus(StrEnum):
     """What the outer level of an answer is made of: with `TIME` one series per tag, with `TAG` one list per span."""
@@ -32,14 +34,6 @@ class Options:
     level: Level = Level.SUB
     exclude_savings: bool = False
     explain: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One step of what led to a finding, and the bookings that it stands on."""
-
-    text: str
-    transaction_ids: tuple[str, ...] = ()
 
 
 class Statistic(NamedTuple):

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from kontor.analysis.cashflow.bookings import Tag
-from kontor.analysis.cashflow.findings import Prediction, Reason
+from kontor.analysis.cashflow.findings import Prediction
 from kontor.analysis.cashflow.histories import Histories, History
 from kontor.analysis.cashflow.intervals import CONFIDENCE, find_bounds, find_middle
 from kontor.analysis.cashflow.spans import name_month
+from kontor.analysis.reasons import Reason
 
 
 def to_amount(cents: int) -> Decimal:

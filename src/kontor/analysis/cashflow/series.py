@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 from kontor.analysis.cashflow.bookings import AGGREGATES, Bookings, Tag, choose_tag, select_bookings, select_contracts
-from kontor.analysis.cashflow.findings import Cashflow, Focus, Options, Prediction, Reason, Statistic, TaggedBy
+from kontor.analysis.cashflow.findings import Cashflow, Focus, Options, Prediction, Statistic, TaggedBy
 from kontor.analysis.cashflow.histories import Histories, open_window
 from kontor.analysis.cashflow.predictions import explain_predictions, predict_months
 from kontor.analysis.cashflow.spans import find_cell, list_spans, sort_key
 from kontor.analysis.cashflow.sums import Sums, sum_tags
 from kontor.analysis.contracts import Contract
+from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
 
 NET, INCOME, EXPENSES = AGGREGATES

@@ -6,14 +6,14 @@ import msgspec
 from msgspec import Meta
 
 from kontor.analysis.cashflow import Focus, Level, Options, TaggedBy, find_cashflow
-from kontor.analysis.disposable_money import find_disposable_money
 from kontor.api.answers import Answer
 from kontor.api.customer_v2.accesses import READ
 from kontor.api.customer_v2.analyses import AI, Explain, analyse
 from kontor.api.operations import Call, Success, operation
 from kontor.services.analyses import Facts
+from kontor.wire.analyses import show_disposable_money
 from kontor.wire.cashflow import Cashflow, show_cashflow
-from kontor.wire.disposable_money import DisposableMoney, show_disposable_money
+from kontor.wire.disposable_money import DisposableMoney
 
 
 class CashflowQuery(msgspec.Struct):
@@ -56,9 +56,4 @@ async def read_cashflow(call: Call) -> Answer:
 async def read_disposable_money(call: Call) -> Answer:
     """Read what can be spent until the next salary; empty where no salary is active."""
     query = call.query(DisposableMoneyQuery)
-
-    def show(facts: Facts) -> DisposableMoney:
-        found = find_disposable_money(facts.records, facts.contracts, facts.today)
-        return show_disposable_money(found, facts, call.urls, explain=query.explain)
-
-    return await analyse(call, query, show)
+    return await analyse(call, query, lambda facts: show_disposable_money(facts, call.urls, query.explain))

@@ -1,19 +1,14 @@
 """A customer's life: events, stages, and triggers for sales."""
 
-from typing import Any
-
 import msgspec
 
-from kontor.analysis.life_events import find_life_events
-from kontor.analysis.life_stages import find_life_stages
-from kontor.analysis.sales_triggers import find_sales_triggers
 from kontor.api.answers import Answer
 from kontor.api.customer_v2.accesses import READ
 from kontor.api.customer_v2.analyses import AI, Explain, analyse
 from kontor.api.operations import Call, Success, operation
-from kontor.services.analyses import Facts
-from kontor.wire.life import LifeEvent, LifeStage, show_life_events, show_life_stages
-from kontor.wire.sales_triggers import SalesTrigger, show_sales_triggers
+from kontor.wire.analyses import show_life_events, show_life_stages, show_sales_triggers
+from kontor.wire.life import LifeEvent, LifeStage
+from kontor.wire.sales_triggers import SalesTrigger
 
 
 class LifeQuery(msgspec.Struct):
@@ -24,24 +19,14 @@ class LifeQuery(msgspec.Struct):
 async def list_life_events(call: Call) -> Answer:
     """List what has changed in the customer's life, as far as bookings show it."""
     query = call.query(LifeQuery)
-
-    def show(facts: Facts) -> list[dict[str, Any]]:
-        events = find_life_events(facts.records, facts.contracts, facts.accounts, facts.today)
-        return show_life_events(events, facts, call.urls, explain=query.explain)
-
-    return await analyse(call, query, show)
+    return await analyse(call, query, lambda facts: show_life_events(facts, call.urls, query.explain))
 
 
 @operation("GET", AI + "/life-stages", query=LifeQuery, success=Success(shape=list[LifeStage]), **READ)
 async def list_life_stages(call: Call) -> Answer:
     """List how the customer lives now: one item each for work, children, home and savings."""
     query = call.query(LifeQuery)
-
-    def show(facts: Facts) -> list[dict[str, Any]]:
-        stages = find_life_stages(facts.records, facts.contracts, facts.accounts, facts.today)
-        return show_life_stages(stages, facts, call.urls, explain=query.explain)
-
-    return await analyse(call, query, show)
+    return await analyse(call, query, lambda facts: show_life_stages(facts, call.urls, query.explain))
 
 
 @operation("GET", AI + "/life/stages", query=LifeQuery, success=Success(shape=list[LifeStage]), **READ)
@@ -54,9 +39,4 @@ async def list_life_stages_again(call: Call) -> Answer:
 async def list_sales_triggers(call: Call) -> Answer:
     """List occasions for a talk with the customer."""
     query = call.query(LifeQuery)
-
-    def show(facts: Facts) -> list[dict[str, Any]]:
-        triggers = find_sales_triggers(facts.records, facts.contracts, facts.accounts, facts.today)
-        return show_sales_triggers(triggers, facts, call.urls, explain=query.explain)
-
-    return await analyse(call, query, show)
+    return await analyse(call, query, lambda facts: show_sales_triggers(facts, call.urls, query.explain))
