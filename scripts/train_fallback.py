@@ -329,9 +329,16 @@ def validate(judged: list[tuple[Sample, Cell, bool]]) -> str:
 def fit_confidences(paths: list[Path]) -> None:
     tagger = load_tagger()
     judged = defaultdict(list)
+    guessed: list[tuple[Sample, Cell, bool]] = []
     for sample in [*read_samples(paths), *list_demo_samples()]:
         for name, (cell, is_right) in judge(sample, tagger).items():
             judged[name].append((sample, cell, is_right))
+        if sample.is_labelled:
+            # The knowledge was improved with these rows, so that the model is hardly ever asked for them. How good it
+            # is where nothing else speaks is seen by asking it for all of them.
+            category, cell = tagger.guess(sample.transaction)
+            guessed.append((sample._replace(is_labelled=False), cell, category in sample.categories))
+    judged["category"] += guessed
     if paths:
         for name, samples in sorted(judged.items()):
             print(f"{name}, cross-validated: {validate(samples)}")

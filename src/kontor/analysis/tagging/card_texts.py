@@ -5,7 +5,19 @@ Places are left out on purpose: `ESSEN` is a city and a meal.
 
 CARD_PREFIXES = ("visa ", "mastercard ", "maestro ", "girocard ", "debitkarte ", "kartenzahlung ", "ec ", "pos ")
 SHORTEST_PLACE = 2
-CARD_SIGNS = ("KFN", "KAUFUMSATZ", "Debitk", "DEBITK", "girocard", "GIROCARD", "Folgenr", "FOLGENR", "ARN7", "NR XXXX")
+CARD_SIGNS = (
+    "KFN",
+    "KAUFUMSATZ",
+    "Debitk",
+    "DEBITK",
+    "girocard",
+    "GIROCARD",
+    "Folgenr",
+    "FOLGENR",
+    "ARN7",
+    "NR XXXX",
+    "Karte Nr.",
+)
 
 
 def find_shop(name: str, purpose: str, is_card: bool) -> str | None:

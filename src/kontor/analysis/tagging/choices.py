@@ -52,7 +52,7 @@ class PartnerChooser:
         if partner.insurance_type:
             category = name_insurance_category(partner.insurance_type)
         incoming = partner.income or rules.mirror(category, True)
-        if not partner.income and incoming != category:
+        if not partner.income and (incoming != category or partner.insurance_type in ONLY_PRODUCTS):
             incoming = "INCOME_OTHER"
         return incoming, rules.mirror(category, False)
 
@@ -192,6 +192,29 @@ NAME_FILLERS = frozenset(
         "store",
         "shop",
         "station",
+        "ltd",
+        "limited",
+        "inc",
+        "bv",
+        "sarl",
+        "sa",
+        "ohg",
+        "eg",
+        "ek",
+        "ug",
+        "llc",
+        "srl",
+        "spa",
+        "ab",
+        "as",
+        "europe",
+        "germany",
+        "international",
+        "online",
+        "onlineshop",
+        "com",
+        "dtl",
+        "deutschl",
     ]
 )
 

@@ -8,6 +8,7 @@ from kontor.analysis.tagging.choices import AT_NAME, AT_START, Choice, PartnerCh
 from kontor.analysis.tagging.fallback import FallbackModel, list_grams
 from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main
 from kontor.analysis.tagging.matching import GENERIC, Matcher
+from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
 from kontor.analysis.tagging.readings import Reading
 from kontor.analysis.tagging.taggings import NO_BUSINESS, NO_INSURANCE, NO_PARTNER, Evidence, Tagging
@@ -20,7 +21,11 @@ PERSON_WEIGHT, FAMILY_WEIGHT = 2.0, 2.6
 PERSONAL_MAINS = frozenset(
     {"HOUSING", "FAMILY", "EDUCATION", "HEALTH", "OTHER", "INCOME", "SAVINGS", "TRANSFER", "TAXES"}
 )
-IMPERSONAL_SHARE = 0.7
+IMPERSONAL_SHARE, IMPERSONAL_FAMILY_SHARE = 0.7, 0.4
+# What a person sends for a sofa or a cinema ticket is no refund, unless the words for one are strong.
+REFUND_BY_PERSON, CERTAIN_REFUND = 0.4, 4.0
+# What an insurer pays out stays insurance, whatever it was for; what one pays there for teeth is no treatment.
+BESIDE_INSURER: tuple[dict[str, float], dict[str, float]] = ({"INCOME_OTHER": 0.3}, {"HEALTH": 0.3})
 # Between own accounts only these mean something more special than the transfer.
 SPECIAL_OUT = frozenset(
     {
@@ -111,6 +116,8 @@ class Decider:
         choice = self._chooser.choose(reading, relation, tally)
         if choice is not None:
             self._chooser.weigh(choice, reading, tally)
+            if is_payout(choice.partner):
+                tally.doubt(BESIDE_INSURER[not reading.is_incoming])
         if len(tally.scores) > 1:
             tally.refine(self._refinements)
         if relation in (OWN, OWN_SAVINGS):
@@ -135,15 +142,18 @@ class Decider:
                 *cell,
                 "none" if not is_insured else "other" if insurance_type.endswith("_OTHER") else "product",
             ),
-            describe_partner(choice, reading, relation),
+            describe_partner(choice, reading, relation, category, cell[0]),
             (cell[0], cell[2], freelancer),
         )
 
     def _add_person(self, reading: Reading, relation: str, tally: Tally) -> None:
         """What a person as counterparty speaks for; shops' words count less then."""
+        share = IMPERSONAL_FAMILY_SHARE if relation == FAMILY else IMPERSONAL_SHARE
         for category in tally.scores:
             if find_main(category) not in PERSONAL_MAINS:
-                tally.scores[category] *= IMPERSONAL_SHARE
+                tally.scores[category] *= share
+        if reading.is_incoming and tally.scores.get("INCOME_OTHER", CERTAIN_REFUND) < CERTAIN_REFUND:
+            tally.scores["INCOME_OTHER"] *= REFUND_BY_PERSON
         if relation == FAMILY and "OTHER_SUPPORT" in tally.scores:
             tally.add("FAMILY_SUPPORT", tally.scores.pop("OTHER_SUPPORT"), BY_RELATION)
         if reading.is_incoming:
@@ -213,6 +223,10 @@ class Decider:
         sisters = [one for one in scores if MAINS[one] == main and one != generic and scores[one] >= SPECIAL_ENOUGH]
         return max(sisters, key=lambda one: (scores[one], one)) if sisters else generic
 
+    def guess(self, reading: Reading) -> tuple[str, Cell]:
+        """What the model alone would say, as it must where nothing written is found."""
+        return self._guess(reading, Tally(None), "", 0.0)
+
     def _guess(self, reading: Reading, tally: Tally, weak: str, weak_score: float) -> tuple[str, Cell]:
         """The model's word, helped by weak hints; without a model a default that fits the sign."""
         default = weak or ("INCOME_OTHER" if reading.is_incoming else "OTHER_SPENDING")
@@ -250,6 +264,11 @@ def choose_type(category: str, tally: Tally) -> str:
     return best
 
 
+def is_payout(partner: Partner) -> bool:
+    """Statutory health funds pay benefits, all other insurers pay out what was insured."""
+    return find_main(partner.category) == "INSURANCE" and partner.insurance_type != "HEALTH_STATUTORY"
+
+
 def is_misnamed(choice: Choice, category: str, reading: Reading) -> bool:
     """A brand in the midst of a name that the booking is not about: the dentist `Praxis Dr. Klein` is no broker."""
     if reading.is_incoming or choice.place not in (AT_NAME, AT_START):
@@ -261,9 +280,23 @@ def is_misnamed(choice: Choice, category: str, reading: Reading) -> bool:
     return main in TELLING_MAINS and main != own and not reading.has_merchant
 
 
-def describe_partner(choice: Choice | None, reading: Reading, relation: str) -> Cell:
-    """The cell of a partner's confidence."""
+def describe_partner(choice: Choice | None, reading: Reading, relation: str, category: str, kind: str) -> Cell:
+    """The cell of a partner's confidence: how exact the find is, where it stands, and whether the booking fits it."""
+    sign = "in" if reading.is_incoming else "out"
     if choice is None:
-        return ("nobody", f"n:{relation or reading.channel}", "collector" if reading.has_collector else "")
+        # A name that no word explains may well be a brand nobody wrote down.
+        known = "unexplained" if kind == KIND_NAMES[BY_MODEL] else f"n:{find_main(category)}"
+        owner = "creditor" if reading.creditor_id else ""
+        return ("nobody", f"n:{relation or reading.channel}", known, f"n:{sign}", owner)
     length = "short" if choice.letters < 5 else "middle" if choice.letters < 9 else "long"
-    return (f"at:{choice.place}", length, "built" if choice.partner.is_built else "", "rivals" if choice.rivals else "")
+    own, main = find_main(choice.partner.category), find_main(category)
+    fit = "fits" if choice.partner.category == category else "akin" if own == main else f"strange:{sign}"
+    return (
+        f"at:{choice.place}",
+        length,
+        "built" if choice.partner.is_built else "",
+        "rivals" if choice.rivals else "",
+        "exact" if choice.text == reading.name else "words" if " " in choice.text else "word",
+        fit,
+        f"p:{own}",
+    )

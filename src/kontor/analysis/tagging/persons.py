@@ -9,6 +9,24 @@ STRANGER, PERSON, FAMILY, OWN, OWN_SAVINGS = "", "person", "family", "own", "sav
 TITLES = frozenset(
     ["herr", "frau", "dr", "prof", "dipl", "ing", "med", "von", "und", "u", "oder", "familie", "fam", "eheleute"]
 )
+# Who is called so is family, whatever the surname.
+KIN = frozenset(
+    [
+        "mama",
+        "papa",
+        "mutter",
+        "vater",
+        "oma",
+        "opa",
+        "schwester",
+        "bruder",
+        "onkel",
+        "tante",
+        "sohn",
+        "tochter",
+        "enkel",
+    ]
+)
 MOST_WORDS = 5
 SHORTEST_SURNAME = 3
 SHORTEST_CUT_NAME = 12
@@ -71,4 +89,6 @@ class Acquaintances:
             return OWN
         if not self.is_person(words):
             return STRANGER
-        return FAMILY if words[-1] in customer.surnames or words[0] in customer.surnames else PERSON
+        if words[0] in KIN or words[-1] in customer.surnames or words[0] in customer.surnames:
+            return FAMILY
+        return PERSON

@@ -6,7 +6,7 @@ from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from kontor.analysis.tagging.calibrating import load_confidences
+from kontor.analysis.tagging.calibrating import Cell, load_confidences
 from kontor.analysis.tagging.deciding import Decider, Decision
 from kontor.analysis.tagging.fallback import load_model
 from kontor.analysis.tagging.lexicons import find_main, load_keywords, load_rules
@@ -18,7 +18,7 @@ from kontor.analysis.tagging.taggings import Evidence, OwnAccounts, Tagging
 from kontor.domain.transactions import Transaction
 
 # Raised when the code decides differently on the same knowledge.
-ENGINE_VERSION = 2
+ENGINE_VERSION = 3
 
 
 class Tagger:
@@ -52,6 +52,10 @@ class Tagger:
         reading = self._reader.read(transaction)
         relation = self._acquaintances.relate(reading, transaction.counterparty_iban, Customer(own))
         return self._decider.decide(reading, relation)
+
+    def guess(self, transaction: Transaction) -> tuple[str, Cell]:
+        """The model's word alone, with the cell its confidence is fitted by."""
+        return self._decider.guess(self._reader.read(transaction))
 
 
 def mark_decisive(one: Evidence, tagging: Tagging) -> Evidence:

@@ -13,6 +13,9 @@ BY_PARTNER, BY_KEYWORD, BY_CODE, BY_CREDITOR, BY_RELATION, BY_MODEL = 1, 2, 4, 8
 NAME_SHARE = 0.4
 # What is lighter is too faint to count as a hint that agrees.
 HINT_WEIGHT = 1.0
+# A word behind these tells where a shop is or what it is called: `Gasthaus zur Apotheke`, `Kita am Theater`.
+OF_PLACE = (" am", " zum", " zur", " im", " beim", " an der", " an den", " in der", " alte", " alten", " alter")
+PLACE_SHARE = 0.35
 
 
 class Tally:
@@ -63,8 +66,8 @@ class Tally:
     def add_type(self, insurance_type: str, weight: float) -> None:
         self.types[insurance_type] = self.types.get(insurance_type, 0.0) + weight
 
-    def add_clue(self, clue: Clue, kind: int, found: str, place: int = 0) -> None:
-        category, weight = clue.category, clue.weight
+    def add_clue(self, clue: Clue, kind: int, found: str, place: int = 0, share: float = 1.0) -> None:
+        category, weight = clue.category, clue.weight * share
         if place == IN_NAME and clue.insurance_type != NO_INSURANCE:
             # A company's name tells that it insures, the purpose tells what.
             self.support(category, weight * (1 - NAME_SHARE))
@@ -154,11 +157,20 @@ class Collector:
                     keyword_end = max(keyword_end, end)
             if is_free and pattern.word not in done:
                 clues = pattern.incoming if incoming else pattern.outgoing
-                if clues and self._add_clues(clues, place, matches, text[start:end], tally):
+                share = PLACE_SHARE if place & IN_NAME and text.endswith(OF_PLACE, 0, start) else 1.0
+                if clues and self._add_clues(clues, place, matches, text[start:end], tally, share):
                     keyword_end = end
                     done.add(pattern.word)
 
-    def _add_clues(self, clues: tuple[Clue, ...], place: int, matches: list[Match], found: str, tally: Tally) -> bool:
+    def _add_clues(
+        self,
+        clues: tuple[Clue, ...],
+        place: int,
+        matches: list[Match],
+        found: str,
+        tally: Tally,
+        share: float = 1.0,
+    ) -> bool:
         """Adds what counts here: all that a clue needs is there, and nothing that excludes it."""
         has_added, seen = False, None
         for clue in clues:
@@ -168,7 +180,7 @@ class Collector:
                 seen = seen or {match[0] for match in matches}
                 if not (seen.issuperset(clue.needed) and seen.isdisjoint(clue.excluded)):
                     continue
-            tally.add_clue(clue, BY_KEYWORD, found, place)
+            tally.add_clue(clue, BY_KEYWORD, found, place, share)
             has_added = True
         return has_added
 
