@@ -259,9 +259,12 @@ class NeedMedium:
 
 @dataclass(frozen=True, slots=True)
 class NeedTan:
+    """`is_held`, here and in other questions: the bank has the order, and does nothing with it without our answer."""
+
     challenge: Challenge
     state: State
     valid_until: datetime | None = None
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +274,7 @@ class NeedConfirmation:
     challenge: Challenge
     state: State
     poll_after_seconds: int = 2
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,15 +290,20 @@ class NeedPayeeDecision:
 
     results: tuple[PayeeResult, ...]
     state: State
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """`is_outcome_unknown`: the order left for the bank, and nobody knows what became of it."""
+    """`is_outcome_unknown`: the order left for the bank, and nobody knows what became of it.
+
+    `state`, after a wrong TAN: from where the dialogue goes on with another one. None: from where it stood before.
+    """
 
     kind: FailureKind
     detail: str | None = None
     is_outcome_unknown: bool = False
+    state: State | None = None
 
 
 Step: TypeAlias = (

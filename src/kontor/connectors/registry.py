@@ -14,6 +14,10 @@ class Registry:
     def kinds(self) -> frozenset[str]:
         return frozenset(self._connectors)
 
-    def find(self, provider: Provider) -> Connector | None:
-        """None for a bank that is listed but cannot be reached with what is enabled here."""
-        return self._connectors.get(provider.connector)
+    def find(self, provider: Provider, way: str | None = None) -> Connector | None:
+        """By its preferred way, or by another. None for a bank that cannot be reached with what is enabled here."""
+        return self._connectors.get(way or provider.connector)
+
+    def list_ways(self, provider: Provider) -> list[str]:
+        """All ways to a provider, the preferred one first."""
+        return [one for one in (provider.ways or (provider.connector,)) if one in self._connectors]

@@ -44,7 +44,7 @@ from kontor.domain.secrets import Secret
 
 TODAY = date(2026, 11, 13)
 QUESTIONS = (NeedMethod, NeedMedium, NeedTan, NeedConfirmation, NeedRedirect, NeedPayeeDecision)
-BANK_ADDRESS = "KONTOR_CONTRACT_BANK"  # the variable that says where the bank is; set by conftest.py
+BANK_ADDRESS = "KONTOR_CONTRACT_BANK"  # the variable that says where each subject's bank is; set by conftest.py
 FETCH = Fetch()
 
 
@@ -64,7 +64,7 @@ class Call:
 
 def run_step(call: Call) -> Step:
     subject = next(one for one in SUBJECTS if one.name == call.subject)
-    connector, provider = subject.make(call.address), subject.provider()
+    connector, provider = subject.make(json.loads(call.address)[subject.name]), subject.provider()
     credentials = {key: Secret(value) for key, value in call.credentials.items()}
     if call.state is None:
         memory = None if call.memory is None else json.loads(call.memory)

@@ -1,7 +1,7 @@
 """Payments that every connector must get right, as data. A new connector adds its own to `PAYMENTS`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -18,7 +18,11 @@ TODAY = date(2026, 11, 13)
 
 @dataclass(frozen=True)
 class PaymentScenario:
-    """`ends` is how the dialogue must end, `booked` what the bank says afterwards about the payment."""
+    """`ends` is how the dialogue must end, `booked` what the bank says afterwards about the payment.
+
+    `sends_first`: the order leaves before the user's last answer, because he confirms it elsewhere. `is_refused_early`:
+    the bank takes the order in and refuses it, before any authentication.
+    """
 
     name: str
     credentials: Mapping[str, str]
@@ -30,6 +34,8 @@ class PaymentScenario:
     matches: tuple[PayeeMatch, ...] = (PayeeMatch.MATCH,)
     callback_url: str | None = None
     is_outcome_unknown: bool = False
+    sends_first: bool = False
+    is_refused_early: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -54,6 +60,12 @@ def demo(name: str, *answers: Answer, title: str | None = None, **facts: Any) ->
 
 def failing(name: str, *answers: Answer, title: str, ends: FailureKind, **facts: Any) -> PaymentScenario:
     return demo(name, *answers, title=title, ends=ends, **({"booked": PaymentOutcome.NEVER} | facts))
+
+
+def xs2a(name: str, *answers: Answer, **facts: Any) -> PaymentScenario:
+    person = person_for(name, TODAY)
+    assert person is not None
+    return replace(demo(name, *answers, **facts), product_key=person.accounts[0].product.iban or "")
 
 
 SMALL = "test_bank_message"  # pays like anybody, and has few rows to fetch
@@ -161,6 +173,76 @@ PAYMENTS = {
             title="order lost",
             ends=FailureKind.UNREACHABLE,
             orders=(order(iban=find_test_iban(Conduct.DIES_BEFORE_BOOKING)),),
+            is_outcome_unknown=True,
+        ),
+    ),
+    "xs2a": (
+        xs2a(SMALL, *MOCK),
+        xs2a("test_sca_method", ChooseMethod("900"), tan("12")),
+        xs2a("test_sca_method_media", ChooseMethod("901.1"), tan("0")),
+        xs2a("test_decoupled", Poll(), Poll(), sends_first=True),
+        xs2a("test_phototan", tan("8534842")),
+        xs2a("test_chiptan", tan("936086")),
+        xs2a("test_redirect", Returned("code=4711"), callback_url=CONFIRMS),
+        xs2a(SMALL, *MOCK, title="instant", facts={"is_instant": True}),
+        xs2a(
+            SMALL,
+            *MOCK,
+            title="later",
+            ends=PaymentOutcome.ACCEPTED,
+            booked=PaymentOutcome.ACCEPTED,
+            facts={"execution_date": date(2026, 12, 1)},
+        ),
+        xs2a(SMALL, *MOCK, title="bulk", orders=(order("1.00"), order("2.00")), facts={"is_bulk": True}),
+        # What goes wrong before the order is sent
+        xs2a("test_chiptan", tan("1"), title="wrong TAN", ends=FailureKind.WRONG_TAN, booked=PaymentOutcome.NEVER),
+        xs2a(SMALL, Cancel(), title="cancelled", ends=FailureKind.CANCELLED, booked=PaymentOutcome.NEVER),
+        xs2a(SMALL, Poll(), title="wrong answer", ends=FailureKind.REJECTED, booked=PaymentOutcome.NEVER),
+        xs2a(
+            "test_redirect",
+            Returned("code=4711"),
+            title="refused at the bank",
+            ends=FailureKind.CANCELLED,
+            booked=PaymentOutcome.NEVER,
+            callback_url="https://caller.example/?user=refuses",
+        ),
+        xs2a(
+            SMALL,
+            title="no funds, told early",
+            ends=FailureKind.NO_FUNDS,
+            orders=(order("99999999.00"),),
+            facts={"prefers_rejection": True},
+            is_refused_early=True,
+            **REJECTED,
+        ),
+        xs2a(
+            SMALL,
+            title="no instant",
+            ends=FailureKind.NOT_SUPPORTED,
+            orders=(order(iban=find_test_iban(Conduct.HAS_NO_INSTANT)),),
+            facts={"is_instant": True},
+            is_refused_early=True,
+            **REJECTED,
+        ),
+        # What goes wrong afterwards
+        xs2a(SMALL, *MOCK, title="no funds", ends=FailureKind.NO_FUNDS, orders=(order("99999999.00"),), **REJECTED),
+        xs2a(SMALL, *MOCK, title="rejected payee", ends=FailureKind.REJECTED, orders=TO_NOBODY, **REJECTED),
+        xs2a("test_failing_payment", *MOCK, title="bank refuses", ends=FailureKind.REJECTED, **REJECTED),
+        xs2a(
+            SMALL,
+            *MOCK,
+            title="answer lost after booking",
+            ends=FailureKind.UNREACHABLE,
+            orders=(order(iban=find_test_iban(Conduct.DIES_AFTER_BOOKING)),),
+            is_outcome_unknown=True,
+        ),
+        xs2a(
+            SMALL,
+            *MOCK,
+            title="order lost",
+            ends=FailureKind.UNREACHABLE,
+            orders=(order(iban=find_test_iban(Conduct.DIES_BEFORE_BOOKING)),),
+            booked=PaymentOutcome.NEVER,
             is_outcome_unknown=True,
         ),
     ),

@@ -85,9 +85,16 @@ def test_state_and_memory_are_json_without_secrets(subject, scenario):
                 assert not any(len(one) > 4 and one in freeze(kept) for one in secrets)
 
 
+def show(subject, step):
+    """What a user sees of a step. A bank that draws ids shows others every time, in what is kept and in addresses."""
+    hidden = {"state", "memory", "url"} if subject.draws_ids else set()
+    return repr([getattr(step, one.name) for one in fields(step) if one.name not in hidden])
+
+
 @each_case
 def test_the_same_dialogue_gives_the_same_again(subject, scenario):
-    assert repr(drive(subject, scenario, run_step)) == repr(steps_of(subject, scenario))
+    again = [show(subject, one) for one in drive(subject, scenario, run_step)]
+    assert again == [show(subject, one) for one in steps_of(subject, scenario)]
 
 
 @each_fetch

@@ -76,6 +76,13 @@ DEMO_FORM = LoginForm(
     ),
     hint="Die Demo-Bank ist erfunden. Mit dem Anmeldenamen demo1 und der PIN demo sehen Sie alles.",
 )
+FILES_FORM = LoginForm(
+    fields=(
+        LoginField(key="userid", label="Ordner", is_secret=False, format=r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$"),
+        LoginField(key="pin", label="PIN des Ordners", is_secret=True, format=r"^.{1,99}$"),
+    ),
+    hint="Der Ordner, in dem Ihre Kontoauszüge abgelegt werden.",
+)
 # Asking for a PIN that nothing can be done with would be wrong.
 NO_FORM = LoginForm(fields=(), hint=None)
 
@@ -86,6 +93,6 @@ def fints_form(group: str) -> LoginForm:
 
 def check_formats() -> None:
     """A broken format must stop the start, not the first customer who logs in."""
-    for form in (*_FINTS_FORMS.values(), _ANY_FINTS_FORM, DEMO_FORM):
+    for form in (*_FINTS_FORMS.values(), _ANY_FINTS_FORM, DEMO_FORM, FILES_FORM):
         for field in form.fields:
             compile_format(field.format)

@@ -1,12 +1,14 @@
 """The providers made from the table of banks, and the demo bank."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from uuid import UUID
 
 from kontor.connectors.catalogue.banks import Bank, load_banks
 from kontor.connectors.catalogue.catalogue import Catalogue
-from kontor.connectors.catalogue.login_forms import DEMO_FORM, NO_FORM, check_formats, fints_form
+from kontor.connectors.catalogue.login_forms import DEMO_FORM, FILES_FORM, NO_FORM, check_formats, fints_form
+from kontor.connectors.catalogue.own_banks import OwnBank, OwnBanksError
 from kontor.connectors.catalogue.relevance import is_consumer_relevant
 from kontor.domain.products import ProductCategory
 from kontor.domain.providers import Capability, Provider
@@ -35,6 +37,16 @@ DEMO_PROVIDER = Provider(
     bic="KONTDEFFXXX",
     login_hint=DEMO_FORM.hint,
 )
+# Not a bank: statements that lie in a folder, or are imported.
+FILES_PROVIDER = Provider(
+    id=UUID("5d1c2f0a-1f1e-5f8e-9a6b-0b6f5c1d7e21"),
+    name="Kontoauszüge aus Dateien",
+    connector="files",
+    login_fields=FILES_FORM.fields,
+    capabilities=(Capability.ACCOUNTS, Capability.DEPOTS),
+    channels=_ONE_CHANNEL,
+    login_hint=FILES_FORM.hint,
+)
 
 
 def provider_id(bank_code: str, country: str = "DE") -> UUID:
@@ -46,13 +58,16 @@ def provider_id(bank_code: str, country: str = "DE") -> UUID:
     return UUID(int=number & ~_VERSION_BITS | _VERSION_5)
 
 
-def make_provider(bank: Bank) -> Provider:
-    reachable = bool(bank.address)
+def make_provider(bank: Bank, enabled_connectors: frozenset[str] = frozenset(), own: OwnBank | None = None) -> Provider:
+    address = (own.fints if own is not None else None) or bank.address
+    possible = [name for name, can in (("fints", bool(address)), ("xs2a", own is not None and bool(own.xs2a))) if can]
+    ways = tuple(name for name in possible if name in enabled_connectors)
+    reachable = bool(possible)
     form = fints_form(bank.group) if reachable else NO_FORM
     return Provider(
         id=provider_id(bank.blz),
         name=bank.name,
-        connector="fints" if reachable else "none",
+        connector=(*ways, *possible, "none")[0],
         login_fields=form.fields,
         capabilities=_ALL_CAPABILITIES if reachable else (),
         channels=_ONE_CHANNEL if reachable else (),
@@ -61,19 +76,36 @@ def make_provider(bank: Bank) -> Provider:
         bic=bank.bic or None,
         login_hint=form.hint,
         is_consumer_relevant=is_consumer_relevant(bank),
-        address=bank.address or None,
+        address=address or None,
+        ways=ways,
     )
 
 
-def load_catalogue(enabled_connectors: frozenset[str], list_all: bool) -> Catalogue:
+def load_catalogue(
+    enabled_connectors: frozenset[str], list_all: bool, own_banks: Mapping[str, OwnBank] = MappingProxyType({})
+) -> Catalogue:
     """The demo bank first, then by bank code: the providers with an enabled connector, or all of them."""
     check_formats()
+    table = load_banks()
+    known = {bank.blz for bank in table}
+    added = tuple(_make_bank(one) for code, one in own_banks.items() if code not in known)
 
     def providers() -> Iterator[Provider]:
         if list_all or DEMO_PROVIDER.connector in enabled_connectors:
             yield DEMO_PROVIDER
-        for bank in load_banks():
-            if list_all or (bank.address and "fints" in enabled_connectors):
-                yield make_provider(bank)
+        if FILES_PROVIDER.connector in enabled_connectors:
+            yield FILES_PROVIDER
+        for bank in (*added, *table):
+            own = own_banks.get(bank.blz)
+            if list_all or (bank.address and "fints" in enabled_connectors) or own is not None:
+                provider = make_provider(bank, enabled_connectors, own)
+                if list_all or provider.ways:
+                    yield provider
 
-    return Catalogue(tuple(providers()), {bank.blz: bank.city for bank in load_banks() if bank.city})
+    return Catalogue(tuple(providers()), {bank.blz: bank.city for bank in table if bank.city})
+
+
+def _make_bank(own: OwnBank) -> Bank:
+    if not own.name:
+        raise OwnBanksError(f"KONTOR_BANKS: bank {own.code} is in no public list and needs a name")
+    return Bank(own.code, own.bic or "", own.name, "", "", own.fints or "")

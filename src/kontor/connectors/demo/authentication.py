@@ -20,7 +20,6 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.demo.challenges import draw_photo
 from kontor.connectors.demo.deeds import Deed, describe_deed
-from kontor.connectors.demo.freezing import thaw_job
 from kontor.connectors.demo.memory import BankMemory
 from kontor.connectors.demo.scenarios import (
     APP_TAN,
@@ -31,6 +30,7 @@ from kontor.connectors.demo.scenarios import (
     REDIRECT,
     Scenario,
 )
+from kontor.connectors.freezing import thaw_job
 from kontor.domain.sca import Challenge
 
 POLLS_BEFORE_CONFIRMED = 2

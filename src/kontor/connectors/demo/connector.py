@@ -27,12 +27,12 @@ from kontor.connectors.base import (
     VerifyPayees,
 )
 from kontor.connectors.demo import authentication
-from kontor.connectors.demo.freezing import freeze_job, thaw_job
 from kontor.connectors.demo.memory import Bank, find_owner
 from kontor.connectors.demo.paying import Payments
 from kontor.connectors.demo.people import Account, Person, person_for
 from kontor.connectors.demo.scenarios import DEMANDING_SCA, Scenario, find_scenario
 from kontor.connectors.demo.statements import list_rows, move_balance
+from kontor.connectors.freezing import freeze_job, thaw_job
 from kontor.domain.accesses import History
 from kontor.domain.positions import Position
 from kontor.domain.products import Product, ProductCategory

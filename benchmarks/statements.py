@@ -1,0 +1,236 @@
+"""`--statements`: our parsers of MT940 and camt.053 against `mt-940` and `pycamt`, on the same files in one run.
+
+Every reading is a process of its own, so that none profits from another's memory, and counts the CPU seconds from bytes
+to bookings. Both must find the same bookings and the same sum, or nothing is reported.
+"""
+
+import importlib
+import multiprocessing
+import os
+import platform
+import resource
+import tempfile
+import textwrap
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks.machine import describe_processor
+from benchmarks.report import make_table, show_table
+from kontor.connectors.demo.people import PERSONAS, person_for
+from kontor.connectors.statements import read_camt, read_mt940
+from kontor.demobank.statements import write_camt053, write_mt940
+from kontor.domain.clocks import BERLIN
+from kontor.domain.products import Product
+from kontor.domain.transactions import Transaction
+
+TODAY = date(2026, 11, 1)
+MEGABYTE = 1_000_000
+SIZES = (MEGABYTE, 10 * MEGABYTE, 100 * MEGABYTE)
+QUICK_SIZES = (MEGABYTE,)
+ROUNDS = {MEGABYTE: 3, 10 * MEGABYTE: 1, 100 * MEGABYTE: 1}
+TARGET = 3.0
+STATEMENT_ROWS = 200
+HEADINGS = ("", "size", "bookings", "CPU s", "MB/s", "most memory", "Kontor is")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one process found, and what it cost."""
+
+    count: int
+    total: Decimal
+    cpu_seconds: float
+    peak_megabytes: float
+
+
+def read_ours_mt940(data: bytes) -> tuple[int, Decimal]:
+    entries = [one.amount for statement in read_mt940(data) for one in statement.entries]
+    return len(entries), sum(entries, Decimal(0))
+
+
+def read_ours_camt(data: bytes) -> tuple[int, Decimal]:
+    entries = [one.amount for statement in read_camt(data) for one in statement.entries]
+    return len(entries), sum(entries, Decimal(0))
+
+
+def read_theirs_mt940(data: bytes) -> tuple[int, Decimal]:
+    import mt940
+
+    found = mt940.parse(data.decode("latin-1")).transactions
+    return len(found), sum((one.data["amount"].amount for one in found), Decimal(0))
+
+
+def read_theirs_camt(data: bytes) -> tuple[int, Decimal]:
+    from pycamt.parser import Camt053Parser
+
+    found = Camt053Parser(data).get_transactions()
+    signs = {"CRDT": 1, "DBIT": -1}
+    amounts = [signs[one["CreditDebitIndicator"]] * Decimal(one["Amount"]) for one in found]
+    return len(found), sum(amounts, Decimal(0))
+
+
+READERS: dict[str, tuple[tuple[str, Callable[[bytes], tuple[int, Decimal]]], ...]] = {
+    "MT940": (("Kontor", read_ours_mt940), ("mt-940", read_theirs_mt940)),
+    "camt.053": (("Kontor", read_ours_camt), ("pycamt", read_theirs_camt)),
+}
+
+
+def make_rows(count: int) -> tuple[Product, list[Transaction]]:
+    """Bookings of some demo people, moved back in time again and again until there are enough."""
+    people = [person_for(login, TODAY) for login in sorted(PERSONAS)[:3]]
+    accounts = [account for person in people if person is not None for account in person.accounts]
+    stock = [entry.transaction for account in accounts for entry in account.entries if not entry.transaction.is_pending]
+    product = next(one.product for one in accounts if one.product.iban)
+    rows: list[Transaction] = []
+    while len(rows) < count:
+        shift = timedelta(days=len(rows) // len(stock))
+        for number, one in enumerate(stock[: count - len(rows)], len(rows)):
+            at = (one.booked_at or datetime(2026, 1, 1, tzinfo=BERLIN)) - shift
+            tagged = f"EREF+{number:020d} MREF+M-{number} CRED+DE98ZZZ09999999999 SVWZ+{one.purpose or ''}"[:300]
+            rows.append(
+                replace(
+                    one,
+                    booked_at=at,
+                    value_at=at,
+                    currency="EUR",
+                    purpose=tagged if number % 2 else one.purpose,
+                    bank_id=f"{number:020d}",
+                )
+            )
+    return product, rows
+
+
+def write_camt_statements(product: Product, rows: Sequence[Transaction], opening: Decimal, *, day: date) -> bytes:
+    """One document of many statements: with the length of a single one, the time `pycamt` takes grows as its square."""
+    documents = [
+        write_camt053(product, rows[start : start + STATEMENT_ROWS], opening, day=day)
+        for start in range(0, len(rows), STATEMENT_ROWS)
+    ]
+    head, tail = documents[0].split(b"<Stmt>", 1)[0], documents[0].rsplit(b"</Stmt>", 1)[1]
+    inner = (one[one.index(b"<Stmt>") : one.rindex(b"</Stmt>") + len(b"</Stmt>")] for one in documents)
+    return head + b"".join(inner) + tail
+
+
+def write_file(kind: str, size: int, folder: Path) -> Path:
+    """A file of at least this size."""
+    write = {"MT940": write_mt940, "camt.053": write_camt_statements}[kind]
+    product, sample = make_rows(2000)
+    per_row = len(write(product, sample, Decimal("100.00"), day=TODAY)) / len(sample)
+    product, rows = make_rows(int(size / per_row * 1.02))
+    path = folder / f"{kind}-{size}"
+    path.write_bytes(write(product, rows, Decimal("100.00"), day=TODAY))
+    return path
+
+
+def _measure_here(name: str, kind: str, path: str, results: "multiprocessing.Queue[Reading]") -> None:
+    read = dict(READERS[kind])[name]
+    for module in ("mt940", "pycamt.parser"):  # what an import costs is nobody's speed
+        importlib.import_module(module)
+    data = Path(path).read_bytes()
+    start = time.process_time()
+    count, total = read(data)
+    cpu_seconds = time.process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    results.put(Reading(count, total, cpu_seconds, peak))
+
+
+def measure(name: str, kind: str, path: Path) -> Reading:
+    context = multiprocessing.get_context("spawn")
+    results = context.Queue()
+    process = context.Process(target=_measure_here, args=(name, kind, str(path), results))
+    process.start()
+    reading = results.get()
+    process.join()
+    return reading
+
+
+def measure_pair(kind: str, size: int, folder: Path, rounds: int) -> tuple[list[tuple[str, ...]], list[float]]:
+    """Rows of the table, and how many times as fast we were in each round."""
+    path = write_file(kind, size, folder)
+    megabytes = path.stat().st_size / MEGABYTE
+    readings: dict[str, list[Reading]] = {name: [] for name, _ in READERS[kind]}
+    for _ in range(rounds):
+        for name in readings:
+            readings[name].append(measure(name, kind, path))
+    path.unlink()
+    found = {(one.count, one.total) for each in readings.values() for one in each}
+    if len(found) != 1:
+        raise SystemExit(f"The parsers do not agree on {kind}, so nothing is reported: {found}")
+    ours, theirs = readings.values()
+    ratios = [b.cpu_seconds / a.cpu_seconds for a, b in zip(ours, theirs, strict=True)]
+    rows = []
+    for name, each in readings.items():
+        seconds = sorted(one.cpu_seconds for one in each)[len(each) // 2]
+        rows.append(
+            (
+                f"{kind}, {name}",
+                f"{megabytes:,.0f} MB",
+                f"{each[0].count:,}",
+                f"{seconds:.2f}",
+                f"{megabytes / seconds:.1f}",
+                f"{max(one.peak_megabytes for one in each):,.0f} MB",
+                "" if name == "Kontor" else f"{sorted(ratios)[len(ratios) // 2]:.1f} × as fast",
+            )
+        )
+    return rows, ratios
+
+
+def run_statements(console: Console, target: Path | None, *, is_quick: bool) -> None:
+    rows: list[tuple[str, ...]] = []
+    lines: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for size in QUICK_SIZES if is_quick else SIZES:
+            for kind in READERS:
+                console.print(f"{kind}, {size // MEGABYTE} MB …")
+                found, ratios = measure_pair(kind, size, Path(folder), ROUNDS[size])
+                rows += found
+                middle = sorted(ratios)[len(ratios) // 2]
+                console.print(f"  {middle:.1f} × as fast")
+                verdict = "reached" if middle >= TARGET else "not reached"
+                lines.append(
+                    f"{kind}, {size // MEGABYTE} MB: target {TARGET:g} × as fast, measured {middle:.1f} ×: {verdict}."
+                )
+                if target is not None:  # a run that is broken off leaves what it has measured
+                    write_page(target / "statements.md", rows, lines)
+    show_table("Statement files, from bytes to bookings", HEADINGS, rows, lines, console)
+    if target is not None:
+        console.print(f"Written to {target / 'statements.md'}.")
+
+
+def write_page(path: Path, rows: Sequence[tuple[str, ...]], lines: Sequence[str]) -> None:
+    machine = {
+        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "Command": "`./dev bench --statements`",
+        "Cores": str(os.cpu_count()),
+        "Processor": describe_processor(),
+        "Python": platform.python_version(),
+        "Statements": f"camt.053: {STATEMENT_ROWS} bookings each; `pycamt` is much slower with longer ones",
+        "Load": f"{os.getloadavg()[0]:.1f} processes wanted to run at the end",
+    }
+    introduction = (
+        "How fast statement files become bookings, compared with the libraries that people use for it: `mt-940` and"
+        " `pycamt`. The files are made of the demo people's bookings. Each reading is a process of its own; CPU seconds"
+        " count from the file's bytes to the last booking, and both sides must find the same bookings and the same sum."
+        " Kontor's parsers return more than the others do (GV code, prima nota, the other side's IBAN and BIC, checked"
+        " balances), and take their time for it."
+    )
+    page = [
+        "# Benchmark: statement files",
+        "",
+        textwrap.fill(introduction, 120),
+        "",
+        *make_table(HEADINGS, rows),
+        "",
+        *(f"- {line}" for line in lines),
+        "",
+        *make_table(("Measured on", ""), list(machine.items())),
+        "",
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(page), encoding="utf-8")

@@ -1,0 +1,121 @@
+"""Statement files as a connector: a login is a folder, its PIN stands in a file of that folder.
+
+Below one folder of the operator's each customer has a folder, into which statements are put: MT940, camt, CSV of the
+large banks, MT535, or zips of them. A fetch reads them all; a file that cannot be read is a problem, not the end.
+"""
+
+import hmac
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from kontor.connectors.base import (
+    Answer,
+    Cancel,
+    Context,
+    Continue,
+    Credentials,
+    Done,
+    Failed,
+    FailureKind,
+    Fetch,
+    Fetched,
+    Headers,
+    Job,
+    Problem,
+    ProblemKind,
+    Progress,
+    State,
+    Step,
+)
+from kontor.connectors.files.accounts import FileAccount, join_statements
+from kontor.connectors.freezing import freeze_job, thaw_job
+from kontor.connectors.statements import LIMITS, Holdings, Statement, StatementError, read_statements
+from kontor.domain.providers import Provider
+from kontor.domain.transactions import find_day
+
+PIN_FILE = ".pin"
+MOST_FILES = 5000
+_FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+
+
+class FilesConnector:
+    kind = "files"
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def begin(
+        self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
+    ) -> Step:
+        name = credentials["userid"].reveal()
+        if not self._is_admitted(name, credentials["pin"].reveal()):
+            return Failed(FailureKind.WRONG_CREDENTIALS)
+        if not isinstance(job, Fetch):
+            return Failed(FailureKind.NOT_SUPPORTED, "Aus Dateien kann nicht überwiesen werden.")
+        state: State = {"folder": name, "job": freeze_job(job), "stage": "headers"}
+        accounts, _ = self._read(name, job)
+        return Progress(Headers(tuple(one.product for one in accounts)), state)
+
+    def resume(
+        self, provider: Provider, credentials: Credentials, state: State, answer: Answer, context: Context
+    ) -> Step:
+        if isinstance(answer, Cancel):
+            return Failed(FailureKind.CANCELLED)
+        if not isinstance(answer, Continue) or not self._is_admitted(
+            credentials["userid"].reveal(), credentials["pin"].reveal()
+        ):
+            return Failed(FailureKind.REJECTED, "this answer does not fit the open step")
+        job = thaw_job(state["job"])
+        assert isinstance(job, Fetch)
+        accounts, problems = self._read(state["folder"], job)
+        transactions, positions = {}, {}
+        for one in accounts:
+            key = one.product.key
+            if one.positions is not None:
+                positions[key] = one.positions
+                continue
+            since = job.since.get(key)
+            transactions[key] = tuple(
+                row for row in one.transactions if since is None or (find_day(row) or since) >= since
+            )
+        return Done(Fetched(transactions, positions, tuple(problems)))
+
+    def _is_admitted(self, name: str, pin: str) -> bool:
+        """Names that could lead anywhere else name no folder."""
+        if not _FOLDER.fullmatch(name):
+            return False
+        try:
+            wanted = (self._root / name / PIN_FILE).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            return False
+        return bool(wanted) and hmac.compare_digest(wanted.encode(), pin.encode())
+
+    def _read(self, name: str, job: Fetch) -> tuple[list[FileAccount], list[Problem]]:
+        statements: list[Statement] = []
+        holdings: list[Holdings] = []
+        problems: list[Problem] = []
+        for file in self._list_files(name):
+            try:
+                if file.stat().st_size > LIMITS.size:
+                    raise StatementError("The file is too large.")
+                found = read_statements(file.read_bytes())
+            except (StatementError, OSError) as error:
+                problems.append(Problem(ProblemKind.ACCESS_INCOMPLETE, detail=f"{file.name}: {error}"))
+                continue
+            statements += found.statements
+            holdings += found.holdings
+        accounts = [
+            one
+            for one in join_statements(statements, holdings)
+            if job.selected is None or one.product.key in job.selected
+        ]
+        for one in accounts:
+            problems += [Problem(ProblemKind.TRANSACTIONS, one.product.key, doubt) for doubt in one.doubts]
+        return accounts, problems
+
+    def _list_files(self, name: str) -> list[Path]:
+        with suppress(FileNotFoundError):
+            files = [one for one in (self._root / name).iterdir() if one.is_file() and not one.name.startswith(".")]
+            return sorted(files)[:MOST_FILES]
+        return []

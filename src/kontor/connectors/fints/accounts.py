@@ -1,0 +1,170 @@
+"""A customer's accounts: from the user parameters and the SEPA accounts of a bank to products."""
+
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, time
+from decimal import Decimal
+from typing import Any
+
+from fints.formals import KTI1, Account2, Account3, BankIdentifier, CreditDebit2
+from fints.segments.accounts import HKSPA1
+from fints.segments.base import FinTS3Segment
+from fints.segments.saldo import HKSAL5, HKSAL6, HKSAL7
+
+from kontor.connectors.base import Problem, ProblemKind, State
+from kontor.connectors.fints.sessions import GERMANY, MALFORMED, RefusedError, Session
+from kontor.domain.clocks import BERLIN
+from kontor.domain.products import Product, ProductCategory
+
+BALANCES = {5: HKSAL5, 6: HKSAL6, 7: HKSAL7}
+# The tens of the bank's kind of account; what is not listed is some other product.
+_CATEGORIES = {
+    0: ProductCategory.CHECKING,
+    1: ProductCategory.SAVINGS,
+    2: ProductCategory.FIXED_TERM,
+    3: ProductCategory.DEPOT,
+    4: ProductCategory.LOAN,
+    5: ProductCategory.CREDIT_CARD,
+    6: ProductCategory.DEPOT,
+    7: ProductCategory.HOME_SAVINGS,
+    8: ProductCategory.OTHER_PRODUCT,
+    9: ProductCategory.OTHER_ACCOUNT,
+}
+_CALL_MONEY = ("tagesgeld", "geldmarkt")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account as the bank's segments want it named."""
+
+    number: str
+    sub_number: str
+    bank_code: str
+    iban: str
+    bic: str
+    kind: int
+    currency: str
+    holder: str
+    name: str
+    businesses: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return self.iban or "/".join(one for one in (self.number, self.sub_number) if one)
+
+    def can(self, command: str) -> bool:
+        """A bank that lists nothing for an account leaves open what it can."""
+        return not self.businesses or command in self.businesses
+
+    @property
+    def is_depot(self) -> bool:
+        return self.kind // 10 in (3, 6)
+
+    @property
+    def category(self) -> ProductCategory:
+        if self.kind // 10 == 1 and any(word in self.name.lower() for word in _CALL_MONEY):
+            return ProductCategory.CALL_MONEY
+        return _CATEGORIES.get(self.kind // 10, ProductCategory.OTHER_PRODUCT)
+
+    def freeze(self) -> State:
+        return asdict(self) | {"businesses": list(self.businesses)}
+
+    @classmethod
+    def thaw(cls, frozen: State) -> "Account":
+        return cls(**frozen | {"businesses": tuple(frozen["businesses"])})
+
+
+def list_accounts(session: Session) -> list[Account]:
+    """All accounts of the user parameters; IBAN and BIC from the SEPA accounts where the bank tells them there."""
+    accounts = [_read_account(one, session.bank.bank_code) for one in session.knowledge.list_accounts()]
+    if session.knowledge.find_parameter("HKSPA") is None:
+        return accounts
+    reply = session.send(HKSPA1()).refuse()
+    known = {}
+    for segment in reply.list("HISPA"):
+        for one in segment.accounts:
+            known[one.account_number, one.subaccount_number or ""] = (one.iban or "", one.bic or "")
+    completed = []
+    for each in accounts:
+        iban, bic = known.get((each.number, each.sub_number)) or known.get((each.number, "")) or ("", "")
+        completed.append(replace(each, iban=each.iban or iban, bic=bic))
+    return completed
+
+
+def _read_account(segment: Any, bank_code: str) -> Account:
+    information = segment.account_information
+    names = (segment.name_account_owner_1, segment.name_account_owner_2)
+    businesses = [one.transaction for one in segment.allowed_transactions if one is not None and one.transaction]
+    return Account(
+        number=information.account_number or "",
+        sub_number=information.subaccount_number or "",
+        bank_code=information.bank_identifier.bank_code or bank_code,
+        iban=segment.iban or "",
+        bic="",
+        kind=int(segment.account_type or 1),
+        currency=segment.account_currency or "EUR",
+        holder=" ".join(one for one in names if one),
+        name=segment.account_product_name or "Konto",
+        businesses=tuple(businesses),
+    )
+
+
+def name_account(segment: type[FinTS3Segment], account: Account) -> Any:
+    """The account in the form that a segment has for it."""
+    form = segment._fields["account"].type
+    if form is KTI1:
+        if account.iban:
+            return KTI1(iban=account.iban, bic=account.bic or None)
+        identifier = BankIdentifier(GERMANY, account.bank_code)
+        return KTI1(
+            account_number=account.number, subaccount_number=account.sub_number or None, bank_identifier=identifier
+        )
+    if form is Account2:
+        return Account2(account.number, account.sub_number or None, GERMANY, account.bank_code)
+    return Account3(account.number, account.sub_number or None, BankIdentifier(GERMANY, account.bank_code))
+
+
+def make_product(account: Account, institution: str, *, can_pay: bool, can_pay_in_bulk: bool) -> Product:
+    return Product(
+        key=account.key,
+        category=account.category,
+        name=account.name,
+        holder=account.holder,
+        currency=account.currency,
+        account_number=account.number,
+        iban=account.iban or None,
+        bic=account.bic or None,
+        bank_code=account.bank_code,
+        institution=institution or None,
+        can_transfer=can_pay and account.can("HKCCS") and bool(account.iban),
+        can_bulk_transfer=can_pay_in_bulk and account.can("HKCCM") and bool(account.iban),
+    )
+
+
+def add_balance(session: Session, account: Account, product: Product) -> Product | Problem:
+    """The product with its balance, or what is wrong with it. Where the bank has none to tell, as it is."""
+    version = session.knowledge.find_newest("HKSAL", BALANCES)
+    if version is None or not account.can("HKSAL") or account.is_depot:
+        return product
+    form = BALANCES[version]
+    try:
+        reply = session.send(form(account=name_account(form, account), all_accounts=False)).refuse()
+        segment = reply.find("HISAL")
+        return product if segment is None else _with_balance(product, segment)
+    except RefusedError as error:
+        return Problem(ProblemKind.PRODUCT, account.key, error.detail)
+    except MALFORMED:
+        return Problem(ProblemKind.PRODUCT, account.key, "Der Saldo ist nicht lesbar.")
+
+
+def _with_balance(product: Product, segment: Any) -> Product:
+    booked = segment.balance_booked
+    amount = booked.amount
+    value = Decimal(amount if isinstance(amount, Decimal | float | int) else amount.amount)
+    if booked.credit_debit is CreditDebit2.DEBIT:
+        value = -value
+    at = datetime.combine(booked.date, booked.time or time(0), BERLIN).astimezone(UTC)
+    line = segment.line_of_credit
+    limit = None if line is None or line.amount is None else Decimal(line.amount)
+    if product.category.is_card:
+        return replace(product, balance=value, balance_at=at, credit_limit=limit)
+    return replace(product, balance=value, balance_at=at, overdraft_limit=limit)

@@ -1,0 +1,69 @@
+"""What a bank's return codes mean. The only place that knows."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kontor.connectors.base import FailureKind
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One return code: 0… is fine, 3… a remark, 9… an error. `segment` is the number of the segment it speaks about."""
+
+    code: str
+    text: str
+    parameters: tuple[str, ...] = ()
+    segment: int | None = None
+
+    @property
+    def is_error(self) -> bool:
+        return self.code.startswith("9")
+
+
+TAN_WANTED = "0030"
+CONFIRMATION_WANTED = "3955"
+CONFIRMATION_OPEN = "3956"
+SCA_NOT_NEEDED = "3076"
+MORE_FOLLOWS = "3040"
+METHODS = "3920"
+PAYEE_WANTED = ("3090", "3945")
+EXECUTED = ("0020", "0900")
+
+MEANINGS = {
+    "9340": FailureKind.WRONG_CREDENTIALS,
+    "9910": FailureKind.WRONG_CREDENTIALS,
+    "9931": FailureKind.WRONG_CREDENTIALS,
+    "9942": FailureKind.WRONG_CREDENTIALS,
+    "3938": FailureKind.LOCKED,
+    "9930": FailureKind.LOCKED,
+    "9941": FailureKind.WRONG_TAN,
+    "9943": FailureKind.WRONG_TAN,
+    "9075": FailureKind.NO_SUPPORTED_METHOD,
+    "9078": FailureKind.INTERNAL,
+    "9956": FailureKind.EXPIRED,
+    "9951": FailureKind.EXPIRED,
+    "9991": FailureKind.EXPIRED,
+    "9030": FailureKind.UNREACHABLE,
+    "9020": FailureKind.UNREACHABLE,
+    "9391": FailureKind.NO_FUNDS,
+}
+NOT_REGISTERED = "Die Bank nimmt die Produktregistrierung nicht an (9078)."
+
+
+def find_failure(codes: Iterable[Code], *, is_login: bool) -> tuple[FailureKind, str] | None:
+    """Why the bank refuses, with its own words; None if it does not.
+
+    Whatever a bank calls an error while somebody logs in is taken for a wrong PIN unless it is known to be something
+    else: the customer is asked then, and nothing is tried again and again until the account is locked.
+    """
+    errors = [one for one in codes if one.is_error or one.code in MEANINGS]
+    if not errors:
+        return None
+    for one in errors:
+        if one.code in MEANINGS:
+            return MEANINGS[one.code], NOT_REGISTERED if one.code == "9078" else one.text
+    # 9050 and 9800 only say that there is another error, or that the dialogue is over.
+    telling = next((one for one in errors if one.code not in ("9050", "9800", "9010")), errors[0])
+    if telling.code in ("9050", "9800", "9010"):
+        return FailureKind.UNREACHABLE, telling.text
+    return FailureKind.WRONG_CREDENTIALS if is_login else FailureKind.REJECTED, telling.text

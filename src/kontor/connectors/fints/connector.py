@@ -1,0 +1,113 @@
+"""FinTS as a connector: takes up a dialogue, lets it go one step on, puts it aside again."""
+
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+
+from kontor.connectors.base import (
+    Answer,
+    Cancel,
+    Context,
+    Credentials,
+    Done,
+    Failed,
+    FailureKind,
+    Job,
+    LookUp,
+    Pay,
+    State,
+    Step,
+    Verified,
+    VerifyPayees,
+)
+from kontor.connectors.fints.dialogues import Dialogue
+from kontor.connectors.fints.fetching import FetchDialogue
+from kontor.connectors.fints.knowledge import Knowledge
+from kontor.connectors.fints.lines import Line, SilentBankError, make_tls
+from kontor.connectors.fints.paying import LookUpDialogue, PayDialogue
+from kontor.connectors.fints.quirks import FintsBank
+from kontor.connectors.fints.sessions import RefusedError, Session
+from kontor.connectors.freezing import freeze_job, thaw_job
+from kontor.domain.payments import PayeeMatch, PayeeResult
+from kontor.domain.providers import Provider
+
+NO_PRODUCT = "Für FinTS fehlt die Produktregistrierung (KONTOR_FINTS_PRODUCT_ID)."
+
+
+class FintsConnector:
+    """`product_id` is the registration with the banks' association, without which they refuse every dialogue."""
+
+    kind = "fints"
+
+    def __init__(
+        self,
+        find_bank: Callable[[Provider], FintsBank | None],
+        product_id: str | None,
+        authorities: Path | None = None,
+    ) -> None:
+        self._find_bank = find_bank
+        self._product_id = product_id
+        self._tls: ssl.SSLContext = make_tls(authorities)
+
+    def begin(
+        self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
+    ) -> Step:
+        if isinstance(job, VerifyPayees):
+            # Over FinTS payees are verified within the order's own dialogue, and only there.
+            return Done(Verified(tuple(PayeeResult(PayeeMatch.NOT_POSSIBLE) for _ in job.orders)))
+        memory = memory or {}
+        state: State = {
+            "job": freeze_job(job.payment if isinstance(job, LookUp) else job),
+            "is_look_up": isinstance(job, LookUp),
+            "knowledge": memory.get("knowledge"),
+            "method": memory.get("method"),
+            "medium": memory.get("medium"),
+            "consent_until": memory.get("consent_until"),
+        }
+        return self._step(provider, credentials, state, context, lambda dialogue: dialogue.begin())
+
+    def resume(
+        self, provider: Provider, credentials: Credentials, state: State, answer: Answer, context: Context
+    ) -> Step:
+        return self._step(provider, credentials, state, context, lambda dialogue: dialogue.resume(answer), answer)
+
+    def _step(
+        self,
+        provider: Provider,
+        credentials: Credentials,
+        state: State,
+        context: Context,
+        go: Callable[[Dialogue], Step],
+        answer: Answer | None = None,
+    ) -> Step:
+        bank = self._find_bank(provider)
+        if bank is None:
+            return Failed(FailureKind.UNREACHABLE, "Für diese Bank ist keine FinTS-Adresse bekannt.")
+        if not self._product_id:
+            return Failed(FailureKind.INTERNAL, NO_PRODUCT)
+        with Line(bank.url, self._tls) as line:
+            session = Session(
+                line,
+                bank,
+                credentials["userid"].reveal(),
+                credentials["pin"],
+                self._product_id,
+                Knowledge.thaw(state.get("knowledge")),
+            )
+            dialogue = _find_dialogue(state)(session, state, context)
+            try:
+                if isinstance(answer, Cancel):
+                    session.end()
+                    return Failed(FailureKind.CANCELLED)
+                return go(dialogue)
+            except SilentBankError as error:
+                return Failed(FailureKind.UNREACHABLE, str(error), is_outcome_unknown=dialogue.has_left)
+            except RefusedError as error:
+                session.end()
+                return Failed(error.kind, error.detail)
+
+
+def _find_dialogue(state: State) -> type[Dialogue]:
+    if state.get("is_look_up"):
+        return LookUpDialogue
+    return PayDialogue if isinstance(thaw_job(state["job"]), Pay) else FetchDialogue

@@ -1,0 +1,163 @@
+"""Fetching: accounts and balances first, then bookings and holdings of each."""
+
+from datetime import date, timedelta
+
+from kontor.connectors.base import (
+    Answer,
+    Continue,
+    Done,
+    FailureKind,
+    Fetch,
+    Fetched,
+    Headers,
+    Problem,
+    ProblemKind,
+    Progress,
+    Step,
+)
+from kontor.connectors.fints.accounts import Account, add_balance, list_accounts, make_product
+from kontor.connectors.fints.dialogues import Dialogue
+from kontor.connectors.fints.histories import History, Question, Raw, read_positions, read_transactions
+from kontor.connectors.fints.sessions import RefusedError, Reply
+from kontor.connectors.freezing import thaw_job
+from kontor.domain.accesses import History as Depth
+from kontor.domain.positions import Position
+from kontor.domain.transactions import Transaction
+
+# Older bookings need a TAN, which nobody can type in while no customer is there.
+FREE_DAYS = 89
+
+
+class FetchDialogue(Dialogue):
+    def proceed(self) -> Step:
+        """Logged in: which accounts are there? A present customer is also asked what old bookings need, now."""
+        job = self._job
+        found = [one for one in list_accounts(self.session) if job.selected is None or one.key in job.selected]
+        self.state |= {"accounts": [one.freeze() for one in found], "raw": {}, "problems": []}
+        return self._ask_for_old_bookings() if self._wants_old_bookings else self._show_headers()
+
+    def go_on(self, stage: str, answer: Answer) -> Step:
+        if stage == "headers" and isinstance(answer, Continue):
+            return self._fetch_rest()
+        return super().go_on(stage, answer)
+
+    def confirm(self, stage: str, reply: Reply) -> Step:
+        key = self.state["asked"]
+        account = next(one for one in self._accounts if one.key == key)
+        result = self._make_history(account).go_on(reply)
+        if isinstance(result, Question):
+            return self.ask_customer("history", result.reply)
+        self.state["raw"] = {**self.state["raw"], key: result.freeze()}
+        return self._show_headers()
+
+    # Parts
+
+    @property
+    def _job(self) -> Fetch:
+        job = thaw_job(self.state["job"])
+        assert isinstance(job, Fetch)
+        return job
+
+    @property
+    def _wants_old_bookings(self) -> bool:
+        """While a customer is there who has to authenticate anyway, or is new; not at every later look."""
+        is_there = self.context.customer_ip is not None and self._job.history is Depth.ALL
+        return is_there and (self.state.get("is_authenticated", False) or self.state.get("consent_until") is None)
+
+    @property
+    def _accounts(self) -> list[Account]:
+        return [Account.thaw(one) for one in self.state["accounts"]]
+
+    def _find_start(self, account: Account) -> date | None:
+        """The first day to ask for; None is as far back as the bank goes."""
+        job, today = self._job, self.context.today
+        since = job.since.get(account.key)
+        if since is not None and since > today - timedelta(days=FREE_DAYS):
+            return since
+        if not self._wants_old_bookings:
+            return today - timedelta(days=FREE_DAYS)
+        if since is not None:
+            return since
+        days = self.session.bank.quirks.history_days
+        return None if days is None else today - timedelta(days=days)
+
+    def _make_history(self, account: Account) -> History:
+        return History(self.session, account, self._find_start(account))
+
+    def _ask_for_old_bookings(self) -> Step:
+        """Of the first account that has any: with its TAN many banks open all the others."""
+        for account in self._accounts:
+            history = self._make_history(account)
+            if account.is_depot or not history.is_offered:
+                continue
+            try:
+                result = history.ask()
+            except RefusedError as error:
+                if error.kind is not FailureKind.REJECTED:
+                    raise
+                break
+            self.state["asked"] = account.key
+            if isinstance(result, Question):
+                return self.ask_customer("history", result.reply)
+            self.state["raw"] = {account.key: result.freeze()}
+            break
+        return self._show_headers()
+
+    def _show_headers(self) -> Step:
+        knowledge, institution = self.session.knowledge, ""
+        can_pay = knowledge.find_parameter("HKCCS") is not None and self.session.method is not None
+        can_pay_in_bulk = knowledge.find_parameter("HKCCM") is not None and self.session.method is not None
+        products = []
+        for account in self._accounts:
+            product = make_product(account, institution, can_pay=can_pay, can_pay_in_bulk=can_pay_in_bulk)
+            result = add_balance(self.session, account, product)
+            if isinstance(result, Problem):
+                self.state["problems"] = [*self.state["problems"], [account.key, result.detail]]
+                result = product
+            products.append(result)
+        methods = tuple(one.shown for one in knowledge.list_methods())
+        active = next((one for one in methods if one.code == self.state["method"]), None)
+        return Progress(Headers(tuple(products), methods, (), active), self.put_aside("headers"))
+
+    def _fetch_rest(self) -> Step:
+        transactions: dict[str, tuple[Transaction, ...]] = {}
+        positions: dict[str, tuple[Position, ...]] = {}
+        problems = [Problem(ProblemKind.PRODUCT, key, detail) for key, detail in self.state["problems"]]
+        for account in self._accounts:
+            try:
+                raw = self._find_raw(account)
+            except RefusedError as error:
+                kind = ProblemKind.POSITIONS if account.is_depot else ProblemKind.TRANSACTIONS
+                problems.append(Problem(kind, account.key, error.detail))
+                continue
+            if isinstance(raw, Question):
+                return self._ask_late(account, raw)
+            if raw is None:
+                continue
+            if account.is_depot:
+                held, more = read_positions(account.key, raw)
+                if held is not None:
+                    positions[account.key] = held
+            else:
+                rows, more = read_transactions(account.key, raw)
+                if rows is not None:
+                    transactions[account.key] = rows
+            problems += more
+        self.session.end()
+        until = self.state.get("consent_until")
+        fetched = Fetched(
+            transactions, positions, tuple(problems), None if until is None else date.fromisoformat(until)
+        )
+        return Done(fetched, self.remember())
+
+    def _find_raw(self, account: Account) -> Raw | Question | None:
+        known = self.state["raw"].get(account.key)
+        if known is not None:
+            return Raw.thaw(known)
+        history = self._make_history(account)
+        return history.ask() if history.is_offered else None
+
+    def _ask_late(self, account: Account, question: Question) -> Step:
+        """The bank asks although only young bookings were wanted: whoever drives the dialogue has to know."""
+        self.state["asked"] = account.key
+        return self.ask_customer("history", question.reply)

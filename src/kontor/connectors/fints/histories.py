@@ -1,0 +1,180 @@
+"""Bookings and holdings of an account: asked for page by page, kept as the bank sent them, read by our own parsers."""
+
+import base64
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from fints.formals import SupportedMessageTypes
+from fints.segments.base import FinTS3Segment
+from fints.segments.depot import HKWPD5, HKWPD6
+from fints.segments.statement import HKCAZ1, HKKAZ5, HKKAZ6, HKKAZ7
+
+from kontor.connectors.base import Problem, ProblemKind, State
+from kontor.connectors.fints.accounts import Account, name_account
+from kontor.connectors.fints.codes import CONFIRMATION_WANTED, MORE_FOLLOWS, TAN_WANTED
+from kontor.connectors.fints.lines import SilentBankError
+from kontor.connectors.fints.sessions import Reply, Session
+from kontor.connectors.statements import StatementError, read_camt, read_mt535, read_mt940
+from kontor.domain.positions import Position
+from kontor.domain.transactions import Transaction
+
+STATEMENTS = {5: HKKAZ5, 6: HKKAZ6, 7: HKKAZ7}
+HOLDINGS = {5: HKWPD5, 6: HKWPD6}
+MOST_PAGES = 1000
+MOST_BYTES = 128 * 1024 * 1024
+CAMT_052 = "camt.052"
+
+
+@dataclass(slots=True)
+class Raw:
+    """What the bank sent about one account, in its own format."""
+
+    form: str
+    booked: list[bytes] = field(default_factory=list)
+    pending: list[bytes] = field(default_factory=list)
+
+    def freeze(self) -> State:
+        return {
+            "form": self.form,
+            "booked": [base64.b64encode(one).decode() for one in self.booked],
+            "pending": [base64.b64encode(one).decode() for one in self.pending],
+        }
+
+    @classmethod
+    def thaw(cls, frozen: State) -> "Raw":
+        booked, pending = ([base64.b64decode(one) for one in frozen[name]] for name in ("booked", "pending"))
+        return cls(frozen["form"], booked, pending)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Instead of an answer the bank asks its customer, in this reply."""
+
+    reply: Reply
+
+
+class History:
+    """How one account's bookings, or a depot's holdings, are asked for."""
+
+    def __init__(self, session: Session, account: Account, start: date | None) -> None:
+        self._session = session
+        self._account = account
+        self._start = start
+        self.form, self._segment = _choose_form(session, account)
+
+    @property
+    def is_offered(self) -> bool:
+        return self._segment is not None
+
+    def ask(self) -> Raw | Question:
+        return self._read(self._send(None))
+
+    def go_on(self, reply: Reply) -> Raw | Question:
+        """After the customer was asked: the bank's reply to that is the first page."""
+        return self._read(reply)
+
+    def _send(self, touchdown: str | None) -> Reply:
+        segment = self._make(touchdown)
+        command = segment.header.type
+        session = self._session
+        if touchdown is None and session.method is not None and session.knowledge.needs_tan(command):
+            return session.send(segment, session.make_tan_segment("4", command))
+        return session.send(segment)
+
+    def _make(self, touchdown: str | None) -> FinTS3Segment:
+        assert self._segment is not None
+        account = name_account(self._segment, self._account)
+        if self.form == "mt535":
+            return self._segment(account=account, touchdown_point=touchdown)
+        common: dict[str, Any] = {
+            "account": account,
+            "all_accounts": False,
+            "date_start": self._start,
+            "touchdown_point": touchdown,
+        }
+        if self.form == "camt":
+            common["supported_camt_messages"] = SupportedMessageTypes(_list_camt_forms(self._session))
+        return self._segment(**common)
+
+    def _read(self, reply: Reply) -> Raw | Question:
+        raw, seen, size = Raw(self.form), set[str](), 0
+        for _ in range(MOST_PAGES):
+            if reply.has(TAN_WANTED, CONFIRMATION_WANTED):
+                return Question(reply)
+            reply.refuse()
+            size += _take(reply, raw)
+            touchdown = next((one.parameters[0] for one in reply.codes if _has_more(one)), None)
+            if touchdown is None:
+                return raw
+            if touchdown in seen or size > MOST_BYTES:
+                break
+            seen.add(touchdown)
+            reply = self._send(touchdown)
+        raise SilentBankError("a statement without an end", may_have_arrived=True)
+
+
+def _has_more(code: Any) -> bool:
+    return code.code == MORE_FOLLOWS and bool(code.parameters)
+
+
+def _choose_form(session: Session, account: Account) -> tuple[str, type[Any] | None]:
+    knowledge = session.knowledge
+    if account.is_depot:
+        version = knowledge.find_newest("HKWPD", HOLDINGS) if account.can("HKWPD") else None
+        return "mt535", None if version is None else HOLDINGS[version]
+    has_camt = account.can("HKCAZ") and account.iban and _list_camt_forms(session)
+    version = knowledge.find_newest("HKKAZ", STATEMENTS) if account.can("HKKAZ") else None
+    if has_camt and (version is None or not session.bank.quirks.uses_mt940):
+        return "camt", HKCAZ1
+    return "mt940", None if version is None else STATEMENTS[version]
+
+
+def _list_camt_forms(session: Session) -> list[str]:
+    parameter = session.knowledge.find_parameter("HKCAZ")
+    if parameter is None or not hasattr(parameter, "parameter"):
+        return []
+    return [one for one in parameter.parameter.supported_camt_formats if one and CAMT_052 in one]
+
+
+def _take(reply: Reply, raw: Raw) -> int:
+    """Add a page; returns its size."""
+    before = sum(map(len, raw.booked)) + sum(map(len, raw.pending))
+    for segment in (*reply.list("HIKAZ"), *reply.list("HICAZ"), *reply.list("HIWPD")):
+        if raw.form == "camt":
+            raw.booked += [bytes(one) for one in segment.statement_booked.camt_statements if one]
+        elif raw.form == "mt940":
+            raw.booked.append(bytes(segment.statement_booked or b""))
+        else:
+            raw.booked.append(bytes(segment.holdings or b""))
+        pending = getattr(segment, "statement_pending", None)
+        if pending:
+            raw.pending.append(bytes(pending))
+    return sum(map(len, raw.booked)) + sum(map(len, raw.pending)) - before
+
+
+def read_transactions(key: str, raw: Raw) -> tuple[tuple[Transaction, ...] | None, list[Problem]]:
+    """The bookings, and what is doubtful about them. None where they cannot be read at all."""
+    try:
+        if raw.form == "camt":
+            pages = [one for page in (*raw.booked, *raw.pending) for one in read_camt(page)]
+        else:
+            # Banks cut MT940 anywhere: only all pages together are a statement.
+            joined = (b"".join(raw.booked), b"".join(raw.pending))
+            pages = [one for page in joined if page.strip() for one in read_mt940(page)]
+    except StatementError as error:
+        return None, [Problem(ProblemKind.TRANSACTIONS, key, str(error))]
+    problems = [
+        Problem(ProblemKind.TRANSACTIONS, key, f"{issue.kind}: {issue.detail or issue.found}")
+        for page in pages
+        for issue in page.issues
+    ]
+    return tuple(one for page in pages for one in page.entries), problems
+
+
+def read_positions(key: str, raw: Raw) -> tuple[tuple[Position, ...] | None, list[Problem]]:
+    try:
+        held = [one for page in raw.booked if page.strip() for one in read_mt535(page)]
+    except StatementError as error:
+        return None, [Problem(ProblemKind.POSITIONS, key, str(error))]
+    return tuple(position for one in held for position in one.positions), []

@@ -1,0 +1,171 @@
+"""Paying: the order leaves with the payee's verification, the customer approves it, the bank says what became of it.
+
+An order leaves twice: when it is submitted (a bank may execute it without a TAN) and when its TAN is sent. Before
+either the caller writes down that it does (`may_send`); a challenge in between is the bank's word that nothing is
+executed yet.
+"""
+
+import base64
+import time
+from datetime import UTC, datetime, timedelta
+
+from fints.segments.base import FinTS3Segment
+
+from kontor.connectors.base import (
+    AcceptPayees,
+    Answer,
+    Done,
+    Failed,
+    FailureKind,
+    LookedUp,
+    NeedPayeeDecision,
+    Paid,
+    Pay,
+    Step,
+)
+from kontor.connectors.fints.accounts import Account, list_accounts
+from kontor.connectors.fints.codes import CONFIRMATION_WANTED, PAYEE_WANTED, TAN_WANTED
+from kontor.connectors.fints.dialogues import Dialogue
+from kontor.connectors.fints.histories import History, Question, read_transactions
+from kontor.connectors.fints.lines import SilentBankError
+from kontor.connectors.fints.payments import (
+    Verdict,
+    is_contradictory,
+    make_order,
+    make_payee_approval,
+    make_payee_check,
+    read_outcome,
+    read_verdict,
+)
+from kontor.connectors.fints.sessions import RefusedError, Reply
+from kontor.connectors.freezing import thaw_job
+from kontor.connectors.pain001 import Batch, name_order
+from kontor.domain.payments import PayeeMatch, PaymentOutcome
+
+MOST_POLLS = 20
+LOOK_BACK_DAYS = 10
+
+
+class PayDialogue(Dialogue):
+    def proceed(self) -> Step:
+        account = self._find_account()
+        self.state |= {"account": account.freeze(), "created_at": datetime.now(UTC).isoformat()}
+        return self._submit(account, None)
+
+    def go_on(self, stage: str, answer: Answer) -> Step:
+        if stage == "payees" and isinstance(answer, AcceptPayees):
+            return self._submit(Account.thaw(self.state["account"]), base64.b64decode(self.state["verdict"]))
+        return super().go_on(stage, answer)
+
+    def confirm(self, stage: str, reply: Reply) -> Step:
+        self.session.end()
+        return Done(Paid(read_outcome(reply)), self.remember())
+
+    def may_confirm(self, stage: str) -> bool:
+        if stage == "login":
+            return True
+        self.has_left = self.context.may_send()
+        return self.has_left
+
+    def add_to_confirmation(self, stage: str) -> tuple[object, ...]:
+        """A full match is approved together with the TAN, or with the first question whether it was confirmed."""
+        if stage == "login" or not self.state.pop("is_match", False):
+            return ()
+        return (make_payee_approval(base64.b64decode(self.state["verdict"])),)
+
+    def check_confirmation(self, stage: str, reply: Reply) -> Reply:
+        if stage != "login" and is_contradictory(reply):
+            raise SilentBankError("the bank contradicts itself", may_have_arrived=True)
+        return reply.refuse()
+
+    # Parts
+
+    @property
+    def _pay(self) -> Pay:
+        job = thaw_job(self.state["job"])
+        assert isinstance(job, Pay)
+        return job
+
+    def _find_account(self) -> Account:
+        key = self._pay.product_key
+        for one in list_accounts(self.session):
+            if key in (one.key, one.iban, one.number):
+                return one
+        raise RefusedError(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
+
+    def _make_order(self, account: Account) -> FinTS3Segment:
+        created_at = datetime.fromisoformat(self.state["created_at"])
+        return make_order(self.session, account, self._pay, self.context.today, created_at)
+
+    def _submit(self, account: Account, approved: bytes | None) -> Step:
+        session, pay = self.session, self._pay
+        order = self._make_order(account)
+        check = None if approved is not None else make_payee_check(session, order)
+        first = [make_payee_approval(approved)] if approved is not None else [check] if check is not None else []
+        last = [] if session.method is None else [session.make_tan_segment("4", order.header.type)]
+        if not self.context.may_send():
+            return Failed(FailureKind.INTERNAL)
+        self.has_left = True
+        reply = session.send(*first, order, *last)
+        if check is not None:
+            self._read_verdict(reply)
+            step = self._ask_about_payees(reply, pay)
+            if step is not None:
+                self.has_left = False
+                return step
+        if reply.has(TAN_WANTED, CONFIRMATION_WANTED):
+            self.has_left = False
+            return self.ask_customer("order", reply)
+        reply.refuse()
+        return self.confirm("order", reply)
+
+    def _read_verdict(self, reply: Reply) -> None:
+        verdict = read_verdict(reply, len(self._pay.orders))
+        polls = 0
+        while verdict is not None and verdict.polling_id is not None and polls < MOST_POLLS:
+            time.sleep(min(verdict.wait_seconds, 5))
+            order = self._make_order(Account.thaw(self.state["account"]))
+            again = make_payee_check(self.session, order, verdict.polling_id)
+            assert again is not None
+            verdict = read_verdict(self.session.send(again).refuse(), len(self._pay.orders))
+            polls += 1
+        self._verdict: Verdict | None = verdict
+
+    def _ask_about_payees(self, reply: Reply, pay: Pay) -> Step | None:
+        verdict = self._verdict
+        if verdict is None:
+            reply.refuse()
+            return None
+        self.state["verdict"] = base64.b64encode(verdict.id).decode()
+        is_match = all(one.match is PayeeMatch.MATCH for one in verdict.results)
+        self.state["is_match"] = is_match
+        if is_match and not reply.has(*PAYEE_WANTED):
+            return None
+        if pay.is_payee_accepted or is_match:
+            return self._submit(Account.thaw(self.state["account"]), verdict.id)
+        return NeedPayeeDecision(verdict.results, self.put_aside("payees"), is_held=True)
+
+
+class LookUpDialogue(Dialogue):
+    """FinTS has no question about an order that all banks answer; what was executed stands in the statement."""
+
+    def proceed(self) -> Step:
+        pay = thaw_job(self.state["job"])
+        assert isinstance(pay, Pay)
+        batch = Batch(pay.payment_id.hex, pay.orders, self.context.today)
+        names = [name_order(batch, number) for number in range(len(pay.orders))]
+        for account in list_accounts(self.session):
+            if pay.product_key in (account.key, account.iban, account.number):
+                return self._search(account, names)
+        return Done(LookedUp(PaymentOutcome.UNKNOWN))
+
+    def _search(self, account: Account, names: list[str]) -> Step:
+        history = History(self.session, account, self.context.today - timedelta(days=LOOK_BACK_DAYS))
+        raw = history.ask() if history.is_offered else None
+        self.session.end()
+        if raw is None or isinstance(raw, Question):
+            return Done(LookedUp(PaymentOutcome.UNKNOWN))
+        rows, _ = read_transactions(account.key, raw)
+        texts = " ".join(one.purpose or "" for one in rows or ()).replace(" ", "")
+        is_there = any(name in texts for name in names)
+        return Done(LookedUp(PaymentOutcome.EXECUTED if is_there else PaymentOutcome.UNKNOWN))

@@ -1,0 +1,103 @@
+"""Orders at a bank: the business that fits, verification of the payee, and what the bank says became of it."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from fints.formals import Amount1
+from fints.segments.auth import HKVPA1, HKVPP1, PSRD1
+from fints.segments.base import FinTS3Segment
+from fints.segments.transfer import HKCCM1, HKCCS1, HKIPM1, HKIPZ1
+
+from kontor.connectors.base import FailureKind, Pay
+from kontor.connectors.fints.accounts import Account, name_account
+from kontor.connectors.fints.codes import EXECUTED, find_failure
+from kontor.connectors.fints.sessions import RefusedError, Reply, Session
+from kontor.connectors.pain001 import NAMESPACE, SCHEMA, Batch, Debtor, write_pain001
+from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
+
+MATCHES = {
+    "RCVC": PayeeMatch.MATCH,
+    "RVMC": PayeeMatch.CLOSE_MATCH,
+    "RVNM": PayeeMatch.NO_MATCH,
+    "RVNA": PayeeMatch.NOT_POSSIBLE,
+}
+TAKEN = (*EXECUTED, "0010")  # of a segment; of the whole message 0010 says only that it arrived
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The bank's result of verifying payees. `id` is what an order that goes on must name."""
+
+    id: bytes
+    results: tuple[PayeeResult, ...]
+    polling_id: bytes | None = None
+    wait_seconds: int = 1
+
+
+def make_order(session: Session, account: Account, pay: Pay, today: date, created_at: datetime) -> FinTS3Segment:
+    """The segment of the order, the same at every call. Raises RefusedError where the bank has no such business."""
+    form = (HKIPM1 if pay.is_instant else HKCCM1) if pay.is_bulk else (HKIPZ1 if pay.is_instant else HKCCS1)
+    command = form.TYPE
+    if session.knowledge.find_newest(command, (form.VERSION,)) is None or not account.can(command):
+        raise RefusedError(FailureKind.NOT_SUPPORTED, "Die Bank bietet diese Art der Überweisung nicht an.")
+    if pay.execution_date is not None and pay.execution_date > today:
+        raise RefusedError(FailureKind.NOT_SUPPORTED, "Terminüberweisungen sind bei dieser Bank nicht möglich.")
+    batch = Batch(pay.payment_id.hex, pay.orders, today, pay.is_bulk, pay.is_instant)
+    document = write_pain001(Debtor(account.holder, account.iban, account.bic or None), batch, created_at)
+    segment = form(
+        account=name_account(form, account), sepa_descriptor=_find_descriptor(session), sepa_pain_message=document
+    )
+    if pay.is_bulk:
+        segment.sum_amount = Amount1(sum(one.amount for one in pay.orders), "EUR")
+        segment.request_single_booking = False
+    return segment
+
+
+def _find_descriptor(session: Session) -> str:
+    """The bank's own name for the format where it lists one."""
+    parameter = session.knowledge.find_parameter("HKSPA")
+    formats = [] if parameter is None else list(getattr(parameter.parameter, "supported_sepa_formats", ()))
+    return next((one for one in formats if one and SCHEMA in one), NAMESPACE)
+
+
+def make_payee_check(session: Session, order: FinTS3Segment, polling_id: bytes | None = None) -> FinTS3Segment | None:
+    """The segment that asks the bank to verify the payees, where this order needs it."""
+    parameter = session.knowledge.find_parameter("HKVPP")
+    if parameter is None or order.header.type not in list(parameter.parameter.payment_order_segment):
+        return None
+    report = str(parameter.parameter.supported_report_formats or "")
+    return HKVPP1(supported_reports=PSRD1(psrd=[report]), polling_id=polling_id)
+
+
+def make_payee_approval(verdict_id: bytes) -> FinTS3Segment:
+    return HKVPA1(vop_id=verdict_id)
+
+
+def read_verdict(reply: Reply, count: int) -> Verdict | None:
+    segment = reply.find("HIVPP")
+    if segment is None:
+        return None
+    single = segment.vop_single_result
+    wait = int(segment.wait_for_seconds or 1)
+    if segment.polling_id and not segment.vop_id:
+        return Verdict(b"", (), bytes(segment.polling_id), wait)
+    return Verdict(bytes(segment.vop_id or b""), (_read_result(single),) * count)
+
+
+def _read_result(single: Any) -> PayeeResult:
+    match = MATCHES.get(single.result or "", PayeeMatch.NOT_POSSIBLE)
+    return PayeeResult(match, single.close_match_name if match is PayeeMatch.CLOSE_MATCH else None)
+
+
+def is_contradictory(reply: Reply) -> bool:
+    """An error, and yet the order seems to have been taken: nobody knows what became of it."""
+    is_taken = any(one.code in TAKEN and one.segment is not None for one in reply.codes)
+    return is_taken and find_failure(reply.codes, is_login=False) is not None
+
+
+def read_outcome(reply: Reply) -> PaymentOutcome:
+    """What the bank says of an order that it has taken. Without a word of execution it is accepted only."""
+    if reply.has(*EXECUTED):
+        return PaymentOutcome.EXECUTED
+    return PaymentOutcome.ACCEPTED

@@ -1,0 +1,218 @@
+"""A dialogue with a bank: signed messages, one after the other. It can be put aside as JSON and taken up elsewhere."""
+
+import warnings
+from contextlib import suppress
+from typing import Any
+
+from fints.exceptions import FinTSError
+from fints.formals import BankIdentifier, Language2, SynchronizationMode, SystemIDStatus
+from fints.message import FinTSCustomerMessage, FinTSInstituteMessage
+from fints.parser import FinTSParserWarning
+from fints.security import PinTanAuthenticationMechanism, PinTanDummyEncryptionMechanism
+from fints.segments.auth import HKIDN2, HKTAN6, HKTAN7, HKVVB3
+from fints.segments.base import FinTS3Segment
+from fints.segments.dialog import HIRMG2, HIRMS2, HISYN4, HKEND1, HKSYN3
+from fints.segments.message import HNHBK3, HNHBS1
+
+from kontor.connectors.base import FailureKind, State
+from kontor.connectors.fints.codes import Code, find_failure
+from kontor.connectors.fints.knowledge import ONE_STEP, Knowledge, Method
+from kontor.connectors.fints.lines import Line, SilentBankError
+from kontor.connectors.fints.quirks import FintsBank
+from kontor.domain.secrets import Secret
+
+# The parser warns where it meets what it does not know, and goes on; so do we.
+warnings.filterwarnings("ignore", category=FinTSParserWarning)
+
+GERMANY = "280"
+NO_DIALOGUE = "0"
+LONGEST_SECRET = 99
+TAN_SEGMENTS = {6: HKTAN6, 7: HKTAN7}
+# All that the library's reader raises on messages that are none.
+MALFORMED = (FinTSError, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError)
+
+
+class RefusedError(Exception):
+    """The bank said no."""
+
+    def __init__(self, kind: FailureKind, detail: str | None = None) -> None:
+        super().__init__(kind)
+        self.kind, self.detail = kind, detail
+
+
+class Reply:
+    """A bank's message, read."""
+
+    def __init__(self, message: FinTSInstituteMessage) -> None:
+        self.message = message
+        self.codes = tuple(_list_codes(message))
+
+    def find(self, name: str) -> Any | None:
+        return self.message.find_segment_first(name)
+
+    def list(self, name: str) -> list[Any]:
+        return list(self.message.find_segments(name))
+
+    def has(self, *codes: str) -> bool:
+        return any(one.code in codes for one in self.codes)
+
+    def refuse(self, *, is_login: bool = False) -> "Reply":
+        """Raises RefusedError where the bank reports an error."""
+        failure = find_failure(self.codes, is_login=is_login)
+        if failure is not None:
+            raise RefusedError(*failure)
+        return self
+
+
+class _Signature(PinTanAuthenticationMechanism):  # type: ignore[misc]  # python-fints has no types
+    def __init__(self, pin: str, function: str, tan: str | None) -> None:
+        super().__init__(pin)
+        self.security_function = function
+        self._tan = tan
+
+    def _get_tan(self) -> str | None:
+        return self._tan
+
+
+class Session:
+    """`client` and `user_id`, `bank_identifier`, `system_id` are what python-fints asks a dialogue for."""
+
+    def __init__(
+        self, line: Line, bank: FintsBank, login: str, pin: Secret, product: str, knowledge: Knowledge
+    ) -> None:
+        self._line = line
+        self._pin = pin
+        self._product = product
+        self.bank = bank
+        self.knowledge = knowledge
+        self.user_id = login
+        self.bank_identifier = BankIdentifier(GERMANY, bank.bank_code)
+        self.method: Method | None = None
+        self.medium: str | None = None
+        self.dialog_id = NO_DIALOGUE
+        self.number = 1
+
+    @property
+    def client(self) -> "Session":
+        return self
+
+    @property
+    def system_id(self) -> str:
+        return self.knowledge.system_id
+
+    @property
+    def is_open(self) -> bool:
+        return self.dialog_id != NO_DIALOGUE
+
+    # Life
+
+    def synchronise(self) -> None:
+        """Get a system id, the parameters, and the methods of this customer."""
+        reply = self.send(*self._identify(), HKSYN3(SynchronizationMode.NEW_SYSTEM_ID)).refuse(is_login=True)
+        answer = reply.message.find_segment_first(HISYN4)
+        if answer is None or not answer.system_id:
+            raise SilentBankError("no system id", may_have_arrived=True)
+        self.end()
+        self.knowledge.system_id = answer.system_id
+
+    def open(self, method: Method | None, medium: str | None) -> Reply:
+        """Log in. The bank may ask for a TAN at once."""
+        self.method, self.medium = method, medium
+        segments = self._identify()
+        if method is not None:
+            segments.append(self.make_tan_segment("4", "HKIDN"))
+        return self.send(*segments).refuse(is_login=True)
+
+    def end(self) -> None:
+        """Say goodbye. Whether the bank has heard is of no importance."""
+        if self.is_open:
+            with suppress(SilentBankError):
+                self.send(HKEND1(self.dialog_id))
+            self.dialog_id, self.number = NO_DIALOGUE, 1
+
+    def _identify(self) -> list[FinTS3Segment]:
+        return [
+            HKIDN2(self.bank_identifier, self.user_id, self.system_id, SystemIDStatus.ID_NECESSARY),
+            HKVVB3(self.knowledge.bank_version, self.knowledge.user_version, Language2.DE, self._product[:25], "1.0"),
+        ]
+
+    # Messages
+
+    def send(self, *segments: FinTS3Segment, tan: Secret | None = None) -> Reply:
+        _refuse_foreign(self.user_id, FailureKind.WRONG_CREDENTIALS)
+        _refuse_foreign(self._pin.reveal(), FailureKind.WRONG_CREDENTIALS)
+        if tan is not None:
+            _refuse_foreign(tan.reveal(), FailureKind.WRONG_TAN)
+        function = ONE_STEP if self.method is None else self.method.code
+        signature = _Signature(self._pin.reveal(), function, None if tan is None else tan.reveal())
+        message = FinTSCustomerMessage(self)
+        message += HNHBK3(0, 300, self.dialog_id, self.number)
+        signature.sign_prepare(message)
+        for one in segments:
+            message += one
+        signature.sign_commit(message)
+        message += HNHBS1(self.number)
+        PinTanDummyEncryptionMechanism(1 if function == ONE_STEP else 2).encrypt(message)
+        message.segments[0].message_size = len(message.render_bytes())
+        answer = self._line.exchange(message.render_bytes())
+        self.number += 1
+        return self._read(answer)
+
+    def _read(self, answer: bytes) -> Reply:
+        try:
+            reply = Reply(FinTSInstituteMessage(segments=answer))
+            head = reply.message.find_segment_first(HNHBK3)
+            self.knowledge.learn(reply.message, reply.codes)
+        except MALFORMED as error:
+            raise SilentBankError(f"unreadable: {type(error).__name__}", may_have_arrived=True) from None
+        if head is None or not reply.codes:
+            raise SilentBankError("not a FinTS message", may_have_arrived=True)
+        if not self.is_open:
+            self.dialog_id = head.dialog_id
+        return reply
+
+    def make_tan_segment(self, process: str, command: str = "", reference: str = "") -> FinTS3Segment:
+        """Process 4 announces an order, 2 brings its TAN, S asks whether it was confirmed in the app."""
+        assert self.method is not None
+        segment = TAN_SEGMENTS[self.method.version](tan_process=process)
+        if process == "4":
+            segment.segment_type = command
+            if self.method.needs_medium:
+                segment.tan_medium_name = self.medium or ""
+        else:
+            segment.task_reference = reference
+            segment.further_tan_follows = False
+        return segment
+
+    # Putting it aside
+
+    def freeze(self) -> State:
+        return {
+            "knowledge": self.knowledge.freeze(),
+            "dialogue": self.dialog_id if self.is_open else None,
+            "number": self.number,
+            "method": None if self.method is None else self.method.code,
+            "medium": self.medium,
+        }
+
+    def take_up(self, frozen: State) -> None:
+        self.dialog_id, self.number = frozen["dialogue"] or NO_DIALOGUE, frozen["number"]
+        self.medium = frozen["medium"]
+        methods = {one.code: one for one in self.knowledge.list_methods()}
+        self.method = methods.get(frozen["method"])
+
+
+def _refuse_foreign(text: str, kind: FailureKind) -> None:
+    """FinTS has one character set; what is not in it cannot be right."""
+    if not text or any(ord(one) < 32 or ord(one) > 255 for one in text) or len(text) > LONGEST_SECRET:
+        raise RefusedError(kind)
+
+
+def _list_codes(message: FinTSInstituteMessage) -> list[Code]:
+    codes = []
+    for segment in message.find_segments([HIRMG2, HIRMS2]):
+        reference = segment.header.reference
+        for one in segment.responses:
+            parameters = tuple(str(each) for each in one.parameters if each is not None)
+            codes.append(Code(one.code, one.text or "", parameters, reference))
+    return codes

@@ -1,0 +1,43 @@
+"""Statement files of banks: MT940, MT942, camt.052 to 054, MT535, CSV, and zips of them. Pure functions of bytes.
+
+`read_statements` finds out what a file is. Whatever is wrong with a file is a `StatementError`; what is merely doubtful
+is an issue of the statement.
+"""
+
+from kontor.connectors.statements.camt import read_camt
+from kontor.connectors.statements.csv_files import read_csv
+from kontor.connectors.statements.detection import FileKind, detect_kind, read_statements
+from kontor.connectors.statements.mt535 import read_mt535
+from kontor.connectors.statements.mt940 import read_mt940
+from kontor.connectors.statements.results import (
+    LIMITS,
+    AccountIdentification,
+    Balance,
+    Holdings,
+    IssueKind,
+    Limits,
+    Statement,
+    StatementError,
+    StatementIssue,
+    StatementKind,
+)
+
+__all__ = [
+    "LIMITS",
+    "AccountIdentification",
+    "Balance",
+    "FileKind",
+    "Holdings",
+    "IssueKind",
+    "Limits",
+    "Statement",
+    "StatementError",
+    "StatementIssue",
+    "StatementKind",
+    "detect_kind",
+    "read_camt",
+    "read_csv",
+    "read_mt535",
+    "read_mt940",
+    "read_statements",
+]

@@ -1,0 +1,91 @@
+"""Which kind of file is it? And then: read it."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kontor.connectors.statements.camt import read_camt
+from kontor.connectors.statements.csv_files import find_profile, read_csv
+from kontor.connectors.statements.decoding import cut_head, decode_text
+from kontor.connectors.statements.mt535 import read_mt535
+from kontor.connectors.statements.mt940 import read_mt940
+from kontor.connectors.statements.results import LIMITS, Holdings, Limits, Statement, StatementError
+from kontor.connectors.statements.zips import read_zip
+
+HEAD_BYTES = 65_536
+_CAMT = re.compile(r"camt\.05[234]|<(?:\w+:)?BkToCstmr(?:AcctRpt|Stmt|DbtCdtNtfctn)\b")
+_MT535 = re.compile(r"(?:^|\n|@@):(?:16R:(?:GENL|FIN)|28E:)")
+_MT940 = re.compile(r"(?:^|\n|@@):(?:20|25|28C?|60[FM]|61|34F|13D?):")
+
+
+class FileKind(StrEnum):
+    MT940 = "MT940"
+    MT535 = "MT535"
+    CAMT = "camt"
+    CSV = "CSV"
+    ZIP = "zip"
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """All that a file holds."""
+
+    kind: FileKind
+    statements: tuple[Statement, ...] = ()
+    holdings: tuple[Holdings, ...] = ()
+
+
+def detect_kind(data: bytes) -> FileKind | None:
+    """By the first bytes alone, never by a name. None for what is none of ours."""
+    if data.startswith(b"PK\x03\x04"):
+        return FileKind.ZIP
+    head = cut_head(data, HEAD_BYTES)
+    text = decode_text(head).lstrip("\ufeff\x00\r\n\t ").replace("\r", "\n")
+    if text.startswith("<"):
+        return FileKind.CAMT if _CAMT.search(text) else None
+    if _MT535.search(text):
+        return FileKind.MT535
+    if _MT940.search(text):
+        return FileKind.MT940
+    return FileKind.CSV if find_profile(head) is not None else None
+
+
+def read_statements(data: bytes, limits: Limits = LIMITS) -> Readings:
+    """The file as what it is. A zip may hold files of any kind but zips."""
+    kind = detect_kind(data)
+    if kind is FileKind.ZIP:
+        return _read_archive(data, limits)
+    if kind is None:
+        raise StatementError("This is no statement file that Kontor knows.")
+    return _read_single(kind, data, limits)
+
+
+def _read_single(kind: FileKind, data: bytes, limits: Limits) -> Readings:
+    match kind:
+        case FileKind.CAMT:
+            return Readings(kind, read_camt(data, limits))
+        case FileKind.MT535:
+            return Readings(kind, holdings=read_mt535(data, limits))
+        case FileKind.CSV:
+            return Readings(kind, read_csv(data, limits))
+        case _:
+            return Readings(FileKind.MT940, read_mt940(data, limits))
+
+
+def _read_archive(data: bytes, limits: Limits) -> Readings:
+    statements: list[Statement] = []
+    holdings: list[Holdings] = []
+    count = 0
+    for name, content in read_zip(data, limits):
+        kind = detect_kind(content)
+        if kind is None or kind is FileKind.ZIP:
+            raise StatementError("This is no statement file that Kontor knows.", field=name)
+        read = _read_single(kind, content, limits)
+        statements += read.statements
+        holdings += read.holdings
+        count += sum(len(one.entries) for one in read.statements)
+        if count > limits.entries:
+            raise StatementError(f"There are more than {limits.entries} bookings.")
+    if not statements and not holdings:
+        raise StatementError("There is no statement in the zip.")
+    return Readings(FileKind.ZIP, tuple(statements), tuple(holdings))

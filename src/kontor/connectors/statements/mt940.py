@@ -1,0 +1,265 @@
+"""MT940 account statements and MT942 interim reports.
+
+The text is cut into fields by one regular expression, and fields are taken in the order they come: that is all the
+structure SWIFT's messages have. Wrappers (`{1:…}`), `@@` as line end and `-` between messages are tolerated.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from decimal import Decimal
+from functools import lru_cache
+
+from kontor.connectors.statements.results import (
+    LIMITS,
+    AccountIdentification,
+    Balance,
+    Limits,
+    Statement,
+    StatementError,
+    StatementKind,
+    check_balances,
+)
+from kontor.connectors.statements.structured_86 import Details, parse_details, parse_free_text
+from kontor.connectors.statements.swift_fields import fail_at, read_swift_text, split_fields
+from kontor.connectors.statements.values import (
+    clean_bic,
+    clean_iban,
+    find_midnight,
+    parse_entry_day,
+    parse_swift_amount,
+    parse_swift_day,
+)
+from kontor.domain.transactions import Transaction
+
+DEFAULT_CURRENCY = "EUR"
+PIECE_LENGTH = 1_000_000
+_ENTRY = re.compile(
+    r"([0-9]{6})([0-9]{4}|[ ]{4})?"  # value date, day of booking
+    r" ?(R?[CD]|E[CD])([A-Z])?"  # credit or debit, reversal, expected; third letter of the currency
+    r" ?([0-9.,]{1,40})"
+    r"(?:([NFS][A-Z0-9]{3})|[NFS][ ]*(?=$|\n))?"
+    r"([^\n]*)(?:\n([^\n]*(?:\n[^\n]*)*))?"
+)
+# The shape of nearly all bookings.
+_USUAL_ENTRY = re.compile(r"([0-9]{6})([0-9]{4})(R?[CD])[A-Z]?([0-9]{1,15},[0-9]{0,4})N[A-Z0-9]{3}[^\n]*")
+_BALANCE = re.compile(r"(R?[CD])([0-9]{6})([A-Z]{3})([0-9.,]{1,40})")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_ACCOUNT = re.compile(r"([0-9]{4,12}|[A-Z0-9]{8,11})/([^/]+)")
+
+
+def read_mt940(data: bytes, limits: Limits = LIMITS) -> tuple[Statement, ...]:
+    """All statements of a file, MT940 and MT942 alike."""
+    return _Reader(read_swift_text(data, limits), limits).read()
+
+
+def _cut(text: str) -> Iterator[str]:
+    """Pieces that begin with a message, so that a large file is not held several times over."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n:20:", start + PIECE_LENGTH)
+        yield text[start:] if end < 0 else text[start:end]
+        start = len(text) if end < 0 else end
+
+
+class _Reader:
+    """Takes field after field. `_begin` forgets one statement and starts the next."""
+
+    def __init__(self, text: str, limits: Limits) -> None:
+        self._text = text
+        self._limits = limits
+        self._statements: list[Statement] = []
+        self._count = 0
+        self._offset = 0
+        self._handlers: dict[str, Callable[[str], None]] = {
+            "20": self._begin,
+            "25": self._take_account,
+            "28": self._take_sequence,
+            "28C": self._take_sequence,
+            "60F": self._take_opening,
+            "60M": self._take_opening,
+            "61": self._take_entry,
+            "62F": self._take_closing,
+            "62M": self._take_closing,
+            "86": self._take_details,
+            "34F": self._take_floor,
+            "13": self._take_time,
+            "13D": self._take_time,
+        }
+        self._forget()
+
+    def _forget(self) -> None:
+        self._is_begun = False
+        self._account_text: str | None = None
+        self._sequence: str | None = None
+        self._opening: Balance | None = None
+        self._closing: Balance | None = None
+        self._currency: str | None = None
+        self._is_interim = False
+        self._entries: list[Transaction] = []
+        self._open: tuple[Decimal, datetime, datetime, str | None] | None = None
+
+    def read(self) -> tuple[Statement, ...]:
+        has_fields = False
+        handlers = self._handlers
+        for piece in _cut(self._text):
+            parts = split_fields(piece)
+            for number in range(1, len(parts), 2):
+                tag, content = parts[number], parts[number + 1]
+                has_fields = True
+                handler = handlers.get(tag)
+                if handler is None:
+                    continue
+                if len(content) > self._limits.line_length:
+                    raise self._fail("This field is too long.", tag, content)
+                try:
+                    handler(content)
+                except ValueError as error:
+                    raise self._fail(f"The field cannot be read: {error}.", tag, content) from error
+            self._offset += len(piece)
+        self._finish()
+        if not has_fields or not self._statements:
+            raise StatementError("This is no MT940: there are no statements in it.")
+        return tuple(self._statements)
+
+    def _fail(self, message: str, tag: str, content: str) -> StatementError:
+        return fail_at(self._text, self._offset, tag, content, message)
+
+    # Fields
+
+    def _begin(self, content: str) -> None:
+        self._finish()
+        self._is_begun = True
+
+    def _take_account(self, content: str) -> None:
+        if self._account_text is not None:
+            self._finish()
+        self._is_begun = True
+        self._account_text = content.strip()
+
+    def _take_sequence(self, content: str) -> None:
+        self._sequence = content.strip()[:40] or None
+
+    def _take_opening(self, content: str) -> None:
+        self._opening = _parse_balance(content)
+        self._currency = self._opening.currency
+        self._is_begun = True
+
+    def _take_closing(self, content: str) -> None:
+        self._flush()
+        self._closing = _parse_balance(content)
+
+    def _take_floor(self, content: str) -> None:
+        """Only interim reports have a floor limit; it names their currency."""
+        self._is_interim = self._opening is None
+        if found := _CURRENCY.match(content):
+            self._currency = found[0]
+
+    def _take_time(self, content: str) -> None:
+        self._is_interim = self._opening is None
+
+    def _take_entry(self, content: str) -> None:
+        if self._open is not None:
+            self._flush()
+        self._is_begun = True
+        if usual := _USUAL_ENTRY.fullmatch(content):
+            value_text, entry_text, mark, amount_text = usual.groups()
+            amount, supplement = Decimal(amount_text.replace(",", ".")), None
+        else:
+            found = _ENTRY.match(content)
+            if found is None:
+                raise ValueError("it is no booking")
+            value_text, entry_text, mark, _, amount_text, _, _, supplement = found.groups()
+            amount = parse_swift_amount(amount_text)
+        # A reversed credit takes money away, a reversed debit gives it back.
+        if mark in ("D", "RC", "ED"):
+            amount = -amount
+        self._open = (amount, *_find_days(value_text, entry_text), supplement)
+
+    def _take_details(self, content: str) -> None:
+        """After a booking the field tells what it was; after the balance it speaks of the whole statement."""
+        if self._open is not None:
+            self._add(parse_details(content))
+
+    # Building
+
+    def _flush(self) -> None:
+        """A booking without field 86: its second line is all there is."""
+        if self._open is not None:
+            self._add(parse_free_text(self._open[3] or ""))
+
+    def _add(self, details: Details) -> None:
+        assert self._open is not None
+        amount, booked_at, value_at, _ = self._open
+        self._open = None
+        self._count += 1
+        if self._count > self._limits.entries:
+            raise StatementError(f"There are more than {self._limits.entries} bookings.")
+        self._entries.append(
+            Transaction(
+                amount,
+                self._currency or DEFAULT_CURRENCY,
+                booked_at,
+                value_at,
+                *details,
+                None,
+                self._is_interim,
+            )
+        )
+
+    def _finish(self) -> None:
+        self._flush()
+        if self._is_begun and (self._account_text is not None or self._entries or self._opening is not None):
+            if len(self._statements) >= self._limits.statements:
+                raise StatementError(f"There are more than {self._limits.statements} statements.")
+            entries = tuple(self._entries)
+            self._statements.append(
+                Statement(
+                    StatementKind.MT942 if self._is_interim else StatementKind.MT940,
+                    _parse_account(self._account_text or "", self._currency),
+                    entries,
+                    self._opening,
+                    self._closing,
+                    self._sequence,
+                    self._is_interim,
+                    check_balances(self._opening, self._closing, entries),
+                )
+            )
+        self._forget()
+
+
+@lru_cache(maxsize=20_000)
+def _find_days(value_text: str, entry_text: str | None) -> tuple[datetime, datetime]:
+    """Booking and value of a booking; without a day of its own it was booked when it counts."""
+    value_day = parse_swift_day(value_text)
+    is_dated = entry_text is not None and entry_text not in ("    ", "0000")
+    day = parse_entry_day(entry_text, value_day) if entry_text is not None and is_dated else value_day
+    return find_midnight(day), find_midnight(value_day)
+
+
+def _parse_balance(content: str) -> Balance:
+    found = _BALANCE.match(content)
+    if found is None:
+        raise ValueError("it is no balance")
+    amount = parse_swift_amount(found[4])
+    return Balance(-amount if found[1] in ("D", "RC") else amount, found[3], parse_swift_day(found[2]))
+
+
+def _parse_account(text: str, currency: str | None) -> AccountIdentification:
+    """`BLZ/number`, `BIC/number` or an IBAN, with or without the currency behind it."""
+    text = text.partition("\n")[0].strip()
+    bank, number = "", text
+    if found := _ACCOUNT.fullmatch(text):
+        bank, number = found[1], found[2].strip()
+    # The number of a German account is at most ten digits, so letters behind digits are a currency.
+    suffix = number[-3:]
+    if _CURRENCY.fullmatch(suffix) and currency in (None, suffix) and number[:-3].rstrip(" /")[-1:].isdigit():
+        currency, number = suffix, number[:-3].rstrip(" /")
+    iban = clean_iban(number)
+    return AccountIdentification(
+        iban=iban,
+        account_number=None if iban else number or None,
+        bank_code=bank if bank.isdigit() else None,
+        bic=clean_bic(bank),
+        currency=currency,
+    )

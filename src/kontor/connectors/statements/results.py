@@ -1,0 +1,124 @@
+"""What a statement file says, whichever format it came in, and the one error of all parsers."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+
+from kontor.domain.errors import KontorError
+from kontor.domain.positions import Position
+from kontor.domain.transactions import Transaction
+
+
+class StatementError(KontorError):
+    """A file that cannot be read. `line` counts from 1, `field` is a tag, an element or a column."""
+
+    def __init__(self, message: str, *, line: int | None = None, field: str | None = None) -> None:
+        place = ", ".join(
+            [*([f"line {line}"] if line is not None else []), *([f"field {field}"] if field is not None else [])]
+        )
+        super().__init__(f"{message} ({place})" if place else message)
+        self.line = line
+        self.field = field
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a file may have at most. `line_length` counts characters of a field; nothing real comes near these."""
+
+    size: int = 256_000_000
+    statements: int = 100_000
+    entries: int = 2_000_000
+    depth: int = 48
+    line_length: int = 100_000
+    files: int = 5_000
+
+
+LIMITS = Limits()
+
+
+class StatementKind(StrEnum):
+    MT940 = "MT940"
+    MT942 = "MT942"
+    CAMT_052 = "camt.052"
+    CAMT_053 = "camt.053"
+    CAMT_054 = "camt.054"
+    CSV = "CSV"
+
+
+class IssueKind(StrEnum):
+    """Doubts about what was read. They are values: the entries are there all the same."""
+
+    BALANCE_MISMATCH = "BALANCE_MISMATCH"
+    BATCH_MISMATCH = "BATCH_MISMATCH"
+    INFORMATION_LEFT_OUT = "INFORMATION_LEFT_OUT"
+    POSITION_MISMATCH = "POSITION_MISMATCH"
+
+
+@dataclass(frozen=True, slots=True)
+class StatementIssue:
+    """`expected` is what follows from the parts, `found` is what the file says of the whole."""
+
+    kind: IssueKind
+    expected: Decimal | None = None
+    found: Decimal | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccountIdentification:
+    iban: str | None = None
+    account_number: str | None = None
+    bank_code: str | None = None
+    bic: str | None = None
+    currency: str | None = None
+    holder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    amount: Decimal
+    currency: str
+    day: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of one account. A file holds any number of them.
+
+    `is_interim` statements (MT942, camt.052) do not close a day; which entry is pending the entry itself says.
+    """
+
+    kind: StatementKind
+    account: AccountIdentification
+    entries: tuple[Transaction, ...]
+    opening: Balance | None = None
+    closing: Balance | None = None
+    sequence: str | None = None
+    is_interim: bool = False
+    issues: tuple[StatementIssue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What a depot holds on a day."""
+
+    account: AccountIdentification
+    positions: tuple[Position, ...]
+    day: date | None = None
+    total: Balance | None = None
+    issues: tuple[StatementIssue, ...] = ()
+
+
+def check_balances(
+    opening: Balance | None, closing: Balance | None, entries: tuple[Transaction, ...]
+) -> tuple[StatementIssue, ...]:
+    """Opening and bookings must give the closing balance. Pending entries count for neither."""
+    if opening is None or closing is None or opening.currency != closing.currency:
+        return ()
+    currency = opening.currency
+    booked = [one.amount for one in entries if not one.is_pending and one.currency == currency]
+    expected = sum(booked, opening.amount)
+    if expected == closing.amount:
+        return ()
+    return (StatementIssue(IssueKind.BALANCE_MISMATCH, expected, closing.amount),)

@@ -1,0 +1,126 @@
+"""Days, amounts and texts as statement files write them. What is wrong is a `ValueError`, which knows no place yet."""
+
+import re
+from calendar import monthrange
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import lru_cache
+
+from kontor.domain.clocks import BERLIN
+from kontor.domain.transactions import FIRST_YEAR, LAST_YEAR
+
+CENTURY_PIVOT = 80  # two-digit years from here on are of the last century
+MAX_DIGITS = 24
+MAX_TIME_LENGTH = 40
+IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+BIC = re.compile(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
+SEPA_TAGS = frozenset(
+    ("EREF", "KREF", "MREF", "CRED", "DEBT", "COAM", "OAMT", "SVWZ", "ABWA", "ABWE", "IBAN", "BIC", "PURP", "RREF")
+)
+_SWIFT_AMOUNT = re.compile(r"[0-9]{0,24}[,.]?[0-9]{0,24}")
+_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9]{2}:?[0-9]{2})")
+_ABROAD = re.compile(r"ABW[AE]\+ ?(.+?)(?= ?(?:EREF|KREF|MREF|CRED|DEBT|COAM|OAMT|SVWZ|ABWA|ABWE|IBAN|BIC|PURP)\+|$)")
+
+
+@lru_cache(maxsize=20_000)
+def make_day(year: int, month: int, day: int) -> date:
+    """A day of the calendar. Banks date interest to 30 February: that is the month's last day."""
+    if not FIRST_YEAR <= year <= LAST_YEAR or not 1 <= month <= 12 or not 1 <= day <= 31:
+        raise ValueError("there is no such day")
+    return date(year, month, min(day, monthrange(year, month)[1]))
+
+
+@lru_cache(maxsize=20_000)
+def find_midnight(day: date) -> datetime:
+    """Midnight in Berlin at the start of the day, as UTC."""
+    return datetime(day.year, day.month, day.day, tzinfo=BERLIN).astimezone(UTC)
+
+
+@lru_cache(maxsize=20_000)
+def parse_swift_day(text: str) -> date:
+    """`YYMMDD`."""
+    year = int(text[:2])
+    return make_day(year + (1900 if year >= CENTURY_PIVOT else 2000), int(text[2:4]), int(text[4:6]))
+
+
+@lru_cache(maxsize=20_000)
+def parse_entry_day(text: str, value_day: date) -> date:
+    """`MMDD` in the year nearest to the value date: a booking of 2 January may have last year's value."""
+    month, day = int(text[:2]), int(text[2:4])
+    days = [
+        make_day(year, month, day)
+        for year in (value_day.year - 1, value_day.year, value_day.year + 1)
+        if FIRST_YEAR <= year <= LAST_YEAR
+    ]
+    return min(days, key=lambda one: abs(one - value_day))
+
+
+def parse_iso_day(text: str) -> date:
+    """An XML date or time. A time with an offset counts on the day it is in Berlin."""
+    return _parse_iso_day(text.strip()[:MAX_TIME_LENGTH])
+
+
+@lru_cache(maxsize=20_000)
+def _parse_iso_day(text: str) -> date:
+    if "T" in text and _TIME.fullmatch(text):
+        at = datetime.fromisoformat(text)
+        if FIRST_YEAR <= at.year <= LAST_YEAR:
+            return at.astimezone(BERLIN).date()
+    found = _DAY.match(text)
+    if found is None:
+        raise ValueError("this is no day")
+    return make_day(int(found[1]), int(found[2]), int(found[3]))
+
+
+def parse_swift_amount(text: str) -> Decimal:
+    """Unsigned, with a comma: `12,5`, `12,`. A point is taken too where a bank writes one."""
+    if not _SWIFT_AMOUNT.fullmatch(text) or text in ("", ",", "."):
+        raise ValueError("this is no amount")
+    return Decimal(text.replace(",", "."))
+
+
+def join_lines(lines: Sequence[str], width: int) -> str:
+    """One text of lines that a bank cut at `width`: a full line goes on in the next one, a shorter one ended there.
+
+    SEPA tags begin a line of their own, so a tag ends the line before it, full or not.
+    """
+    if len(lines) == 1:
+        return lines[0].strip()
+    pieces, previous = [lines[0]], lines[0]
+    width = max(width, *map(len, lines))
+    for line in lines[1:]:
+        is_cut = len(previous) >= width and not is_tagged(line)
+        if not is_cut and not previous.endswith(" ") and not line.startswith(" "):
+            pieces.append(" ")
+        pieces.append(line)
+        previous = line
+    return "".join(pieces).strip()
+
+
+def is_tagged(line: str) -> bool:
+    return (line[4:5] == "+" and line[:4] in SEPA_TAGS) or line.startswith("BIC+")
+
+
+def find_ultimate_party(purpose: str) -> str | None:
+    """The one for whom (`ABWA`) or to whom (`ABWE`) it was paid in truth."""
+    if "ABW" not in purpose:
+        return None
+    found = _ABROAD.search(purpose)
+    return found[1].strip() or None if found else None
+
+
+def clean_iban(text: str | None) -> str | None:
+    """The IBAN without blanks; None for old account numbers and whatever else stands there."""
+    if not text:
+        return None
+    compact = text.replace(" ", "").upper()
+    return compact if IBAN.fullmatch(compact) else None
+
+
+def clean_bic(text: str | None) -> str | None:
+    if not text:
+        return None
+    compact = text.strip().upper()
+    return compact if BIC.fullmatch(compact) else None

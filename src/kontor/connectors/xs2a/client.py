@@ -1,0 +1,202 @@
+"""HTTP to a bank: within limits of time and size, to the bank's own host only, signed where that is set up."""
+
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from functools import lru_cache
+from typing import Any, TypeVar
+from urllib.parse import urljoin, urlsplit
+from uuid import uuid4
+
+import httpx
+import msgspec
+
+from kontor.connectors.base import Context, Credentials, FailureKind
+from kontor.connectors.xs2a.banks import Approach, Xs2aBank, Xs2aSettings
+from kontor.connectors.xs2a.failures import RefusedError, SilentError, StoppedError
+from kontor.connectors.xs2a.messages import Refusal
+from kontor.connectors.xs2a.signatures import load_seal
+
+T = TypeVar("T")
+DETAIL = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: bytes
+    approach: str | None
+
+
+class Client:
+    """One connection to one bank, for one step of a dialogue."""
+
+    def __init__(
+        self, http: httpx.Client, bank: Xs2aBank, settings: Xs2aSettings, credentials: Credentials, context: Context
+    ) -> None:
+        self._http = http
+        self._base = bank.base_url.rstrip("/") + "/"
+        self._origin = _find_origin(self._base)
+        self._bank = bank
+        self._settings = settings
+        self._credentials = credentials
+        self._context = context
+
+    def enter(self, path: str) -> str:
+        """An entry point of the standard. All other addresses come from the bank."""
+        return urljoin(self._base, path)
+
+    def get(self, link: str, shape: type[T], headers: Mapping[str, str] | None = None) -> T:
+        return self.read(self.call("GET", link, headers=headers), shape)
+
+    def read(self, answer: Answer, shape: type[T]) -> T:
+        try:
+            return msgspec.json.decode(answer.body, type=shape)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise SilentError("the bank's answer cannot be read") from None
+
+    def call(
+        self, method: str, link: str, body: Any = None, headers: Mapping[str, str] | None = None, **facts: str
+    ) -> Answer:
+        """A successful answer; anything else is an error. `request_id` may be given where it must be the same again."""
+        url = self._resolve(link)
+        content = b"" if body is None else msgspec.json.encode(body)
+        sent = self._make_headers(facts.get("request_id") or str(uuid4()))
+        if body is not None:
+            sent["content-type"] = "application/json"
+        sent |= headers or {}
+        if self._settings.seal_certificate_file is not None and self._settings.seal_key_file is not None:
+            files = (self._settings.seal_certificate_file, self._settings.seal_key_file)
+            sent |= load_seal(*files, self._settings.seal_key_password).sign(sent, content)
+        try:
+            with self._http.stream(method, url, content=content, headers=sent) as response:
+                answer = Answer(
+                    response.status_code, self._read_body(response), response.headers.get("aspsp-sca-approach")
+                )
+        except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
+            raise SilentError(f"the bank does not answer ({type(error).__name__})") from None
+        if answer.status >= 300:
+            raise _read_refusal(answer)
+        return answer
+
+    def identify(self) -> dict[str, str]:
+        """Who the customer is, where it is told."""
+        login = self._reveal(self._bank.login_field)
+        if login is None:
+            return {}
+        if not login.isascii() or not login.isprintable() or login != login.strip():
+            raise StoppedError(FailureKind.WRONG_CREDENTIALS)
+        return {"psu-id": login} | ({"psu-id-type": self._bank.login_type} if self._bank.login_type else {})
+
+    def reveal_pin(self) -> str:
+        pin = self._reveal(self._bank.pin_field)
+        if pin is None:
+            raise StoppedError(FailureKind.INCOMPLETE_CREDENTIALS)
+        return pin
+
+    def prefer(self) -> dict[str, str]:
+        """How the customer is to authenticate, and where the bank's page leads back to."""
+        wanted = {}
+        if self._context.callback_url is not None:
+            wanted["tpp-redirect-uri"] = self._context.callback_url
+        preferred = self._bank.preferred_approach
+        if preferred is not None:
+            wanted["tpp-redirect-preferred"] = "true" if preferred is Approach.REDIRECT else "false"
+        if preferred is Approach.DECOUPLED:
+            wanted["tpp-decoupled-preferred"] = "true"
+        return wanted
+
+    def check_page(self, url: str) -> str:
+        """The bank's page may be at another host, but not at a less secure one."""
+        parts = urlsplit(url)
+        is_secure = parts.scheme == "https" or (parts.scheme == "http" and self._origin[0] == "http")
+        if not is_secure or not parts.hostname:
+            raise SilentError("the bank's page has no acceptable address")
+        return url
+
+    def _reveal(self, field: str) -> str | None:
+        secret = self._credentials.get(field)
+        return None if secret is None else secret.reveal() or None
+
+    def _resolve(self, link: str) -> str:
+        try:
+            url = urljoin(self._base, link)
+            origin = _find_origin(url)
+        except ValueError:
+            raise SilentError("the bank's link cannot be read") from None
+        if origin != self._origin:
+            raise SilentError("the bank's link leads to another host")
+        return url
+
+    def _make_headers(self, request_id: str) -> dict[str, str]:
+        headers = {
+            "x-request-id": request_id,
+            "date": format_datetime(datetime.now(UTC), usegmt=True),
+            "accept": "application/json",
+            "accept-encoding": "identity",
+        }
+        if self._context.customer_ip is not None:
+            headers["psu-ip-address"] = self._context.customer_ip
+        return headers
+
+    def _read_body(self, response: httpx.Response) -> bytes:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise SilentError("the bank's answer is packed, though nobody asked for that")
+        latest = time.monotonic() + self._settings.answer_seconds
+        pieces, size = [], 0
+        for piece in response.iter_raw():
+            size += len(piece)
+            if size > self._settings.largest_answer_bytes:
+                raise SilentError("the bank's answer is too large")
+            if time.monotonic() > latest:
+                raise SilentError("the bank's answer takes too long")
+            pieces.append(piece)
+        return b"".join(pieces)
+
+
+def _find_origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    return parts.scheme, (parts.hostname or "").lower(), port
+
+
+def _read_refusal(answer: Answer) -> RefusedError | SilentError:
+    if answer.status < 400:
+        return SilentError("the bank sends us elsewhere")
+    try:
+        refusal = msgspec.json.decode(answer.body, type=Refusal)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return RefusedError(answer.status, (), None)
+    codes = tuple(one.code for one in refusal.tpp_messages) or ((refusal.code,) if refusal.code else ())
+    texts = [one.text for one in refusal.tpp_messages if one.text] or ([refusal.detail] if refusal.detail else [])
+    return RefusedError(answer.status, codes, texts[0][:DETAIL] if texts else None)
+
+
+@contextmanager
+def open_client(bank: Xs2aBank, settings: Xs2aSettings, credentials: Credentials, context: Context) -> Iterator[Client]:
+    timeout = httpx.Timeout(settings.read_seconds, connect=settings.connect_seconds)
+    # The environment decides nothing here: whom to trust and which way to go are settings.
+    with httpx.Client(
+        verify=_trust(bank, settings), timeout=timeout, follow_redirects=False, trust_env=False, proxy=settings.proxy
+    ) as http:
+        yield Client(http, bank, settings, credentials, context)
+
+
+def _trust(bank: Xs2aBank, settings: Xs2aSettings) -> ssl.SSLContext:
+    if bank.base_url.startswith("http:"):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody, and is not needed
+    return _load_trust(settings)
+
+
+@lru_cache(maxsize=8)
+def _load_trust(settings: Xs2aSettings) -> ssl.SSLContext:
+    trusted = ssl.create_default_context(cafile=settings.ca_file)
+    trusted.minimum_version = ssl.TLSVersion.TLSv1_2
+    if settings.certificate_file is not None:
+        password = None if settings.key_password is None else settings.key_password.reveal()
+        trusted.load_cert_chain(settings.certificate_file, settings.key_file, password)
+    return trusted

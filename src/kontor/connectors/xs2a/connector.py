@@ -1,0 +1,112 @@
+"""Banks by XS2A as a connector. What a bank does wrong ends here as a `Failed`."""
+
+from collections.abc import Callable
+
+from kontor.connectors.base import (
+    Answer,
+    Cancel,
+    ChooseMethod,
+    Context,
+    Continue,
+    Credentials,
+    Failed,
+    FailureKind,
+    Fetch,
+    Job,
+    LookUp,
+    NeedMethod,
+    Pay,
+    State,
+    Step,
+    VerifyPayees,
+)
+from kontor.connectors.xs2a.authorising import Authoriser
+from kontor.connectors.xs2a.banks import Xs2aBank, Xs2aSettings
+from kontor.connectors.xs2a.client import Client, open_client
+from kontor.connectors.xs2a.failures import BankError
+from kontor.connectors.xs2a.fetching import Fetching, freeze_fetch
+from kontor.connectors.xs2a.paying import Paying
+from kontor.domain.providers import Provider
+from kontor.domain.sca import ScaMethod
+
+AT_THE_BANK = ScaMethod("XS2A", "Freigabe bei der Bank")
+
+
+class Xs2aConnector:
+    kind = "xs2a"
+
+    def __init__(self, find_bank: Callable[[Provider], Xs2aBank | None], settings: Xs2aSettings | None = None) -> None:
+        self._find_bank = find_bank
+        self._settings = settings or Xs2aSettings()
+
+    def begin(
+        self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
+    ) -> Step:
+        bank = self._find_bank(provider)
+        if bank is None:
+            return Failed(FailureKind.UNREACHABLE, "this bank has no XS2A profile")
+        try:
+            with open_client(bank, self._settings, credentials, context) as client:
+                return self._begin(client, bank, job, memory, context)
+        except BankError as error:
+            return error.to_failed()
+
+    def resume(
+        self, provider: Provider, credentials: Credentials, state: State, answer: Answer, context: Context
+    ) -> Step:
+        bank = self._find_bank(provider)
+        if bank is None:
+            return Failed(FailureKind.UNREACHABLE, "this bank has no XS2A profile")
+        try:
+            with open_client(bank, self._settings, credentials, context) as client:
+                return self._resume(client, bank, state, answer, context)
+        except BankError as error:
+            return error.to_failed(is_outcome_unknown=bool(state.get("has_left")))
+
+    def _begin(self, client: Client, bank: Xs2aBank, job: Job, memory: State | None, context: Context) -> Step:
+        match job:
+            case Pay():
+                return Paying(client, bank, context).begin(job)
+            case LookUp(payment):
+                return Paying(client, bank, context).look_up(payment)
+            case VerifyPayees():
+                return Failed(FailureKind.NOT_SUPPORTED, "XS2A 1.3 knows no verification of payees")
+        assert isinstance(job, Fetch)
+        fetching = Fetching(client, bank, self._settings, context)
+        state: State = {"stage": "begin", "job": freeze_fetch(job)}
+        if memory is not None and not job.is_renewal:
+            step = fetching.use_consent(state, memory)
+            if step is not None:
+                return step
+        if context.customer_ip is None:
+            # Nobody is there to be asked: no bank is bothered, and no phone rings.
+            return NeedMethod((AT_THE_BANK,), state)
+        return fetching.ask_consent(state)
+
+    def _resume(self, client: Client, bank: Xs2aBank, state: State, answer: Answer, context: Context) -> Step:
+        if isinstance(answer, Cancel):
+            return _cancel(client, bank, state, context)
+        if state.get("kind") == "pay":
+            return Paying(client, bank, context).resume(state, answer)
+        fetching = Fetching(client, bank, self._settings, context)
+        if state["stage"] == "begin":
+            if not isinstance(answer, ChooseMethod | Continue):
+                return Failed(FailureKind.REJECTED, "this answer does not fit the open step")
+            return fetching.ask_consent(state)
+        if state["stage"] == "headers":
+            return fetching.fetch(state)
+        authoriser = Authoriser(client, bank, state, None)
+        step = authoriser.answer(answer)
+        return fetching.show_headers(authoriser.state) if step is None else step
+
+
+def _cancel(client: Client, bank: Xs2aBank, state: State, context: Context) -> Step:
+    """So that the bank does not wait for the customer."""
+    if state.get("kind") == "pay":
+        return Paying(client, bank, context).cancel(state)
+    if "resource" in state:
+        try:
+            client.call("DELETE", state["resource"]["self"])
+        except BankError:
+            return Failed(FailureKind.CANCELLED)
+    return Failed(FailureKind.CANCELLED)

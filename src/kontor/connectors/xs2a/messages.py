@@ -1,0 +1,141 @@
+"""Answers of a bank, as far as they are read. A text that should be a number, or the like, is no answer at all."""
+
+from typing import Any
+
+from msgspec import Struct, field
+
+
+class Link(Struct, frozen=True):
+    href: str = ""
+
+
+Links = dict[str, Link]
+
+
+class TppMessage(Struct, rename="camel", frozen=True):
+    code: str = ""
+    text: str | None = None
+
+
+class Refusal(Struct, rename="camel", frozen=True):
+    """Both forms of errors: the standard's own, and the problem document of RFC 7807."""
+
+    tpp_messages: tuple[TppMessage, ...] = ()
+    code: str = ""
+    detail: str | None = None
+
+
+class ScaMethodMessage(Struct, rename="camel", frozen=True):
+    authentication_method_id: str = ""
+    authentication_type: str = ""
+    name: str | None = None
+    explanation: str | None = None
+
+
+class ChallengeMessage(Struct, rename="camel", frozen=True):
+    image: str | None = None
+    data: tuple[str, ...] | str = ()
+    additional_information: str | None = None
+
+
+class Authorising(Struct, rename="camel", frozen=True):
+    """Whatever carries an authorisation on: a new consent or payment, an authorisation, or an update of one."""
+
+    consent_id: str | None = None
+    consent_status: str | None = None
+    payment_id: str | None = None
+    transaction_status: str | None = None
+    sca_status: str | None = None
+    sca_methods: tuple[ScaMethodMessage, ...] | None = None
+    chosen_sca_method: ScaMethodMessage | None = None
+    challenge_data: ChallengeMessage | None = None
+    psu_message: str | None = None
+    links: Links = field(default_factory=dict, name="_links")
+
+
+class ConsentFacts(Struct, rename="camel", frozen=True):
+    consent_status: str
+    valid_until: str | None = None
+
+
+class PaymentStatus(Struct, rename="camel", frozen=True):
+    transaction_status: str
+    funds_available: bool | None = None
+    psu_message: str | None = None
+    tpp_messages: tuple[TppMessage, ...] = ()
+
+
+class Amount(Struct, frozen=True):
+    currency: str
+    amount: str
+
+
+class Balance(Struct, rename="camel", frozen=True):
+    balance_amount: Amount
+    balance_type: str = ""
+    credit_limit_included: bool = False
+    reference_date: str | None = None
+    last_change_date_time: str | None = None
+
+
+class Account(Struct, rename="camel", frozen=True):
+    resource_id: str | None = None
+    iban: str | None = None
+    bban: str | None = None
+    currency: str = ""
+    name: str | None = None
+    display_name: str | None = None
+    product: str | None = None
+    cash_account_type: str | None = None
+    owner_name: str | None = None
+    bic: str | None = None
+    balances: tuple[Balance, ...] | None = None
+    links: Links = field(default_factory=dict, name="_links")
+
+
+class AccountList(Struct, frozen=True):
+    accounts: tuple[Account, ...]
+
+
+class BalanceList(Struct, frozen=True):
+    balances: tuple[Balance, ...] = ()
+
+
+class AccountReference(Struct, rename="camel", frozen=True):
+    iban: str | None = None
+    bban: str | None = None
+
+
+class Booking(Struct, rename="camel", frozen=True):
+    transaction_amount: Amount
+    transaction_id: str | None = None
+    entry_reference: str | None = None
+    booking_date: str | None = None
+    value_date: str | None = None
+    creditor_name: str | None = None
+    creditor_account: AccountReference | None = None
+    creditor_agent: str | None = None
+    ultimate_creditor: str | None = None
+    debtor_name: str | None = None
+    debtor_account: AccountReference | None = None
+    debtor_agent: str | None = None
+    ultimate_debtor: str | None = None
+    end_to_end_id: str | None = None
+    mandate_id: str | None = None
+    creditor_id: str | None = None
+    remittance_information_unstructured: str | None = None
+    remittance_information_unstructured_array: tuple[str, ...] | None = None
+    additional_information: str | None = None
+    proprietary_bank_transaction_code: str | None = None
+
+
+class Report(Struct, frozen=True):
+    """Rows are read one by one: a broken one must not spoil the others."""
+
+    booked: tuple[Any, ...] = ()
+    pending: tuple[Any, ...] = ()
+    links: Links = field(default_factory=dict, name="_links")
+
+
+class TransactionPage(Struct, frozen=True):
+    transactions: Report | None = None

@@ -1,0 +1,186 @@
+"""Paying: the order is placed, the customer authorises it, and the bank's status says what became of it.
+
+Placing an order moves nothing. Its `X-Request-ID` is Kontor's payment id: a bank that keeps the id takes the same
+order once, and tells by it what there is.
+"""
+
+from typing import Any
+
+from kontor.connectors.base import (
+    Answer,
+    Context,
+    Done,
+    Failed,
+    FailureKind,
+    LookedUp,
+    Paid,
+    Pay,
+    State,
+    Step,
+)
+from kontor.connectors.xs2a.authorising import Authoriser
+from kontor.connectors.xs2a.banks import INSTANT, SEPA, Xs2aBank
+from kontor.connectors.xs2a.client import Client
+from kontor.connectors.xs2a.failures import BankError, RefusedError, SilentError, StoppedError
+from kontor.connectors.xs2a.messages import Authorising, PaymentStatus
+from kontor.domain.payments import Order, PaymentOutcome
+
+OUTCOMES = {
+    "ACSC": PaymentOutcome.EXECUTED,
+    "ACCC": PaymentOutcome.EXECUTED,
+    "ACSP": PaymentOutcome.ACCEPTED,
+    "ACWC": PaymentOutcome.ACCEPTED,
+    "ACWP": PaymentOutcome.ACCEPTED,
+    "ACFC": PaymentOutcome.ACCEPTED,
+    "PART": PaymentOutcome.ACCEPTED,
+    "RJCT": PaymentOutcome.REJECTED,
+    "CANC": PaymentOutcome.NEVER,
+}
+# Taken in, and checked or not. After the customer's authorisation the bank goes on by itself.
+OPEN = ("RCVD", "PDNG", "ACTC", "ACCP", "PATC")
+
+
+class Paying:
+    def __init__(self, client: Client, bank: Xs2aBank, context: Context) -> None:
+        self._client = client
+        self._bank = bank
+        self._context = context
+
+    def begin(self, job: Pay) -> Step:
+        product = self._find_product(job)
+        has_left = self._bank.may_exempt_payments
+        if has_left and not self._context.may_send():
+            return Failed(FailureKind.INTERNAL)
+        try:
+            opened, approach, resource = self._place(job, product)
+        except BankError as error:
+            return error.to_failed(is_outcome_unknown=has_left)
+        state: State = {"stage": "open", "kind": "pay", "resource": resource, "has_left": has_left}
+        authoriser = Authoriser(self._client, self._bank, state, self._context.may_send)
+        if opened.transaction_status in OUTCOMES:
+            return self._conclude(authoriser)
+        try:
+            step = authoriser.open(opened, approach)
+        except BankError as error:
+            return self._end(error, authoriser)
+        return self._conclude(authoriser) if step is None else step
+
+    def resume(self, state: State, answer: Answer) -> Step:
+        authoriser = Authoriser(self._client, self._bank, state, self._context.may_send)
+        try:
+            # Somebody may have decided about it meanwhile; then there is nothing left to send.
+            status = self._read_status(state)
+            if status.transaction_status in OUTCOMES:
+                return _tell(status)
+            step = authoriser.answer(answer)
+        except BankError as error:
+            return self._end(error, authoriser)
+        return self._conclude(authoriser) if step is None else step
+
+    def cancel(self, state: State) -> Step:
+        """What the bank has executed already stays so."""
+        try:
+            self._client.call("DELETE", state["resource"]["self"])
+        except BankError:
+            if state.get("has_left"):
+                return self._conclude(Authoriser(self._client, self._bank, state, None))
+        return Failed(FailureKind.CANCELLED)
+
+    def look_up(self, job: Pay) -> Step:
+        """Only where the bank keeps our id: placed again it is the same order. One that still waits is withdrawn."""
+        if not self._bank.repeats_orders:
+            return Done(LookedUp(PaymentOutcome.UNKNOWN))
+        _, _, resource = self._place(job, self._find_product(job))
+        status = self._read_status({"resource": resource})
+        outcome = OUTCOMES.get(status.transaction_status)
+        if outcome is None:
+            try:
+                answer = self._client.call("DELETE", resource["self"])
+                outcome = PaymentOutcome.NEVER if answer.status == 204 else PaymentOutcome.UNKNOWN
+            except RefusedError:
+                outcome = OUTCOMES.get(self._read_status({"resource": resource}).transaction_status)
+        return Done(LookedUp(outcome or PaymentOutcome.UNKNOWN, status.psu_message))
+
+    # Parts
+
+    def _find_product(self, job: Pay) -> str:
+        product = INSTANT if job.is_instant else SEPA
+        if product not in self._bank.payment_products or (job.is_bulk and not self._bank.has_bulk):
+            raise StoppedError(FailureKind.NOT_SUPPORTED)
+        return product
+
+    def _place(self, job: Pay, product: str) -> tuple[Authorising, str | None, State]:
+        service = "bulk-payments" if job.is_bulk else "payments"
+        headers = self._client.identify() | self._client.prefer()
+        if job.prefers_rejection:
+            headers["tpp-rejection-nofunds-preferred"] = "true"
+        link = self._client.enter(f"v1/{service}/{product}")
+        answer = self._client.call("POST", link, _write_order(job), headers, request_id=str(job.payment_id))
+        opened = self._client.read(answer, Authorising)
+        if not opened.payment_id or "self" not in opened.links or "status" not in opened.links:
+            raise SilentError("the bank's payment has no number")
+        resource = {name: opened.links[name].href for name in ("self", "status")}
+        return opened, answer.approach, resource
+
+    def _read_status(self, state: State) -> PaymentStatus:
+        return self._client.get(state["resource"]["status"], PaymentStatus)
+
+    def _conclude(self, authoriser: Authoriser) -> Step:
+        """After the customer's part."""
+        try:
+            return _tell(self._read_status(authoriser.state))
+        except BankError:
+            return Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)
+
+    def _end(self, error: BankError, authoriser: Authoriser) -> Step:
+        """The dialogue broke. A refusal may have been the bank's decision about the order: its status tells."""
+        failed = error.to_failed(is_outcome_unknown=authoriser.has_left)
+        if not isinstance(error, RefusedError) or failed.is_outcome_unknown:
+            return failed
+        try:
+            status = self._read_status(authoriser.state)
+        except BankError as second:
+            return second.to_failed(is_outcome_unknown=True) if authoriser.has_left else failed
+        if status.transaction_status not in OUTCOMES:
+            return failed
+        told = _tell(status)
+        # The code says more than the status, unless the status says why.
+        is_plain = isinstance(told, Failed) and told.kind is FailureKind.REJECTED
+        return failed if is_plain and status.transaction_status == "RJCT" else told
+
+
+def _tell(status: PaymentStatus) -> Step:
+    """The bank's word on an order that the customer has authorised."""
+    outcome = OUTCOMES.get(status.transaction_status, PaymentOutcome.ACCEPTED)
+    if status.transaction_status not in OUTCOMES and status.transaction_status not in OPEN:
+        return Failed(FailureKind.UNREACHABLE, "unknown status", is_outcome_unknown=True)
+    if outcome is PaymentOutcome.NEVER:
+        return Failed(FailureKind.REJECTED, status.psu_message)
+    if outcome is PaymentOutcome.REJECTED:
+        codes = [one.code for one in status.tpp_messages]
+        has_funds = status.funds_available is not False and "FUNDS_NOT_AVAILABLE" not in codes
+        return Failed(FailureKind.REJECTED if has_funds else FailureKind.NO_FUNDS, status.psu_message)
+    return Done(Paid(outcome))
+
+
+def _write_order(job: Pay) -> State:
+    debtor = {"debtorAccount": {"iban": job.product_key}}
+    day = {} if job.execution_date is None else {"requestedExecutionDate": job.execution_date.isoformat()}
+    if job.is_bulk:
+        return debtor | day | {"batchBookingPreferred": True, "payments": [_write_transfer(one) for one in job.orders]}
+    return debtor | day | _write_transfer(job.orders[0])
+
+
+def _write_transfer(order: Order) -> State:
+    written: dict[str, Any] = {
+        "instructedAmount": {"currency": order.currency, "amount": f"{order.amount:.2f}"},
+        "creditorAccount": {"iban": order.iban},
+        "creditorName": order.recipient,
+        "creditorAgent": order.bic,
+        "endToEndIdentification": order.end_to_end_id,
+        "remittanceInformationUnstructured": order.purpose or None,
+        "purposeCode": order.purpose_code,
+        "ultimateDebtor": order.ultimate_debtor,
+        "ultimateCreditor": order.ultimate_creditor,
+    }
+    return {key: value for key, value in written.items() if value is not None}

@@ -1,0 +1,167 @@
+"""Accounts and bookings of a bank, in Kontor's words."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+
+from kontor.connectors.xs2a.banks import SEPA, Xs2aBank
+from kontor.connectors.xs2a.messages import Account, AccountReference, Balance, Booking
+from kontor.domain.clocks import BERLIN
+from kontor.domain.products import CurrencyBalance, Product, ProductCategory
+from kontor.domain.transactions import Transaction
+
+CATEGORIES = {
+    "CACC": ProductCategory.CHECKING,
+    "SLRY": ProductCategory.CHECKING,
+    "TRAN": ProductCategory.CHECKING,
+    "SVGS": ProductCategory.SAVINGS,
+    "MOMA": ProductCategory.CALL_MONEY,
+    "ONDP": ProductCategory.CALL_MONEY,
+    "LLSV": ProductCategory.FIXED_TERM,
+    "LOAN": ProductCategory.LOAN,
+}
+# Which balance is the account's, best first. What can be spent is no balance.
+BALANCES = ("interimBooked", "closingBooked", "openingBooked", "expected", "nonInvoiced")
+SEVERAL = "XXX"  # the currency of an account that has several
+LINE = 140
+_CODE = re.compile(r"[A-Z]{4}\+([0-9]{0,3})\+([A-Za-z0-9]{0,10}).*")
+_MONEY = re.compile(r"[+-]?[0-9]{1,14}(\.[0-9]{1,3})?")
+_CURRENCY = re.compile("[A-Z]{3}")
+
+
+def name_account(account: Account) -> str | None:
+    """The bank's lasting name for it: resource ids live no longer than a consent."""
+    return account.iban or account.bban or None
+
+
+def make_product(
+    key: str, accounts: Sequence[Account], balances: Sequence[Balance], bank: Xs2aBank, today: date
+) -> Product:
+    """One account, or all that share a number: one for each currency."""
+    first = accounts[0]
+    category = CATEGORIES.get(first.cash_account_type or "CACC", ProductCategory.OTHER_ACCOUNT)
+    pockets = _read_pockets(balances, today)
+    currencies = [one.currency for one in accounts if one.currency != SEVERAL]
+    currency = "EUR" if "EUR" in pockets or not pockets else next(iter(pockets))
+    if len(accounts) == 1 and currencies:
+        currency = currencies[0]
+    main = pockets.get(currency)
+    is_several = len(pockets) > 1
+    has_iban = first.iban is not None
+    pays = category is ProductCategory.CHECKING and has_iban and SEPA in bank.payment_products
+    name = first.name or first.display_name or first.product or key
+    return Product(
+        key,
+        category,
+        name,
+        first.owner_name or "",
+        currency=currency,
+        account_number=_find_number(first),
+        iban=first.iban,
+        bic=first.bic,
+        bank_code=first.iban[4:12] if first.iban and first.iban.startswith("DE") else None,
+        balance=None if main is None else main.balance,
+        balance_at=None if main is None else main.balance_at,
+        balances=tuple(pockets.values()) if is_several else (),
+        can_transfer=pays,
+        can_bulk_transfer=pays and bank.has_bulk,
+    )
+
+
+def _find_number(account: Account) -> str | None:
+    if account.iban is not None and account.iban.startswith("DE"):
+        return account.iban[12:]
+    return account.bban
+
+
+def _read_pockets(balances: Sequence[Balance], today: date) -> dict[str, CurrencyBalance]:
+    """The best balance of each currency; one without a date is of today."""
+    found: dict[str, CurrencyBalance] = {}
+    for kind in BALANCES:
+        for one in balances:
+            currency = one.balance_amount.currency
+            amount = read_amount(one.balance_amount.amount)
+            at = _read_time(one.last_change_date_time) or find_midnight(one.reference_date) or find_midnight(str(today))
+            is_usable = amount is not None and _CURRENCY.fullmatch(currency) and not one.credit_limit_included
+            if one.balance_type == kind and currency not in found and is_usable and amount is not None and at:
+                found[currency] = CurrencyBalance(currency, amount, at)
+    return found
+
+
+def read_amount(text: str) -> Decimal | None:
+    try:
+        return Decimal(text) if _MONEY.fullmatch(text) else None
+    except InvalidOperation:
+        return None
+
+
+def read_day(text: str | None) -> date | None:
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def find_midnight(text: str | None) -> datetime | None:
+    """Midnight in Berlin at the start of the day, as UTC."""
+    day = read_day(text)
+    if day is None or not 1900 <= day.year <= 2200:
+        return None
+    return datetime(day.year, day.month, day.day, tzinfo=BERLIN).astimezone(UTC)
+
+
+def _read_time(text: str | None) -> datetime | None:
+    try:
+        at = None if text is None else datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if at is None or not 1900 <= at.year <= 2200:
+        return None
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+
+
+def make_transaction(one: Booking, bank: Xs2aBank, *, is_pending: bool) -> Transaction | None:
+    """None for a row that cannot be stored: no amount, or no day."""
+    amount = read_amount(one.transaction_amount.amount)
+    booked_at, value_at = find_midnight(one.booking_date), find_midnight(one.value_date)
+    if amount is None or not _CURRENCY.fullmatch(one.transaction_amount.currency) or (booked_at or value_at) is None:
+        return None
+    if amount < 0:
+        name, account, agent = one.creditor_name, one.creditor_account, one.creditor_agent
+        ultimate = one.ultimate_creditor
+    else:
+        name, account, agent, ultimate = one.debtor_name, one.debtor_account, one.debtor_agent, one.ultimate_debtor
+    account = account or AccountReference()
+    code = _CODE.fullmatch(one.proprietary_bank_transaction_code or "")
+    bank_id = (one.entry_reference or one.transaction_id) if bank.has_stable_ids and not is_pending else None
+    return Transaction(
+        amount,
+        one.transaction_amount.currency,
+        booked_at,
+        value_at,
+        purpose=_write_purpose(one),
+        booking_text=one.additional_information,
+        gv_code=(code[1] or None) if code else None,
+        prima_nota=(code[2] or None) if code else None,
+        counterparty_name=name,
+        counterparty_iban=account.iban or account.bban,
+        counterparty_bic=agent,
+        ultimate_counterparty=ultimate,
+        bank_id=bank_id,
+        is_pending=is_pending,
+    )
+
+
+def _write_purpose(one: Booking) -> str | None:
+    """As a statement says it, with SEPA references as tags; the bank's own text where it has tags already."""
+    text = one.remittance_information_unstructured or ""
+    lines = one.remittance_information_unstructured_array
+    if lines:
+        # A full line goes on in the next one, in the middle of a word.
+        text = "".join(line if len(line) == LINE else f"{line} " for line in lines).rstrip()
+    tags = (("EREF", one.end_to_end_id), ("MREF", one.mandate_id), ("CRED", one.creditor_id))
+    parts = [f"{tag}+{value}" for tag, value in tags if value and f"{tag}+" not in text]
+    if parts and "SVWZ+" not in text:
+        text = f"SVWZ+{text}"
+    return " ".join((*parts, text)) or None

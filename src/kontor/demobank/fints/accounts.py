@@ -1,0 +1,93 @@
+"""Accounts and balances: HKSPA and HKSAL. And TAN media: HKTAB."""
+
+from decimal import Decimal
+
+from kontor.connectors.demo.scenarios import find_scenario
+from kontor.demobank.fints.customers import Customer
+from kontor.demobank.fints.parameters import (
+    NAME_CHARACTERS,
+    PRODUCT_NAME_CHARACTERS,
+    name_account,
+    name_account_internationally,
+    name_allowed_methods,
+)
+from kontor.demobank.fints.segments import Segment, Writable, make_segment
+from kontor.demobank.fints.turns import Turn
+from kontor.domain.products import Product
+from kontor.domain.sca import MediumClass, ScaMedium
+
+_MEDIA = {MediumClass.LIST: "L", MediumClass.GENERATOR: "G", MediumClass.SECODER: "S"}
+_MOBILE = "M"
+_INTERNATIONAL_SINCE = {"HKSAL": 7, "HKKAZ": 7, "HKCAZ": 1, "HKWPD": 99}
+
+
+def find_product(turn: Turn, customer: Customer, order: Segment) -> Product | None:
+    """The account an order is about. Without one, or with somebody else's, the order is refused."""
+    group = order.read_group(1)
+    is_international = order.version >= _INTERNATIONAL_SINCE.get(order.code, 1)
+    numbers = (group[0], *group[2:3]) if is_international and group else group[:1]
+    product = customer.find_product(*numbers)
+    if product is None:
+        turn.reply(order, "9210", "Auftrag abgelehnt - Das Konto ist der Bank nicht bekannt.")
+    return product
+
+
+def show_accounts(turn: Turn, customer: Customer, order: Segment) -> None:
+    wanted = {order.read(element, 0) for element in range(1, len(order.elements) + 1)} - {""}
+    products = [one for one in customer.products if not wanted or one.account_number in wanted]
+    rows = [(bool(one.iban), *name_account_internationally(one)) for one in products]
+    turn.reply(order, "0020")
+    turn.add(make_segment("HISPA", order.version, *rows), order)
+
+
+def show_balance(turn: Turn, customer: Customer, order: Segment) -> None:
+    product = find_product(turn, customer, order)
+    if product is None:
+        return
+    wanted = [product]
+    if order.read(2) == "J":
+        wanted = [one for one in customer.products if not one.category.is_depot]
+    turn.reply(order, "0020")
+    for one in wanted:
+        turn.add(_make_balance(one, order.version, turn), order)
+
+
+def _make_balance(product: Product, version: int, turn: Turn) -> Segment:
+    currency = product.currency or "EUR"
+    balance = product.balance or Decimal(0)
+    account = name_account_internationally(product) if version >= 7 else name_account(product)
+    line = product.overdraft_limit
+    available = balance + (line or Decimal(0))
+    return make_segment(
+        "HISAL",
+        version,
+        account,
+        product.name[:PRODUCT_NAME_CHARACTERS],
+        currency,
+        ("D" if balance < 0 else "C", balance, currency, turn.today),
+        None,
+        None if line is None else (line, currency),
+        None if available < 0 else (available, currency),
+    )
+
+
+def show_media(turn: Turn, customer: Customer, order: Segment) -> None:
+    """Of the kind that is asked for; `A` are all."""
+    scenario = find_scenario(customer.login)
+    wanted = order.read(2)
+    methods = name_allowed_methods(scenario.methods)
+    media = [one for one in scenario.media if wanted in ("A", "", _MEDIA.get(one.medium_class, _MOBILE))]
+    if not media:
+        turn.reply(order, "3010")
+    else:
+        turn.reply(order, "0020")
+    rows = [_describe_medium(one, order.version, methods[0]) for one in media]
+    turn.add(make_segment("HITAB", order.version, 0, *rows), order)
+
+
+def _describe_medium(medium: ScaMedium, version: int, method: str) -> tuple[Writable, ...]:
+    head: list[Writable] = [_MEDIA.get(medium.medium_class, _MOBILE), 1]
+    if version >= 5:
+        head.append(method)
+    card: list[Writable] = [None] * 10  # card, its owner's account, validity, list
+    return (*head, *card, medium.name[:NAME_CHARACTERS])

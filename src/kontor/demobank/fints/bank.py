@@ -1,0 +1,224 @@
+"""The bank: takes a message, gives the answer. Whatever comes in, what goes out is FinTS."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+
+from kontor.connectors.demo.memory import Bank
+from kontor.connectors.demo.people.numbers import DEMO_BANK_CODE
+from kontor.demobank.fints import accounts, challenges, statements, transfers
+from kontor.demobank.fints.customers import CONSENT_DAYS, Customer, Customers
+from kontor.demobank.fints.dialogues import Dialogue, Dialogues, TooManyDialoguesError, TrustedSystems
+from kontor.demobank.fints.initialisation import Entrance
+from kontor.demobank.fints.messages import Envelope, Request, read_request, write_response
+from kontor.demobank.fints.parameters import BUSINESSES, VERIFIED_ORDERS
+from kontor.demobank.fints.segments import Segment, WireError
+from kontor.demobank.fints.turns import Turn
+from kontor.domain.clocks import BERLIN
+
+NO_DIALOGUE = "0"
+LOCK_SECONDS = 30
+_OPENING = frozenset(("HKIDN", "HKVVB", "HKSYN"))
+# What a customer may ask for before being authenticated.
+_BEFORE_AUTHENTICATION = frozenset(("HKTAB",))
+
+
+@dataclass(frozen=True, slots=True)
+class FintsOptions:
+    """`address` is told to clients, without a scheme. `page_rows` bookings are sent at once; then clients ask on."""
+
+    address: str
+    page_rows: int = 500
+    slow_seconds: float = 200
+    is_under_maintenance: bool = False
+
+
+class FintsBank:
+    def __init__(
+        self, bank: Bank, options: FintsOptions, read_time: Callable[[], datetime], dialogues: Dialogues | None = None
+    ) -> None:
+        self._options = options
+        self._read_time = read_time
+        self._customers = Customers(bank, options.slow_seconds)
+        self._dialogues = Dialogues() if dialogues is None else dialogues
+        self._trusted = TrustedSystems()
+        self._entrance = Entrance(self._customers, self._trusted, options.address)
+
+    def answer(self, message: bytes) -> bytes:
+        try:
+            request = read_request(message)
+        except WireError as error:
+            return self._refuse(Envelope(), error.code)
+        envelope = Envelope(request.dialogue_id, request.number, request.signature)
+        if self._options.is_under_maintenance:
+            return self._refuse(envelope, "9030")
+        try:
+            if request.dialogue_id == NO_DIALOGUE:
+                dialogue = self._dialogues.open()
+            else:
+                found = self._dialogues.find(request.dialogue_id)
+                if found is None:
+                    return self._refuse(envelope, "9010", "Der Dialog ist unbekannt oder abgelaufen.")
+                dialogue = found
+        except TooManyDialoguesError:
+            return self._refuse(envelope, "9030", "Zu viele Dialoge. Bitte versuchen Sie es später.")
+        return self._answer_in(dialogue, request, envelope)
+
+    def _answer_in(self, dialogue: Dialogue, request: Request, envelope: Envelope) -> bytes:
+        """One message at a time: the next one of the same dialogue waits."""
+        if not dialogue.lock.acquire(timeout=LOCK_SECONDS):
+            return self._refuse(envelope, "9010", "Der Dialog ist noch mit einer anderen Nachricht beschäftigt.")
+        turn = Turn(request, dialogue, self._find_today())
+        try:
+            self._handle(turn)
+        except WireError as error:
+            turn.abort(None, error.code)
+        except ConnectionError:
+            turn.abort(None, "9030")
+        except challenges.LostAnswerError:
+            self._dialogues.close(dialogue)
+            raise
+        finally:
+            dialogue.lock.release()
+        if turn.is_over:
+            self._dialogues.close(dialogue)
+        return write_response(envelope, dialogue.id, turn.assemble(), DEMO_BANK_CODE, self._read_time())
+
+    def _handle(self, turn: Turn) -> None:
+        request, dialogue = turn.request, turn.dialogue
+        if request.dialogue_id == NO_DIALOGUE:
+            if request.number != 1:
+                turn.abort(None, "9010", "Ein Dialog beginnt mit der Nachricht 1.")
+                return
+            self._entrance.begin(turn)
+        else:
+            dialogue.message_number += 1
+            if request.number != dialogue.message_number:
+                turn.abort(None, "9010", "Die Nachrichtennummer ist nicht die erwartete.")
+                return
+            if not _is_signed_alike(turn):
+                turn.abort(None, "9340")
+                return
+        for segment in request.segments:
+            if turn.is_over:
+                return
+            self._handle_segment(turn, segment)
+
+    def _handle_segment(self, turn: Turn, segment: Segment) -> None:
+        """Segments that only come along with others are dealt with there."""
+        is_opening = turn.request.dialogue_id == NO_DIALOGUE
+        code = segment.code
+        if code in _OPENING:
+            if not is_opening:
+                turn.reply(segment, "9130")
+        elif code == "HKEND":
+            turn.reply(segment, "0100")
+            turn.is_over = True
+        elif turn.dialogue.is_anonymous:
+            # hbci4java offers a TAN even here, where nobody could have one.
+            if code != "HKTAN":
+                turn.reply(segment, "9130")
+        elif code == "HKTAN":
+            self._handle_tan(turn, segment)
+        elif code == "HKVPP":
+            if turn.find("HKTAN") is None:
+                transfers.poll(turn, self._customers, self._find_customer(turn), segment)
+        elif code == "HKVPA":
+            if not any(turn.find(order) for order in VERIFIED_ORDERS):
+                transfers.approve(turn, segment)
+        else:
+            self._handle_order(turn, segment)
+
+    def _handle_tan(self, turn: Turn, segment: Segment) -> None:
+        if segment.version not in challenges.VERSIONS:
+            turn.reply(segment, "9150")
+        elif segment.read(1) in (challenges.SECOND_STEP, challenges.STATUS):
+            waiting = challenges.answer(turn, self._customers, segment)
+            if waiting is None:
+                return
+            turn.reply(segment, "0020", "Die TAN ist richtig.")
+            if waiting.order is None:
+                self._open_dialogue(turn, segment)
+            else:
+                self._execute(turn, replace(waiting.order, number=segment.number))
+        elif segment.read(1) != challenges.FIRST_STEP:
+            turn.reply(segment, "9120", "Dieser TAN-Prozess wird nicht unterstützt.")
+        elif len(turn.request.segments) == 1:
+            turn.reply(segment, "9130")
+        elif segment.number not in turn.replies and not turn.has_errors:
+            # Orders that came along were carried out without it.
+            challenges.waive(turn, segment)
+
+    def _open_dialogue(self, turn: Turn, segment: Segment) -> None:
+        dialogue = turn.dialogue
+        dialogue.is_open = True
+        self._trusted.trust(turn.login, dialogue.system_id, turn.today + timedelta(days=CONSENT_DAYS))
+        self._entrance.welcome(turn, segment, self._find_customer(turn))
+        if dialogue.is_synchronised:
+            # hbci4java looks for it in the last answer only.
+            self._entrance.tell_system_id(turn, segment)
+
+    def _handle_order(self, turn: Turn, order: Segment) -> None:
+        known = BUSINESSES.get(order.code)
+        if known is None:
+            turn.reply(order, "9140")
+            return
+        if order.version not in known[0]:
+            turn.reply(order, "9150")
+            return
+        if not turn.dialogue.is_open and order.code not in _BEFORE_AUTHENTICATION:
+            turn.abort(order, "9075")
+            return
+        if order.code in ("HKKAZ", "HKCAZ"):
+            tan_request = challenges.find_first_step(turn)
+            if statements.needs_tan(turn, self._customers, self._find_customer(turn), order):
+                if tan_request is None:
+                    turn.abort(order, "9075")
+                else:
+                    step = self._customers.begin_authentication(turn.login)
+                    challenges.challenge(turn, self._customers, tan_request, step, order)
+                return
+        self._execute(turn, order)
+
+    def _execute(self, turn: Turn, order: Segment) -> None:
+        customer = self._find_customer(turn)
+        match order.code:
+            case "HKSPA":
+                accounts.show_accounts(turn, customer, order)
+            case "HKSAL":
+                accounts.show_balance(turn, customer, order)
+            case "HKTAB":
+                accounts.show_media(turn, customer, order)
+            case "HKWPD":
+                statements.show_holdings(turn, self._customers, customer, order)
+            case "HKKAZ" | "HKCAZ":
+                statements.show_bookings(turn, self._customers, customer, order, self._options.page_rows)
+            case _:
+                transfers.transfer(turn, self._customers, customer, order)
+
+    def _find_customer(self, turn: Turn) -> Customer:
+        """As the books are now: other dialogues and other ways to the bank change them as well."""
+        if turn.customer is None:
+            turn.customer = self._customers.find(turn.login, turn.today)
+        return turn.customer
+
+    def _refuse(self, envelope: Envelope, code: str, text: str | None = None) -> bytes:
+        request = Request(envelope.dialogue_id, envelope.number, (), envelope.signature)
+        turn = Turn(request, Dialogue(envelope.dialogue_id), self._find_today())
+        turn.abort(None, code, text)
+        return write_response(envelope, envelope.dialogue_id, turn.assemble(), DEMO_BANK_CODE, self._read_time())
+
+    def _find_today(self) -> date:
+        return self._read_time().astimezone(BERLIN).date()
+
+
+def _is_signed_alike(turn: Turn) -> bool:
+    """Is the message from who began the dialogue? An anonymous one stays anonymous."""
+    dialogue, signature = turn.dialogue, turn.request.signature
+    if signature is None or dialogue.is_anonymous:
+        return signature is None and dialogue.is_anonymous
+    return (
+        signature.login == dialogue.login
+        and signature.pin == dialogue.pin
+        and signature.security_function == dialogue.security_function
+    )

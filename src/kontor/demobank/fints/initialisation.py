@@ -1,0 +1,153 @@
+"""How a dialogue begins: HKIDN, HKVVB, HKSYN, and HKTAN for who must authenticate first."""
+
+import secrets
+from dataclasses import dataclass
+
+from kontor.connectors.base import FailureKind, ProblemKind
+from kontor.connectors.demo.people.numbers import DEMO_BANK_CODE
+from kontor.connectors.demo.scenarios import find_scenario
+from kontor.demobank.fints import challenges
+from kontor.demobank.fints.customers import Customer, Customers
+from kontor.demobank.fints.dialogues import TrustedSystems
+from kontor.demobank.fints.messages import ONE_STEP, Signature
+from kontor.demobank.fints.parameters import (
+    UPD_VERSION,
+    count_version,
+    list_bank_parameters,
+    list_user_parameters,
+    name_allowed_methods,
+)
+from kontor.demobank.fints.segments import Segment, make_segment
+from kontor.demobank.fints.turns import Turn
+
+ANONYMOUS = "9999999999"
+NEW_SYSTEM_ID = "0"
+BANK_MESSAGE = ("Mitteilung Ihrer Bank", "Bitte lesen Sie die neuen Nutzungsbedingungen in Ihrem Postfach.")
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """What it takes to let somebody in. `address` is the bank's own, without a scheme."""
+
+    customers: Customers
+    trusted: TrustedSystems
+    address: str
+
+    def begin(self, turn: Turn) -> None:
+        identification, preparation = turn.find("HKIDN"), turn.find("HKVVB")
+        if identification is None or preparation is None:
+            turn.abort(None, "9110", "Ein Dialog beginnt mit HKIDN und HKVVB.")
+            return
+        if identification.version != 2 or preparation.version != 3:
+            turn.abort(identification, "9150")
+            return
+        if identification.read(1, 1) != DEMO_BANK_CODE:
+            turn.abort(identification, "9210", "Die Bankleitzahl gehört nicht zu dieser Bank.")
+            return
+        signature = turn.request.signature
+        if signature is None:
+            self._begin_anonymously(turn, identification, preparation)
+            return
+        customer = self._log_in(turn, identification, signature)
+        if customer is None:
+            return
+        turn.dialogue.system_id = identification.read(3)
+        self._show_bank_parameters(turn, preparation)
+        self._name_methods(turn, preparation, signature.login)
+        self._synchronise(turn)
+        self._let_in(turn, preparation, customer)
+
+    def _begin_anonymously(self, turn: Turn, identification: Segment, preparation: Segment) -> None:
+        if identification.read(2) != ANONYMOUS:
+            turn.abort(identification, "9340")
+            return
+        turn.reply(identification, "0020", "Information fehlerfrei entgegengenommen.")
+        self._show_bank_parameters(turn, preparation)
+
+    def _log_in(self, turn: Turn, identification: Segment, signature: Signature) -> Customer | None:
+        found = self.customers.log_in(signature.login, signature.pin, turn.today)
+        if isinstance(found, FailureKind):
+            _explain_failure(turn, identification, signature.login, found)
+            return None
+        allowed = [ONE_STEP, *name_allowed_methods(find_scenario(signature.login).methods)]
+        if signature.security_function not in allowed:
+            self._name_methods(turn, identification, signature.login)
+            turn.abort(identification, "9380")
+            return None
+        dialogue = turn.dialogue
+        dialogue.login, dialogue.pin = signature.login, signature.pin
+        dialogue.security_function = signature.security_function
+        turn.customer = found
+        return found
+
+    def _show_bank_parameters(self, turn: Turn, preparation: Segment) -> None:
+        if preparation.read(1) != str(count_version(self.address)):
+            turn.reply(preparation, "3050", "BPD nicht mehr aktuell, aktuelle Version enthalten.")
+            for one in list_bank_parameters(self.address):
+                turn.add(one, preparation, "parameters")
+        else:
+            turn.reply(preparation, "0020", "BPD sind aktuell.")
+
+    def _name_methods(self, turn: Turn, to: Segment, login: str) -> None:
+        turn.reply(to, "3920", None, *name_allowed_methods(find_scenario(login).methods))
+
+    def _synchronise(self, turn: Turn) -> None:
+        wish = turn.find("HKSYN")
+        if wish is None:
+            return
+        if wish.version != 3 or wish.read(1) not in ("0", "1", "2"):
+            turn.reply(wish, "9120")
+            return
+        if wish.read(1) == NEW_SYSTEM_ID:
+            turn.dialogue.system_id = secrets.token_hex(14)
+            turn.dialogue.is_synchronised = True
+            self.tell_system_id(turn, wish)
+        else:
+            turn.add(make_segment("HISYN", 4, None, None, 1), wish, "synchronisation")
+        turn.reply(wish, "0020")
+
+    def tell_system_id(self, turn: Turn, to: Segment) -> None:
+        turn.add(make_segment("HISYN", 4, turn.dialogue.system_id), to, "synchronisation")
+
+    def _let_in(self, turn: Turn, preparation: Segment, customer: Customer) -> None:
+        """At once, or after an authentication. Whoever signs with no method can only look at what the bank offers."""
+        dialogue, login = turn.dialogue, customer.login
+        tan_request = challenges.find_first_step(turn)
+        demands = self.customers.demands_sca(login)
+        is_trusted = self.trusted.is_trusted(login, dialogue.system_id, turn.today)
+        if dialogue.security_function == ONE_STEP or (demands and is_trusted) or not demands:
+            dialogue.is_open = not demands or (is_trusted and dialogue.security_function != ONE_STEP)
+            challenges.waive(turn, tan_request)
+            if dialogue.is_open:
+                self.welcome(turn, preparation, customer)
+        elif tan_request is None:
+            turn.abort(preparation, "9075")
+        elif tan_request.read(2) == "HKTAB":
+            challenges.waive(turn, tan_request)
+        else:
+            challenges.challenge(turn, self.customers, tan_request, self.customers.begin_authentication(login))
+
+    def welcome(self, turn: Turn, to: Segment, customer: Customer) -> None:
+        """The customer is in: tell the accounts, unless the client knows them, and what the bank has to say."""
+        if to.code != "HKVVB" or to.read(2) != str(UPD_VERSION):
+            name = customer.products[0].holder if customer.products else customer.login
+            for one in list_user_parameters(customer.login, name, customer.products):
+                turn.add(one, to, "user")
+            turn.reply(to, "3050", "UPD nicht mehr aktuell, aktuelle Version enthalten.")
+        if ProblemKind.BANK_MESSAGE in find_scenario(customer.login).problems:
+            turn.add(make_segment("HIKIM", 2, *BANK_MESSAGE), None, "synchronisation")
+
+
+def _explain_failure(turn: Turn, identification: Segment, login: str, kind: FailureKind) -> None:
+    match kind:
+        case FailureKind.WRONG_CREDENTIALS:
+            turn.abort(identification, "9942")
+        case FailureKind.LOCKED if find_scenario(login).failure is FailureKind.LOCKED:
+            turn.abort(identification, "9930")
+        case FailureKind.LOCKED:
+            turn.reply(identification, "3938")
+            turn.abort(identification, "9931")
+        case FailureKind.UNREACHABLE:
+            turn.abort(None, "9030")
+        case _:
+            turn.abort(None, "9010")

@@ -1,0 +1,211 @@
+"""What the bank can do, as tables: bank parameters (BPD) for everybody, user parameters (UPD) for one customer."""
+
+import zlib
+from dataclasses import dataclass
+
+from kontor.connectors.demo.people.numbers import DEMO_BANK, DEMO_BANK_CODE
+from kontor.connectors.demo.scenarios import APP_TAN, CHIP_TAN, LIST_TAN, MOCK_TAN, PHOTO_TAN
+from kontor.demobank.fints.messages import COUNTRY, ONE_STEP
+from kontor.demobank.fints.segments import Segment, Writable, make_segment, write_segments
+from kontor.domain.products import Product, ProductCategory
+from kontor.domain.sca import ScaMethod
+
+HISTORY_DAYS = 1900
+MAX_MESSAGE_KILOBYTES = 2048
+MAX_BULK_ORDERS = 1000
+UPD_VERSION = 1
+CAMT_052 = tuple(f"urn:iso:std:iso:20022:tech:xsd:camt.052.001.{version}" for version in ("02", "08"))
+PAIN_002 = "urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"
+PAIN_001 = (
+    "urn:iso:std:iso:20022:tech:xsd:pain.001.001.03",
+    "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09",
+)
+
+# Business: (versions, does it ask for a TAN?). "Yes" means that the client sends HKTAN along; the bank may still say
+# that no TAN is needed.
+BUSINESSES: dict[str, tuple[tuple[int, ...], bool]] = {
+    "HKSPA": ((1, 2, 3), False),
+    "HKSAL": ((5, 6, 7), False),
+    "HKKAZ": ((5, 6, 7), True),
+    "HKCAZ": ((1,), True),
+    "HKWPD": ((5, 6), False),
+    "HKCCS": ((1,), True),
+    "HKCCM": ((1,), True),
+    "HKIPZ": ((1,), True),
+    "HKIPM": ((1,), True),
+    "HKTAB": ((4, 5), False),
+}
+VERIFIED_ORDERS = ("HKCCS", "HKIPZ", "HKCCM", "HKIPM")
+# Of these versions the parameters name no security class: they are older than FinTS 3.0.
+_WITHOUT_CLASS = frozenset((("HKSAL", 5), ("HKKAZ", 5), ("HKWPD", 5)))
+
+
+@dataclass(frozen=True, slots=True)
+class TanParameters:
+    """A method as HITANS describes it. `needs_medium`: 0 no, 1 may be named, 2 must be named."""
+
+    method: ScaMethod
+    technique: str
+    dk_name: str = ""
+    dk_version: str = ""
+    tan_digits: int = 8
+    needs_medium: int = 0
+    media: int = 1
+    is_decoupled: bool = False
+
+
+TAN_PARAMETERS = (
+    TanParameters(MOCK_TAN, "MTAN2", "mobileTAN", needs_medium=2, media=2),
+    TanParameters(LIST_TAN, "iTAN", tan_digits=6),
+    TanParameters(PHOTO_TAN, "MS1.0.0"),
+    TanParameters(CHIP_TAN, "HHD1.4OPT", "HHDOPT1", "1.4", tan_digits=6, needs_medium=1),
+    TanParameters(APP_TAN, "SealOne", "Decoupled", needs_medium=1, is_decoupled=True),
+)
+DECOUPLED_POLLS = 60
+MUST_NAME = 2
+
+_ACCOUNT_KINDS = {
+    ProductCategory.CHECKING: 1,
+    ProductCategory.SAVINGS: 10,
+    ProductCategory.CALL_MONEY: 10,
+    ProductCategory.FIXED_TERM: 20,
+    ProductCategory.DEPOT: 30,
+    ProductCategory.LOAN: 40,
+    ProductCategory.CREDIT_CARD: 50,
+    ProductCategory.OTHER_CARD: 50,
+    ProductCategory.HOME_SAVINGS: 70,
+}
+_OTHER_KIND = 90
+_READING = ("HKSAL", "HKKAZ", "HKCAZ")
+_PAYING = ("HKCCS", "HKIPZ")
+_BULK_PAYING = ("HKCCM", "HKIPM")
+NAME_CHARACTERS = 27
+PRODUCT_NAME_CHARACTERS = 30
+
+
+def list_bank_parameters(address: str, version: int | None = None) -> list[Segment]:
+    """`address` is where the bank is reached, without a scheme: clients put https:// before it."""
+    bank = (COUNTRY, DEMO_BANK_CODE)
+    known = count_version(address) if version is None else version
+    return [
+        make_segment("HIBPA", 3, known, bank, DEMO_BANK, 0, 1, 300, MAX_MESSAGE_KILOBYTES, 10, 600),
+        make_segment("HIKOM", 4, bank, 1, (3, address, None, "MIM", 1)),
+        make_segment("HISHV", 3, False, ("PIN", 1)),
+        *_list_business_parameters(),
+        _make_pin_parameters(),
+        _make_tan_parameters(6),
+        _make_tan_parameters(7),
+        make_segment(
+            "HIVPPS",
+            1,
+            1,
+            1,
+            1,
+            (MAX_BULK_ORDERS, True, "V", True, False, PAIN_002, *VERIFIED_ORDERS),
+        ),
+    ]
+
+
+def count_version(address: str) -> int:
+    """A number that changes whenever the parameters do, so that clients fetch them anew."""
+    return zlib.crc32(write_segments(list_bank_parameters(address, 0))) % 998 + 1
+
+
+def _list_business_parameters() -> list[Segment]:
+    details: dict[str, tuple[Writable, ...]] = {
+        "HKKAZ": (HISTORY_DAYS, True, False),
+        "HKCAZ": (HISTORY_DAYS, False, False, *CAMT_052),
+        "HKWPD": (True, True, False),
+        "HKCCM": (MAX_BULK_ORDERS, True, True),
+        "HKIPM": (MAX_BULK_ORDERS, True, True),
+    }
+    segments = []
+    for code, (versions, _) in BUSINESSES.items():
+        for version in versions:
+            elements: list[Writable | tuple[Writable, ...]] = [1, 1]
+            if (code, version) not in _WITHOUT_CLASS:
+                elements.append(1)
+            if code == "HKSPA":
+                elements.append((True, True, False, *((False, 0)[: version - 1]), *PAIN_001))
+            elif code in details:
+                elements.append(details[code])
+            segments.append(make_segment(f"HI{code[2:]}S", version, *elements))
+    return segments
+
+
+def _make_pin_parameters() -> Segment:
+    businesses = [one for code, (_, asks_tan) in BUSINESSES.items() for one in (code, asks_tan)]
+    return make_segment("HIPINS", 1, 1, 1, 1, (4, 20, 8, "Login der Demobank", "", *businesses))
+
+
+def _make_tan_parameters(version: int) -> Segment:
+    """Version 6 knows no decoupled methods."""
+    values: list[Writable] = [False, False, 0]
+    for one in TAN_PARAMETERS:
+        if version < 7 and one.is_decoupled:
+            continue
+        values += [one.method.code, 2, one.technique, one.dk_name, one.dk_version, one.method.name]
+        values += [None, None] if one.is_decoupled else [one.tan_digits, 1]
+        values += ["TAN-Nummer", 2048, False, 1, True, 0, 0, False, False, "00", one.needs_medium, False, one.media]
+        if version >= 7:
+            values += [DECOUPLED_POLLS, 1, 1, True, True] if one.is_decoupled else [None] * 5
+    return make_segment("HITANS", version, 1, 1, 1, values)
+
+
+def name_allowed_methods(methods: tuple[ScaMethod, ...]) -> list[str]:
+    """Codes of a customer's methods that FinTS knows; one that leads to the bank's own page is not among them."""
+    known = {one.method.code for one in TAN_PARAMETERS}
+    return [one.code for one in methods if one.code in known] or [ONE_STEP]
+
+
+def must_name_medium(security_function: str) -> bool:
+    return any(one.needs_medium == MUST_NAME for one in TAN_PARAMETERS if one.method.code == security_function)
+
+
+def is_decoupled(security_function: str) -> bool:
+    return security_function == APP_TAN.code
+
+
+# Users
+
+
+def list_user_parameters(login: str, name: str, products: tuple[Product, ...]) -> list[Segment]:
+    head = make_segment("HIUPA", 4, login, UPD_VERSION, 0, name[:35])
+    return [head, *(_describe_product(login, one) for one in products)]
+
+
+def _describe_product(login: str, product: Product) -> Segment:
+    return make_segment(
+        "HIUPD",
+        6,
+        name_account(product),
+        product.iban,
+        login,
+        _ACCOUNT_KINDS.get(product.category, _OTHER_KIND),
+        product.currency or "EUR",
+        product.holder[:NAME_CHARACTERS],
+        product.holder[NAME_CHARACTERS : 2 * NAME_CHARACTERS],
+        product.name[:PRODUCT_NAME_CHARACTERS],
+        None,
+        *((code, 1) for code in list_businesses(product)),
+    )
+
+
+def list_businesses(product: Product) -> list[str]:
+    """What may be asked about, or done with, a product."""
+    codes = ["HKSPA", "HKTAB"]
+    codes += ["HKWPD"] if product.category.is_depot else _READING
+    if product.can_transfer:
+        codes += _PAYING
+    if product.can_bulk_transfer:
+        codes += _BULK_PAYING
+    return codes
+
+
+def name_account(product: Product) -> tuple[Writable, ...]:
+    """The national form: number, sub-account, country and bank code."""
+    return (product.account_number, None, COUNTRY, DEMO_BANK_CODE)
+
+
+def name_account_internationally(product: Product) -> tuple[Writable, ...]:
+    return (product.iban, product.bic, *name_account(product))

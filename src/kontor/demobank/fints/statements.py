@@ -1,0 +1,156 @@
+"""Bookings: HKKAZ (MT940) and HKCAZ (camt.052), page by page; HKWPD for depots (MT535)."""
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
+
+from kontor.demobank.fints.accounts import find_product
+from kontor.demobank.fints.customers import Customer, Customers, list_balances
+from kontor.demobank.fints.dialogues import Cursor, make_room
+from kontor.demobank.fints.parameters import CAMT_052, name_account_internationally
+from kontor.demobank.fints.segments import Segment, make_segment
+from kontor.demobank.fints.turns import Turn
+from kontor.demobank.statements import write_camt052, write_mt535, write_mt940, write_mt942
+from kontor.domain.products import Product
+from kontor.domain.transactions import Transaction, find_day
+
+SHORT_DAYS = 90
+BROKEN_ROWS = {
+    b":61:": b":61:KAPUTT\r\n:86:166?00KAPUTT\r\n:61:2602310231CRKEINEZAHLNTRFNONREF\r\n:86:166?00KAPUTT\r\n",
+    b"<Ntry>": b"<Ntry><Amt>KAPUTT</Amt></Ntry><Ntry><Amt Ccy='EUR'>1.00</Amt><CdtDbtInd>KAPUTT</CdtDbtInd></Ntry>",
+}
+# Where an order names its dates and its touchdown point.
+_DATES = {"HKKAZ": 3, "HKCAZ": 4}
+
+
+def needs_tan(turn: Turn, customers: Customers, customer: Customer, order: Segment) -> bool:
+    """Bookings of more than 90 days ago need an authentication in this very dialogue, of those who need one at all."""
+    if not customers.demands_sca(customer.login) or turn.dialogue.has_fresh_sca:
+        return False
+    if order.read(_DATES[order.code] + 3) in turn.dialogue.cursors:
+        return False
+    since = order.read_day(_DATES[order.code])
+    return since is None or since < turn.today - timedelta(days=SHORT_DAYS)
+
+
+def show_bookings(turn: Turn, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
+    """One page, and where the next one begins. `order.number` is that of the segment to answer."""
+    product = find_product(turn, customer, order)
+    first = _DATES[order.code]
+    since, until, touchdown = order.read_day(first), order.read_day(first + 1), order.read(first + 3)
+    if product is None:
+        return
+    if product.category.is_depot or (since is not None and until is not None and since > until):
+        turn.reply(order, "9210")
+        return
+    cursor = _find_rows(turn, customers, customer, order, product, (since, until, touchdown))
+    if cursor is None:
+        return
+    limit = order.read(first + 2)
+    size = min(page_rows, int(limit)) if limit.isascii() and limit.isdigit() and int(limit) else page_rows
+    page, rest = cursor.rows[:size], cursor.rows[size:]
+    if not cursor.rows:
+        turn.reply(order, "3010")
+        return
+    balances = _subtract(cursor.balances, (*rest, *cursor.later))
+    if rest:
+        make_room(turn.dialogue.cursors)
+        token = secrets.token_hex(8)
+        turn.dialogue.cursors[token] = replace(cursor, rows=rest, is_broken=False)
+        turn.reply(order, "3040", None, token)
+    else:
+        turn.reply(order, "0020")
+    answer = _write_page(order, product, page, balances, min(until or turn.today, turn.today))
+    turn.add(_break_page(answer) if cursor.is_broken else answer, order)
+
+
+def _find_rows(
+    turn: Turn,
+    customers: Customers,
+    customer: Customer,
+    order: Segment,
+    product: Product,
+    bounds: tuple[date | None, date | None, str],
+) -> Cursor | None:
+    """What is to be shown from here on. A list goes on as it was when it began."""
+    since, until, touchdown = bounds
+    if touchdown:
+        cursor = turn.dialogue.cursors.get(touchdown)
+        if cursor is None or cursor.order != f"{order.code} {product.key}":
+            turn.reply(order, "9210", "Auftrag abgelehnt - Der Aufsetzpunkt ist unbekannt.")
+            return None
+        return cursor
+    fetched = customers.fetch(customer, product, since, turn.today)
+    rows = fetched.transactions.get(product.key)
+    if rows is None:
+        turn.reply(order, "9210", "Auftrag abgelehnt - Die Umsätze sind zurzeit nicht verfügbar.")
+        return None
+    sound = [one for one in rows if one.is_pending or (one.amount.is_finite() and find_day(one) is not None)]
+    last = until or date.max
+    shown = tuple(one for one in sound if one.is_pending or (find_day(one) or date.min) <= last)
+    later = tuple(one for one in sound if not one.is_pending and (find_day(one) or date.min) > last)
+    return Cursor(f"{order.code} {product.key}", shown, later, list_balances(product), is_broken=len(sound) < len(rows))
+
+
+def _subtract(balances: Mapping[str, Decimal], rows: Iterable[Transaction]) -> dict[str, Decimal]:
+    """Balances before these rows."""
+    before = dict(balances)
+    for one in rows:
+        if not one.is_pending:
+            before[one.currency] = before.get(one.currency, Decimal(0)) - one.amount
+    return before
+
+
+def _write_page(
+    order: Segment, product: Product, page: tuple[Transaction, ...], closing: Mapping[str, Decimal], day: date
+) -> Segment:
+    """One statement per currency; `closing` is what they end with."""
+    opening = _subtract(closing, page)
+    currencies = [name for name in opening if any(one.currency == name for one in page)] or list(opening)[:1]
+    pieces = [
+        (replace(product, currency=name), [one for one in page if one.currency == name], opening[name])
+        for name in currencies
+    ]
+    pending = [one for one in page if one.is_pending]
+    if order.code == "HKKAZ":
+        booked = b"".join(write_mt940(one, rows, balance, day=day) for one, rows, balance in pieces)
+        interim = b"".join(write_mt942(one, rows, day=day) for one, rows, _ in pieces) if pending else None
+        return make_segment("HIKAZ", order.version, booked, interim)
+    format_name = next((one for one in order.read_group(2) if one in CAMT_052), CAMT_052[0])
+    version = format_name[-2:]
+    documents = [
+        write_camt052(one, [row for row in rows if not row.is_pending], balance, day=day, version=version)
+        for one, rows, balance in pieces
+    ]
+    report = None
+    if pending:
+        one, rows, balance = pieces[0]
+        report = write_camt052(one, [row for row in rows if row.is_pending], balance, day=day, version=version)
+    return make_segment("HICAZ", order.version, name_account_internationally(product), format_name, documents, report)
+
+
+def _break_page(page: Segment) -> Segment:
+    """Two bookings more that nobody can read, as bad banks send them."""
+    place = 0 if page.code == "HIKAZ" else 2
+    group = list(page.elements[place])
+    assert isinstance(group[0], bytes)
+    for mark, broken in BROKEN_ROWS.items():
+        group[0] = group[0].replace(mark, broken + mark, 1)
+    return replace(page, elements=(*page.elements[:place], tuple(group), *page.elements[place + 1 :]))
+
+
+def show_holdings(turn: Turn, customers: Customers, customer: Customer, order: Segment) -> None:
+    product = find_product(turn, customer, order)
+    if product is None:
+        return
+    if not product.category.is_depot:
+        turn.reply(order, "9210", "Auftrag abgelehnt - Das Konto ist kein Depot.")
+        return
+    positions = customers.fetch(customer, product, None, turn.today).positions.get(product.key)
+    if positions is None:
+        turn.reply(order, "9210", "Auftrag abgelehnt - Die Aufstellung ist zurzeit nicht verfügbar.")
+        return
+    turn.reply(order, "0020")
+    turn.add(make_segment("HIWPD", order.version, write_mt535(product, positions, day=turn.today)), order)

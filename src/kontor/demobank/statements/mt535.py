@@ -1,0 +1,93 @@
+"""Holdings of a depot as SWIFT MT535."""
+
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+
+from kontor.demobank.statements.swift_texts import LINE_END, make_swift_text, write_number
+from kontor.domain.clocks import BERLIN
+from kontor.domain.positions import Position, TradingUnit
+from kontor.domain.products import Product
+
+NAME_WIDTH = 35
+MARKETS = {
+    "XETRA": "XETR",
+    "Frankfurt": "XFRA",
+    "Stuttgart": "XSTU",
+    "Tradegate": "XGAT",
+    "München": "XMUN",
+    "Düsseldorf": "XDUS",
+    "NASDAQ": "XNAS",
+    "New York": "XNYS",
+}
+
+
+def write_mt535(product: Product, positions: Sequence[Position], *, day: date) -> bytes:
+    """All holdings on one page, as of `day`. Values are in the depot's currency."""
+    currency = product.currency or "EUR"
+    account = make_swift_text(f"{product.bank_code or '00000000'}/{product.account_number or product.key}")[:35]
+    lines = [
+        "",
+        ":16R:GENL",
+        ":28E:1/ONLY",
+        ":20C::SEME//NONREF",
+        ":23G:NEWM",
+        f":98A::PREP//{day:%Y%m%d}",
+        f":98A::STAT//{day:%Y%m%d}",
+        ":22F::STTY//CUST",
+        f":97A::SAFE//{account}",
+        f":17B::ACTI//{'Y' if positions else 'N'}",
+        ":16S:GENL",
+    ]
+    for one in positions:
+        lines += _write_position(one, currency)
+    total = sum((one.total_value for one in positions if one.total_value is not None), Decimal("0.00"))
+    lines += [":16R:ADDINFO", f":19A::HOLP//{_write_signed(total, currency)}", ":16S:ADDINFO", "-", ""]
+    return LINE_END.join(lines).encode("latin-1")
+
+
+def _write_position(one: Position, currency: str) -> list[str]:
+    unit = "FAMT" if one.unit is TradingUnit.NOMINAL else "UNIT"
+    lines = [":16R:FIN", *_write_identification(one)]
+    if one.price is not None and unit == "FAMT":
+        lines.append(f":90A::MRKT//PRCT/{write_number(one.price)}")
+    elif one.price is not None:
+        lines.append(f":90B::MRKT//ACTU/{one.currency or currency}{write_number(one.price)}")
+    if one.exchange is not None:
+        lines.append(f":94B::PRIC//LMAR/{MARKETS.get(one.exchange, make_swift_text(one.exchange)[:30])}")
+    if one.price_at is not None:
+        lines.append(f":98A::PRIC//{one.price_at.astimezone(BERLIN):%Y%m%d}")
+    if one.quantity is not None:
+        sign = "N" if one.quantity < 0 else ""
+        quantity = write_number(one.quantity)
+        lines += [
+            f":93B::AGGR//{unit}/{sign}{quantity}",
+            ":16R:SUBBAL",
+            f":93C::TAVI//{unit}/AVAI/{sign}{quantity}",
+            ":16S:SUBBAL",
+        ]
+    if one.total_value is not None:
+        lines.append(f":19A::HOLD//{_write_signed(one.total_value, currency)}")
+    if one.exchange_rate is not None:
+        lines.append(f":92B::EXCH//{one.currency or currency}/{currency}/{write_number(one.exchange_rate)}")
+    return [*lines, ":16S:FIN"]
+
+
+def _write_identification(one: Position) -> list[str]:
+    """Field 35B: the ISIN, the German number, and the name in two lines at most."""
+    lines = [f"ISIN {one.isin}"] if one.isin else []
+    lines += [f"/DE/{one.wkn}"] if one.wkn else []
+    name = make_swift_text(one.name).strip()
+    # A text that begins like a field or a message's end would be read as one.
+    name = f".{name}" if name.startswith((":", "-")) else name
+    if len(name) > NAME_WIDTH:
+        cut = name.rfind(" ", 1, NAME_WIDTH)
+        first, rest = (name[:NAME_WIDTH], name[NAME_WIDTH:]) if cut < 0 else (name[:cut], name[cut + 1 :])
+        lines += [first, rest[:NAME_WIDTH].rstrip()]
+    else:
+        lines.append(name)
+    return [f":35B:{lines[0]}", *lines[1:]]
+
+
+def _write_signed(amount: Decimal, currency: str) -> str:
+    return f"{'N' if amount < 0 else ''}{currency}{write_number(amount)}"

@@ -1,0 +1,184 @@
+"""Accounts, their balances and bookings, as far as a consent reaches."""
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+from uuid import NAMESPACE_URL, uuid5
+
+from kontor.demobank.xs2a.bodies import make_link
+from kontor.demobank.xs2a.bookings import list_balances, show_booking
+from kontor.demobank.xs2a.consents import Consents, covers
+from kontor.demobank.xs2a.desk import Desk, Holding
+from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
+from kontor.demobank.xs2a.resources import Consent
+from kontor.domain.products import ProductCategory
+from kontor.domain.transactions import Transaction, find_day
+
+LONG_AGO_DAYS = 90
+FRESH_MINUTES = 15
+# The currency of an account that has several.
+SEVERAL = "XXX"
+KINDS = {
+    ProductCategory.CHECKING: "CACC",
+    ProductCategory.SAVINGS: "SVGS",
+    ProductCategory.CALL_MONEY: "MOMA",
+    ProductCategory.FIXED_TERM: "LLSV",
+    ProductCategory.LOAN: "LOAN",
+}
+_STATUSES = ("information", "booked", "pending", "both", "all")
+
+
+class Accounts:
+    def __init__(self, desk: Desk, consents: Consents, page_size: int) -> None:
+        self._desk = desk
+        self._consents = consents
+        self._page_size = page_size
+
+    def list_all(self, request: Request) -> Response:
+        has_balances = request.read_flag("withBalance")
+        consent = self._consents.use(request, "accounts")
+        self._desk.register(consent.login or "")
+        found = [
+            _show_account(one, consent, has_balances=has_balances)
+            for one in self._list_holdings(consent)
+            if covers(consent, one.product.iban, "accounts")
+        ]
+        return Response(200, {"accounts": found})
+
+    def read(self, request: Request, account_id: str) -> Response:
+        has_balances = request.read_flag("withBalance")
+        consent, holding = self._find(request, account_id, "accounts")
+        return Response(200, {"account": _show_account(holding, consent, has_balances=has_balances)})
+
+    def read_balances(self, request: Request, account_id: str) -> Response:
+        _, holding = self._find(request, account_id, "balances")
+        return Response(200, {"account": _refer(holding), "balances": list_balances(holding.product)})
+
+    def list_transactions(self, request: Request, account_id: str) -> Response:
+        status = request.query.get("bookingStatus")
+        if status not in _STATUSES:
+            raise RefusedError("FORMAT_ERROR", "bookingStatus is missing or unknown.")
+        if "entryReferenceFrom" in request.query or request.read_flag("deltaList"):
+            raise RefusedError("PARAMETER_NOT_SUPPORTED", "There are no deltas here.")
+        today = self._desk.today
+        since = request.read_date("dateFrom") or today - timedelta(days=LONG_AGO_DAYS)
+        until = request.read_date("dateTo")
+        has_balances = request.read_flag("withBalance")
+        page = request.read_number("pageIndex", 0)
+        size = request.read_number("itemsPerPage", self._page_size)
+        if page < 0 or size < 1:
+            raise RefusedError("FORMAT_ERROR", "There is no such page.")
+        size = min(size, self._page_size)
+        consent, holding = self._find(request, account_id, "transactions", is_counted=page == 0)
+        if until is not None and until < since:
+            raise RefusedError("PERIOD_INVALID", "dateTo lies before dateFrom.")
+        is_long_ago = since < today - timedelta(days=LONG_AGO_DAYS)
+        if is_long_ago and status != "pending" and not self._consents.is_fresh(consent, FRESH_MINUTES):
+            raise RefusedError("PERIOD_INVALID", "Older bookings need a fresh authentication.")
+        if not holding.has_rows:
+            raise RefusedError("INTERNAL_SERVER_ERROR", "Die Umsätze sind zurzeit nicht lesbar.")
+        # The newest come first, pending ones before all others.
+        rows = [one for one in reversed(holding.list_rows()) if _is_wanted(one, status)]
+        rows = [one for one in rows if one.is_pending or (since <= _day(one) and (until is None or _day(one) <= until))]
+        shown: dict[str, Any] = {"account": _refer(holding), "transactions": _show_page(request, rows, page, size)}
+        shown["transactions"] |= _split(rows[page * size : (page + 1) * size], status)
+        if has_balances:
+            shown["balances"] = list_balances(holding.product)
+        return Response(200, shown)
+
+    def read_transaction(self, request: Request, account_id: str, transaction_id: str) -> Response:
+        _, holding = self._find(request, account_id, "transactions")
+        row = next((one for one in holding.list_rows() if one.bank_id == transaction_id), None)
+        if row is None:
+            raise RefusedError("RESOURCE_UNKNOWN", "Diesen Umsatz gibt es nicht.")
+        return Response(200, {"transactionsDetails": show_booking(row)})
+
+    def _list_holdings(self, consent: Consent) -> list[Holding]:
+        assert consent.login is not None, "a valid consent was authorised by somebody"
+        return self._desk.list_holdings(consent.login)
+
+    def _find(
+        self, request: Request, account_id: str, part: str, *, is_counted: bool = True
+    ) -> tuple[Consent, Holding]:
+        consent = self._consents.use(request, f"{account_id} {part}") if is_counted else self._look(request)
+        for one in self._list_holdings(consent):
+            if number_account(one) == account_id:
+                if not covers(consent, one.product.iban, part):
+                    raise RefusedError("CONSENT_INVALID", "Die Einwilligung reicht nicht so weit.")
+                return consent, one
+        raise RefusedError("RESOURCE_UNKNOWN", "Dieses Konto gibt es nicht.")
+
+    def _look(self, request: Request) -> Consent:
+        """The next page is no new question."""
+        consent = self._consents.find(request.headers["consent-id"])
+        if consent.status != "valid":
+            raise RefusedError("CONSENT_INVALID", "Die Einwilligung gilt nicht.")
+        return consent
+
+
+def number_account(holding: Holding) -> str:
+    return str(uuid5(NAMESPACE_URL, f"xs2a account {holding.product.key}"))
+
+
+def _day(one: Transaction) -> Any:
+    return find_day(one)
+
+
+def _is_wanted(one: Transaction, status: str) -> bool:
+    return status in ("both", "all") or (status == "pending" if one.is_pending else status == "booked")
+
+
+def _split(rows: list[Transaction], status: str) -> dict[str, Any]:
+    """Each kind that was asked for is there, be it empty."""
+    kinds: dict[str, list[Any]] = {}
+    if status in ("booked", "both", "all"):
+        kinds["booked"] = [show_booking(one) for one in rows if not one.is_pending]
+    if status in ("pending", "both", "all"):
+        kinds["pending"] = [show_booking(one) for one in rows if one.is_pending]
+    if status in ("information", "all"):
+        kinds["information"] = []  # there are no standing orders here
+    return kinds
+
+
+def _show_page(request: Request, rows: list[Transaction], page: int, size: int) -> dict[str, Any]:
+    last = max(0, (len(rows) - 1) // size)
+    links = {"account": make_link(request.path.removesuffix("/transactions"))}
+    pages = {"first": 0, "previous": page - 1, "next": page + 1, "last": last}
+    if last > 0:
+        for name, number in pages.items():
+            if 0 <= number <= last:
+                query = urlencode({**request.query, "pageIndex": number})
+                links[name] = make_link(f"{request.path}?{query}")
+    return {"_links": links}
+
+
+def _refer(holding: Holding) -> dict[str, Any]:
+    currency = SEVERAL if holding.product.balances else holding.product.currency
+    return {"iban": holding.product.iban, "currency": currency}
+
+
+def _show_account(holding: Holding, consent: Consent, *, has_balances: bool) -> dict[str, Any]:
+    product = holding.product
+    if not holding.is_readable:
+        return {"currency": product.currency, "name": product.name}
+    path = f"/v1/accounts/{number_account(holding)}"
+    links = {}
+    if covers(consent, product.iban, "balances"):
+        links["balances"] = make_link(f"{path}/balances")
+    if covers(consent, product.iban, "transactions"):
+        links["transactions"] = make_link(f"{path}/transactions")
+    shown: dict[str, Any] = {
+        "resourceId": number_account(holding),
+        **_refer(holding),
+        "name": product.name,
+        "product": product.name[:35],
+        "cashAccountType": KINDS.get(product.category, "OTHR"),
+        "ownerName": product.holder,
+        "status": "enabled",
+        "_links": links,
+    }
+    if product.bic is not None:
+        shown["bic"] = product.bic
+    if has_balances and "balances" in links:
+        shown["balances"] = list_balances(product)
+    return shown

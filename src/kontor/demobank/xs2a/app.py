@@ -1,0 +1,171 @@
+"""The ASGI application: paths, methods, and one way from a request to its response."""
+
+import asyncio
+import re
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+from uuid import UUID, uuid4
+
+import msgspec
+import structlog
+
+from kontor.demobank.xs2a.accounts import Accounts
+from kontor.demobank.xs2a.authorising import Authoriser
+from kontor.demobank.xs2a.consents import Consents
+from kontor.demobank.xs2a.desk import Desk
+from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response, check_headers
+from kontor.demobank.xs2a.payments import PaymentOrders
+
+log = structlog.get_logger(__name__)
+
+LARGEST_BODY = 1_000_000
+PAGE_SIZE = 200
+AsgiApp = Callable[
+    [
+        MutableMapping[str, Any],
+        Callable[[], Awaitable[MutableMapping[str, Any]]],
+        Callable[[MutableMapping[str, Any]], Awaitable[None]],
+    ],
+    Awaitable[None],
+]
+Handler = Callable[..., Response]
+CONSENT = ("consent-id",)
+ADDRESS = ("psu-ip-address",)
+
+
+def draw_code() -> str:
+    return secrets.token_urlsafe(16)
+
+
+def make_xs2a_app(
+    desk: Desk,
+    *,
+    page_size: int = PAGE_SIZE,
+    confirms_redirects: bool = True,
+    draw_code: Callable[[], str] = draw_code,
+    pages: AsgiApp | None = None,
+) -> AsgiApp:
+    """`confirms_redirects`: a payment confirmed on the bank's page waits for the third party's confirmation code.
+
+    `pages` serves everything that is not below `/v1`, the bank's own page above all.
+    """
+    routes = _list_routes(desk, page_size, confirms_redirects, draw_code)
+
+    async def app(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await _live(receive, send)
+            return
+        if pages is not None and not scope["path"].startswith("/v1"):
+            await pages(scope, receive, send)
+            return
+        request = await _read(scope, receive)
+        response = await asyncio.to_thread(_answer, routes, request)
+        await _write(send, request, response)
+
+    return app
+
+
+def _list_routes(
+    desk: Desk, page_size: int, confirms_redirects: bool, draw_code: Callable[[], str]
+) -> list[tuple[str, re.Pattern[str], tuple[str, ...], Handler]]:
+    authoriser = Authoriser(desk, draw_code)
+    consents = Consents(desk, authoriser)
+    accounts = Accounts(desk, consents, page_size)
+    orders = PaymentOrders(desk, authoriser, confirms_redirects=confirms_redirects)
+    one_payment = "/v1/{}/{}/{}"
+    listed: list[tuple[str, str, tuple[str, ...], Handler]] = [
+        ("POST", "/v1/consents", ADDRESS, consents.create),
+        ("GET", "/v1/consents/{}", (), consents.read),
+        ("DELETE", "/v1/consents/{}", (), consents.delete),
+        ("GET", "/v1/consents/{}/status", (), consents.read_status),
+        ("POST", "/v1/consents/{}/authorisations", (), consents.authorise),
+        ("GET", "/v1/consents/{}/authorisations", (), consents.list_authorisations),
+        ("GET", "/v1/consents/{}/authorisations/{}", (), consents.read_authorisation),
+        ("PUT", "/v1/consents/{}/authorisations/{}", (), consents.update_authorisation),
+        ("GET", "/v1/accounts", CONSENT, accounts.list_all),
+        ("GET", "/v1/accounts/{}", CONSENT, accounts.read),
+        ("GET", "/v1/accounts/{}/balances", CONSENT, accounts.read_balances),
+        ("GET", "/v1/accounts/{}/transactions", CONSENT, accounts.list_transactions),
+        ("GET", "/v1/accounts/{}/transactions/{}", CONSENT, accounts.read_transaction),
+        ("POST", "/v1/{}/{}", ADDRESS, orders.create),
+        ("GET", one_payment, (), orders.read),
+        ("DELETE", one_payment, (), orders.cancel),
+        ("GET", f"{one_payment}/status", (), orders.read_status),
+        ("POST", f"{one_payment}/authorisations", (), orders.authorise),
+        ("GET", f"{one_payment}/authorisations", (), orders.list_authorisations),
+        ("GET", f"{one_payment}/authorisations/{{}}", (), orders.read_authorisation),
+        ("PUT", f"{one_payment}/authorisations/{{}}", (), orders.update_authorisation),
+    ]
+    return [
+        (method, re.compile(path.replace("{}", "([^/]+)")), needed, handler) for method, path, needed, handler in listed
+    ]
+
+
+def _answer(routes: list[tuple[str, re.Pattern[str], tuple[str, ...], Handler]], request: Request) -> Response:
+    """The first route that fits the path decides which methods there are."""
+    try:
+        found = [(one, match) for one in routes if (match := one[1].fullmatch(request.path))]
+        family = [(one, match) for one, match in found if one[1] is found[0][0][1] or one[1] == found[0][0][1]]
+        if not family:
+            raise RefusedError("RESOURCE_UNKNOWN", "There is nothing here.")
+        for (method, _, needed, handler), match in family:
+            if method == request.method:
+                check_headers(request, needed)
+                return handler(request, *(unquote(part) for part in match.groups()))
+        allowed = ", ".join(sorted({one[0] for one, _ in family}))
+        return _refuse(RefusedError("SERVICE_INVALID", "This method is not served here."), {"Allow": allowed})
+    except RefusedError as error:
+        return _refuse(error, {})
+    except ConnectionError:
+        return _refuse(RefusedError("SERVICE_UNAVAILABLE"), {})
+    except Exception:
+        log.exception("xs2a.failed", method=request.method)
+        return _refuse(RefusedError("INTERNAL_SERVER_ERROR"), {})
+
+
+def _refuse(error: RefusedError, headers: dict[str, str]) -> Response:
+    message = {"category": "ERROR", "code": error.code} | ({"text": error.text} if error.text else {})
+    # The standard gives a body to every refusal but these two.
+    body = None if error.status in (500, 503) else {"tppMessages": [message]}
+    return Response(error.status, body, headers)
+
+
+async def _live(receive: Any, send: Any) -> None:
+    while True:
+        message = await receive()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return
+
+
+async def _read(scope: MutableMapping[str, Any], receive: Any) -> Request:
+    body, is_more = b"", True
+    while is_more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            break
+        body = (body + message.get("body", b""))[: LARGEST_BODY + 1]
+        is_more = message.get("more_body", False)
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+    path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
+    return Request(scope["method"], path, query, headers, body if len(body) <= LARGEST_BODY else b"too large")
+
+
+async def _write(send: Any, request: Request, response: Response) -> None:
+    try:
+        request_id = str(UUID(request.headers.get("x-request-id", "")))
+    except ValueError:
+        request_id = str(uuid4())
+    headers = {"X-Request-ID": request_id, "Cache-Control": "no-store", **response.headers}
+    body = b""
+    if response.body is not None:
+        body = msgspec.json.encode(response.body)
+        headers["Content-Type"] = "application/json"
+    if response.status != 204:
+        headers["Content-Length"] = str(len(body))
+    listed = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": response.status, "headers": listed})
+    await send({"type": "http.response.body", "body": body})

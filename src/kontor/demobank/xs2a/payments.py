@@ -1,0 +1,235 @@
+"""Payments: one, or several at once, as SEPA credit transfers, instant or not.
+
+The same `X-Request-ID` with the same order is the same payment: whoever lost an answer asks again, and finds what
+there is. Its number in the books follows from that id, so that it is found even after the bank was started anew.
+"""
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+import msgspec
+
+from kontor.connectors.base import Answer, Context, Failed, FailureKind, Pay, State, Step
+from kontor.demobank.xs2a.authorising import Authoriser, Deed, choose_approach, show_authorisation, show_opening
+from kontor.demobank.xs2a.bodies import AuthorisationBody, BulkPayment, SinglePayment, Transfer
+from kontor.demobank.xs2a.desk import Desk
+from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
+from kontor.demobank.xs2a.resources import Approach, Authorisation, Payment, Shelf
+from kontor.domain.payments import Order, PaymentOutcome
+
+SERVICES = ("payments", "bulk-payments")
+PRODUCTS = ("sepa-credit-transfers", "instant-sepa-credit-transfers")
+STATUSES = {
+    PaymentOutcome.EXECUTED: "ACSC",
+    PaymentOutcome.ACCEPTED: "ACSP",
+    PaymentOutcome.REJECTED: "RJCT",
+    PaymentOutcome.NEVER: "CANC",
+}
+
+
+class PaymentDeed(Deed):
+    def __init__(self, payment: Payment, desk: Desk, *, needs_confirmation: bool) -> None:
+        self.resource = self._payment = payment
+        self._desk = desk
+        self.needs_confirmation = needs_confirmation
+
+    def begin(self, login: str, context: Context) -> Step:
+        payment = self._payment
+        assert payment.job is not None
+        account = self._desk.find_account(login, payment.job.product_key)
+        if account is None:
+            return Failed(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
+        return self._desk.payments.begin(login, payment.job, context)
+
+    def answer(self, state: State, answer: Answer, context: Context) -> Step | None:
+        return self._desk.payments.resume(state, answer, context)
+
+    def finish(self, authorisation: Authorisation) -> None:
+        """What became of it stands in the books."""
+
+    def refuse(self, failed: Failed) -> RefusedError:
+        """Before any TAN. The payment is over."""
+        self._payment.refusal = (str(failed.kind), failed.detail or "")
+        code = "PRODUCT_INVALID" if failed.kind is FailureKind.NOT_SUPPORTED else "PAYMENT_FAILED"
+        return RefusedError(code, failed.detail or "")
+
+
+class PaymentOrders:
+    def __init__(self, desk: Desk, authoriser: Authoriser, *, confirms_redirects: bool) -> None:
+        self._desk = desk
+        self._authoriser = authoriser
+        self._confirms_redirects = confirms_redirects
+        self._kept: Shelf[Payment] = Shelf()
+
+    def create(self, request: Request, service: str, product: str) -> Response:
+        _check_product(service, product)
+        shape: type[SinglePayment] | type[BulkPayment] = BulkPayment if service == "bulk-payments" else SinglePayment
+        order = request.read_body(shape)
+        number = uuid5(NAMESPACE_URL, f"xs2a payment {service} {product} {request.id}")
+        login = request.login
+        payment = Payment(
+            str(number),
+            f"/v1/{service}/{product}/{number}",
+            login,
+            choose_approach(login),
+            uuid=number,
+            service=service,
+            digest=sha256(msgspec.json.encode(order)).digest(),
+            body=msgspec.json.decode(request.body),
+            job=_make_job(order, number, is_instant=product.startswith("instant"), is_bulk=service == "bulk-payments"),
+        )
+        assert payment.job is not None
+        payment.job = replace(payment.job, prefers_rejection=request.has("tpp-rejection-nofunds-preferred"))
+        kept = self._kept.put(payment.id, payment)
+        with kept.lock:
+            if kept.digest != payment.digest or (kept.login is not None and kept.login != login):
+                raise RefusedError("FORMAT_ERROR", "This X-Request-ID belongs to another order.")
+            kept.login = login
+            return self._show_new(request, kept)
+
+    def _show_new(self, request: Request, payment: Payment) -> Response:
+        status = self._read_status(payment)[0]
+        authorisation = None
+        is_implicit = payment.approach is Approach.REDIRECT and not request.has("tpp-explicit-authorisation-preferred")
+        if is_implicit and status == "RCVD":
+            authorisation = self._authoriser.open(self._make_deed(payment), request)
+        shown, headers = show_opening(payment, authorisation)
+        body = {"transactionStatus": status, "paymentId": payment.id, **shown}
+        return Response(201, body, headers | request.locate(payment.path))
+
+    def read(self, request: Request, service: str, product: str, payment_id: str) -> Response:
+        payment = self._find(service, product, payment_id)
+        return Response(200, payment.body | {"transactionStatus": self._read_status(payment)[0]})
+
+    def read_status(self, request: Request, service: str, product: str, payment_id: str) -> Response:
+        payment = self._find(service, product, payment_id)
+        status, reason, detail = self._read_status(payment)
+        shown: dict[str, Any] = {"transactionStatus": status}
+        if reason == FailureKind.NO_FUNDS:
+            shown["fundsAvailable"] = False
+        if detail:
+            shown["psuMessage"] = detail[:500]
+        return Response(200, shown)
+
+    def cancel(self, request: Request, service: str, product: str, payment_id: str) -> Response:
+        """Without the customer, as long as nothing was decided; afterwards never."""
+        payment = self._find(service, product, payment_id)
+        with payment.lock:
+            if payment.refusal is not None or not self._withdraw(payment):
+                raise RefusedError("CANCELLATION_INVALID", "Über diesen Auftrag ist schon entschieden.")
+            payment.is_cancelled = True
+            for one in payment.authorisations.values():
+                one.status = one.status if one.is_over else "failed"
+        return Response(204)
+
+    # Authorisations
+
+    def authorise(self, request: Request, service: str, product: str, payment_id: str) -> Response:
+        body = request.read_body(AuthorisationBody)
+        payment = self._find(service, product, payment_id)
+        with payment.lock:
+            self._check_open(payment)
+            return show_authorisation(self._authoriser.open(self._make_deed(payment), request, body), 201)
+
+    def list_authorisations(self, request: Request, service: str, product: str, payment_id: str) -> Response:
+        return Response(200, {"authorisationIds": list(self._find(service, product, payment_id).authorisations)})
+
+    def read_authorisation(
+        self, request: Request, service: str, product: str, payment_id: str, authorisation_id: str
+    ) -> Response:
+        payment = self._find(service, product, payment_id)
+        with payment.lock:
+            authorisation = _find_authorisation(payment, authorisation_id)
+            self._authoriser.look(self._make_deed(payment), authorisation)
+            return Response(200, {"scaStatus": authorisation.status})
+
+    def update_authorisation(
+        self, request: Request, service: str, product: str, payment_id: str, authorisation_id: str
+    ) -> Response:
+        body = request.read_body(AuthorisationBody)
+        payment = self._find(service, product, payment_id)
+        with payment.lock:
+            authorisation = _find_authorisation(payment, authorisation_id)
+            self._check_open(payment)
+            self._authoriser.update(self._make_deed(payment), authorisation, request, body)
+            return show_authorisation(authorisation, 200)
+
+    # Parts
+
+    def _find(self, service: str, product: str, payment_id: str) -> Payment:
+        _check_product(service, product)
+        payment = self._kept.find(payment_id)
+        if payment is None or payment.path != f"/v1/{service}/{product}/{payment_id}":
+            raise RefusedError("RESOURCE_UNKNOWN", "Diesen Auftrag gibt es nicht.")
+        return payment
+
+    def _make_deed(self, payment: Payment) -> PaymentDeed:
+        return PaymentDeed(payment, self._desk, needs_confirmation=self._confirms_redirects)
+
+    def _check_open(self, payment: Payment) -> None:
+        if self._read_status(payment)[0] != "RCVD":
+            raise RefusedError("STATUS_INVALID", "Über diesen Auftrag ist schon entschieden.")
+
+    def _withdraw(self, payment: Payment) -> bool:
+        return payment.login is None or self._desk.withdraw(payment.login, payment.uuid)
+
+    def _read_status(self, payment: Payment) -> tuple[str, str, str]:
+        """Status, reason and words, from the books."""
+        with payment.lock:
+            for one in payment.authorisations.values():
+                if one.approach is Approach.REDIRECT and one.code is None:
+                    self._authoriser.look(self._make_deed(payment), one)
+            receipt = None if payment.login is None else self._desk.find_receipt(payment.login, payment.uuid)
+        if receipt is not None:
+            return STATUSES[receipt.outcome], receipt.failure or "", receipt.detail or ""
+        if payment.is_cancelled:
+            return "CANC", "", ""
+        if payment.refusal is not None:
+            return "RJCT", *payment.refusal
+        return "RCVD", "", ""
+
+
+def _check_product(service: str, product: str) -> None:
+    if service not in SERVICES or product not in PRODUCTS:
+        raise RefusedError("PRODUCT_UNKNOWN", "Diese Zahlungsart bietet die Bank nicht an.")
+
+
+def _find_authorisation(payment: Payment, authorisation_id: str) -> Authorisation:
+    authorisation = payment.authorisations.get(authorisation_id)
+    if authorisation is None:
+        raise RefusedError("RESOURCE_UNKNOWN", "Diese Freigabe gibt es nicht.")
+    return authorisation
+
+
+def _make_job(order: SinglePayment | BulkPayment, number: UUID, *, is_instant: bool, is_bulk: bool) -> Pay:
+    transfers: list[Any] = list(order.payments) if isinstance(order, BulkPayment) else [order]
+    if not isinstance(order.debtor_account.iban, str):
+        raise RefusedError("FORMAT_ERROR", "debtorAccount has no IBAN.")
+    return Pay(
+        number,
+        order.debtor_account.iban,
+        tuple(_make_order(one) for one in transfers),
+        is_bulk=is_bulk,
+        is_instant=is_instant,
+        execution_date=order.requested_execution_date,
+        is_payee_accepted=True,  # the standard has no words for a payee who does not match
+    )
+
+
+def _make_order(one: Transfer) -> Order:
+    if not isinstance(one.creditor_account.iban, str):
+        raise RefusedError("FORMAT_ERROR", "creditorAccount has no IBAN.")
+    return Order(
+        one.creditor_name,
+        one.creditor_account.iban,
+        one.instructed_amount.value,
+        one.instructed_amount.currency,
+        one.remittance_information_unstructured or "",
+        one.creditor_agent,
+        one.end_to_end_identification,
+        one.purpose_code,
+        one.ultimate_debtor,
+        one.ultimate_creditor,
+    )

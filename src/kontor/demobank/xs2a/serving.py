@@ -1,0 +1,40 @@
+"""An ASGI application on a socket, in a thread of this process."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from granian.constants import Interfaces
+from granian.server.embed import Server
+
+from kontor.demobank.xs2a.app import AsgiApp
+
+
+class AppServer:
+    """`tls` may hold `ssl_cert`, `ssl_key` and what else the server knows of TLS."""
+
+    def __init__(self, host: str, port: int, app: AsgiApp, **tls: Any) -> None:
+        self._make: Callable[[], Any] = lambda: Server(
+            app, host, port, interface=Interfaces.ASGI, log_enabled=False, **tls
+        )
+        self._loop = asyncio.new_event_loop()
+        self._server: Any = None
+        self._is_made = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="xs2a server", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        self._is_made.wait()
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._server.stop)
+        self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._server = self._make()
+        self._is_made.set()
+        self._loop.run_until_complete(self._server.serve())
+        self._loop.run_until_complete(self._loop.shutdown_default_executor())
+        self._loop.close()

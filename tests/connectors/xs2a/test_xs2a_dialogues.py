@@ -1,0 +1,221 @@
+"""Dialogues with the demo bank that the contract suite does not know: what is particular to XS2A."""
+
+import json
+from datetime import timedelta
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+
+from kontor.connectors.base import (
+    Cancel,
+    ChooseMethod,
+    Continue,
+    Done,
+    Failed,
+    FailureKind,
+    Fetch,
+    LookUp,
+    NeedConfirmation,
+    NeedMethod,
+    NeedRedirect,
+    NeedTan,
+    Pay,
+    Poll,
+    Progress,
+    Returned,
+    Tan,
+)
+from kontor.connectors.demo.people import person_for
+from kontor.connectors.xs2a import Approach
+from kontor.domain.payments import Order, PaymentOutcome
+from kontor.domain.secrets import Secret
+from xs2a_talk import TODAY, Dialogue, new_login, running_xs2a_bank
+
+BY_TAN = [Tan(Secret("24"))]
+
+
+def make_pay(dialogue, amount="5.00", **facts):
+    iban = person_for(dialogue.login, TODAY).accounts[0].product.iban
+    order = Order("Erika Muster", "DE89370400440532013000", Decimal(amount), purpose="Rechnung 4711")
+    return Pay(uuid4(), iban, (order,), **facts)
+
+
+@pytest.mark.parametrize("kind", ["demo1", "familie"])
+def test_everything_arrives_as_the_bank_has_it(xs2a_bank, kind):
+    """Over the wire, page by page, and back: the same rows as in the bank's own books."""
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login(kind))
+    *_, progress, done = dialogue.drive(BY_TAN)
+    accounts = [one for one in person_for(dialogue.login, TODAY).accounts if one.product.iban]
+    assert [one.key for one in progress.partial.products] == [one.product.iban for one in accounts]
+    assert done.result.problems == ()
+    for account, product in zip(accounts, progress.partial.products, strict=True):
+        known = account.product
+        assert (product.balance, product.currency) == (known.balance, known.currency)
+        assert product.balances == known.balances
+        assert (product.name, product.holder, product.bic) == (known.name, known.holder, known.bic)
+        assert (product.account_number, product.bank_code) == (known.account_number, known.bank_code)
+        assert product.can_transfer == known.can_transfer
+        rows = sorted(map(repr, done.result.transactions[product.key]))
+        assert rows == sorted(repr(one.transaction) for one in account.entries)
+
+
+def test_a_consent_is_used_again_until_it_ends(settings):
+    with running_xs2a_bank(settings) as bank:
+        dialogue = Dialogue(bank.make_connector(), new_login("test_bank_message"))
+        done = dialogue.drive(BY_TAN)[-1]
+        assert done.result.consent_until == TODAY + timedelta(days=180)
+        assert isinstance(dialogue.begin(memory=done.memory), Progress)
+        bank.clock.move(days=181)
+        later = TODAY + timedelta(days=181)
+        assert isinstance(dialogue.begin(memory=done.memory, today=later), NeedTan)
+
+
+def test_a_renewal_asks_although_the_old_consent_holds(xs2a_bank):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
+    done = dialogue.drive(BY_TAN)[-1]
+    steps = dialogue.drive(BY_TAN, Fetch(is_renewal=True), done.memory)
+    assert isinstance(steps[0], NeedTan)
+    assert steps[-1].memory["consent"] != done.memory["consent"]
+
+
+def test_old_bookings_are_left_out_when_the_authentication_is_not_fresh(settings):
+    with running_xs2a_bank(settings) as bank:
+        dialogue = Dialogue(bank.make_connector(), new_login("student"))
+        done = dialogue.drive(BY_TAN)[-1]
+        bank.clock.move(minutes=30)
+        again = dialogue.drive([], memory=done.memory)[-1]
+    assert again.result.problems == ()
+    for key, rows in again.result.transactions.items():
+        assert set(rows) <= set(done.result.transactions[key])
+    assert sum(map(len, again.result.transactions.values())) < sum(map(len, done.result.transactions.values()))
+
+
+def test_nobody_is_bothered_while_nobody_is_there(xs2a_bank):
+    """A refresh at night without a consent opens nothing at the bank, and no phone rings."""
+    dialogue = Dialogue(xs2a_bank.make_connector("http://127.0.0.1:1"), new_login("test_decoupled"))
+    step = dialogue.begin(customer_ip=None)
+    assert isinstance(step, NeedMethod)
+    awake = Dialogue(xs2a_bank.make_connector(), dialogue.login)
+    assert isinstance(awake.resume(step, ChooseMethod(step.methods[0].code)), NeedConfirmation)
+    assert awake.resume(step, Cancel()) == Failed(FailureKind.CANCELLED)
+
+
+def test_at_night_the_bank_counts_and_says_when_it_is_enough(xs2a_bank):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
+    done = dialogue.drive(BY_TAN)[-1]
+    for _ in range(4):
+        assert isinstance(dialogue.begin(memory=done.memory, customer_ip=None), Progress)
+    assert dialogue.begin(memory=done.memory, customer_ip=None).kind is FailureKind.UNREACHABLE
+
+
+def test_a_redirect_for_the_consent_and_back(xs2a_bank):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_redirect"))
+    question = dialogue.begin()
+    assert isinstance(question, NeedRedirect)
+    query = xs2a_bank.confirm(question.url)
+    assert isinstance(dialogue.resume(question, Returned(query)), Progress)
+
+
+def test_whoever_says_no_on_the_page_has_said_no(xs2a_bank):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_redirect"))
+    question = dialogue.begin()
+    query = xs2a_bank.confirm(question.url, "cancel")
+    assert dialogue.resume(question, Returned(query)).kind is FailureKind.CANCELLED
+    assert dialogue.resume(question, Returned("result=ok&code=1")).kind is FailureKind.CANCELLED
+
+
+def test_a_payment_by_redirect_is_sent_with_the_confirmation_code(xs2a_bank):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_redirect"))
+    job, asked = make_pay(dialogue), []
+    question = dialogue.begin(job, may_send=lambda: asked.append(1) or True)
+    query = xs2a_bank.confirm(question.url)
+    assert asked == []
+    stopped = dialogue.resume(question, Returned(query), may_send=lambda: False)
+    assert stopped == Failed(FailureKind.INTERNAL)
+    paid = dialogue.resume(question, Returned(query), may_send=lambda: asked.append(1) or True)
+    assert (paid.result.outcome, asked) == (PaymentOutcome.EXECUTED, [1])
+
+
+def test_without_confirmation_the_gate_is_passed_before_the_customer_leaves(settings):
+    with running_xs2a_bank(settings, confirms_redirects=False) as bank:
+        dialogue = Dialogue(bank.make_connector(), new_login("test_redirect"))
+        job, asked = make_pay(dialogue), []
+        assert dialogue.begin(job, may_send=lambda: False) == Failed(FailureKind.INTERNAL)
+        question = dialogue.begin(job, may_send=lambda: asked.append(1) or True)
+        assert (type(question), asked) == (NeedRedirect, [1])
+        bank.confirm(question.url)
+        paid = dialogue.resume(question, Returned(""), may_send=lambda: asked.append(1) or True)
+        assert (paid.result.outcome, asked) == (PaymentOutcome.EXECUTED, [1])
+
+
+def test_a_payment_in_the_app_is_sent_with_the_push_and_can_be_called_back(xs2a_bank):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_decoupled"))
+    job, asked = make_pay(dialogue), []
+    question = dialogue.begin(job, may_send=lambda: asked.append(1) or True)
+    assert (type(question), asked) == (NeedConfirmation, [1])
+    assert "DE89370400440532013000" in question.challenge.instructions
+    assert dialogue.resume(question, Cancel()) == Failed(FailureKind.CANCELLED)
+    assert dialogue.resume(question, Poll()).kind is FailureKind.REJECTED
+    assert dialogue.begin(LookUp(job)).result.outcome is PaymentOutcome.NEVER
+
+
+def test_what_was_paid_cannot_be_called_back(xs2a_bank):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_decoupled"))
+    steps = dialogue.drive([Poll(), Poll()], make_pay(dialogue))
+    assert dialogue.resume(steps[0], Cancel()).result.outcome is PaymentOutcome.EXECUTED
+
+
+def test_a_bank_that_keeps_no_ids_cannot_tell(xs2a_bank):
+    dialogue = Dialogue(xs2a_bank.make_connector(repeats_orders=False), new_login("test_bank_message"))
+    job = make_pay(dialogue)
+    assert isinstance(dialogue.drive(BY_TAN, job)[-1], Done)
+    assert dialogue.begin(LookUp(job)).result.outcome is PaymentOutcome.UNKNOWN
+
+
+def test_what_the_profile_does_not_offer_is_not_tried(xs2a_bank):
+    connector = xs2a_bank.make_connector(
+        "http://127.0.0.1:1", has_bulk=False, payment_products=("sepa-credit-transfers",)
+    )
+    dialogue = Dialogue(connector, "test_bank_message")
+    for facts in ({"is_instant": True}, {"is_bulk": True}):
+        assert dialogue.begin(make_pay(dialogue, **facts)).kind is FailureKind.NOT_SUPPORTED
+
+
+def test_a_bank_that_may_exempt_payments_is_asked_after_the_gate(xs2a_bank):
+    dialogue = Dialogue(xs2a_bank.make_connector(may_exempt_payments=True), new_login("test_bank_message"))
+    job = make_pay(dialogue)
+    assert dialogue.begin(job, may_send=lambda: False) == Failed(FailureKind.INTERNAL)
+    asked = []
+    question = dialogue.begin(job, may_send=lambda: asked.append(1) or True)
+    paid = dialogue.resume(question, BY_TAN[0], may_send=lambda: asked.append(1) or True)
+    assert (paid.result.outcome, asked) == (PaymentOutcome.EXECUTED, [1])
+
+
+def test_three_wrong_tans_are_the_end(xs2a_bank):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_chiptan"))
+    question = dialogue.begin()
+    assert question.challenge.hhd_uc
+    wrong = Tan(Secret("111"))
+    assert [dialogue.resume(question, wrong).kind for _ in range(3)] == [FailureKind.WRONG_TAN] * 3
+    assert dialogue.resume(question, Tan(Secret("936086"))).kind is FailureKind.REJECTED
+
+
+def test_no_secret_is_kept(xs2a_bank):
+    login = new_login("test_sca_method")
+    dialogue = Dialogue(xs2a_bank.make_connector(preferred_approach=Approach.EMBEDDED), login, pin="test_sca_method")
+    code, tan = ChooseMethod("900"), Tan(Secret("12"))
+    kept = [
+        json.dumps(getattr(step, "state", None) or getattr(step, "memory", None))
+        for job in (Fetch(), make_pay(dialogue))
+        for step in dialogue.drive([code, tan], job)
+    ]
+    assert len(kept) > 5
+    assert not any('"test_sca_method"' in one or '"12"' in one for one in kept)
+
+
+def test_lists_are_asked_for_where_the_bank_wants_them(xs2a_bank):
+    dialogue = Dialogue(xs2a_bank.make_connector(consents_to_lists=True), new_login("test_bank_message"))
+    progress = dialogue.resume(dialogue.begin(), BY_TAN[0])
+    assert len(progress.partial.products) == 2
+    assert isinstance(dialogue.resume(progress, Continue()), Done)

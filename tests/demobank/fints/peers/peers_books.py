@@ -1,0 +1,44 @@
+"""What the peers should see: the bank's own books."""
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from fints_banks import FintsBankUnderTest
+from kontor.connectors.base import Context
+from kontor.connectors.demo.memory import find_owner
+from kontor.connectors.demo.people import Account, person_for
+from kontor.demobank.fints.customers import WIRE_CUSTOMER
+from kontor.domain.transactions import find_day
+
+SHOP = "DE02120300000000202051"
+SINCE = date(2026, 9, 1)
+
+
+@dataclass(frozen=True)
+class Books:
+    bank: FintsBankUnderTest
+    login: str
+
+    @property
+    def accounts(self) -> tuple[Account, ...]:
+        person = person_for(self.login, self.bank.today)
+        assert person is not None
+        return person.accounts
+
+    def list_days(self, place: int, since: date = SINCE, currency: str = "EUR") -> list[tuple[str, Decimal]]:
+        """Day and amount of what is booked."""
+        rows = [entry.transaction for entry in self.accounts[place].entries]
+        days = [
+            (str(find_day(one)), one.amount)
+            for one in rows
+            if not one.is_pending and (find_day(one) or since) >= since and one.currency == currency
+        ]
+        return sorted(days)
+
+    def list_paid(self) -> list[tuple[Decimal, str | None]]:
+        """What was paid from the first account, and to whom."""
+        owner = find_owner(self.login, Context(today=self.bank.today, customer=WIRE_CUSTOMER))
+        key = self.accounts[0].product.key
+        bookings = self.bank.memory.list_bookings(owner, self.bank.today)
+        return [(one.amount, one.counterparty_iban) for one in bookings.get(key, ())]

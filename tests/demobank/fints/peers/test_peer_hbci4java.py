@@ -1,0 +1,80 @@
+"""hbci4java, the strictest reader of them all: accounts, balances, transactions, depots, and payments with a TAN."""
+
+import subprocess
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from peers_books import SHOP, SINCE, Books
+
+from fints_banks import FintsBankUnderTest
+
+pytestmark = pytest.mark.peers
+JARS = (
+    "hbci4j-core",
+    "jaxb-api",
+    "jaxb-core",
+    "jaxb-runtime",
+    "javax.activation",
+    "istack-commons-runtime",
+    "txw2",
+    "FastInfoset",
+    "stax-ex",
+)
+CLASSPATH = ":".join(f"/usr/share/java/{name}.jar" for name in JARS)
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("classes")
+    source = Path(__file__).with_name("HbciPeer.java")
+    subprocess.run(["javac", "-cp", CLASSPATH, "-d", folder, source], check=True, capture_output=True, timeout=180)
+    return folder
+
+
+def run_peer(bank: FintsBankUnderTest, classes: Path, folder: Path, login: str, *arguments: str) -> list[list[str]]:
+    """Rows of words, as the peer prints them."""
+    host, _, rest = bank.address.partition(":")
+    port, _, path = rest.partition("/")
+    command = ["java", "-cp", f"{CLASSPATH}:{classes}", "HbciPeer", f"{host}/{path}", port, folder, login, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def find_rows(rows: list[list[str]], word: str) -> list[list[str]]:
+    return [row[1:] for row in rows if row[0] == word]
+
+
+def test_accounts_balances_and_transactions_are_those_of_the_books(
+    fints_bank: FintsBankUnderTest, classes: Path, tmp_path: Path
+):
+    books = Books(fints_bank, "student+java")
+    rows = run_peer(fints_bank, classes, tmp_path, books.login, "901:2", str(SINCE))
+    assert [row[1] for row in find_rows(rows, "account")] == [one.product.iban for one in books.accounts]
+    balances = [Decimal(row[0]) for row in find_rows(rows, "balance")]
+    assert balances == [one.product.balance for one in books.accounts]
+    seen = sorted((row[0], Decimal(row[1])) for row in find_rows(rows, "booking"))
+    assert seen == sorted(books.list_days(0) + books.list_days(1))
+
+
+def test_chip_tan_opens_the_dialogue_and_pays(fints_bank: FintsBankUnderTest, classes: Path, tmp_path: Path):
+    books = Books(fints_bank, "test_chiptan+java")
+    order = (SHOP, "Erika Muster", "1.11")
+    rows = run_peer(fints_bank, classes, tmp_path, books.login, "913:936086", str(SINCE), *order)
+    challenges = find_rows(rows, "challenge")
+    assert challenges[0][1] == "1204881344730512345678901531352C30303B", "the flicker code, as the generator reads it"
+    assert "1,11 EUR an Erika Muster" in challenges[-1][0]
+    assert find_rows(rows, "paid")[0][0] == "true"
+    assert books.list_paid() == [(Decimal("-1.11"), SHOP)]
+
+
+def test_photo_tan_and_depot(fints_bank: FintsBankUnderTest, classes: Path, tmp_path: Path):
+    (tmp_path / "photo").mkdir()
+    rows = run_peer(fints_bank, classes, tmp_path / "photo", "test_phototan+java", "902:8534842", str(SINCE))
+    assert len(find_rows(rows, "account")) == 2
+    assert find_rows(rows, "photo")
+    books = Books(fints_bank, "vermoegend+java")
+    depot = next(one for one in books.accounts if one.positions)
+    rows = run_peer(fints_bank, classes, tmp_path, books.login, "901:2", str(SINCE))
+    assert {row[0] for row in find_rows(rows, "holding")} == {one.isin for one in depot.positions}
