@@ -1,0 +1,1 @@
+"""Days of background refresh in minutes: real workers, a real database, a bank and a receiver that misbehave."""

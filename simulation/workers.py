@@ -1,0 +1,126 @@
+"""Workers that can be killed every second: forked off a process that has loaded everything already.
+
+Each is a worker as `kontor worker` runs it, only that it reaches the simulated bank, and that leases run out sooner, as
+a simulated day has few real minutes.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+LEASE_SECONDS, HEARTBEAT_SECONDS, REAPER_SECONDS = 3, 0.5, 0.5
+
+
+class Nursery:
+    """Starts workers, and numbers their lives: the system uses process numbers again."""
+
+    def __init__(self, folder: Path, environment: dict[str, str], port: int) -> None:
+        with (folder / "workers.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "simulation.workers", str(port)],
+                env=os.environ | environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        self.lives: dict[int, int] = {}
+        self.born = 0
+        self._ask("ready")
+
+    def _ask(self, line: str) -> str:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline().strip()
+        assert answer, "the nursery is gone"
+        return answer
+
+    def bear(self) -> int:
+        """A new worker; returns the number of its life."""
+        self.born += 1
+        self.lives[self.born] = int(self._ask("fork"))
+        return self.born
+
+    def kill(self, life: int) -> None:
+        os.kill(self.lives.pop(life), signal.SIGKILL)
+
+    def stop(self) -> None:
+        for pid in self.lives.values():
+            os.kill(pid, signal.SIGKILL)
+        self.lives = {}
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                stream.close()
+
+
+def main(port: int) -> None:
+    run = prepare(port)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the dead are nobody's concern
+    for line in sys.stdin:
+        if line.strip() == "fork":
+            pid = os.fork()
+            if pid == 0:
+                live(run)
+            sys.stdout.write(f"{pid}\n")
+        else:
+            sys.stdout.write("ready\n")
+        sys.stdout.flush()
+
+
+def live(run: Callable[[], None]) -> None:
+    os.close(0)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        run()
+    except BaseException as error:
+        sys.stderr.write(f"worker ended: {error!r}\n")
+        sys.stderr.flush()
+    finally:
+        os._exit(0)
+
+
+def prepare(port: int) -> Callable[[], None]:
+    """Load what a worker needs, before any is forked."""
+    from kontor import bootstrap
+    from kontor.analysis.tagging.taggers import load_tagger
+    from kontor.config import read_settings
+    from kontor.connectors.catalogue import Catalogue
+    from kontor.connectors.registry import Registry
+    from kontor.domain.webhooks import RetrySchedule
+    from kontor.jobs import tasks, worker
+    from kontor.logs import configure_logs
+    from kontor.services import bank_calls, deliveries
+    from kontor.storage import leases
+    from simulation.connector import PROVIDERS, SimulatedConnector
+
+    leases.LEASE_SECONDS, bank_calls.HEARTBEAT_SECONDS = LEASE_SECONDS, HEARTBEAT_SECONDS
+    tasks.REAPER_SECONDS, tasks.BUSY_SECONDS = REAPER_SECONDS, REAPER_SECONDS
+    worker.PROBE_SECONDS, worker.RECONNECT_SECONDS = 1, (0.1, 0.5)
+    bootstrap.make_registry = lambda settings: Registry([SimulatedConnector(port)])
+    bootstrap.load_catalogue = lambda *_, **__: Catalogue(PROVIDERS)
+    deliveries.RetrySchedule = partial(RetrySchedule, (0, 1, 2, 4, 8, 16), 60, 0.5)
+    settings = read_settings()
+    configure_logs(settings.log_level, settings.log_format)
+    load_tagger()
+    parent = os.getpid()
+
+    def run() -> None:
+        bootstrap.end_with_parent(parent)
+        asyncio.run(bootstrap.create_worker(settings).run())
+
+    return run
+
+
+if __name__ == "__main__":
+    time.tzset()
+    main(int(sys.argv[1]))
