@@ -29,6 +29,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--endpoint", choices=list_endpoints(), help="only this one; docs/benchmarks stays as it is")
     parser.add_argument("--tagging", action="store_true", help="the tagger and the tag view; writes tagging.md")
     parser.add_argument("--analyses", action="store_true", help="analyses as data grows; writes analyses.md")
+    parser.add_argument("--statements", action="store_true", help="parsers of statement files; writes statements.md")
     parser.add_argument("--rounds", type=int, help="rounds of all three (default 9, quick 3)")
     parser.add_argument("--seconds", type=float, help="length of one measurement (default 2, quick 0.7)")
     parser.add_argument("--connections", type=int, help="requests in flight (default: as each endpoint says)")
@@ -83,6 +84,11 @@ def main(arguments: list[str]) -> None:
     options = parse(arguments)
     console = Console(width=None if sys.stdout.isatty() else 120)
     load_before = read_load()
+    if options.statements:
+        from benchmarks.statements import run_statements
+
+        run_statements(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
+        return
     check_equivalence()
     server_cores, other_cores = split_cores()
     pin(other_cores)()

@@ -182,11 +182,12 @@ def stored_credentials(owner: psycopg.Connection, customer: BankCustomer, access
 
 
 def wait_for_fetch(owner: psycopg.Connection, customer: BankCustomer, access_id: str) -> list[str]:
-    """States of the access's fetches, once none is at work."""
+    """States of the access's fetches, once none is at work; slots that were left out are none."""
 
     def look() -> list[str]:
         rows = owner.execute(
-            "select state from fetches where user_id = %s and access_id = %s order by requested_at",
+            "select state from fetches where user_id = %s and access_id = %s and state <> 'SKIPPED'"
+            " order by requested_at",
             [customer.reference, access_id],
         ).fetchall()
         return [row[0] for row in rows]

@@ -25,7 +25,8 @@ SAME = set(re.findall(r"`(\w+)`", PAGE.rpartition("## The same inside and outsid
 # Their words are English, or prescribed by an RFC.
 ENGLISH_ROOMS = (
     "affordability", "analyses", "cashflow", "consents", "contracts", "credit_checks", "disposable_money", "errors",
-    "labelled_rows", "life", "management", "payments", "products_en", "relations", "sales_triggers", "tags", "tokens",
+    "labelled_rows", "life", "management", "ops", "payments", "products_en", "relations", "sales_triggers", "tags",
+    "tokens",
 )  # fmt: skip
 
 

@@ -4,13 +4,15 @@ import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kontor.config import Settings, read_settings
+from kontor.connectors.base import Connector
 from kontor.connectors.catalogue import load_catalogue
+from kontor.connectors.catalogue.own_banks import OwnBank, OwnBanksError, read_own_banks
 from kontor.connectors.demo import DemoConnector
 from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
@@ -20,28 +22,39 @@ from kontor.services.bank_calls import BankCalls
 from kontor.services.bundle import Services
 from kontor.services.clock import Clock
 from kontor.services.consents import Consents
+from kontor.services.deliveries import Deliveries
 from kontor.services.encryption import Encryption
+from kontor.services.events import Events
 from kontor.services.fetch_results import FetchResults
 from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
+from kontor.services.imports import Imports
+from kontor.services.operators import Operators
+from kontor.services.ops import Ops
 from kontor.services.passwords import Passwords
 from kontor.services.payment_debtors import PaymentDebtors
 from kontor.services.payment_drafts import PaymentDrafts
 from kontor.services.payments import Payments
 from kontor.services.providers import Providers
 from kontor.services.redirects import Redirects
+from kontor.services.refreshing import Refreshing
 from kontor.services.tagging import TransactionTagging
 from kontor.services.tenants import TenantAdministration, Tenants
 from kontor.services.tokens import Tokens
 from kontor.services.transactions import Transactions
 from kontor.services.users import Users
 from kontor.services.vault import Vault
+from kontor.services.webhook_calls import WebhookCalls
+from kontor.services.webhooks import Webhooks
+from kontor.services.workers import Workers
 from kontor.storage import embedded
 from kontor.storage.database import Database
 from kontor.storage.demo_bank import DemoBankMemory
 from kontor.storage.keys import SealingKey, generate_key, read_master_key, refuse_wrong_master_key
 from kontor.storage.migrate import Migration, find_role, migrate
 from kontor.storage.system_keys import load_digest_key
+from kontor.wire.urls import Urls
+from kontor.wire.webhooks import encode_notification
 
 if TYPE_CHECKING:  # loading the API or the queue takes a second that a short command need not wait for
     from litestar.types import ASGIApp
@@ -72,13 +85,14 @@ def attach_embedded(settings: Settings, addresses: embedded.Addresses) -> Settin
     return replace(settings, database_url=addresses.app, migration_database_url=addresses.owner, is_embedded=True)
 
 
-def migrate_database(settings: Settings) -> list[Migration]:
+def migrate_database(settings: Settings, *, is_alone: bool = False) -> list[Migration]:
+    """An embedded database serves one machine: whoever migrates it there is taken to be alone."""
     assert settings.database_url is not None
     owner = settings.migration_database_url or settings.database_url
     app_role = None
     if owner != settings.database_url:
         app_role = find_role(settings.database_url)
-    return migrate(owner, app_role)
+    return migrate(owner, app_role, is_alone=is_alone or settings.is_embedded)
 
 
 @asynccontextmanager
@@ -102,17 +116,20 @@ async def open_services(
 
 def make_services(settings: Settings, database: Database, master: SealingKey, digests: SealingKey) -> Services:
     assert settings.database_url is not None
-    passwords, vault, clock = Passwords(), Vault(master, digests), Clock(settings.today)
+    passwords, vault, clock = Passwords(), Vault(master, digests), Clock(settings.today, settings.clock)
+    events, webhook_calls = Events(), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
+    refreshing = Refreshing(database, clock, events)
     registry = make_registry(settings)
-    providers = Providers(database, load_catalogue(registry.kinds, list_all=settings.demo), registry.kinds)
+    catalogue = load_catalogue(registry.kinds, settings.demo, read_own_banks(settings.banks))
+    providers = Providers(database, catalogue, registry.kinds)
     encryption = Encryption(database, master)
     calls = BankCalls(database, providers, registry, vault, settings.bank_seconds)
     tagging = TransactionTagging(database)
-    results = FetchResults(database, vault, clock, tagging)
-    accesses = Accesses(database, providers, encryption, vault, clock, settings.request_seconds)
+    results = FetchResults(database, vault, clock, tagging, events, refreshing)
+    accesses = Accesses(database, providers, encryption, vault, clock, refreshing, settings.request_seconds)
     consents = Consents(database, accesses, calls, vault, clock, results)
     debtors = PaymentDebtors(database, providers, encryption, vault)
-    payments = Payments(database, calls, vault, clock, debtors, settings.request_seconds)
+    payments = Payments(database, calls, vault, clock, debtors, events, settings.request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
     redirects = Redirects(
         database,
@@ -128,30 +145,72 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
         database=database,
         tenants=Tenants(database),
         tenant_administration=TenantAdministration(database, master),
-        users=Users(database, master, passwords),
+        users=Users(database, master, passwords, refreshing),
         tokens=Tokens(database, passwords),
         encryption=encryption,
-        housekeeping=Housekeeping(database),
+        housekeeping=Housekeeping(database, refreshing),
         providers=providers,
         accesses=accesses,
         transactions=Transactions(database, clock, tagging),
         transaction_tagging=tagging,
         analyses=Analyses(database, clock, tagging),
-        fetching=Fetching(database, calls, vault, clock, results),
+        imports=Imports(database, clock, tagging),
+        fetching=Fetching(database, calls, vault, clock, results, refreshing),
         consents=consents,
         redirects=redirects,
         payments=payments,
         payment_drafts=drafts,
+        refreshing=refreshing,
+        operators=Operators(database),
+        ops=Ops(database, clock),
+        workers=Workers(database),
+        events=events,
+        webhooks=Webhooks(database, vault, webhook_calls),
+        deliveries=make_deliveries(settings, database, vault, webhook_calls),
     )
 
 
+def make_deliveries(settings: Settings, database: Database, vault: Vault, calls: WebhookCalls) -> Deliveries:
+    urls = Urls(settings.base_url)
+    return Deliveries(database, vault, calls, lambda one, tenant: encode_notification(one, tenant, urls))
+
+
 def make_registry(settings: Settings) -> Registry:
-    """The connectors that are enabled here."""
+    """The connectors that are enabled here: each needs something of its own to be of any use."""
     assert settings.database_url is not None
-    if not settings.demo_bank:
-        return Registry([])
-    memory = DemoBankMemory(settings.database_url, f"{settings.base_url}/demobank/confirm")
-    return Registry([DemoConnector(memory, settings.demo_slow_seconds)])
+    own_banks = read_own_banks(settings.banks)
+    connectors: list[Connector] = []
+    if settings.demo_bank:
+        memory = DemoBankMemory(settings.database_url, f"{settings.base_url}/demobank/confirm")
+        connectors.append(DemoConnector(memory, settings.demo_slow_seconds))
+    if settings.fints_product_id is not None:
+        from kontor.connectors.fints import FintsConnector, find_fints_bank
+
+        connectors.append(FintsConnector(find_fints_bank, settings.fints_product_id, settings.bank_authorities))
+    if any(one.xs2a for one in own_banks.values()):
+        connectors.append(_make_xs2a(settings, own_banks))
+    if settings.statements is not None:
+        from kontor.connectors.files import FilesConnector
+
+        connectors.append(FilesConnector(settings.statements))
+    return Registry(connectors)
+
+
+def _make_xs2a(settings: Settings, own_banks: Mapping[str, OwnBank]) -> Connector:
+    from kontor.connectors.xs2a import Xs2aConnector, Xs2aSettings, read_profile
+
+    try:
+        profiles = {code: read_profile(one.xs2a, code) for code, one in own_banks.items() if one.xs2a}
+    except ValueError as error:
+        raise OwnBanksError(f"KONTOR_BANKS: {error}") from None
+    certificates = Xs2aSettings(
+        certificate_file=settings.xs2a_certificate,
+        key_file=settings.xs2a_key,
+        seal_certificate_file=settings.xs2a_seal_certificate,
+        seal_key_file=settings.xs2a_seal_key,
+        ca_file=settings.bank_authorities,
+    )
+    return Xs2aConnector(lambda provider: profiles.get(provider.bank_code or ""), certificates)
 
 
 def create_app() -> "ASGIApp":

@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from kontor.domain.clocks import read_fast_clock
 from kontor.domain.secrets import Secret
 
 PREFIX = "KONTOR_"
@@ -61,9 +62,33 @@ class Settings:
     log_format: str = setting("json", "json for machines, text for people")
     bank_seconds: int = setting(600, "time limit of one step with a bank")
     demo_bank: bool = setting(True, "offer the demo bank, with its people and its own confirmation page")
+    banks: Path | None = setting(
+        None, "TOML file with banks, their addresses and ways to them: docs/guides/real-banks.md"
+    )
+    fints_product_id: str | None = setting(
+        None, "registration of this product for FinTS; without it no bank is reached that way"
+    )
+    bank_authorities: Path | None = setting(
+        None, "PEM file of authorities to trust in connections to banks instead of the system's, for a test bank"
+    )
+    xs2a_certificate: Path | None = setting(None, "PEM file of the certificate (QWAC) for connections to XS2A banks")
+    xs2a_key: Path | None = setting(None, "PEM file of its private key")
+    xs2a_seal_certificate: Path | None = setting(None, "PEM file of the certificate (QSealC) that signs XS2A messages")
+    xs2a_seal_key: Path | None = setting(None, "PEM file of its private key")
+    statements: Path | None = setting(
+        None, "folder below which customers' statement files lie, a folder each; without it there is no files connector"
+    )
     demo_slow_seconds: int = setting(200, "how long the demo bank takes to answer the login test_slow")
     today: date | None = setting(
         None, "business date to start from, for demos and tests; tokens and logs keep real time"
+    )
+    allow_loopback: bool = setting(
+        False, "webhooks may lead to this machine itself, also by http and to any port, for local trials"
+    )
+    clock: str | None = setting(
+        None,
+        "for simulations only: business clock that runs fast, as start instant, factor and real start in epoch"
+        " seconds, joined by @",
     )
     demo: bool = setting(False, "set by `kontor demo`: lists banks without a connector, allows any Customer-IP-Address")
 
@@ -74,6 +99,8 @@ class Settings:
             raise SettingError("KONTOR_LOG_LEVEL must be debug, info, warning or error")
         if self.log_format not in ("json", "text"):
             raise SettingError("KONTOR_LOG_FORMAT must be json or text")
+        if self.clock is not None:
+            _check_clock(self.clock, self.today)
         for name in ("pool_size", "request_seconds"):
             if getattr(self, name) < 1:
                 raise SettingError(f"{PREFIX}{name.upper()} must be 1 or more")
@@ -125,6 +152,18 @@ def describe_settings() -> list[tuple[str, str, str]]:
         shown = {None: "", (): "", True: "true", False: "false"}.get(default, str(default))  # type: ignore[arg-type]
         rows.append((PREFIX + one.name.upper(), shown, one.metadata["help"]))
     return rows
+
+
+def _check_clock(text: str, today: date | None) -> None:
+    if today is not None:
+        raise SettingError("KONTOR_CLOCK and KONTOR_TODAY cannot be used together")
+    try:
+        read_fast_clock(text)
+    except ValueError:
+        raise SettingError(
+            "KONTOR_CLOCK must be a start instant, a factor and epoch seconds, such as"
+            " 2026-10-20T00:00:00+00:00@300@1795000000"
+        ) from None
 
 
 def _is_address(text: str) -> bool:

@@ -28,14 +28,15 @@ _SECRET_NAME = re.compile(
 )
 # What is recognised as a secret wherever it stands, in texts and tracebacks too.
 _SECRET_TEXTS = (
-    (re.compile(r"(kontor_(?:at|key)_)[\w-]+"), r"\1" + MASK),
+    (re.compile(r"(kontor_(?:at|key|op)_)[\w-]+"), r"\1" + MASK),
+    (re.compile(r"(whsec_)[\w+/=-]+"), r"\1" + MASK),
     (re.compile(r"\b(Bearer|Basic)\s+[\w.~+/=-]{8,}", re.IGNORECASE), r"\1 " + MASK),
     (re.compile(r"(://[^:/@\s]+:)[^@/\s]+@"), r"\1" + MASK + "@"),
     (re.compile(r"\b(password|client_secret|access_token)=(?:'[^']*'|[^\s&'\"]+)", re.IGNORECASE), r"\1=" + MASK),
 )
 
 # None of the patterns above matches a text without one of these, and most texts have none.
-_SUSPICIOUS_TEXT = re.compile(r"kontor_|bearer|basic|://|=", re.IGNORECASE)
+_SUSPICIOUS_TEXT = re.compile(r"kontor_|whsec_|bearer|basic|://|=", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1024)

@@ -18,6 +18,7 @@ TABLES = (
     "positions",
     "push_batches",
     "fetches",
+    "unattended_calls",
     "dialogues",
     "payments",
     "payment_fingerprints",
@@ -31,6 +32,7 @@ NAMES_THE_USER = (
     re.compile(r"\buser_id\s*=\s*(%|\$\d|[a-z]+\.user_id)", re.IGNORECASE),  # a condition, or a join on it
     re.compile(r"\b(insert\s+into|copy)\s+\w+(\s+as\s+\w+)?\s*\([^)]*(\buser_id\b|\{\})", re.IGNORECASE),  # a value
 )
+OPERATORS = "operators look at everybody's, and a tenant's client at those of its tenant; no content, only states"
 # Background work acts for nobody in particular: it gets ids from rows of our own, never from a caller.
 ALLOWED = {
     "fetches.find_fetch": "a worker has only the job's id, and takes the user from the row",
@@ -39,8 +41,13 @@ ALLOWED = {
     "fetches.finish_fetch": "by the worker that holds the lease",
     "fetches.list_abandoned": "the reaper looks at everybody's",
     "fetches.put_back": "the reaper, on rows that it has locked",
-    "fetches.interrupt_fetch": "the reaper, on rows that it has locked",
+    "fetches.interrupt_fetches": "the reaper, on rows that it has locked",
+    "fetches.skip_fetch": "by the worker that holds the lease",
+    "fetches.take_back": "by the worker that holds the lease",
     "fetches.delete_old_fetches": "housekeeping",
+    "refreshes.LOCK_DUE": "workers look at everybody's, and take the user from the row",
+    "refreshes.pause_credential_set": "credentials that a bank refused are refused for everybody who has them",
+    "refreshes.delete_old_calls": "housekeeping",
     "accesses.list_expired": "housekeeping; it deletes what it finds by user and id",
     "dialogues.delete_old_dialogues": "housekeeping",
     "payments.list_orphaned": "the reaper looks at everybody's; it closes what it finds by user and id",
@@ -51,6 +58,20 @@ ALLOWED = {
     "verifications.delete_old_verifications": "housekeeping",
     "analyses.delete_old_answers": "housekeeping",
     "system_keys.forget_all_secrets": "the operator, when the master key is lost",
+    "ops.EVERYBODYS": OPERATORS,
+    "ops.OF_TENANT": OPERATORS,
+    "ops.PAUSED": OPERATORS,
+    "ops.count_accesses": OPERATORS,
+    "ops.list_users": OPERATORS,
+    "ops_refreshes.COUNT_FAILING": OPERATORS,
+    "ops_refreshes.COUNT_OPEN": OPERATORS,
+    "ops_refreshes.COUNT_OUTCOMES": OPERATORS,
+    "ops_refreshes.COUNT_PAUSED": OPERATORS,
+    "ops_refreshes.COUNT_SCHEDULE": OPERATORS,
+    "ops_refreshes.COUNT_TENANTS_OUTCOMES": OPERATORS,
+    "ops_refreshes.LIST_FAILED": OPERATORS,
+    "ops_refreshes.LIST_OPEN": OPERATORS,
+    "ops_refreshes.LIST_SCHEDULE": OPERATORS,
 }
 
 

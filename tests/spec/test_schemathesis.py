@@ -38,9 +38,13 @@ async def configuration(tmp_path, shared, standing_services):
     body = {"username": f"schemathesis {uuid4()}", "password": "schemathesis"}
     answer = shared.http.post(f"{shared.url}/users", json=body, headers=shared.as_admin)
     reference = answer.headers["location"].rpartition("/")[2]
+    body = {"url": "https://93.184.215.14/hook"}
+    webhook = shared.http.post(f"{shared.url}/webhooks", json=body, headers=shared.as_admin)
     key = await standing_services.tokens.create_api_key(shared.name, "app", "anna", None)
+    _, token = await standing_services.operators.create_operator(f"schemathesis-{uuid4()}", 1)
     file = tmp_path / "schemathesis.toml"
     values = {
+        "auth.openapi.operatorToken": {"bearer": token.reveal()},
         "auth.openapi.clientToken": {"bearer": shared.client_token()},
         "auth.openapi.userToken": {"bearer": shared.user_token()},
         "auth.openapi.clientLogin": {"username": shared.admin[0], "password": shared.admin[1]},
@@ -50,6 +54,7 @@ async def configuration(tmp_path, shared, standing_services):
             '"path.client-name"': "app",
             '"path.role-name"': "customer",
             '"path.user-reference"': reference,
+            '"path.webhook-id"': webhook.json()["id"],
         },
     }
     lines = []
@@ -80,5 +85,15 @@ def test_server_keeps_every_promise_of_its_document(server, configuration):
 
 
 @pytest.mark.timeout(150)
+def test_what_operators_see_keeps_its_promises(server, configuration):
+    run(configuration, server, STRICT_CHECKS, "--include-tag", "Operating")
+
+
+@pytest.mark.timeout(150)
 def test_tolerant_operations_keep_their_promises_too(server, configuration):
     run(configuration, server, CHECKS, "--include-operation-id-regex", "|".join(TOLERANT))
+
+
+@pytest.mark.timeout(150)
+def test_webhook_operations_keep_their_promises(server, configuration):
+    run(configuration, server, STRICT_CHECKS, "--include-tag", "Webhooks")

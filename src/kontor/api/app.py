@@ -13,7 +13,16 @@ from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import ASGIApp
 
-from kontor.api import ai_v1, health, management_v1, oauth2, providers_v2, tags_v1  # noqa: F401 (declares the operations)
+from kontor.api import (  # noqa: F401 (declares the operations)
+    ai_v1,
+    health,
+    management_v1,
+    oauth2,
+    ops_v1,
+    providers_v2,
+    tags_v1,
+    webhooks_v1,
+)
 from kontor.api.answers import JSON, PROBLEM_JSON, Answer, HttpError
 from kontor.api.auth import authenticate, find_address
 from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
@@ -36,6 +45,8 @@ from kontor.api.errors import answer_error
 from kontor.api.operations import OPERATIONS, Call, Operation
 from kontor.api.tracing import make_tracing
 from kontor.config import Settings
+from kontor.domain.operators import Operator
+from kontor.domain.principals import Principal
 from kontor.services.bundle import Services
 from kontor.wire.urls import Urls
 
@@ -120,16 +131,20 @@ class Runner:
         scope["kontor.operation"] = operation.id
         if operation.retired_on is not None and operation.retired_on <= datetime.now(UTC).date():
             raise HttpError(410, f"This operation was retired on {operation.retired_on}.")
-        principal = None
+        bearer: Principal | Operator | None = None
         if operation.security.is_bearer:
-            principal = await authenticate(operation, request, self.services.tokens)
-            scope["kontor.tenant"] = principal.tenant_name
-            scope["kontor.client"] = principal.client_name
+            bearer = await authenticate(operation, request, self.services)
+        urls = self.urls
+        if isinstance(bearer, Principal):
+            scope["kontor.tenant"] = bearer.tenant_name
+            scope["kontor.client"] = bearer.client_name
+            urls = self.urls if bearer.is_regulated else self.redirect_urls
+        elif bearer is not None:
+            scope["kontor.client"] = f"operator {bearer.name}"
         if operation.success.media_type == JSON and not operation.is_forgiving:
             _check_accept(find_accept(request.scope))
         address = find_address(request, self.settings.trusted_proxies)
-        urls = self.urls if principal is None or principal.is_regulated else self.redirect_urls
-        call = Call(operation, request, self.services, self.settings, urls, principal, address)
+        call = Call(operation, request, self.services, self.settings, urls, bearer, address)
         if not operation.is_oauth:
             call.query_values()  # repeated parameters are refused everywhere, also where none is read
         answer = await operation.handler(call)

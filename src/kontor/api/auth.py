@@ -10,14 +10,19 @@ from litestar import Request
 
 from kontor.api.answers import HttpError
 from kontor.api.operations import Operation, Security
+from kontor.domain.operators import Operator
 from kontor.domain.principals import Principal
 from kontor.domain.secrets import Secret
-from kontor.services.tokens import ClientLogin, Tokens
+from kontor.services.bundle import Services
+from kontor.services.operators import TOKEN_PREFIX as OPERATOR_PREFIX
+from kontor.services.tokens import ClientLogin
 
 REALM = 'realm="kontor"'
 
 
-async def authenticate(operation: Operation, request: Request[Any, Any, Any], tokens: Tokens) -> Principal:
+async def authenticate(
+    operation: Operation, request: Request[Any, Any, Any], services: Services
+) -> Principal | Operator:
     """401 without a bearer token; 403 with one that is invalid, or may not do this."""
     header = single_header(request, "authorization")
     query = request.scope["query_string"].decode("latin-1")
@@ -26,12 +31,18 @@ async def authenticate(operation: Operation, request: Request[Any, Any, Any], to
     scheme, _, token = (header or "").partition(" ")
     if scheme.lower() != "bearer":
         raise HttpError(401, "Send the header Authorization: Bearer <token>.", {"WWW-Authenticate": f"Bearer {REALM}"})
-    principal = await tokens.authenticate(token.strip())
-    if principal is None:
+    token = token.strip()
+    bearer: Principal | Operator | None
+    if operation.security.admits_operators and token.startswith(OPERATOR_PREFIX):
+        bearer = await services.operators.authenticate(token)
+    else:
+        bearer = await services.tokens.authenticate(token)
+    if bearer is None:
         challenge = f'Bearer {REALM}, error="invalid_token"'
         raise HttpError(403, "The token is invalid, expired or revoked.", {"WWW-Authenticate": challenge})
-    _check_scope(operation, principal)
-    return principal
+    if isinstance(bearer, Principal):
+        _check_scope(operation, bearer)
+    return bearer
 
 
 def _check_scope(operation: Operation, principal: Principal) -> None:
@@ -40,6 +51,10 @@ def _check_scope(operation: Operation, principal: Principal) -> None:
         raise _insufficient("This needs a user's token; a client's token was sent.", wanted)
     if operation.security is Security.CLIENT_TOKEN and principal.is_user:
         raise _insufficient("This needs a client's token; a user's token was sent.", wanted)
+    if operation.security is Security.OPERATOR_TOKEN:
+        raise _insufficient("This needs an operator's token.", wanted)
+    if operation.security is Security.OPERATOR_OR_CLIENT_TOKEN and principal.is_user:
+        raise _insufficient("This needs an operator's or a client's token; a user's token was sent.", wanted)
     if wanted is not None and wanted not in principal.scopes:
         raise _insufficient(f"The token lacks the scope {wanted}.", wanted)
 

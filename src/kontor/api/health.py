@@ -41,4 +41,4 @@ async def metrics(call: Call) -> Answer:
         sent = (call.header("authorization") or "").removeprefix("Bearer ")
         if not hmac.compare_digest(sent.encode(), token.reveal().encode()):
             raise HttpError(401, "Send the metrics token.", {"WWW-Authenticate": "Bearer"})
-    return Answer(200, render_metrics(), METRICS_TYPE)
+    return Answer(200, await render_metrics(call.services.ops.figures), METRICS_TYPE)

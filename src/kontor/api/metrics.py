@@ -1,10 +1,20 @@
 """Prometheus metrics. With several processes they meet in a folder that `PROMETHEUS_MULTIPROC_DIR` names."""
 
 import os
+from collections.abc import Iterable
 from functools import lru_cache
 
+import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
-from prometheus_client.registry import REGISTRY
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import REGISTRY, Collector
+from psycopg import Error
+from psycopg_pool import PoolTimeout
+
+from kontor.services.ops_figures import OpsFigures, RefreshFigures, SystemFigures
+from kontor.storage.ops_webhooks import DeliveryCounts
+
+log = structlog.get_logger(__name__)
 
 REQUESTS = Counter("kontor_requests_total", "Requests answered", ["operation", "method", "status"])
 SECONDS = Histogram(
@@ -21,9 +31,87 @@ def find_metrics(operation: str, method: str, status: int) -> tuple[Counter, His
     return REQUESTS.labels(operation, method, status), SECONDS.labels(operation)
 
 
-def render_metrics() -> bytes:
+async def render_metrics(figures: OpsFigures) -> bytes:
+    """What this service has answered, and the state of the whole, which every process tells alike."""
+    registry = CollectorRegistry()
+    registry.register(await _read_state(figures))
+    return _render_requests() + generate_latest(registry)
+
+
+def _render_requests() -> bytes:
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         registry = CollectorRegistry()
         multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return generate_latest(registry)
     return generate_latest(REGISTRY)
+
+
+class _State(Collector):
+    def __init__(self, families: Iterable[GaugeMetricFamily]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        return self._families
+
+
+async def _read_state(figures: OpsFigures) -> _State:
+    """Without a database the rest is still worth telling."""
+    is_up = _gauge("kontor_database_up", "Whether the database answers")
+    try:
+        refreshes = await figures.count_refreshes(None)
+        deliveries = await figures.count_deliveries(None)
+        system = await figures.count_system()
+    except (Error, PoolTimeout, TimeoutError, OSError) as error:
+        log.warning("metrics.incomplete", reason=type(error).__name__)
+        is_up.add_metric([], 0)
+        return _State([is_up])
+    is_up.add_metric([], 1)
+    return _State([is_up, *_show_refreshes(refreshes), _show_deliveries(deliveries), *_show_system(system)])
+
+
+def _gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, labels=labels)
+
+
+def _show_refreshes(figures: RefreshFigures) -> list[GaugeMetricFamily]:
+    counts = figures.counts
+    states = _gauge("kontor_refreshes", "Accesses by state of their background refresh", "state")
+    for name, count in (
+        ("due", counts.due),
+        ("late", counts.late),
+        ("running", counts.running),
+        ("failing", counts.failing),
+        ("paused", sum(counts.paused.values())),
+    ):
+        states.add_metric([name], count)
+    paused = _gauge("kontor_refreshes_paused", "Accesses that are not refreshed until their user acts", "reason")
+    for reason in ("SCA", "CREDENTIALS"):
+        paused.add_metric([reason.lower()], counts.paused.get(reason, 0))
+    outcomes = _gauge("kontor_refresh_outcomes_24h", "How the fetches of the last 24 hours ended", "outcome")
+    for state in ("DONE", "FAILED", "INTERRUPTED", "SKIPPED", "WAITING"):
+        outcomes.add_metric([state.lower()], figures.outcomes.get(state, 0))
+    oldest = _gauge("kontor_refresh_delay_seconds", "How long the refresh that is due longest has been due")
+    delay = 0.0 if counts.oldest_due_at is None else (figures.at - counts.oldest_due_at).total_seconds()
+    oldest.add_metric([], delay)
+    return [states, paused, outcomes, oldest]
+
+
+def _show_deliveries(counts: DeliveryCounts) -> GaugeMetricFamily:
+    deliveries = _gauge(
+        "kontor_webhook_deliveries", "Notifications that wait, and those discarded in the last 24 hours", "state"
+    )
+    deliveries.add_metric(["pending"], counts.pending)
+    deliveries.add_metric(["discarded"], counts.discarded)
+    return deliveries
+
+
+def _show_system(figures: SystemFigures) -> list[GaugeMetricFamily]:
+    outages = _gauge("kontor_provider_outages", "Providers that are down")
+    outages.add_metric([], figures.outages)
+    jobs = _gauge("kontor_jobs", "Jobs in the queue; failed ones are held", "entrypoint", "status")
+    for one in figures.jobs:
+        jobs.add_metric([one.entrypoint, one.status], one.count)
+    workers = _gauge("kontor_workers", "Workers at work, and those gone without a word in the last hour", "state")
+    workers.add_metric(["alive"], figures.workers_alive)
+    workers.add_metric(["dead"], figures.workers_dead)
+    return [outages, jobs, workers]

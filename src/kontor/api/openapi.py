@@ -21,6 +21,7 @@ TAGS = {
     "Providers": "Banks, and what they ask their users for.",
     "Customer": "Accesses, products, transactions, positions and consents of the token's user.",
     "Payments": "Transfers from the accounts of the token's user, their authentication and their outcome.",
+    "Operating": "What an operator sees: of all tenants with an operator's token, of its own with a client's.",
     "Health": "For machines that watch.",
 }
 
@@ -100,7 +101,9 @@ def _describe(one: Operation) -> dict[str, Any]:
     if parameters:
         described["parameters"] = parameters
     if one.body is not None:
-        described["requestBody"] = {"required": True, "content": {one.body_media_type: {"schema": _schema(one.body)}}}
+        content: dict[str, Any] = {one.body_media_type: {"schema": _schema(one.body)}}
+        content |= {name: {"schema": {"type": "string", "format": "binary"}} for name in one.file_types}
+        described["requestBody"] = {"required": True, "content": content}
     described["responses"] = _responses(one)
     return described
 
@@ -213,6 +216,10 @@ def _security(one: Operation) -> list[dict[str, list[str]]]:
         case Security.ANY_TOKEN:
             scopes = [one.scope] if one.scope else []
             return [{"clientToken": scopes}, {"userToken": scopes}]
+        case Security.OPERATOR_TOKEN:
+            return [{"operatorToken": []}]
+        case Security.OPERATOR_OR_CLIENT_TOKEN:
+            return [{"operatorToken": []}, {"clientToken": [one.scope] if one.scope else []}]
 
 
 def _security_schemes() -> dict[str, Any]:
@@ -222,6 +229,7 @@ def _security_schemes() -> dict[str, Any]:
     return {
         "clientLogin": {"type": "http", "scheme": "basic", "description": "client username (tenant/client) and secret"},
         "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-KEY"},
+        "operatorToken": {"type": "http", "scheme": "bearer", "description": "from `kontor operator create`"},
         "clientToken": {"type": "oauth2", "flows": {"clientCredentials": flow(scopes.ALL_SCOPES)}},
         "userToken": {"type": "oauth2", "flows": {"password": flow(scopes.USER_SCOPES)}},
     }

@@ -17,6 +17,7 @@ from litestar import Request
 from kontor.api.answers import JSON, Answer, HttpError
 from kontor.api.bodies import convert_query, decode_json, decode_json_map, parse_pairs, read_body
 from kontor.config import Settings
+from kontor.domain.operators import Operator
 from kontor.domain.principals import Principal
 from kontor.services.bundle import Services
 from kontor.wire.urls import Urls
@@ -36,10 +37,16 @@ class Security(Enum):
     CLIENT_TOKEN = "client token"  # noqa: S105
     USER_TOKEN = "user token"  # noqa: S105
     ANY_TOKEN = "any token"  # noqa: S105
+    OPERATOR_TOKEN = "operator token"  # noqa: S105
+    OPERATOR_OR_CLIENT_TOKEN = "operator or client token"  # noqa: S105
 
     @property
     def is_bearer(self) -> bool:
-        return self in (Security.CLIENT_TOKEN, Security.USER_TOKEN, Security.ANY_TOKEN)
+        return self not in (Security.NONE, Security.BASIC, Security.API_KEY)
+
+    @property
+    def admits_operators(self) -> bool:
+        return self in (Security.OPERATOR_TOKEN, Security.OPERATOR_OR_CLIENT_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,7 @@ class Operation:
     headers: dict[str, str] = field(default_factory=dict)
     body: Any = None
     body_media_type: str = JSON
+    file_types: tuple[str, ...] = ()  # of files that are taken instead of the body
     is_bulk: bool = False
     is_oauth: bool = False
     is_forgiving: bool = False  # answers success to whatever is sent
@@ -120,7 +128,7 @@ def operation(
 class Call:
     """One request to one operation, as its handler sees it."""
 
-    __slots__ = ("_principal", "_query", "address", "operation", "request", "services", "settings", "urls")
+    __slots__ = ("_bearer", "_query", "address", "operation", "request", "services", "settings", "urls")
 
     def __init__(
         self,
@@ -129,7 +137,7 @@ class Call:
         services: Services,
         settings: Settings,
         urls: Urls,
-        principal: Principal | None,
+        bearer: Principal | Operator | None,
         address: str,
     ) -> None:
         self.operation = operation
@@ -138,13 +146,18 @@ class Call:
         self.settings = settings
         self.urls = urls
         self.address = address
-        self._principal = principal
+        self._bearer = bearer
         self._query: dict[str, str] | None = None
 
     @property
     def principal(self) -> Principal:
-        assert self._principal is not None, "the operation declares no bearer token"
-        return self._principal
+        assert isinstance(self._bearer, Principal), "the operation declares no token of a client or user"
+        return self._bearer
+
+    @property
+    def operator(self) -> Operator | None:
+        """None for others that the operation admits."""
+        return self._bearer if isinstance(self._bearer, Operator) else None
 
     def path(self, name: str) -> str:
         """A name with a NUL names no object: the database could not even be asked for it."""
@@ -172,10 +185,13 @@ class Call:
     def query(self, expected: type[T]) -> T:
         return convert_query(self.query_values(), expected)
 
+    @property
+    def content_type(self) -> str:
+        return (self.header("content-type") or "").partition(";")[0].strip().lower()
+
     async def read_body(self) -> bytes:
         """The body, after its content type was checked."""
-        declared = self.header("content-type")
-        if declared is None or declared.partition(";")[0].strip().lower() != self.operation.body_media_type:
+        if self.content_type not in (self.operation.body_media_type, *self.operation.file_types):
             raise HttpError(415, f"Send Content-Type: {self.operation.body_media_type}.")
         limit = self.settings.max_bulk_body_bytes if self.operation.is_bulk else self.settings.max_body_bytes
         return await read_body(self.request.receive, self.header("content-length"), limit)

@@ -16,6 +16,7 @@ OK, REFUSED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 COMMANDS = {
     "demo": ("kontor.cli.demo:demo", "Start everything, with two tenants to try. Ctrl-C stops it all."),
+    "demobank": ("kontor.cli.demobank:demobank", "Serve the demo bank to banking clients. Ctrl-C stops it."),
     "serve": ("kontor.cli.processes:serve", "Serve the API. The database must have been migrated."),
     "worker": ("kontor.cli.processes:worker", "Run a worker: background refresh, webhooks, housekeeping."),
     "migrate": ("kontor.cli.processes:migrate", "Bring the database to this version. Safe to repeat."),
@@ -29,8 +30,11 @@ COMMANDS = {
     "key": ("kontor.cli.keys:key", "Keys of tenants, and the master key."),
     "evaluate": ("kontor.cli.evaluation:evaluate", "Score the tagger on labelled transactions."),
     "explain": ("kontor.cli.evaluation:explain", "Show what a transaction is taken for, and why."),
+    "import": ("kontor.cli.imports:import_statements", "Import statement files of a bank into a user's accounts."),
     "export-case": ("kontor.cli.cases:export_case", "Print a user's data as an anonymised golden case."),
     "retag": ("kontor.cli.retagging:retag", "Tag everybody's transactions anew, after the tagger has changed."),
+    "refresh": ("kontor.cli.refreshing:refresh", "Background refresh: what is due, running, late, failing, paused."),
+    "operator": ("kontor.cli.operators:operator", "Operators: tokens that see the state of every tenant."),
     "audit": ("kontor.cli.audit:audit", "The audit trail: read it, prove that it is whole."),
 }
 
@@ -74,6 +78,7 @@ def explain(error: Exception) -> str | None:
     from psycopg import Error, OperationalError, ProgrammingError
     from psycopg.errors import InsufficientPrivilege
 
+    from kontor.connectors.catalogue.own_banks import OwnBanksError
     from kontor.storage.database import UnsafeDatabaseError
     from kontor.storage.embedded_host import EmbeddedError
     from kontor.storage.keys import KeyUnusableError
@@ -82,7 +87,7 @@ def explain(error: Exception) -> str | None:
     match error:
         case InvalidError():
             return f"{error}."
-        case KontorError() | SettingError() | EmbeddedError() | KeyUnusableError():
+        case KontorError() | SettingError() | OwnBanksError() | EmbeddedError() | KeyUnusableError():
             return str(error)
         case MigrationError() | UnsafeDatabaseError():
             return str(error)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from kontor.cli.output import errors, say
-from kontor.cli.processes import refuse_used_port
+from kontor.cli.processes import AllowLoopback, refuse_used_port
 from kontor.config import Settings, read_settings
 from kontor.domain.errors import ConflictError
 
@@ -33,11 +33,15 @@ def demo(
     port: Annotated[int, Parameter(help="Port of the API.")] = 8080,
     data: Annotated[Path | None, Parameter(help="Folder for the database and demo.json.")] = None,
     today: Annotated[date | None, Parameter(help="Run at another date.", show_default=False)] = None,
+    allow_loopback: AllowLoopback = False,
 ) -> int:
     """Start everything, with two tenants to try: PostgreSQL, the API and a worker. Ctrl-C stops it all."""
     from kontor.storage.embedded import EmbeddedPostgres
 
-    settings = read_settings(data=data, base_url=f"http://{HOST}:{port}", today=today, demo=True)
+    base_url = f"http://{HOST}:{port}"
+    settings = read_settings(
+        data=data, base_url=base_url, today=today, demo=True, allow_loopback=allow_loopback or None
+    )
     settings = replace(settings, data=settings.data.resolve(), database_url=None)
     stopping = Stopping()
     with _only_one(settings.data):

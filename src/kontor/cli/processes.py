@@ -18,6 +18,10 @@ from kontor.domain.errors import ConflictError
 
 GRACE_SECONDS = 30
 
+AllowLoopback = Annotated[
+    bool, Parameter(negative="", help="Webhooks may lead to this machine itself, for local trials.")
+]
+
 # Granian's own messages pass through our log, in its format and with its masks.
 GRANIAN_LOGS = {
     "loggers": {
@@ -31,7 +35,8 @@ def serve(
     *,
     host: Annotated[str, Parameter(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, Parameter(help="Port to listen on.")] = 8080,
-    workers: Annotated[int, Parameter(help="API processes.")] = 1,
+    workers: Annotated[int, Parameter(help="API processes that share the port; about one per core.")] = 1,
+    allow_loopback: AllowLoopback = False,
 ) -> None:
     """Serve the API. The database must have been migrated."""
     from kontor.bootstrap import end_with_parent, with_database
@@ -39,7 +44,7 @@ def serve(
 
     if workers < 1:
         raise ConflictError("--workers must be 1 or more.")
-    settings = read_settings()
+    settings = read_settings(allow_loopback=allow_loopback or None)
     configure_logs(settings.log_level, settings.log_format)
     end_with_parent(settings.parent_pid)
     refuse_used_port(host, port)
@@ -97,12 +102,12 @@ def refuse_used_port(host: str, port: int, patience_seconds: float = 0) -> None:
             time.sleep(0.1)
 
 
-def worker() -> None:
+def worker(*, allow_loopback: AllowLoopback = False) -> None:
     """Run a worker: it fetches from banks, takes over from dead workers, and cleans up."""
     from kontor.bootstrap import create_worker, end_with_parent, with_database
     from kontor.logs import configure_logs
 
-    settings = read_settings()
+    settings = read_settings(allow_loopback=allow_loopback or None)
     configure_logs(settings.log_level, settings.log_format)
     end_with_parent(settings.parent_pid)
     with with_database(settings) as ready:
@@ -125,12 +130,20 @@ def _refuse_unusable(settings: Settings) -> None:
     asyncio.run(try_out())
 
 
-def migrate() -> None:
-    """Bring the database to this version. Safe to repeat, and from several places at once."""
+def migrate(
+    *,
+    alone: Annotated[
+        bool, Parameter(negative="", help="All other processes are stopped: apply also what would break older ones.")
+    ] = False,
+) -> None:
+    """Bring the database to this version. Safe to repeat, from several places at once, and while others work."""
     from kontor.bootstrap import migrate_database, with_database
+    from kontor.logs import configure_logs
 
-    with with_database(read_settings()) as ready:
-        applied = migrate_database(ready)
+    settings = read_settings()
+    configure_logs(settings.log_level, settings.log_format)
+    with with_database(settings) as ready:
+        applied = migrate_database(ready, is_alone=alone)
     for one in applied:
         say(f"applied {one.version:04} {one.name}")
     if not applied:

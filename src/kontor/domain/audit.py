@@ -55,10 +55,14 @@ def hash_entry(previous: bytes, chain: UUID, serial: int, at: datetime, entry: A
     return digest.digest()
 
 
-def find_break(entries: Iterable[ChainedEntry]) -> ChainedEntry | None:
-    """The first entry of a chain, in order, that does not follow from the ones before it."""
-    previous = FIRST_HASH
-    for serial, one in enumerate(entries, 1):
+def find_break(
+    entries: Iterable[ChainedEntry], previous: bytes = FIRST_HASH, first_serial: int = 1
+) -> ChainedEntry | None:
+    """The first entry of a chain, in order, that does not follow from the ones before it.
+
+    A part of a chain is checked with the hash of the entry before it and its own first serial.
+    """
+    for serial, one in enumerate(entries, first_serial):
         if one.serial != serial or one.hash != hash_entry(previous, one.chain, one.serial, one.at, one.entry):
             return one
         previous = one.hash

@@ -26,6 +26,8 @@ class LoginField:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
+    """`connector` is how it is reached, or would be; `ways` are all that are enabled here, the preferred one first."""
+
     id: UUID
     name: str
     connector: str
@@ -38,3 +40,4 @@ class Provider:
     login_hint: str | None = None
     is_consumer_relevant: bool = True
     address: str | None = None
+    ways: tuple[str, ...] = ()

@@ -11,12 +11,20 @@ from pgqueuer import Job, PgQueuer, RetryRequested
 from kontor.services.bundle import Services
 from kontor.services.correlation import correlation_id
 from kontor.services.fetching import Outcome
-from kontor.storage.queue import FETCH, RETAG
+from kontor.storage.queue import DELIVER, FETCH, REFRESH, RETAG
 
 log = structlog.get_logger(__name__)
 
+WORKER_ID = uuid4()  # of this process, whatever becomes of its connections
+
 BUSY_SECONDS = 1.0
 REAPER_SECONDS = 5.0
+LOOK_SECONDS = 0.5  # between two looks at what is due
+REPAIR_SECONDS = 60.0
+REFRESHES_AT_ONCE = 24  # of this worker; what somebody waits for comes beside them
+BEAT_SECONDS = 5.0
+DELIVERY_REAPER_SECONDS = 15.0
+DELIVERIES_AT_ONCE = 100  # of all workers together: receivers that hang take nothing from the banks
 
 
 def register_jobs(queuer: PgQueuer, services: Services) -> None:
@@ -24,6 +32,24 @@ def register_jobs(queuer: PgQueuer, services: Services) -> None:
     async def fetch(job: Job) -> None:
         assert job.payload is not None
         if await services.fetching.run(UUID(bytes=job.payload)) is Outcome.BUSY:
+            raise RetryRequested(delay=timedelta(seconds=BUSY_SECONDS), reason="the credentials are in use")
+
+    @queuer.entrypoint(DELIVER, concurrency_limit=DELIVERIES_AT_ONCE, on_failure="hold")
+    async def deliver(job: Job) -> None:
+        assert job.payload is not None
+        correlation_id.set(str(uuid4()))
+        seconds = await services.deliveries.run(UUID(bytes=job.payload))
+        if seconds is not None:
+            raise RetryRequested(delay=timedelta(seconds=seconds), reason="not delivered yet")
+
+    refreshes_at_once = asyncio.Semaphore(REFRESHES_AT_ONCE)
+
+    @queuer.entrypoint(REFRESH, on_failure="hold")
+    async def refresh(job: Job) -> None:
+        assert job.payload is not None
+        async with refreshes_at_once:
+            outcome = await services.fetching.run(UUID(bytes=job.payload))
+        if outcome is Outcome.BUSY:
             raise RetryRequested(delay=timedelta(seconds=BUSY_SECONDS), reason="the credentials are in use")
 
     @queuer.entrypoint(RETAG, concurrency_limit=1)
@@ -44,10 +70,15 @@ def register_jobs(queuer: PgQueuer, services: Services) -> None:
 
 
 async def reap(services: Services) -> None:
-    """Take over what dead workers left behind, every few seconds."""
+    """What a worker does on its own: take over what dead ones left behind, and look for what is due."""
     await asyncio.gather(
         repeat("reaper", REAPER_SECONDS, services.fetching.take_over_abandoned),
+        repeat("refresh", LOOK_SECONDS, services.refreshing.schedule_due),
+        repeat("refresh-repair", REPAIR_SECONDS, services.refreshing.repair_schedule),
+        repeat("consent-warning", REPAIR_SECONDS, services.refreshing.warn_of_consents),
         repeat("payment-recovery", REAPER_SECONDS, services.payments.recovery.recover),
+        repeat("heartbeat", BEAT_SECONDS, lambda: services.workers.beat(WORKER_ID)),
+        repeat("delivery-reaper", DELIVERY_REAPER_SECONDS, services.deliveries.take_over_stranded),
     )
 
 

@@ -5,25 +5,26 @@ import os
 import random
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
 import structlog
 from pgqueuer import PgQueuer
+from pgqueuer.errors import PgqException
 from psycopg import AsyncConnection, Error
 
 from kontor.config import Settings
 from kontor.jobs.queue_driver import TwoLineDriver
-from kontor.jobs.tasks import reap, register_jobs
+from kontor.jobs.tasks import WORKER_ID, reap, register_jobs
 from kontor.services.bundle import Services
-from kontor.storage.database import SESSION_OPTIONS
+from kontor.storage.connections import connect_alone
 
 log = structlog.get_logger(__name__)
 
-RECONNECT_SECONDS = (0.5, 5.0)
+RECONNECT_SECONDS = (0.2, 2.0)
 PROBE_SECONDS = 5  # between two looks at the queue's connection
 SILENCE_SECONDS = 10  # a server that does not answer for so long is given up
 BANK_THREADS = 64  # banks that can be waited for at a time
@@ -35,6 +36,7 @@ class Worker:
         self._settings = settings
         self._open_services = open_services
         self._stopping = asyncio.Event()
+        self._left: dict[asyncio.Task[None], TwoLineDriver] = {}  # queues that lost their connection, with jobs at work
 
     async def run(self) -> None:
         """Until told to stop. A lost database is waited for, never a reason to exit."""
@@ -43,15 +45,31 @@ class Worker:
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self.stop)
         while not self._stopping.is_set():
-            try:
+            with self._outliving():
                 async with self._open_services() as services:
-                    await self._serve_queue(services)
-            except (Error, OSError, TimeoutError, RuntimeError) as error:
-                log.warning("worker.database-lost", reason=f"{type(error).__name__}: {error}")
-            except Exception:
-                log.exception("worker.failed")
+                    await self._serve(services)
             await self._pause()
         log.info("worker.stopped")
+
+    async def _serve(self, services: Services) -> None:
+        """One queue after the other. The services stay: jobs that run when a connection is lost go on with them."""
+        while not self._stopping.is_set():
+            with self._outliving():
+                await self._serve_queue(services)
+            await self._pause()
+        with self._outliving():
+            await asyncio.gather(*[_end(running) for running in list(self._left)])
+        with self._outliving():
+            await services.workers.leave(WORKER_ID)
+
+    @contextmanager
+    def _outliving(self) -> Iterator[None]:
+        try:
+            yield
+        except (Error, OSError, TimeoutError, RuntimeError, PgqException) as error:
+            log.warning("worker.database-lost", reason=f"{type(error).__name__}: {error}")
+        except Exception:
+            log.exception("worker.failed")
 
     def stop(self) -> None:
         self._stopping.set()
@@ -63,18 +81,18 @@ class Worker:
             await asyncio.wait_for(self._stopping.wait(), random.uniform(*RECONNECT_SECONDS))  # noqa: S311
 
     async def _serve_queue(self, services: Services) -> None:
+        assert self._settings.database_url is not None
+        url = self._settings.database_url
         async with AsyncExitStack() as stack:
-            listening = await stack.enter_async_context(await self._connect("kontor queue listener"))
-            working = await stack.enter_async_context(await self._connect("kontor queue"))
-            queuer = PgQueuer(TwoLineDriver(listening, working))
+            listening = await stack.enter_async_context(await connect_alone(url, "kontor queue listener"))
+            working = await stack.enter_async_context(await connect_alone(url, "kontor queue"))
+            driver = TwoLineDriver(listening, working)
+            queuer = PgQueuer(driver)
+            await driver.begin_listening(queuer.channel)
+            for one in self._left.values():
+                one.move_to(working)
             register_jobs(queuer, services)
-            running = asyncio.create_task(
-                queuer.run(
-                    dequeue_timeout=timedelta(seconds=2),
-                    heartbeat_timeout=timedelta(seconds=20),
-                    shutdown_on_listener_failure=True,
-                )
-            )
+            running = asyncio.create_task(_run(queuer))
             reaping = asyncio.create_task(reap(services))
             warming = asyncio.create_task(services.transaction_tagging.warm_up())
             try:
@@ -84,13 +102,22 @@ class Worker:
                 reaping.cancel()
                 warming.cancel()
                 queuer.shutdown.set()
-                await _end(running)
-            running.result()
+                if self._stopping.is_set():
+                    await _end(running)
+                else:
+                    self._leave(running, driver)
+            if running.done():
+                running.result()
 
-    async def _connect(self, name: str) -> AsyncConnection[Any]:
-        assert self._settings.database_url is not None
-        url = self._settings.database_url.reveal()
-        return await AsyncConnection.connect(url, autocommit=True, application_name=name, **SESSION_OPTIONS)
+    def _leave(self, running: asyncio.Task[None], driver: TwoLineDriver) -> None:
+        """Banks that are being asked are asked on, while the queue is taken up again with new connections."""
+        self._left[running] = driver
+        running.add_done_callback(self._forget)
+
+    def _forget(self, running: asyncio.Task[None]) -> None:
+        del self._left[running]
+        if not running.cancelled():
+            running.exception()  # it was told when the connection was lost
 
     async def _watch(self, running: asyncio.Task[None], *connections: AsyncConnection[Any]) -> None:
         """Until the queue ends, we are to stop, or a connection fails.
@@ -113,6 +140,25 @@ class Worker:
                 probe.result()
         finally:
             stopping.cancel()
+
+
+async def _run(queuer: PgQueuer) -> None:
+    """As the library's own `run`, only that jobs at work are not cut off when one of the two parts fails."""
+    parts = [
+        asyncio.create_task(
+            queuer.qm.run(
+                dequeue_timeout=timedelta(seconds=2),
+                heartbeat_timeout=timedelta(seconds=20),
+                shutdown_on_listener_failure=True,
+            )
+        ),
+        asyncio.create_task(queuer.sm.run()),
+    ]
+    for one in parts:
+        one.add_done_callback(lambda _: queuer.shutdown.set())
+    for outcome in await asyncio.gather(*parts, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
 
 
 async def _end(running: asyncio.Task[None]) -> None:

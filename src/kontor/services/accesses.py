@@ -18,6 +18,7 @@ from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
 from kontor.services.encryption import Encryption
 from kontor.services.providers import Providers, find_missing_fields
+from kontor.services.refreshing import Refreshing
 from kontor.services.vault import Vault
 from kontor.storage import accesses, analyses, dialogues, fetches, products, queue, tags
 from kontor.storage.database import Connection, Database
@@ -74,6 +75,7 @@ class Accesses:
         encryption: Encryption,
         vault: Vault,
         clock: Clock,
+        refreshing: Refreshing,
         request_seconds: float,
     ) -> None:
         self._database = database
@@ -81,6 +83,7 @@ class Accesses:
         self._encryption = encryption
         self._vault = vault
         self._clock = clock
+        self._refreshing = refreshing
         self._wait_seconds = max(0.5, request_seconds - WAIT_MARGIN_SECONDS)
 
     # Reading
@@ -137,16 +140,24 @@ class Accesses:
 
     async def add_accesses(
         self, principal: Principal, requests: dict[str, AccessRequest], *, refresh: bool, is_attended: bool
-    ) -> None:
-        """Store all or none, then wait until each bank has named its products, asked for SCA, or refused."""
+    ) -> timedelta | None:
+        """Store all or none, then wait until each bank has named its products, asked for SCA, or refused.
+
+        Banks may be called only so often without the user. Where one was not for that reason, returns how long until
+        all may be.
+        """
         plans = [await self._check(principal, key, request) for key, request in requests.items()]
         started: list[UUID] = []
+        waits: list[timedelta] = []
         async with self._database.transaction() as connection:
             for plan in plans:
-                fetch_id = await self._store(connection, principal, plan, refresh=refresh, is_attended=is_attended)
-                if fetch_id is not None:
-                    started.append(fetch_id)
+                outcome = await self._store(connection, principal, plan, refresh=refresh, is_attended=is_attended)
+                if isinstance(outcome, UUID):
+                    started.append(outcome)
+                elif outcome is not None:
+                    waits.append(outcome)
         await self._wait(user_of(principal), started)
+        return max(waits, default=None)
 
     async def store_access(self, principal: Principal, access_id: str, request: AccessRequest) -> None:
         """Store one access and its credentials, without asking the bank: a consent does that."""
@@ -210,17 +221,24 @@ class Accesses:
 
     async def _store(
         self, connection: Connection, principal: Principal, plan: _Plan, *, refresh: bool, is_attended: bool
-    ) -> UUID | None:
-        """One access with its sealed credentials and, where the bank is to be asked, the fetch and its job."""
+    ) -> UUID | timedelta | None:
+        """One access with its sealed credentials and, where the bank is to be asked, the fetch and its job.
+
+        Returns the fetch, or how long until the bank may be asked without the user.
+        """
         user_id = user_of(principal)
         before = await accesses.find_access(connection, user_id, plan.access_id)
         kept = await self._write(connection, principal, plan)
-        fetch_id = None
+        outcome = None
         if kept is _Kept.NEW or (refresh and kept is _Kept.SAME):
-            fetch_id = await self._start(connection, user_id, plan, is_attended=is_attended, kept=kept)
-        if fetch_id is None and before is not None and before.is_synced and plan.request.is_synced is False:
+            outcome = await self._start(connection, user_id, plan, is_attended=is_attended, kept=kept)
+        is_waiting = isinstance(outcome, UUID)
+        if not is_waiting and before is not None and before.is_synced and plan.request.is_synced is False:
             await accesses.forget_credentials(connection, user_id, plan.access_id)
-        return fetch_id
+            await self._refreshing.follow(connection, user_id, plan.access_id)
+        if isinstance(outcome, timedelta):
+            await self._refreshing.look_after(connection, user_id, plan.access_id, outcome)
+        return outcome
 
     async def _write(self, connection: Connection, principal: Principal, plan: _Plan) -> _Kept:
         """Store the access, and its credentials where they are new."""
@@ -248,7 +266,9 @@ class Accesses:
             selected_products=request.selected_products,
         )
         await self._record(connection, principal, "access.add" if is_new else "access.change", plan.access_id)
-        return await self._keep_credentials(connection, user_id, plan)
+        kept = await self._keep_credentials(connection, user_id, plan)
+        await self._refreshing.follow(connection, user_id, plan.access_id)
+        return kept
 
     async def _keep_credentials(self, connection: Connection, user_id: UUID, plan: _Plan) -> _Kept:
         """Seal new credentials. They are not those that we have, and can be tried as they are."""
@@ -268,12 +288,16 @@ class Accesses:
         await accesses.store_credentials(connection, user_id, plan.access_id, sealed, digest, lease_key)
         # A dialogue that began with the old ones cannot go on with these.
         await dialogues.end_open_dialogues(connection, user_id, plan.access_id)
+        await self._refreshing.resume(connection, user_id, plan.access_id)  # what was refused were the old ones
         return _Kept.NEW
 
     async def _start(
         self, connection: Connection, user_id: UUID, plan: _Plan, *, is_attended: bool, kept: _Kept
-    ) -> UUID | None:
-        """The fetch to wait for: a new one, or the one that runs already with these very credentials."""
+    ) -> UUID | timedelta | None:
+        """The fetch to wait for: a new one, or the one that runs already with these very credentials.
+
+        Instead, how long until the bank may be asked, if it was asked too often already without the user.
+        """
         secrets = await accesses.find_secrets(connection, user_id, plan.access_id)
         if secrets is None or secrets.credentials is None:
             return None
@@ -289,11 +313,18 @@ class Accesses:
         )
         if kept is _Kept.NEW:
             await fetches.interrupt_open(connection, user_id, plan.access_id)
+        running = await fetches.list_open_fetches(connection, user_id, plan.access_id)
+        if running:
+            if is_attended and await fetches.attend_fetch(connection, user_id, running[0]):
+                await queue.hasten_fetch(connection, running[0])
+            return running[0]
+        if not is_attended:
+            wait = await self._refreshing.find_wait(connection, user_id, plan.access_id)
+            if wait is not None:
+                return wait
         if await fetches.insert_fetch(connection, fetch):
             await queue.enqueue_fetch(connection, fetch.id)
-            return fetch.id
-        running = await fetches.list_open_fetches(connection, user_id, plan.access_id)
-        return running[0] if running else None
+        return fetch.id
 
     async def _wait(self, user_id: UUID, fetch_ids: Sequence[UUID]) -> None:
         """Polling is the truth; the wait grows, so that a slow bank costs little."""

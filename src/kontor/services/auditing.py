@@ -1,8 +1,9 @@
 """Writing to the audit trail, in the transaction of the deed itself."""
 
+from dataclasses import dataclass
 from uuid import UUID
 
-from kontor.domain.audit import SYSTEM_CHAIN, AuditEntry, AuditResult, ChainedEntry, find_break
+from kontor.domain.audit import FIRST_HASH, SYSTEM_CHAIN, AuditEntry, AuditResult, ChainedEntry, find_break
 from kontor.domain.principals import Principal
 from kontor.services.correlation import correlation_id
 from kontor.storage import audit
@@ -10,6 +11,7 @@ from kontor.storage.database import Connection, Database
 
 OPERATOR = "operator"
 ANONYMOUS = "anonymous"
+PIECE_ENTRIES = 1000
 
 
 def name_actor(principal: Principal) -> str:
@@ -30,24 +32,44 @@ async def record(
     await audit.append_entry(connection, chain or SYSTEM_CHAIN, entry)
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of a chain: how many entries it has, and what is wrong with it, if anything."""
+
+    chain: UUID
+    entries: int
+    problem: str | None
+
+
 async def verify_chains(database: Database) -> dict[UUID, str | None]:
     """For each chain: None when it is whole, else what is wrong with it."""
-    findings: dict[UUID, str | None] = {}
+    async with database.connect() as connection:
+        chains = [chain for chain, _, _ in await audit.list_chains(connection)]
+    return {chain: (await verify_chain(database, chain)).problem for chain in chains}
+
+
+async def verify_chain(database: Database, chain: UUID) -> Finding:
+    """Reads piece by piece: a chain may be long."""
     async with database.snapshot() as connection:
-        for chain, serial, head in await audit.list_chains(connection):
-            entries = [one async for one in audit.read_entries(connection, chain)]
-            broken = find_break(entries)
-            if serial < 0:
-                findings[chain] = f"its head is missing; {len(entries)} entries are there"
-            elif broken is not None:
-                findings[chain] = f"entry {broken.serial} does not follow from the ones before it"
-            elif len(entries) != serial:
-                findings[chain] = f"the last entries are missing: {len(entries)} of {serial} are there"
-            elif entries and entries[-1].hash != head:
-                findings[chain] = f"entry {serial} is not the one that was written last"
-            else:
-                findings[chain] = None
-    return findings
+        serial, head = await audit.find_head(connection, chain)
+        count, last, broken = 0, FIRST_HASH, None
+        after = 0
+        while True:
+            piece = [one async for one in audit.read_entries(connection, chain, after=after, limit=PIECE_ENTRIES)]
+            if not piece:
+                break
+            broken = broken or find_break(piece, last, count + 1)
+            count, last, after = count + len(piece), piece[-1].hash, piece[-1].serial
+    problem = None
+    if serial < 0:
+        problem = f"its head is missing; {count} entries are there"
+    elif broken is not None:
+        problem = f"entry {broken.serial} does not follow from the ones before it"
+    elif count != serial:
+        problem = f"the last entries are missing: {count} of {serial} are there"
+    elif count and last != head:
+        problem = f"entry {serial} is not the one that was written last"
+    return Finding(chain, count, problem)
 
 
 async def read_chain(database: Database, chain: UUID, after: int, limit: int) -> list[ChainedEntry]:

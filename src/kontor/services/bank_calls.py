@@ -3,28 +3,37 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
 import structlog
 
-from kontor.connectors.base import Answer, Connector, Context, Credentials, Failed, FailureKind, Job, State, Step
+from kontor.connectors.base import Answer, Connector, Context, Credentials, Done, Failed, FailureKind, Job, State, Step
 from kontor.connectors.registry import Registry
 from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.providers import Provider
+from kontor.domain.routing import choose_way
 from kontor.services.providers import Providers
 from kontor.services.vault import Vault
 from kontor.storage import accesses, leases, users
+from kontor.storage import ways as storage_ways
 from kontor.storage.database import Database
 from kontor.storage.leases import HEARTBEAT_SECONDS, Lease
 
 log = structlog.get_logger(__name__)
 
 
+_UNREACHED = (FailureKind.UNREACHABLE, FailureKind.INTERNAL)
+WAY = "way"  # in states and memories of banks that can be reached in several ways
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """All that is needed to talk to a bank for one access. `connector` is None where none is enabled for it."""
+    """All that is needed to talk to a bank for one access. `connector` is None where none is enabled for it.
+
+    `ways` are all ways to the bank, and `connector` the one to begin with.
+    """
 
     access: Access
     provider: Provider
@@ -32,6 +41,11 @@ class Prepared:
     credentials: Credentials
     memory: State | None
     context: Context
+    ways: tuple[str, ...] = ()
+
+    @property
+    def has_choice(self) -> bool:
+        return len(self.ways) > 1
 
 
 class BankCalls:
@@ -59,7 +73,7 @@ class BankCalls:
         provider = self._providers.find(access.provider_id)
         if provider is None:
             return None
-        return Prepared(access, provider, self._registry.find(provider), credentials, memory, context)
+        return await self._choose(access, provider, credentials, memory, context)
 
     async def prepare_unstored(
         self, user_id: UUID, provider_id: UUID, credentials: Credentials, context: Context
@@ -71,23 +85,57 @@ class BankCalls:
         if provider is None or not is_active:
             return None
         access = Access("", provider_id, AccessStatus.STARTED, False, datetime.now(UTC))
-        return Prepared(access, provider, self._registry.find(provider), credentials, None, context)
+        return await self._choose(access, provider, credentials, None, context)
+
+    async def _choose(
+        self, access: Access, provider: Provider, credentials: Credentials, memory: State | None, context: Context
+    ) -> Prepared:
+        """Of several ways the one that works. What was remembered on another way is of no use on it."""
+        ways = tuple(self._registry.list_ways(provider))
+        if len(ways) < 2:
+            return Prepared(access, provider, self._registry.find(provider), credentials, memory, context)
+        async with self._database.connect() as connection:
+            health = await storage_ways.list_health(connection, provider.id)
+        before = None if memory is None else memory.get(WAY)
+        way = choose_way(ways, before, health)
+        if way != before:
+            log.info("bank.way", provider=provider.name, way=way, before=before)
+            memory = None
+        return Prepared(access, provider, self._registry.find(provider, way), credentials, memory, context, ways)
 
     async def begin(self, prepared: Prepared, job: Job) -> Step:
         connector = prepared.connector
         if connector is None:
             return Failed(FailureKind.UNREACHABLE)
-        return await self._call(
+        step = await self._call(
             connector, connector.begin, prepared.provider, prepared.credentials, job, prepared.memory, prepared.context
         )
+        return await self._keep_way(prepared, connector, step)
 
     async def resume(self, prepared: Prepared, state: State, answer: Answer) -> Step:
+        """On the way on which the dialogue began."""
         connector = prepared.connector
+        if prepared.has_choice and WAY in state:
+            connector = self._registry.find(prepared.provider, state[WAY])
         if connector is None:
             return Failed(FailureKind.UNREACHABLE)
-        return await self._call(
+        step = await self._call(
             connector, connector.resume, prepared.provider, prepared.credentials, state, answer, prepared.context
         )
+        return await self._keep_way(prepared, connector, step)
+
+    async def _keep_way(self, prepared: Prepared, connector: Connector, step: Step) -> Step:
+        """Note how the way did, and which one it was, with whatever the dialogue goes on from."""
+        if not prepared.has_choice:
+            return step
+        is_success = not (isinstance(step, Failed) and step.kind in _UNREACHED)
+        async with self._database.connect() as connection:
+            await storage_ways.record_outcome(connection, prepared.provider.id, connector.kind, is_success=is_success)
+        if isinstance(step, Failed):
+            return step if step.state is None else replace(step, state=step.state | {WAY: connector.kind})
+        if isinstance(step, Done):
+            return step if step.memory is None else replace(step, memory=step.memory | {WAY: connector.kind})
+        return replace(step, state=step.state | {WAY: connector.kind})
 
     async def _call(self, connector: Connector, step: Callable[..., Step], *arguments: object) -> Step:
         """In a thread, within the time limit. What a connector did not expect is an issue of this access alone."""

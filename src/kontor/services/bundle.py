@@ -5,18 +5,26 @@ from dataclasses import dataclass
 from kontor.services.accesses import Accesses
 from kontor.services.analyses import Analyses
 from kontor.services.consents import Consents
+from kontor.services.deliveries import Deliveries
 from kontor.services.encryption import Encryption
+from kontor.services.events import Events
 from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
+from kontor.services.imports import Imports
+from kontor.services.operators import Operators
+from kontor.services.ops import Ops
 from kontor.services.payment_drafts import PaymentDrafts
 from kontor.services.payments import Payments
 from kontor.services.providers import Providers
 from kontor.services.redirects import Redirects
+from kontor.services.refreshing import Refreshing
 from kontor.services.tagging import TransactionTagging
 from kontor.services.tenants import TenantAdministration, Tenants
 from kontor.services.tokens import Tokens
 from kontor.services.transactions import Transactions
 from kontor.services.users import Users
+from kontor.services.webhooks import Webhooks
+from kontor.services.workers import Workers
 from kontor.storage.database import Database
 
 
@@ -34,8 +42,16 @@ class Services:
     transactions: Transactions
     transaction_tagging: TransactionTagging
     analyses: Analyses
+    imports: Imports
     fetching: Fetching
     consents: Consents
     redirects: Redirects
     payments: Payments
     payment_drafts: PaymentDrafts
+    refreshing: Refreshing
+    operators: Operators
+    ops: Ops
+    workers: Workers
+    events: Events
+    webhooks: Webhooks
+    deliveries: Deliveries

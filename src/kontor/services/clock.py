@@ -1,13 +1,16 @@
-"""The clock of the business: today's date for banks and analyses, which a demo may move."""
+"""The clock of the business: date and time for banks, analyses and refreshes, which a demo may move."""
 
 from datetime import UTC, date, datetime
 
-from kontor.domain.clocks import BusinessClock
+from kontor.domain.clocks import BusinessClock, read_fast_clock
 
 
 class Clock:
-    def __init__(self, start: date | None = None) -> None:
-        self._business = BusinessClock(start, real_now=datetime.now(UTC))
+    """Real time unless it is moved to begin at a day, or to run faster (`fast`, for simulations)."""
+
+    def __init__(self, start: date | None = None, fast: str | None = None) -> None:
+        moved = BusinessClock(start, real_now=datetime.now(UTC))
+        self._business = moved if fast is None else read_fast_clock(fast)
 
     def today(self) -> date:
         return self._business.today(datetime.now(UTC))

@@ -36,9 +36,10 @@ from kontor.services import auditing
 from kontor.services.accesses import Accesses, AccessRequest, user_of
 from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
-from kontor.services.dialogue_steps import choose_alone, classify, describe, note_choice, secrets_of
-from kontor.services.fetch_results import FAILURES, FetchResults, LeaseLostError
+from kontor.services.dialogue_steps import choose_alone, classify, describe, follow_secrets, note_choice, secrets_of
+from kontor.services.fetch_results import CREDENTIAL_FAILURES, FAILURES, FetchResults, LeaseLostError
 from kontor.services.leasing import Leasing
+from kontor.services.refreshing import is_consent_over, retry_when_locked
 from kontor.services.vault import Vault
 from kontor.storage import accesses, dialogues
 from kontor.storage.database import Connection, Database
@@ -273,11 +274,14 @@ class Consents:
 
         Raises NotOpenError where it was ended while the bank was asked: what is closed stays closed.
         """
+        return await retry_when_locked(lambda: self._store(dialogue, step, lease, before))
+
+    async def _store(self, dialogue: Dialogue, step: Step, lease: Lease, before: Secrets | None) -> ConsentView:
         reaction = classify(step)
         position = advance(dialogue.position, reaction)
         settled = describe(replace(dialogue, position=position), step)
         settled = replace(settled, is_last_tan_wrong=reaction is Reaction.WRONG_TAN)
-        secrets = secrets_of(step) or before or Secrets()
+        secrets = secrets_of(step) or follow_secrets(before, step)
         async with self._fenced(dialogue, lease) as connection:
             found = await dialogues.lock_dialogue(connection, dialogue.user_id, dialogue.id)
             if found is None:
@@ -291,7 +295,7 @@ class Consents:
             if isinstance(step, Progress):
                 await self._results.begin_rest(connection, settled, access, step)
             elif position.state is not ScaState.GIVEN and not position.state.is_open:
-                await self._note_failure(connection, access, dialogue.user_id, step)
+                await self._note_failure(connection, access, dialogue, step)
         return ConsentView(settled, secrets)
 
     @asynccontextmanager
@@ -322,11 +326,18 @@ class Consents:
         elif dialogue.position.state.is_open:
             notice = Notice(NoticeKind.SCA_NEEDED)
             await accesses.store_notices(connection, dialogue.user_id, access.id, [notice], [notice])
+            if not self._is_consent_valid(access):
+                await self._results.refreshing.pause_for_sca(connection, dialogue.user_id, access.id)
 
-    async def _note_failure(self, connection: Connection, access: Access, user_id: UUID, step: Step) -> None:
+    def _is_consent_valid(self, access: Access) -> bool:
+        return access.consent_until is not None and not is_consent_over(access.consent_until, self._clock.today())
+
+    async def _note_failure(self, connection: Connection, access: Access, dialogue: Dialogue, step: Step) -> None:
         """What there is to say, and nothing about SCA as long as the consent before still holds."""
-        is_valid = access.consent_until is not None and access.consent_until >= self._clock.today()
-        needed = [] if is_valid else [Notice(NoticeKind.SCA_NEEDED)]
+        user_id = dialogue.user_id
+        needed = [] if self._is_consent_valid(access) else [Notice(NoticeKind.SCA_NEEDED)]
+        if isinstance(step, Failed) and step.kind in CREDENTIAL_FAILURES:
+            await self._results.refreshing.pause_credentials(connection, dialogue.lease_key)
         if isinstance(step, Failed) and step.kind in FAILURES:
             notice = Notice(FAILURES[step.kind], step.detail)
             others = [one for one in access.messages if one.kind is not NoticeKind.SCA_NEEDED or needed]
@@ -336,6 +347,7 @@ class Consents:
             await accesses.store_notices(connection, user_id, access.id, needed, needed)
         if not access.is_synced:
             await accesses.forget_credentials(connection, user_id, access.id)
+            await self._results.refreshing.follow(connection, user_id, access.id)
 
 
 def _check_offered(dialogue: Dialogue, answer: Answer) -> None:

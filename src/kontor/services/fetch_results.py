@@ -1,8 +1,8 @@
 """Storing what a bank said, in one transaction each, and only while the lease is ours."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from uuid import UUID, uuid4
 
@@ -14,9 +14,14 @@ from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, Notice, 
 from kontor.domain.cleaning import clean_position, clean_product
 from kontor.domain.dialogues import Dialogue
 from kontor.domain.merging import merge_transactions
+from kontor.domain.positions import Position
 from kontor.domain.transactions import Transaction, clean_transaction, find_day
+from kontor.domain.webhooks import Event
+from kontor.services.access_events import find_notice_events, find_transaction_events
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
+from kontor.services.events import Events
+from kontor.services.refreshing import Refreshing, retry_when_locked
 from kontor.services.tagging import TransactionTagging
 from kontor.services.vault import Vault
 from kontor.storage import accesses, fetches, leases, positions, products, queue, tags, transactions, users
@@ -30,11 +35,21 @@ class LeaseLostError(Exception):
 
 
 class FetchResults:
-    def __init__(self, database: Database, vault: Vault, clock: Clock, tagging: TransactionTagging) -> None:
+    def __init__(
+        self,
+        database: Database,
+        vault: Vault,
+        clock: Clock,
+        tagging: TransactionTagging,
+        events: Events,
+        refreshing: Refreshing,
+    ) -> None:
         self._database = database
         self._vault = vault
         self._clock = clock
         self._tagging = tagging
+        self._events = events
+        self.refreshing = refreshing
 
     async def store_headers(self, fetch: Fetch, access: Access, headers: Headers, lease: Lease) -> None:
         async with self._fenced(fetch, lease) as connection:
@@ -56,30 +71,44 @@ class FetchResults:
         assert isinstance(result, Fetched), "a fetch was asked for"
         async with self._fenced(fetch, lease) as connection:
             access = await _read_again(connection, fetch)
+            is_changed = access.status is not AccessStatus.COMPLETE
             if headers is not None:
-                await self._write_headers(connection, fetch, access, headers)
+                is_changed |= await self._write_headers(connection, fetch, access, headers)
             stored = {
                 one.product.key: one.id for one in await products.list_products(connection, fetch.user_id, access.id)
             }
             problems = list(result.problems)
+            new_counts: dict[UUID, int] = {}  # transactions that were not known before, per product
             for key, rows in result.transactions.items():
                 if key in stored:
-                    since = job.since.get(key)
-                    problems += await self._write_transactions(connection, fetch.user_id, stored[key], key, rows, since)
-            for key, held in result.positions.items():
-                if key in stored:
-                    cleaned = [clean_position(one) for one in held]
-                    await positions.replace_positions(connection, fetch.user_id, stored[key], cleaned)
-                    await products.set_product_complete(connection, fetch.user_id, stored[key])
-            await self._tagging.follow(connection, fetch.user_id)
+                    written = await self._write_transactions(
+                        connection, fetch.user_id, stored[key], key, rows, job.since.get(key)
+                    )
+                    problems += written.problems
+                    new_counts[stored[key]] = written.new
+                    is_changed |= written.is_changed
+            await self._write_positions(connection, fetch.user_id, stored, result.positions)
+            named = [one.key for one in map(clean_product, headers.products)] if headers is not None else []
+            complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
+            seen = [stored[key] for key in named if key in stored]
+            await products.set_products_seen(connection, fetch.user_id, complete, seen)
+            if is_changed:  # else there is nothing that tags could follow from
+                await self._tagging.follow(connection, fetch.user_id)
             await self._write_end(connection, fetch, access, step, problems)
             await fetches.finish_fetch(connection, fetch.id, FetchState.DONE)
+            await self.refreshing.note_success(connection, fetch)
             await fetches.record_outcome(connection, access.provider_id, is_success=True, seconds=seconds)
+            await self.refreshing.note_answer(connection, access.provider_id, is_up=True)
+            news = find_transaction_events(fetch.user_id, access, new_counts)
+            await self._publish(connection, fetch, access, make_notices(problems), news)
 
     async def store_failure(
         self, fetch: Fetch, access: Access, step: Failed, lease: Lease, seconds: float | None
     ) -> None:
         """The stored data stays as it is; only what there is to say is noted."""
+        await retry_when_locked(lambda: self._store_failure(fetch, step, lease, seconds))
+
+    async def _store_failure(self, fetch: Fetch, step: Failed, lease: Lease, seconds: float | None) -> None:
         notice = Notice(FAILURES.get(step.kind, NoticeKind.INTERNAL), step.detail)
         async with self._fenced(fetch, lease) as connection:
             access = await _read_again(connection, fetch)
@@ -88,12 +117,18 @@ class FetchResults:
             if not access.is_synced:
                 await self._forget(connection, fetch.user_id, access)
             await fetches.finish_fetch(connection, fetch.id, FetchState.FAILED, str(step.kind))
+            if step.kind in CREDENTIAL_FAILURES and fetch.lease_key is not None:
+                await self.refreshing.pause_credentials(connection, fetch.lease_key)
+            await self.refreshing.follow(connection, fetch.user_id, access.id)
             if seconds is not None:
                 # A wrong PIN is the customer's failure, not the bank's.
                 is_success = notice.kind.is_for_the_user
                 await fetches.record_outcome(connection, access.provider_id, is_success=is_success, seconds=seconds)
+                is_up = step.kind not in (FailureKind.UNREACHABLE, FailureKind.INTERNAL)
+                await self.refreshing.note_answer(connection, access.provider_id, is_up=is_up)
+            await self._publish(connection, fetch, access, [notice])
 
-    async def store_sca_needed(self, fetch: Fetch, access: Access, lease: Lease) -> None:
+    async def store_sca_needed(self, fetch: Fetch, access: Access, lease: Lease, *, was_called: bool) -> None:
         """The bank wants the customer to authenticate; nothing more can be done unattended."""
         notice = Notice(NoticeKind.SCA_NEEDED)
         async with self._fenced(fetch, lease) as connection:
@@ -102,6 +137,10 @@ class FetchResults:
                 # Without an answer of the user the credentials must not stay for ever.
                 await accesses.set_expiry(connection, fetch.user_id, access.id, datetime.now(UTC) + DATA_LIFETIME)
             await fetches.finish_fetch(connection, fetch.id, FetchState.WAITING)
+            await self.refreshing.pause_for_sca(connection, fetch.user_id, access.id)
+            if was_called:
+                await self.refreshing.note_answer(connection, access.provider_id, is_up=True)
+            await self._publish(connection, fetch, access, [notice])
 
     @asynccontextmanager
     async def fenced(self, user_id: UUID, access_id: str, lease: Lease) -> AsyncIterator[Connection]:
@@ -129,6 +168,9 @@ class FetchResults:
                 await accesses.store_notices(connection, user_id, access_id, access.messages, [notice])
                 if not access.is_synced:
                     await self._forget(connection, user_id, access)
+                await self.refreshing.follow(connection, user_id, access_id)
+                events = find_notice_events(user_id, access, [notice], is_attended=False)
+                await self._events.publish(connection, *events)
 
     # From a dialogue with the user to the worker
 
@@ -143,6 +185,7 @@ class FetchResults:
             await self._write_headers(connection, fetch, access, step.partial)
             await accesses.set_status(connection, fetch.user_id, access.id, AccessStatus.HEADERS)
         await accesses.store_notices(connection, fetch.user_id, access.id, [], [])
+        await self.refreshing.resume(connection, fetch.user_id, access.id)
         rest = {"state": step.state, "headers": None if is_first else msgspec.to_builtins(step.partial)}
         sealed = await self._vault.seal(connection, fetch.user_id, access.id, "rest", rest)
         await fetches.interrupt_open(connection, fetch.user_id, access.id)
@@ -165,17 +208,49 @@ class FetchResults:
                 raise LeaseLostError
             yield connection
 
-    async def _write_headers(self, connection: Connection, fetch: Fetch, access: Access, headers: Headers) -> None:
-        """Products of the bank that are selected. One that the bank no longer names keeps its history."""
+    async def _publish(
+        self,
+        connection: Connection,
+        fetch: Fetch,
+        access: Access,
+        notices: Sequence[Notice],
+        events: Sequence[Event] = (),
+    ) -> None:
+        """At the very end: the webhooks' rows are held until the commit. `access` is as it was before."""
+        found = find_notice_events(fetch.user_id, access, notices, is_attended=fetch.is_attended)
+        await self._events.publish(connection, *events, *found)
+
+    async def _write_headers(self, connection: Connection, fetch: Fetch, access: Access, headers: Headers) -> bool:
+        """Products of the bank that are selected. One that the bank no longer names keeps its history.
+
+        True when there was anything to change.
+        """
+        is_changed = False
         for number, product in enumerate(map(clean_product, headers.products)):
             product_id = make_product_id(fetch.user_id, access.id, product.key)
             if access.selected_products is None or product_id in access.selected_products:
-                await products.upsert_product(connection, fetch.user_id, product_id, access.id, number, product)
+                is_changed |= await products.upsert_product(
+                    connection, fetch.user_id, product_id, access.id, number, product
+                )
         if access.selected_products is not None:
-            await products.delete_other_products(connection, fetch.user_id, access.id, access.selected_products)
-        await accesses.store_sca_options(
-            connection, fetch.user_id, access.id, headers.methods, headers.media, headers.active_method
-        )
+            is_changed |= await products.delete_other_products(
+                connection, fetch.user_id, access.id, access.selected_products
+            )
+        if _has_new_options(access, headers):
+            await accesses.store_sca_options(
+                connection, fetch.user_id, access.id, headers.methods, headers.media, headers.active_method
+            )
+        return is_changed
+
+    @staticmethod
+    async def _write_positions(
+        connection: Connection, user_id: UUID, stored: Mapping[str, UUID], fetched: Mapping[str, Sequence[Position]]
+    ) -> None:
+        for key, held in fetched.items():
+            if key in stored:
+                cleaned = [clean_position(one) for one in held]
+                if cleaned != await positions.list_positions(connection, user_id, stored[key]):
+                    await positions.replace_positions(connection, user_id, stored[key], cleaned)
 
     async def _write_transactions(
         self,
@@ -185,7 +260,7 @@ class FetchResults:
         key: str,
         rows: Sequence[Transaction],
         since: date | None,
-    ) -> list[Problem]:
+    ) -> "_Written":
         """What can be stored is; how many rows could not is a problem to be shown."""
         today = self._clock.today()
         cleaned = [one for one in map(clean_transaction, rows) if one is not None]
@@ -199,16 +274,15 @@ class FetchResults:
             await tags.forget_tags(connection, user_id, product_id, [one.id for one in merge.changed])
         if merge.new:
             await transactions.insert_transactions(connection, user_id, product_id, merge.new, today)
-        await products.set_product_complete(connection, user_id, product_id)
         unreadable = len(rows) - len(cleaned)
-        return [Problem(ProblemKind.TRANSACTIONS, key, count=unreadable)] if unreadable else []
+        problems = [Problem(ProblemKind.TRANSACTIONS, key, count=unreadable)] if unreadable else []
+        return _Written(len(merge.new), bool(merge.new or merge.changed or merge.vanished), problems)
 
     async def _write_end(
         self, connection: Connection, fetch: Fetch, access: Access, step: Done, problems: Sequence[Problem]
     ) -> None:
         issues = make_notices(problems)
         messages = [one for one in issues if one.kind.is_for_the_user]
-        await accesses.store_notices(connection, fetch.user_id, access.id, messages, issues)
         memory = None
         if access.is_synced and step.memory is not None:
             memory = await self._vault.seal(connection, fetch.user_id, access.id, "memory", step.memory)
@@ -217,6 +291,8 @@ class FetchResults:
             connection,
             fetch.user_id,
             access.id,
+            messages=messages,
+            issues=issues,
             memory=memory,
             consent_until=step.result.consent_until,
             expires_at=None if access.is_synced else datetime.now(UTC) + DATA_LIFETIME,
@@ -227,6 +303,21 @@ class FetchResults:
     @staticmethod
     async def _forget(connection: Connection, user_id: UUID, access: Access) -> None:
         await accesses.forget_credentials(connection, user_id, access.id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What became of the transactions of one product: how many are new, and what could not be stored."""
+
+    new: int
+    is_changed: bool
+    problems: list[Problem]
+
+
+def _has_new_options(access: Access, headers: Headers) -> bool:
+    if access.active_method is None and headers.active_method is not None:
+        return True
+    return (access.methods, access.media) != (tuple(headers.methods), tuple(headers.media))
 
 
 async def _read_again(connection: Connection, fetch: Fetch) -> Access:
@@ -243,6 +334,8 @@ FAILURES = {
     FailureKind.UNREACHABLE: NoticeKind.UNREACHABLE,
     FailureKind.INTERNAL: NoticeKind.INTERNAL,
 }
+# Nobody tries again on his own with credentials that the bank refused.
+CREDENTIAL_FAILURES = frozenset((FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED, FailureKind.INCOMPLETE_CREDENTIALS))
 _PARTS = (ProblemKind.PRODUCT, ProblemKind.TRANSACTIONS, ProblemKind.POSITIONS)
 
 

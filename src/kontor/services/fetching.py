@@ -5,6 +5,7 @@ stores everything at its end or nothing at all, so a failed one leaves the store
 """
 
 import time
+from dataclasses import replace
 from datetime import date, timedelta
 from enum import Enum
 from uuid import UUID, uuid4
@@ -18,10 +19,11 @@ from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
 from kontor.services.fetch_results import FetchResults, LeaseLostError
+from kontor.services.refreshing import Refreshing, Start
 from kontor.services.vault import Vault
 from kontor.storage import fetches, leases, products, queue, transactions
 from kontor.storage.database import Database
-from kontor.storage.fetches import Fetch, FetchState
+from kontor.storage.fetches import Fetch
 from kontor.storage.leases import Lease
 
 log = structlog.get_logger(__name__)
@@ -35,12 +37,21 @@ class Outcome(Enum):
 
 
 class Fetching:
-    def __init__(self, database: Database, calls: BankCalls, vault: Vault, clock: Clock, results: FetchResults) -> None:
+    def __init__(
+        self,
+        database: Database,
+        calls: BankCalls,
+        vault: Vault,
+        clock: Clock,
+        results: FetchResults,
+        refreshing: Refreshing,
+    ) -> None:
         self._database = database
         self._calls = calls
         self._vault = vault
         self._clock = clock
         self._results = results
+        self._refreshing = refreshing
         self._holder = uuid4()
 
     async def run(self, fetch_id: UUID) -> Outcome:
@@ -64,41 +75,50 @@ class Fetching:
         return Outcome.FINISHED
 
     async def take_over_abandoned(self) -> int:
-        """Fetches whose worker died go back to the queue; after some attempts they end as interrupted."""
-        given_up = []
+        """Fetches whose worker died go back to the queue; after some attempts they end as interrupted.
+
+        One of background refresh is never repeated once the bank may have been called: the call counts.
+        """
         async with self._database.transaction() as connection:
             found = await fetches.list_abandoned(connection)
-            for fetch_id, attempts, user_id, access_id in found:
-                if attempts >= fetches.MAX_ATTEMPTS:
-                    await fetches.interrupt_fetch(connection, fetch_id)
-                    given_up.append((user_id, access_id))
-                    continue
-                await fetches.put_back(connection, fetch_id)
-                await queue.requeue_fetch(connection, fetch_id)
-        for user_id, access_id in given_up:  # apart, since others lock the access first and then its fetch
-            await self._results.note_interrupted(user_id, access_id)
-        if found:
-            log.warning("fetch.abandoned", count=len(found))
+            if not found:
+                return 0
+            given_up = [
+                one for one in found if one.is_called and (one.is_for_slot or one.attempts >= fetches.MAX_ATTEMPTS)
+            ]
+            again = [one for one in found if one not in given_up]
+            await fetches.interrupt_fetches(connection, [one.id for one in given_up])
+            await queue.remove_fetch_jobs(connection, [one.id for one in given_up])
+            await fetches.put_back(connection, [one.id for one in again])
+            asked_for = [one.id for one in again if not one.is_for_slot]
+            await queue.requeue_fetches(connection, asked_for, [one.id for one in again if one.is_for_slot])
+        for one in given_up:  # apart, since others lock the access first and then its fetch
+            await self._results.note_interrupted(one.user_id, one.access_id)
+        log.warning("fetch.abandoned", count=len(found), interrupted=len(given_up))
         return len(found)
 
     # Parts
 
     async def _run_with_lease(self, fetch: Fetch, lease: Lease) -> None:
-        async with self._database.transaction() as connection:
-            if not await fetches.start_fetch(connection, fetch.id, lease):
-                return
         context = Context(self._clock.today(), self._vault.name_customer(fetch.user_id))
-        prepared = await self._calls.prepare(fetch.user_id, fetch.access_id, context)
-        if prepared is None:
-            async with self._database.transaction() as connection:
-                await fetches.finish_fetch(connection, fetch.id, FetchState.FAILED, "gone")
+        try:
+            prepared = await self._calls.prepare(fetch.user_id, fetch.access_id, context)
+            job = FetchJob() if prepared is None else await self._plan_job(fetch, prepared.access)
+        except Exception:
+            async with self._database.connect() as connection:  # as an attempt, which cannot be made for ever
+                await fetches.start_fetch(connection, fetch.id, lease)
+            raise
+        # Everything is at hand, so that the bank is called in the moment that is written down.
+        start, fetch = await self._refreshing.start(fetch, lease, can_call=prepared is not None)
+        if prepared is None or start is Start.NOTHING:
             return
-        if _is_consent_over(prepared.access, context.today) and fetch.resume_state is None:
-            # The bank would only ask for SCA: no call is wasted on that.
-            await self._results.store_sca_needed(fetch, prepared.access, lease)
+        if start is Start.ASK_USER:
+            await self._results.store_sca_needed(fetch, prepared.access, lease, was_called=False)
             return
+        if fetch.all_history:
+            job = replace(job, since={})
         started = time.monotonic()
-        step = await self._talk(fetch, prepared, lease)
+        step = await self._talk(fetch, prepared, job, lease)
         log.info(
             "fetch.finished",
             provider=prepared.provider.name,
@@ -123,11 +143,10 @@ class Fetching:
                 selected = tuple(keys[one] for one in access.selected_products)
         return FetchJob(selected=selected, since=since)
 
-    async def _talk(self, fetch: Fetch, prepared: Prepared, lease: Lease) -> Step:
+    async def _talk(self, fetch: Fetch, prepared: Prepared, job: FetchJob, lease: Lease) -> Step:
         """Step by step until the bank is done, refuses, or needs the user."""
         access = prepared.access
         started = time.monotonic()
-        job = await self._plan_job(fetch, access)
         headers = None
         if fetch.resume_state is None:
             step = await self._calls.begin(prepared, job)
@@ -149,9 +168,5 @@ class Fetching:
             was_called = prepared.connector is not None
             await self._results.store_failure(fetch, access, step, lease, seconds if was_called else None)
         else:
-            await self._results.store_sca_needed(fetch, access, lease)
+            await self._results.store_sca_needed(fetch, access, lease, was_called=True)
         return step
-
-
-def _is_consent_over(access: Access, today: date) -> bool:
-    return access.consent_until is not None and access.consent_until < today

@@ -6,19 +6,23 @@ import structlog
 
 from kontor.services.accesses import delete_access_data
 from kontor.services.form_sessions import end_abandoned
+from kontor.services.refreshing import Refreshing
 from kontor.storage import (
     accesses,
     analyses,
     audit,
+    deliveries,
     demo_bank,
     dialogues,
     fetches,
     leases,
     login_failures,
     payments,
+    queue,
     redirects,
     tokens,
     verifications,
+    workers,
 )
 from kontor.storage.database import Connection, Database
 
@@ -27,8 +31,9 @@ BATCH = 1000
 
 
 class Housekeeping:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, refreshing: Refreshing) -> None:
         self._database = database
+        self._refreshing = refreshing
 
     async def clean(self) -> None:
         """Everything that has reached its end: tokens, data that is not stored permanently, traces of old work."""
@@ -44,10 +49,16 @@ class Housekeeping:
             "old_orders": await self._once(payments.delete_old_fingerprints),
             "old_verifications": await self._in_batches(lambda one: verifications.delete_old_verifications(one, BATCH)),
             "old_fetches": await self._in_batches(lambda one: fetches.delete_old_fetches(one, BATCH)),
+            "old_deliveries": await self._in_batches(lambda one: deliveries.delete_old_deliveries(one, BATCH)),
+            "old_calls": await self._in_batches(lambda one: self._refreshing.forget_old_calls(one, BATCH)),
             "old_outcomes": await self._once(fetches.delete_old_outcomes),
             "old_answers": await self._once(analyses.delete_old_answers),
             "old_leases": await self._once(leases.delete_old_leases),
             "old_failures": await self._once(login_failures.delete_old_failures),
+            "stalled_jobs": await self._in_batches(lambda one: queue.release_stalled_jobs(one, BATCH)),
+            "old_jobs": await self._in_batches(lambda one: queue.delete_old_failures(one, BATCH)),
+            "old_job_log": await self._in_batches(lambda one: queue.delete_old_log(one, BATCH)),
+            "dead_workers": await self._once(workers.delete_dead_workers),
         }
         log.info("housekeeping", **removed)
 

@@ -33,10 +33,13 @@ from kontor.domain.dialogues import Secrets
 from kontor.domain.errors import NotFoundError
 from kontor.domain.payments import Payment, PaymentState
 from kontor.domain.secrets import Secret
+from kontor.domain.webhooks import Event, EventType
 from kontor.services import auditing
 from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
+from kontor.services.dialogue_steps import follow_secrets
+from kontor.services.events import Events
 from kontor.services.fault_points import reach
 from kontor.services.payment_steps import choose_alone, conclude, describe, keep_secrets, make_pay, note_choice
 from kontor.services.vault import Vault
@@ -61,8 +64,9 @@ class PaymentView:
 
 
 class PaymentDialogues:
-    def __init__(self, database: Database, calls: BankCalls, vault: Vault, clock: Clock) -> None:
+    def __init__(self, database: Database, calls: BankCalls, vault: Vault, clock: Clock, events: Events) -> None:
         self._database = database
+        self._events = events
         self._calls = calls
         self._vault = vault
         self._clock = clock
@@ -222,8 +226,10 @@ class PaymentDialogues:
             if current.state is PaymentState.UNKNOWN and settled.state.is_under_way:
                 return await self.open_view(connection, found)
             settled = self.plan_lookup(settled, datetime.now(UTC))
-            secrets = (keep_secrets(step) or before or Secrets()) if settled.state.is_under_way else Secrets()
+            secrets = (keep_secrets(step) or follow_secrets(before, step)) if settled.state.is_under_way else Secrets()
             await self.save(connection, settled, secrets, credentials)
+            if settled.state is not current.state and not settled.state.is_under_way:
+                await self.publish(connection, settled)
             action = f"payment.{settled.state.lower()}" if not settled.state.is_under_way else "payment.step"
             await record(connection, settled, actor, action)
             reach("payment.settle")
@@ -245,6 +251,17 @@ class PaymentDialogues:
             await accesses.store_choice(
                 connection, payment.user_id, payment.access_id, dialogue.chosen_method, dialogue.chosen_medium
             )
+
+    async def publish(self, connection: Connection, payment: Payment) -> None:
+        """Tell the tenant that the payment has come to an end, for now or for good. Before the audit entry."""
+        event = Event(
+            EventType.PAYMENT_STATUS,
+            payment.user_id,
+            payment.access_id,
+            payment_id=payment.id,
+            payment_kind=payment.kind,
+        )
+        await self._events.publish(connection, event)
 
     def plan_lookup(self, payment: Payment, now: datetime) -> Payment:
         """When the bank is to be asked: about an unknown one soon, about an accepted one after its day."""

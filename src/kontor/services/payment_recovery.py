@@ -70,6 +70,7 @@ class PaymentRecovery:
                 return
             closed = self._dialogues.plan_lookup(closed, now)
             await self._dialogues.save(connection, closed, Secrets(), found[2])
+            await self._dialogues.publish(connection, closed)
             await record(connection, closed, ACTOR, f"payment.{closed.state.lower()}")
             reach("payment.settle")
         reach("payment.settled")
@@ -115,6 +116,7 @@ class PaymentRecovery:
                 return
             known = self._dialogues.plan_lookup(known, now)
             await self._dialogues.save(connection, known, Secrets(), credentials)
+            await self._dialogues.publish(connection, known)
             await record(connection, known, ACTOR, f"payment.{known.state.lower()}", "told by the bank")
             reach("payment.reconcile")
         reach("payment.reconciled")

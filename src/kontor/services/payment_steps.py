@@ -159,14 +159,16 @@ def conclude(payment: Payment, step: Step) -> Payment:
 
 
 def _ask(payment: Payment, step: Step, reaction: Reaction) -> Payment:
-    """The user is asked something."""
+    """The user is asked something. Where the bank holds the order until the answer, nothing has left for good."""
     dialogue = replace(describe(payment.dialogue, step), is_last_tan_wrong=False)
     if not isinstance(step, NeedPayeeDecision):
         dialogue = replace(dialogue, position=advance(dialogue.position, reaction))
     expires_at = payment.expires_at
     if isinstance(step, NeedTan | NeedRedirect) and step.valid_until is not None:
         expires_at = min(expires_at, step.valid_until)
-    return replace(payment, dialogue=dialogue, expires_at=expires_at, fence=None)
+    is_held = isinstance(step, NeedTan | NeedConfirmation | NeedPayeeDecision) and step.is_held
+    state = PaymentState.OPEN if is_held else payment.state
+    return replace(payment, state=state, dialogue=dialogue, expires_at=expires_at, fence=None)
 
 
 def _conclude_wrong_tan(payment: Payment) -> Payment:

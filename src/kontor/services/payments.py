@@ -22,6 +22,7 @@ from kontor.services import auditing
 from kontor.services.accesses import user_of
 from kontor.services.bank_calls import BankCalls
 from kontor.services.clock import Clock
+from kontor.services.events import Events
 from kontor.services.fault_points import reach
 from kontor.services.leasing import Leasing
 from kontor.services.payment_debtors import Debtor, PaymentDebtors
@@ -55,12 +56,13 @@ class Payments:
         vault: Vault,
         clock: Clock,
         debtors: PaymentDebtors,
+        events: Events,
         request_seconds: float,
     ) -> None:
         self._database = database
         self._clock = clock
         self._leasing = Leasing(database, calls)
-        self.dialogues = PaymentDialogues(database, calls, vault, clock)
+        self.dialogues = PaymentDialogues(database, calls, vault, clock, events)
         self._wait_seconds = max(0.5, request_seconds - 1)
         self._at_work: set[asyncio.Task[PaymentView]] = set()
         self.debtors = debtors
@@ -317,6 +319,7 @@ class Payments:
                 raise PaymentNotOpenError(view)
             ended = replace(view.payment, state=PaymentState.FAILED, failure=PaymentFailure.CANCELLED)
             await self.dialogues.save(connection, ended, view.secrets, None)
+            await self.dialogues.publish(connection, ended)
             await record(connection, ended, actor, "payment.failed")
         return replace(view, payment=ended)
 

@@ -1,6 +1,6 @@
 """The provider catalogue: searching it, and how providers have been doing lately."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -9,9 +9,19 @@ from kontor.connectors.catalogue import Catalogue, logo_for
 from kontor.domain.errors import NotFoundError
 from kontor.domain.login_formats import compile_format
 from kontor.domain.providers import Capability, Provider
+from kontor.domain.routing import UNKNOWN, Health, choose_way
 from kontor.domain.secrets import Secret
-from kontor.storage import fetches
+from kontor.storage import fetches, outages, ways
 from kontor.storage.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class WayStatistics:
+    """`is_next`: it is taken by whoever has used no way yet."""
+
+    way: str
+    health: Health
+    is_next: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +30,9 @@ class Statistics:
     successes: int
     mean_seconds: float | None
     last_success_at: datetime | None
+    down_since: datetime | None = None
+    next_try_at: datetime | None = None
+    ways: tuple[WayStatistics, ...] = ()
 
 
 class Providers:
@@ -55,10 +68,24 @@ class Providers:
         return logo_for(self.read(provider_id))
 
     async def read_statistics(self, provider_id: UUID) -> Statistics:
-        self.read(provider_id)
+        provider = self.read(provider_id)
         async with self._database.connect() as connection:
             total, successes, mean, last = await fetches.read_statistics(connection, provider_id)
-        return Statistics(total, successes, mean, last)  # type: ignore[arg-type]
+            health = await ways.list_health(connection, provider_id) if len(provider.ways) > 1 else {}
+            outage = (await outages.list_outages(connection, [provider_id])).get(provider_id)
+        described = _describe_ways(provider, health)
+        statistics = Statistics(total, successes, mean, last, ways=described)  # type: ignore[arg-type]
+        if outage is None or outage.down_since is None:
+            return statistics
+        return replace(statistics, down_since=outage.down_since, next_try_at=outage.next_try_at)
+
+
+def _describe_ways(provider: Provider, health: dict[str, Health]) -> tuple[WayStatistics, ...]:
+    """Only where there is more than one."""
+    if len(provider.ways) < 2:
+        return ()
+    chosen = choose_way(provider.ways, None, health)
+    return tuple(WayStatistics(one, health.get(one, UNKNOWN), one == chosen) for one in provider.ways)
 
 
 def find_missing_fields(provider: Provider, credentials: dict[str, Secret]) -> list[str]:

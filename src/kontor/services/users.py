@@ -10,8 +10,9 @@ from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind, Tenant, User, check_password, check_text, check_username
 from kontor.services import auditing
 from kontor.services.passwords import Passwords
+from kontor.services.refreshing import Refreshing
 from kontor.services.tenants import find_own_tenant
-from kontor.storage import keys, tenants, tokens, users
+from kontor.storage import deliveries, keys, tenants, tokens, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.keys import SealingKey
 
@@ -25,10 +26,11 @@ class NewUser:
 
 
 class Users:
-    def __init__(self, database: Database, master: SealingKey, passwords: Passwords) -> None:
+    def __init__(self, database: Database, master: SealingKey, passwords: Passwords, refreshing: Refreshing) -> None:
         self._database = database
         self._master = master
         self._passwords = passwords
+        self._refreshing = refreshing
 
     async def list_users(self, principal: Principal, tenant_name: str, *, include_inactive: bool) -> list[User]:
         async with self._database.connect() as connection:
@@ -87,6 +89,7 @@ class Users:
         async with self._database.transaction() as connection:
             await users.set_active(connection, principal.tenant_id, user.id, is_active=False)
             await tokens.delete_user_tokens(connection, principal.tenant_id, user.id)
+            await self._refreshing.stop_user(connection, user.id)
             await self._record(connection, principal, "user.deactivate", user)
 
     async def reactivate_user(self, principal: Principal, user: User, new: NewUser) -> None:
@@ -105,6 +108,7 @@ class Users:
             # One that was issued in the very moment of the deactivation must not come back to life.
             await tokens.delete_user_tokens(connection, principal.tenant_id, user.id)
             await users.set_active(connection, principal.tenant_id, user.id, is_active=True)
+            await self._refreshing.resume_user(connection, user.id)
             await self._record(connection, principal, "user.reactivate", user)
 
     async def erase_user(self, principal: Principal, user: User) -> None:
@@ -112,6 +116,7 @@ class Users:
             current = await _require_user(connection, principal.tenant_id, user.id)
             if current.is_active:
                 raise NotAllowedNowError("Deactivate the user before erasing it.")
+            await deliveries.forget_user(connection, user.id)
             await users.delete_user(connection, principal.tenant_id, user.id)
             await self._record(connection, principal, "user.erase", user)
 

@@ -40,6 +40,19 @@ class Vault:
         plain = await self.unseal(connection, user_id, access_id, "credentials", sealed)
         return {name: Secret(value) for name, value in plain.items()}
 
+    async def seal_for_tenant(
+        self, connection: Connection, tenant_id: UUID, what: str, value: Any
+    ) -> tuple[UUID, bytes]:
+        """For secrets of a tenant itself. With the id of the key, which is needed to open it again."""
+        key_id, key = await keys.load_wrapping_key(connection, self._master, tenant_id)
+        return key_id, key.seal(json.dumps(value).encode(), f"tenant {tenant_id} {what}")
+
+    async def unseal_for_tenant(
+        self, connection: Connection, tenant_id: UUID, what: str, key_id: UUID, sealed: bytes
+    ) -> Any:
+        key = await keys.find_wrapping_key(connection, self._master, tenant_id, key_id)
+        return json.loads(key.unseal(sealed, f"tenant {tenant_id} {what}"))
+
     def digest_credentials(self, credentials: Mapping[str, Secret]) -> bytes:
         """Equal for equal credentials."""
         parts = [part for name in sorted(credentials) for part in (name, credentials[name].reveal())]

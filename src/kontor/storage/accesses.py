@@ -189,14 +189,18 @@ async def store_success(
     user_id: UUID,
     access_id: str,
     *,
+    messages: Sequence[Notice],
+    issues: Sequence[Notice],
     memory: bytes | None,
     consent_until: object,
     expires_at: datetime | None,
 ) -> None:
+    """Everything is there; whatever kept the access from being refreshed is over."""
     await connection.execute(
-        "update accesses set status = 'COMPLETE', updated_at = now(), memory = %s,"
-        " consent_until = coalesce(%s, consent_until), expires_at = %s where user_id = %s and id = %s",
-        [memory, consent_until, expires_at, user_id, access_id],
+        "update accesses set status = 'COMPLETE', updated_at = now(), messages = %s, issues = %s, issues_at = now(),"
+        " memory = %s, consent_until = coalesce(%s, consent_until), expires_at = %s, refresh_pause = null"
+        " where user_id = %s and id = %s",
+        [_jsonb(messages), _jsonb(issues), memory, consent_until, expires_at, user_id, access_id],
     )
 
 

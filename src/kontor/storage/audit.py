@@ -1,11 +1,21 @@
 """The audit trail: append-only, one hash chain per tenant and one for the system."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from kontor.domain.audit import FIRST_HASH, AuditEntry, AuditResult, ChainedEntry, hash_entry
 from kontor.storage.database import Connection
+
+COLUMNS = "chain, serial, at, actor, action, object, result, correlation_id, hash"
+
+
+def _entry(row: Sequence[Any]) -> ChainedEntry:
+    chain, serial, at, actor, action, subject, result, correlation_id, digest = row
+    return ChainedEntry(
+        chain, serial, at, AuditEntry(actor, action, subject, AuditResult(result), correlation_id), digest
+    )
 
 
 async def append_entry(connection: Connection, chain: UUID, entry: AuditEntry) -> None:
@@ -20,8 +30,7 @@ async def append_entry(connection: Connection, chain: UUID, entry: AuditEntry) -
     at = datetime.now(UTC)
     digest = hash_entry(previous, chain, serial, at, entry)
     await connection.execute(
-        "insert into audit_entries (chain, serial, at, actor, action, object, result, correlation_id, hash)"
-        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        f"insert into audit_entries ({COLUMNS}) values (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [
             chain,
             serial,
@@ -51,15 +60,29 @@ async def list_chains(connection: Connection) -> list[tuple[UUID, int, bytes]]:
     return [(row[0], row[1], row[2]) for row in await cursor.fetchall()]
 
 
+async def find_head(connection: Connection, chain: UUID) -> tuple[int, bytes]:
+    """Serial and hash of the last entry; a serial of -1 where the head is missing."""
+    cursor = await connection.execute("select serial, hash from audit_heads where chain = %s", [chain])
+    row = await cursor.fetchone()
+    return (-1, b"") if row is None else (row[0], row[1])
+
+
+async def list_newest(connection: Connection, chain: UUID, before: int, limit: int) -> list[ChainedEntry]:
+    """Backwards, from the entry before a serial."""
+    cursor = await connection.execute(
+        f"select {COLUMNS} from audit_entries where chain = %s and serial < %s order by serial desc limit %s",
+        [chain, before, limit],
+    )
+    return [_entry(row) for row in await cursor.fetchall()]
+
+
 async def read_entries(
     connection: Connection, chain: UUID, *, after: int = 0, limit: int | None = None
 ) -> AsyncIterator[ChainedEntry]:
     async with connection.cursor() as cursor:
         await cursor.execute(
-            "select chain, serial, at, actor, action, object, result, correlation_id, hash from audit_entries"
-            " where chain = %s and serial > %s order by serial limit %s",
+            f"select {COLUMNS} from audit_entries where chain = %s and serial > %s order by serial limit %s",
             [chain, after, limit],
         )
         async for row in cursor:
-            entry = AuditEntry(row[3], row[4], row[5], AuditResult(row[6]), row[7])
-            yield ChainedEntry(row[0], row[1], row[2], entry, row[8])
+            yield _entry(row)

@@ -11,21 +11,12 @@ from psycopg.rows import TupleRow, tuple_row
 from psycopg_pool import AsyncConnectionPool
 
 from kontor.domain.secrets import Secret
+from kontor.storage.connections import SESSION_OPTIONS, address_writer
 from kontor.storage.lending import Lending, Loan, refuse_dead_connection
 
 log = structlog.get_logger(__name__)
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
-
-# A dead peer or a forgotten transaction must not hold a connection for ever.
-SESSION_OPTIONS: dict[str, Any] = {
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 20_000,
-    "connect_timeout": 10,
-    "options": "-c statement_timeout=60s -c idle_in_transaction_session_timeout=60s -c timezone=UTC -c datestyle=ISO",
-}
 
 # While the database is away, callers get their 503 after this time. It is no limit for queries.
 POOL_SECONDS = 5
@@ -40,7 +31,7 @@ class Database:
 
     def __init__(self, url: Secret, pool_size: int, application_name: str) -> None:
         self._pool = AsyncConnectionPool(
-            url.reveal(),
+            address_writer(url),
             min_size=1,
             max_size=pool_size,
             timeout=POOL_SECONDS,
@@ -66,7 +57,7 @@ class Database:
         await self._pool.close(timeout=5)
 
     async def _check(self, connection: Connection) -> None:
-        """Before a connection is handed out. Where one is dead the others are too: PostgreSQL was restarted."""
+        """Before it is handed out. Where one is dead the others are too: PostgreSQL was restarted or moved."""
         try:
             refuse_dead_connection(connection)
         except OperationalError:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
-import psycopg
 from psycopg.types.json import Jsonb
 
 from kontor.domain.payments import Order
@@ -31,7 +30,7 @@ class DemoBankMemory(DemoBankBooks):
 
     def count_wrong_pin(self, login: str) -> int:
         """Wrong PINs in a row, this one included."""
-        with psycopg.connect(self._url.reveal(), autocommit=True) as connection:
+        with self._connect() as connection:
             row = connection.execute(
                 "insert into demo_bank_logins as l (login, wrong_pins) values (%s, 1)"
                 " on conflict (login) do update set wrong_pins = l.wrong_pins + 1 returning wrong_pins",
@@ -41,12 +40,12 @@ class DemoBankMemory(DemoBankBooks):
         return int(row[0])
 
     def read_wrong_pins(self, login: str) -> int:
-        with psycopg.connect(self._url.reveal(), autocommit=True) as connection:
+        with self._connect() as connection:
             row = connection.execute("select wrong_pins from demo_bank_logins where login = %s", [login]).fetchone()
         return 0 if row is None else int(row[0])
 
     def forget_wrong_pins(self, login: str) -> None:
-        with psycopg.connect(self._url.reveal(), autocommit=True) as connection:
+        with self._connect() as connection:
             connection.execute("delete from demo_bank_logins where login = %s", [login])
 
     # The bank's own page
@@ -57,7 +56,7 @@ class DemoBankMemory(DemoBankBooks):
             [one.recipient, one.iban, f"{one.amount:.2f} {one.currency}".replace(".", ","), one.purpose]
             for one in orders
         ]
-        with psycopg.connect(self._url.reveal(), autocommit=True) as connection:
+        with self._connect() as connection:
             connection.execute(
                 "insert into demo_bank_pages (id, return_url, orders) values (%s, %s, %s)",
                 [page_id, return_url, Jsonb(shown)],
@@ -66,7 +65,7 @@ class DemoBankMemory(DemoBankBooks):
 
     def is_page_confirmed(self, page_url: str) -> bool:
         page_id = page_url.rpartition("/")[2]
-        with psycopg.connect(self._url.reveal(), autocommit=True) as connection:
+        with self._connect() as connection:
             row = connection.execute("select is_confirmed from demo_bank_pages where id = %s", [page_id]).fetchone()
         return row is not None and row[0] is True
 

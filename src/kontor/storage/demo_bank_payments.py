@@ -19,6 +19,7 @@ from kontor.domain.payments import PaymentOutcome
 from kontor.domain.products import Product
 from kontor.domain.secrets import Secret
 from kontor.domain.transactions import Transaction
+from kontor.storage.connections import PATIENCE_SECONDS, connect_blocking
 
 NO_FUNDS = "NO_FUNDS"
 PATIENCE = "10s"
@@ -113,11 +114,15 @@ class DemoBankBooks:
             _note(connection, owner, payment_id, "BURIED")
             return never
 
+    def _connect(self) -> psycopg.Connection[TupleRow]:
+        """For single statements. The bank is not down because its database is just moving."""
+        return connect_blocking(self._url, autocommit=True, patience_seconds=PATIENCE_SECONDS)
+
     @contextmanager
     def _open(self) -> Iterator[psycopg.Connection[TupleRow]]:
         """One transaction."""
         try:
-            with psycopg.connect(self._url.reveal()) as connection:
+            with connect_blocking(self._url, autocommit=False, patience_seconds=PATIENCE_SECONDS) as connection:
                 yield connection
         except (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout) as error:
             raise ConnectionError("the demo bank's books are out of reach") from error

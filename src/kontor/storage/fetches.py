@@ -1,6 +1,8 @@
 """Fetches: what was asked of a bank, and how it went. These rows decide; the queue only points at them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -17,6 +19,7 @@ class FetchState(StrEnum):
     DONE = "DONE"
     FAILED = "FAILED"
     INTERRUPTED = "INTERRUPTED"
+    SKIPPED = "SKIPPED"
 
     @property
     def is_open(self) -> bool:
@@ -25,6 +28,8 @@ class FetchState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
+    """`slot_at`: the slot of background refresh that it is for, else somebody asked for it."""
+
     id: UUID
     user_id: UUID
     access_id: str
@@ -34,15 +39,16 @@ class Fetch:
     lease_key: bytes | None
     correlation_id: str
     resume_state: bytes | None = None
+    slot_at: datetime | None = None
 
 
-COLUMNS = "id, user_id, access_id, state, is_attended, all_history, lease_key, correlation_id, resume_state"
+COLUMNS = "id, user_id, access_id, state, is_attended, all_history, lease_key, correlation_id, resume_state, slot_at"
 
 
 async def insert_fetch(connection: Connection, fetch: Fetch) -> bool:
     """False when the access has an open fetch already."""
     cursor = await connection.execute(
-        f"insert into fetches ({COLUMNS}) values (%s, %s, %s, %s, %s, %s, %s, %s, %s) on conflict do nothing",
+        f"insert into fetches ({COLUMNS}) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s) on conflict do nothing",
         [
             fetch.id,
             fetch.user_id,
@@ -53,6 +59,7 @@ async def insert_fetch(connection: Connection, fetch: Fetch) -> bool:
             fetch.lease_key,
             fetch.correlation_id,
             fetch.resume_state,
+            fetch.slot_at,
         ],
     )
     return cursor.rowcount == 1
@@ -119,6 +126,31 @@ async def is_running(connection: Connection, fetch_id: UUID, lease: Lease) -> bo
     return await cursor.fetchone() is not None
 
 
+async def skip_fetch(connection: Connection, fetch_id: UUID, reason: str) -> None:
+    """One that waits is not carried out at all."""
+    await connection.execute(
+        "update fetches set state = 'SKIPPED', failure = %s, finished_at = now() where id = %s and state = 'QUEUED'",
+        [reason, fetch_id],
+    )
+
+
+async def take_back(connection: Connection, fetch_id: UUID) -> None:
+    """A slot's fetch that waits is forgotten: it will be scheduled anew, later within its window."""
+    await connection.execute(
+        "delete from fetches where id = %s and state = 'QUEUED' and slot_at is not null", [fetch_id]
+    )
+
+
+async def attend_fetch(connection: Connection, user_id: UUID, fetch_id: UUID) -> bool:
+    """The user came while a slot's fetch was waiting: it becomes the user's. False when it is at work already."""
+    cursor = await connection.execute(
+        "update fetches set is_attended = true, all_history = true where user_id = %s and id = %s"
+        " and state = 'QUEUED' and not is_attended",
+        [user_id, fetch_id],
+    )
+    return cursor.rowcount == 1
+
+
 async def finish_fetch(connection: Connection, fetch_id: UUID, state: FetchState, failure: str | None = None) -> None:
     await connection.execute(
         "update fetches set state = %s, failure = %s, finished_at = now() where id = %s and state = 'RUNNING'",
@@ -126,31 +158,46 @@ async def finish_fetch(connection: Connection, fetch_id: UUID, state: FetchState
     )
 
 
-async def list_abandoned(connection: Connection) -> list[tuple[UUID, int, UUID, str]]:
+@dataclass(frozen=True, slots=True)
+class Abandoned:
+    """A fetch without a worker. `is_called`: it was at work, so that the bank may have been called."""
+
+    id: UUID
+    user_id: UUID
+    access_id: str
+    attempts: int
+    is_called: bool
+    is_for_slot: bool
+
+
+async def list_abandoned(connection: Connection) -> list[Abandoned]:
     """Fetches whose worker is gone (no lease), or whose job got lost. Locks them.
 
-    (id, attempts so far, user, access); a job that failed is kept by the queue, but never run again.
+    A job that failed is kept by the queue, but never run again.
     """
     cursor = await connection.execute(
         """
-        select f.id, f.attempts, f.user_id, f.access_id from fetches f
+        select f.id, f.user_id, f.access_id, f.attempts, f.state = 'RUNNING',
+            f.slot_at is not null and not f.is_attended from fetches f
         where (f.state = 'RUNNING' and not exists (
                 select 1 from credential_leases l where l.key = f.lease_key and l.fence = f.fence and l.until > now()))
            or (f.state = 'QUEUED' and f.requested_at < now() - interval '30 seconds' and not exists (
                 select 1 from pgqueuer q
                 where q.dedupe_key = 'fetch ' || f.id and q.status in ('queued', 'picked')))
-        for update of f skip locked limit 100
+        order by f.requested_at for update of f skip locked limit 100
         """
     )
-    return [(row[0], row[1], row[2], row[3]) for row in await cursor.fetchall()]
+    return [Abandoned(*row) for row in await cursor.fetchall()]
 
 
-async def put_back(connection: Connection, fetch_id: UUID) -> None:
-    await connection.execute("update fetches set state = 'QUEUED', fence = null where id = %s", [fetch_id])
+async def put_back(connection: Connection, fetch_ids: Sequence[UUID]) -> None:
+    await connection.execute("update fetches set state = 'QUEUED', fence = null where id = any(%s)", [list(fetch_ids)])
 
 
-async def interrupt_fetch(connection: Connection, fetch_id: UUID) -> None:
-    await connection.execute("update fetches set state = 'INTERRUPTED', finished_at = now() where id = %s", [fetch_id])
+async def interrupt_fetches(connection: Connection, fetch_ids: Sequence[UUID]) -> None:
+    await connection.execute(
+        "update fetches set state = 'INTERRUPTED', finished_at = now() where id = any(%s)", [list(fetch_ids)]
+    )
 
 
 async def interrupt_open(connection: Connection, user_id: UUID, access_id: str) -> None:

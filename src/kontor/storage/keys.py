@@ -253,6 +253,17 @@ async def load_wrapping_key(connection: Connection, master: SealingKey, tenant_i
     return row[0], master.unwrap(row[1], _place(tenant_id, "wrapping", row[0]))
 
 
+async def find_wrapping_key(connection: Connection, master: SealingKey, tenant_id: UUID, key_id: UUID) -> SealingKey:
+    """That very one, for what was sealed with it."""
+    cursor = await connection.execute(
+        "select sealed from tenant_keys where tenant_id = %s and id = %s and kind = 'wrapping'", [tenant_id, key_id]
+    )
+    row = await cursor.fetchone()
+    if row is None:
+        raise KeyUnusableError("The tenant has no such wrapping key.")
+    return master.unwrap(row[0], _place(tenant_id, "wrapping", key_id))
+
+
 async def make_data_key(
     connection: Connection, master: SealingKey, tenant_id: UUID, user_id: UUID
 ) -> tuple[UUID, bytes]:

@@ -10,12 +10,19 @@ import time
 from collections import deque
 
 from psycopg import AsyncConnection, OperationalError
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from kontor.storage.connections import is_read_only
+
 Connection = AsyncConnection[TupleRow]
 LIFETIME_SECONDS = 3600
+
+
+class DatabaseMovedError(OperationalError):
+    """The server we talk to only reads now: another one takes writes, and the next connection will find it."""
 
 
 class Lending:
@@ -35,8 +42,8 @@ class Lending:
                 connection = self._idle.pop()
                 try:
                     refuse_dead_connection(connection)
-                except OperationalError:  # where one is dead the others are too: PostgreSQL was restarted
-                    await self._return(connection, *self._idle)
+                except OperationalError:  # where one is dead the others are too: PostgreSQL was restarted, or moved
+                    await self.discard(connection)
                     continue
                 return connection
             if self._taken < self._size:
@@ -52,6 +59,14 @@ class Lending:
             self._hand_on(connection)
         else:
             await self._return(connection)
+
+    async def discard(self, connection: Connection) -> None:
+        """Its server is no longer the one to talk to, and that is true of the idle connections as well."""
+        gone, self._idle = [connection, *self._idle], []
+        for one in gone:
+            await one.close()
+        await self._return(*gone)
+        await self._pool.drain()
 
     async def close(self) -> None:
         await self._return(*self._idle)
@@ -119,7 +134,11 @@ class Loan:
         self._connection = await self._lending.take()
         return self._connection
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        # A snapshot refuses writes as well; then the server itself says that it takes them.
+        if isinstance(error, ReadOnlySqlTransaction) and is_read_only(self._connection) is not False:
+            await self._lending.discard(self._connection)
+            raise DatabaseMovedError("the database takes no writes any more") from error
         await self._lending.give_back(self._connection)
 
 
@@ -129,3 +148,6 @@ def refuse_dead_connection(connection: Connection) -> None:
     poll.register(connection.pgconn.socket, select.POLLIN)
     while poll.poll(0):
         connection.pgconn.consume_input()  # raises when the server is gone
+        connection.pgconn.is_busy()  # reads what has come, also a changed setting
+        if is_read_only(connection):
+            raise DatabaseMovedError("the server has become a replica")

@@ -57,7 +57,8 @@ def _product(row: Sequence[Any]) -> StoredProduct:
 
 async def upsert_product(
     connection: Connection, user_id: UUID, product_id: UUID, access_id: str, ordinal: int, product: Product
-) -> None:
+) -> bool:
+    """False when it is stored just so already."""
     values = {
         "user_id": user_id,
         "id": product_id,
@@ -84,7 +85,8 @@ async def upsert_product(
         "can_transfer": product.can_transfer,
         "can_bulk_transfer": product.can_bulk_transfer,
     }
-    await connection.execute(UPSERT, values)
+    cursor = await connection.execute(UPSERT, values)
+    return cursor.rowcount == 1
 
 
 _KEY = ("user_id", "id", "access_id", "ordinal")
@@ -92,9 +94,12 @@ _ALL = (*_KEY, *[name for name in COLUMNS.split(", ") if name not in (*_KEY, "st
 INSERT_COLUMNS = ", ".join(_ALL)
 INSERT_VALUES = ", ".join(f"%({name})s" for name in _ALL)
 UPDATES = ", ".join(f"{name} = excluded.{name}" for name in _ALL if name not in _KEY[:3])
+STORED = ", ".join(f"products.{name}" for name in _ALL)
+FETCHED = ", ".join(f"excluded.{name}" for name in _ALL)
 UPSERT = (
     f"insert into products ({INSERT_COLUMNS}) values ({INSERT_VALUES})"
     f" on conflict (user_id, id) do update set {UPDATES}, updated_at = now()"
+    f" where ({STORED}) is distinct from ({FETCHED})"
 )
 
 
@@ -134,16 +139,22 @@ async def list_products(connection: Connection, user_id: UUID, access_id: str | 
     return [_product(row) for row in await cursor.fetchall()]
 
 
-async def set_product_complete(connection: Connection, user_id: UUID, product_id: UUID) -> None:
+async def set_products_seen(
+    connection: Connection, user_id: UUID, complete: Sequence[UUID], seen: Sequence[UUID]
+) -> None:
+    """The bank has just told about these; of the complete ones, everything."""
     await connection.execute(
-        "update products set status = 'COMPLETE', updated_at = now() where user_id = %s and id = %s",
-        [user_id, product_id],
+        "update products set updated_at = now(),"
+        " status = case when id = any(%(complete)s) then 'COMPLETE' else status end"
+        " where user_id = %(user)s and id = any(%(seen)s)",
+        {"user": user_id, "complete": list(complete), "seen": [*complete, *seen]},
     )
 
 
-async def delete_other_products(connection: Connection, user_id: UUID, access_id: str, kept: Sequence[UUID]) -> None:
-    """Products that the bank no longer has, or that are no longer selected."""
-    await connection.execute(
+async def delete_other_products(connection: Connection, user_id: UUID, access_id: str, kept: Sequence[UUID]) -> bool:
+    """Products that the bank no longer has, or that are no longer selected. True when there was one."""
+    cursor = await connection.execute(
         "delete from products where user_id = %s and access_id = %s and not id = any(%s)",
         [user_id, access_id, list(kept)],
     )
+    return cursor.rowcount > 0

@@ -6,7 +6,10 @@ from uuid import UUID
 from kontor.storage.database import Connection
 
 FETCH = "fetch"
+REFRESH = "refresh"  # a fetch that nobody waits for
 RETAG = "retag"
+DELIVER = "deliver"
+REFRESH_PRIORITY = -5  # after what somebody waits for
 RETAG_PRIORITY = -10  # after everything somebody waits for
 
 
@@ -21,6 +24,27 @@ async def enqueue_fetch(connection: Connection, fetch_id: UUID, delay_seconds: f
         dedupe_key=f"{FETCH} {fetch_id}",
         on_conflict="skip",
     )
+
+
+async def enqueue_refreshes(connection: Connection, fetch_ids: list[UUID]) -> None:
+    """As `enqueue_fetch`, for fetches of background refresh."""
+    from pgqueuer import PsycopgDriver, Queries  # takes half a second to load; the command line can do without
+
+    await Queries(PsycopgDriver(connection)).enqueue(
+        [REFRESH] * len(fetch_ids),
+        [one.bytes for one in fetch_ids],
+        [REFRESH_PRIORITY] * len(fetch_ids),
+        dedupe_key=[f"{FETCH} {one}" for one in fetch_ids],
+        on_conflict="skip",
+    )
+
+
+async def hasten_fetch(connection: Connection, fetch_id: UUID) -> None:
+    """Somebody waits now for a fetch of background refresh. A worker that looks at it already need not be told."""
+    await connection.execute(
+        "delete from pgqueuer where dedupe_key = %s and status = 'queued'", [f"{FETCH} {fetch_id}"]
+    )
+    await enqueue_fetch(connection, fetch_id)
 
 
 async def enqueue_retag(connection: Connection, user_ids: list[UUID]) -> None:
@@ -39,11 +63,74 @@ async def enqueue_retag(connection: Connection, user_ids: list[UUID]) -> None:
 async def remove_fetch_jobs(connection: Connection, fetch_ids: list[UUID]) -> None:
     """Jobs of a deleted access go with it."""
     await connection.execute(
-        "delete from pgqueuer where entrypoint = %s and payload = any(%s)", [FETCH, [one.bytes for one in fetch_ids]]
+        "delete from pgqueuer where entrypoint = any(%s) and payload = any(%s)",
+        [[FETCH, REFRESH], [one.bytes for one in fetch_ids]],
     )
 
 
-async def requeue_fetch(connection: Connection, fetch_id: UUID) -> None:
-    """A fetch whose worker died: whatever is left of its old job is replaced by a new one."""
-    await remove_fetch_jobs(connection, [fetch_id])
-    await enqueue_fetch(connection, fetch_id)
+async def requeue_fetches(connection: Connection, fetch_ids: list[UUID], refresh_ids: list[UUID]) -> None:
+    """Fetches whose worker died: whatever is left of their old jobs is replaced by new ones."""
+    await remove_fetch_jobs(connection, fetch_ids + refresh_ids)
+    for one in fetch_ids:
+        await enqueue_fetch(connection, one)
+    if refresh_ids:
+        await enqueue_refreshes(connection, refresh_ids)
+
+
+async def enqueue_deliveries(connection: Connection, delivery_ids: list[UUID]) -> None:
+    """In the transaction of the event: no commit, no call."""
+    from pgqueuer import PsycopgDriver, Queries  # takes half a second to load; the command line can do without
+
+    await Queries(PsycopgDriver(connection)).enqueue(
+        [DELIVER] * len(delivery_ids),
+        [one.bytes for one in delivery_ids],
+        [0] * len(delivery_ids),
+        dedupe_key=[f"{DELIVER} {one}" for one in delivery_ids],
+        on_conflict="skip",
+    )
+
+
+async def remove_delivery_jobs(connection: Connection, delivery_ids: list[UUID]) -> None:
+    """Those that wait. One that is being run finds its own row changed."""
+    await connection.execute(
+        "delete from pgqueuer where dedupe_key = any(%s) and status in ('queued', 'failed')",
+        [[f"{DELIVER} {one}" for one in delivery_ids]],
+    )
+
+
+# Housekeeping
+
+
+async def release_stalled_jobs(connection: Connection, batch: int) -> int:
+    """Jobs of dead workers that no living one took over: queued again, for whoever knows their kind.
+
+    The queue itself hands the jobs of a silent worker to another after 20 seconds, but only of the kinds it knows.
+    """
+    cursor = await connection.execute(
+        "update pgqueuer set status = 'queued', queue_manager_id = null, slot = null, updated = now() where id in"
+        " (select id from pgqueuer where status = 'picked' and heartbeat < now() - interval '5 minutes'"
+        " order by heartbeat limit %s for update skip locked)",
+        [batch],
+    )
+    return cursor.rowcount
+
+
+async def delete_old_failures(connection: Connection, batch: int) -> int:
+    """Failed jobs that were held for 30 days, so that somebody could look at them."""
+    cursor = await connection.execute(
+        "delete from pgqueuer where id in (select id from pgqueuer"
+        " where status = 'failed' and updated < now() - interval '30 days' limit %s for update skip locked)",
+        [batch],
+    )
+    return cursor.rowcount
+
+
+async def delete_old_log(connection: Connection, batch: int) -> int:
+    """What the queue wrote down about its jobs: a day of everything, 30 days of what failed."""
+    cursor = await connection.execute(
+        "delete from pgqueuer_log where id in (select id from pgqueuer_log where created < now() - interval '1 day'"
+        " and (status not in ('exception', 'failed') or created < now() - interval '30 days')"
+        " order by created limit %s for update skip locked)",
+        [batch],
+    )
+    return cursor.rowcount

@@ -40,6 +40,7 @@ async def forget_all_secrets(connection: Connection) -> int:
         "delete from dialogues",
         "delete from redirect_sessions",
         "update payments set sealed = null, credentials = null",
+        "update webhooks set secrets = null, wrapping_key_id = null, previous_until = null, is_active = false",
         "update fetches set state = 'INTERRUPTED', finished_at = now(), resume_state = null"
         " where state in ('QUEUED', 'RUNNING', 'WAITING')",
     ):

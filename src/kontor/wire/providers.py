@@ -9,6 +9,7 @@ from msgspec import Meta
 from kontor.domain.providers import Capability as DomainCapability
 from kontor.domain.providers import Provider as DomainProvider
 from kontor.services.providers import Statistics as DomainStatistics
+from kontor.services.providers import WayStatistics as DomainWayStatistics
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.products import CATEGORIES, Category
 from kontor.wire.relations import Relation
@@ -50,6 +51,15 @@ class Provider(msgspec.Struct):
     bic: str | msgspec.UnsetType = msgspec.UNSET
 
 
+class WayStatistics(msgspec.Struct):
+    """One of several ways to a bank, in the last day."""
+
+    way: Annotated[str, Meta(examples=["fints", "xs2a"])]
+    calls: int
+    isNext: Annotated[bool, Meta(description="taken by whoever has used no way yet")]  # noqa: N815
+    successRate: Annotated[float, Meta(ge=0, le=1)] | msgspec.UnsetType = msgspec.UNSET  # noqa: N815
+
+
 class ProviderStatistics(msgspec.Struct):
     """Recent fetches (seven days) at a provider."""
 
@@ -57,6 +67,17 @@ class ProviderStatistics(msgspec.Struct):
     successRate: Annotated[float, Meta(ge=0, le=1)] | msgspec.UnsetType = msgspec.UNSET  # noqa: N815
     meanDurationSeconds: float | msgspec.UnsetType = msgspec.UNSET  # noqa: N815
     lastSuccess: Timestamp | msgspec.UnsetType = msgspec.UNSET  # noqa: N815
+    downSince: (  # noqa: N815
+        Annotated[Timestamp, Meta(description="it does not answer since then; only then is this field there")]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    nextAttempt: (  # noqa: N815
+        Annotated[Timestamp, Meta(description="when background refresh tries again whether it is back")]
+        | msgspec.UnsetType
+    ) = msgspec.UNSET
+    ways: Annotated[list[WayStatistics], Meta(description="where there is more than one")] | msgspec.UnsetType = (
+        msgspec.UNSET
+    )
 
 
 def show_provider(provider: DomainProvider, urls: Urls) -> Provider:
@@ -87,4 +108,12 @@ def show_statistics(facts: DomainStatistics) -> ProviderStatistics:
         successRate=round(facts.successes / facts.fetches, 4) if has_any else msgspec.UNSET,
         meanDurationSeconds=msgspec.UNSET if facts.mean_seconds is None else round(facts.mean_seconds, 3),
         lastSuccess=msgspec.UNSET if facts.last_success_at is None else format_timestamp(facts.last_success_at),
+        downSince=msgspec.UNSET if facts.down_since is None else format_timestamp(facts.down_since),
+        nextAttempt=msgspec.UNSET if facts.next_try_at is None else format_timestamp(facts.next_try_at),
+        ways=[_show_way(one) for one in facts.ways] or msgspec.UNSET,
     )
+
+
+def _show_way(one: DomainWayStatistics) -> WayStatistics:
+    rate = round(one.health.rate, 4) if one.health.calls else msgspec.UNSET
+    return WayStatistics(one.way, one.health.calls, one.is_next, rate)

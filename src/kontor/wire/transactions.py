@@ -13,7 +13,7 @@ from kontor.domain.errors import InvalidError
 from kontor.domain.transactions import Transaction as DomainTransaction
 from kontor.services.transactions import PushedTransaction
 from kontor.storage.json_rows import JsonField, Show
-from kontor.wire.encoding import BERLIN
+from kontor.wire.encoding import BERLIN, format_timestamp
 from kontor.wire.products import Amount
 from kontor.wire.tokens import Timestamp
 
@@ -57,6 +57,44 @@ class Transaction(msgspec.Struct):
     gegenkontoBic: str | UnsetType = UNSET  # noqa: N815
     vorgemerkt: Annotated[bool, Meta(description="true while pending")] | UnsetType = UNSET
     identifier: Annotated[Identifier, Meta(description="on pushed transactions")] | UnsetType = UNSET
+
+
+class PreviewedTransaction(msgspec.Struct, omit_defaults=True):
+    """What a statement file would add; without id and hash, since nothing is stored."""
+
+    betrag: Amount
+    waehrung: str
+    verwendungszweck: str | UnsetType = UNSET
+    buchungstext: str | UnsetType = UNSET
+    gvCode: str | UnsetType = UNSET  # noqa: N815
+    primanotaNummer: str | UnsetType = UNSET  # noqa: N815
+    buchungsdatum: Timestamp | UnsetType = UNSET
+    wertstellungsdatum: Timestamp | UnsetType = UNSET
+    gegenkontoInhaber: str | UnsetType = UNSET  # noqa: N815
+    gegenkontoIban: str | UnsetType = UNSET  # noqa: N815
+    gegenkontoBic: str | UnsetType = UNSET  # noqa: N815
+    vorgemerkt: bool | UnsetType = UNSET
+
+
+def show_previewed(one: DomainTransaction) -> PreviewedTransaction:
+    return PreviewedTransaction(
+        betrag=one.amount,
+        waehrung=one.currency,
+        verwendungszweck=_or_unset(one.purpose),
+        buchungstext=_or_unset(one.booking_text),
+        gvCode=_or_unset(one.gv_code),
+        primanotaNummer=_or_unset(one.prima_nota),
+        buchungsdatum=UNSET if one.booked_at is None else format_timestamp(one.booked_at),
+        wertstellungsdatum=UNSET if one.value_at is None else format_timestamp(one.value_at),
+        gegenkontoInhaber=_or_unset(one.counterparty_name),
+        gegenkontoIban=_or_unset(one.counterparty_iban),
+        gegenkontoBic=_or_unset(one.counterparty_bic),
+        vorgemerkt=True if one.is_pending else UNSET,
+    )
+
+
+def _or_unset(text: str | None) -> str | UnsetType:
+    return UNSET if text is None else text
 
 
 Text = Annotated[str, Meta(max_length=4000)]

@@ -23,6 +23,9 @@ class Urls:
     def role_user(self, tenant: str, client: str, role: str, user_id: UUID) -> str:
         return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/clients/{client}/roles/{role}/users/{user_id}"
 
+    def webhook(self, tenant: str, webhook_id: UUID) -> str:
+        return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/webhooks/{webhook_id}"
+
     # Providers
 
     def provider(self, provider_id: UUID) -> str:

@@ -142,7 +142,7 @@ def test_access_id_that_is_no_sane_token_is_400(customer, access_id):
     assert customer.read(ACCESSES) == {}
 
 
-@pytest.mark.parametrize("access_id", ["a", "x" * 64, "A-Z.a_z~09", "...", str(uuid4())])
+@pytest.mark.parametrize("access_id", ["a", "x" * 64, "A-Z.a_z~09", "...", "6f1f9a3e-5f0c-4b62-9d0e-2f4b7c1a8d55"])
 def test_access_id_may_be_any_sane_token(customer, access_id):
     customer.add("test_unreachable", access_id=access_id)
     assert customer.read_access(access_id)["id"] == access_id

@@ -1,6 +1,7 @@
 """The customer and its accesses."""
 
 import ipaddress
+import math
 from typing import Annotated, Any
 
 import msgspec
@@ -70,7 +71,13 @@ async def read_issues(call: Call) -> Answer:
     query=AddQuery,
     headers=IP_HEADER,
     body=dict[str, NewAccess],
-    success=Success(201, headers={"Location": "the access, or the collection when several were added"}),
+    success=Success(
+        201,
+        headers={
+            "Location": "the access, or the collection when several were added",
+            "Retry-After": "seconds until a bank may be called again without the user; only when it was not called now",
+        },
+    ),
     other_statuses={451: "redirect the user to Location (tenants that may not handle credentials)"},
     errors=(409,),
     **MODIFY,
@@ -79,7 +86,8 @@ async def add_accesses(call: Call) -> Answer:
     """Add one or several accesses.
 
     Answers once the header data is known, or the bank asked for SCA, or refused; transactions follow in the
-    background. Whatever the bank said, the access is stored: see its messages and issues.
+    background. Whatever the bank said, the access is stored: see its messages and issues. Without
+    `Customer-IP-Address` a bank is called four times in 24 hours at most; `Retry-After` says when it may be again.
     """
     query = call.query(AddQuery)
     body = await call.json_map(NewAccess)
@@ -96,12 +104,15 @@ async def add_accesses(call: Call) -> Answer:
             return await redirect_user(call, UseCase.CREATE_ACCOUNT, new_id, query.callbackUrl, address)
     requests = {access_id: one.to_request() for access_id, one in body.items()}
     try:
-        await call.services.accesses.add_accesses(
+        wait = await call.services.accesses.add_accesses(
             call.principal, requests, refresh=query.refresh, is_attended=address is not None
         )
     except TimeoutError:
         raise HttpError(504, "The bank has not answered yet; the fetch goes on, repeat the call shortly.") from None
-    return created(call.urls.access(next(iter(body))) if len(body) == 1 else call.urls.accesses)
+    answer = created(call.urls.access(next(iter(body))) if len(body) == 1 else call.urls.accesses)
+    if wait is not None:
+        answer.headers["Retry-After"] = str(max(1, math.ceil(wait.total_seconds())))
+    return answer
 
 
 @operation("DELETE", ACCESSES, success=Success(description="deleted"), **MODIFY)

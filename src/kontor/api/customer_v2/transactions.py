@@ -16,7 +16,8 @@ from msgspec import Meta
 from kontor.api.answers import JSON, Answer, HttpError, created, json_answer
 from kontor.api.customer_v2.accesses import ACCESS, MODIFY, READ
 from kontor.api.operations import Call, Success, operation
-from kontor.domain.errors import NotFoundError
+from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.services.imports import name_owner
 from kontor.services.transactions import PIECE_ROWS
 from kontor.storage.products import StoredProduct
 from kontor.storage.transactions import Window
@@ -24,7 +25,16 @@ from kontor.wire.positions import Position, show_position
 from kontor.wire.products import BankProduct, show_product
 from kontor.wire.products_en import EnglishBankProduct, show_english_product
 from kontor.wire.tag_views import TREES_OF_CHOICES, TagChoice, TagView, render_page
-from kontor.wire.transactions import FIELDS, NewTransaction, Transaction, parse_end, parse_time, read_transaction
+from kontor.wire.transactions import (
+    FIELDS,
+    NewTransaction,
+    PreviewedTransaction,
+    Transaction,
+    parse_end,
+    parse_time,
+    read_transaction,
+    show_previewed,
+)
 
 PRODUCT = ACCESS + "/{product-id}"
 TRANSACTIONS = PRODUCT + "/kontoumsaetze"
@@ -32,6 +42,23 @@ MAX_PUSHED = 10_000
 MAX_PAGE = 100_000
 # JSON objects separated by commas, and where the next page begins.
 Page: TypeAlias = tuple[bytes, tuple[date, int] | None]
+
+
+# MT940, camt, CSV of the large banks, MT535, and zips of them. What a file is, is found out by looking at it.
+STATEMENT_TYPES = (
+    "application/xml",
+    "text/xml",
+    "text/plain",
+    "text/csv",
+    "application/zip",
+    "application/octet-stream",
+)
+
+
+class PushQuery(msgspec.Struct):
+    preview: Annotated[bool, Meta(description="with a statement file: answer what would be added, store nothing")] = (
+        False
+    )
 
 
 class ProductQuery(msgspec.Struct):
@@ -129,18 +156,36 @@ async def _list_tagged(call: Call, product_id: UUID, view: TagView, is_explained
 @operation(
     "POST",
     TRANSACTIONS,
+    query=PushQuery,
     body=list[NewTransaction],
+    file_types=STATEMENT_TYPES,
     is_bulk=True,
     success=Success(201, headers={"Location": "the product's transactions"}),
     errors=(404,),
+    other_shapes={200: list[PreviewedTransaction]},
+    other_statuses={200: "what a statement file would add (preview)"},
     **MODIFY,
 )
 async def push_transactions(call: Call) -> Answer:
     """Push transactions into a product, all or none.
 
-    Each names its batch; a batch that was pushed before adds nothing.
+    Each names its batch; a batch that was pushed before adds nothing. Instead of JSON a statement file of the account
+    can be sent (MT940, camt.052 to 054, CSV of a large bank, or a zip of them): what is stored already is not added
+    again, whichever file it came in.
     """
     product = await find_product(call)
+    is_preview = call.query(PushQuery).preview
+    if call.content_type != JSON:
+        data = await call.read_body()
+        owner = name_owner(call.principal)
+        imported = await call.services.imports.import_file(
+            owner, product.access_id, data, product_id=product.id, is_preview=is_preview
+        )
+        if is_preview:
+            return json_answer([show_previewed(row) for one in imported.accounts for row in one.added])
+        return created(call.urls.transactions(product.access_id, product.id))
+    if is_preview:
+        raise InvalidError("is for statement files", "preview")
     body = await call.json(list[NewTransaction])
     if len(body) > MAX_PUSHED:
         raise HttpError(413, f"At most {MAX_PUSHED} transactions can be pushed at once.")

@@ -1,0 +1,30 @@
+"""Which events follow from a fetch: not what somebody is there to see for himself, nor what was known before."""
+
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind
+from kontor.domain.webhooks import Event, EventType, NewTransactions
+
+_NO_ERRORS = (NoticeKind.SCA_NEEDED, NoticeKind.BANK_MESSAGE)
+
+
+def find_transaction_events(user_id: UUID, access: Access, new_counts: Mapping[UUID, int]) -> list[Event]:
+    """New transactions of a refresh. `access` is as it was before: its first fetch is no refresh."""
+    new = tuple(NewTransactions(product_id, count) for product_id, count in new_counts.items() if count)
+    if not new or not access.is_synced or access.status is not AccessStatus.COMPLETE:
+        return []
+    return [Event(EventType.TRANSACTIONS_NEW, user_id, access.id, new)]
+
+
+def find_notice_events(user_id: UUID, access: Access, notices: Iterable[Notice], *, is_attended: bool) -> list[Event]:
+    """Notices that a fetch in the background leaves. `access` is as it was before: the same trouble is told once."""
+    if is_attended or not access.is_synced:
+        return []
+    new = {one.kind for one in notices} - {one.kind for one in (*access.messages, *access.issues)}
+    events = []
+    if NoticeKind.SCA_NEEDED in new:
+        events.append(Event(EventType.SCA_REQUIRED, user_id, access.id))
+    if not new.issubset(_NO_ERRORS):
+        events.append(Event(EventType.ACCESS_ERROR, user_id, access.id))
+    return events

@@ -1,0 +1,360 @@
+"""The schedule of background refresh, and the calls that were made without the customer.
+
+`next_refresh_at` is set exactly for accesses that are refreshed in the background; workers look at those whose time has
+come. All instants are the business clock's, given by the caller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from psycopg import errors
+
+from kontor.domain.refreshes import BUDGET_PERIOD, CLOCK_SKEW, CONSENT_WARNING, RefreshPause, SkipReason
+from kontor.storage.database import Connection
+
+IS_ACTIVE = "exists (select 1 from users u where u.id = a.user_id and u.is_active)"
+IS_REFRESHED = f"(a.is_synced and a.credentials is not null and a.refresh_pause is null and {IS_ACTIVE})"
+IS_OPEN = "f.state in ('QUEUED', 'RUNNING')"
+
+
+class RowsLockedError(Exception):
+    """Somebody else holds a row that is to be changed; the transaction is to be begun anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueAccess:
+    """An access whose time has come, with all that decides what happens to it."""
+
+    user_id: UUID
+    access_id: str
+    provider_id: UUID
+    lease_key: bytes | None
+    scheduled_since: datetime | None
+    is_refreshed: bool
+    is_busy: bool
+    last_slot: datetime | None
+    calls: Sequence[datetime]
+
+
+# Looking
+
+# Two steps: what is read about a row after it is locked cannot be older than the lock.
+LOCK_DUE = """
+    select a.user_id, a.id from accesses a where a.next_refresh_at <= %(now)s
+    order by a.next_refresh_at
+    limit (select greatest(0, least(%(batch)s, %(most_queued)s - count(*))) from fetches f
+           where f.state = 'QUEUED' and f.state in ('QUEUED', 'RUNNING'))
+    for update of a skip locked
+"""
+READ_DUE = f"""
+    select a.user_id, a.id, a.provider_id, a.lease_key, a.scheduled_since, {IS_REFRESHED},
+        exists (select 1 from fetches f where f.user_id = a.user_id and f.access_id = a.id and {IS_OPEN}),
+        (select f.slot_at from fetches f
+            where f.user_id = a.user_id and f.access_id = a.id and f.slot_at <= %(now)s
+            order by f.slot_at desc limit 1),
+        array(select c.called_at from unattended_calls c
+            where c.user_id = a.user_id and c.access_id = a.id and c.called_at > %(since)s and c.called_at <= %(until)s)
+    from unnest(%(users)s::uuid[], %(accesses)s::text[]) with ordinality as due (user_id, id, place)
+    join accesses a on a.user_id = due.user_id and a.id = due.id
+    order by due.place
+"""
+
+
+async def list_due(connection: Connection, now: datetime, batch: int, most_queued: int) -> list[DueAccess]:
+    """Lock and read what is due, the longest waiting first; others who look at the same time get other rows.
+
+    Not more than keeps `most_queued` fetches waiting in the queue: what is late stays visible as due, and somebody
+    who waits for a fetch does not stand behind thousands.
+    """
+    cursor = await connection.execute(LOCK_DUE, {"now": now, "batch": batch, "most_queued": most_queued})
+    locked = await cursor.fetchall()
+    if not locked:
+        return []
+    cursor = await connection.execute(
+        READ_DUE,
+        {
+            "now": now,
+            "since": now - BUDGET_PERIOD,
+            "until": now + CLOCK_SKEW,
+            "users": [row[0] for row in locked],
+            "accesses": [row[1] for row in locked],
+        },
+    )
+    return [DueAccess(*row) for row in await cursor.fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """What is written down for a slot: its fetch, or why there is none."""
+
+    user_id: UUID
+    access_id: str
+    slot_at: datetime
+    lease_key: bytes | None = None
+    skip: SkipReason | None = None
+
+
+async def insert_slots(connection: Connection, rows: Sequence[SlotRow]) -> list[UUID]:
+    """Returns the fetches that are to be carried out. A slot that has a row, and an access at work, get none."""
+    if not rows:
+        return []
+    cursor = await connection.execute(
+        """
+        insert into fetches (id, user_id, access_id, slot_at, lease_key, state, failure, finished_at, is_attended,
+            all_history, correlation_id)
+        select n.id, n.user_id, n.access_id, n.slot_at, n.lease_key,
+            case when n.skip is null then 'QUEUED' else 'SKIPPED' end, n.skip,
+            case when n.skip is not null then now() end, false, false, n.correlation_id
+        from unnest(%s::uuid[], %s::uuid[], %s::text[], %s::timestamptz[], %s::bytea[], %s::text[], %s::text[])
+            as n (id, user_id, access_id, slot_at, lease_key, skip, correlation_id)
+        on conflict do nothing returning id, state
+        """,
+        [
+            [uuid4() for _ in rows],
+            [one.user_id for one in rows],
+            [one.access_id for one in rows],
+            [one.slot_at for one in rows],
+            [one.lease_key for one in rows],
+            [None if one.skip is None else str(one.skip) for one in rows],
+            [str(uuid4()) for _ in rows],
+        ],
+    )
+    return [row[0] for row in await cursor.fetchall() if row[1] == "QUEUED"]
+
+
+# Times
+
+
+@dataclass(frozen=True, slots=True)
+class NextLook:
+    """`at` is None for an access that is not refreshed any more; `since` is set where refreshing begins anew."""
+
+    user_id: UUID
+    access_id: str
+    at: datetime | None
+    since: datetime | None = None
+
+
+async def set_next_looks(connection: Connection, looks: Sequence[NextLook]) -> None:
+    """The caller has locked the rows."""
+    if looks:
+        await connection.execute(
+            """
+            update accesses a set next_refresh_at = n.at, scheduled_since = coalesce(n.since, a.scheduled_since)
+            from unnest(%s::uuid[], %s::text[], %s::timestamptz[], %s::timestamptz[]) as n (user_id, id, at, since)
+            where a.user_id = n.user_id and a.id = n.id
+            """,
+            [
+                [one.user_id for one in looks],
+                [one.access_id for one in looks],
+                [one.at for one in looks],
+                [one.since for one in looks],
+            ],
+        )
+
+
+FOLLOW = f"""
+    update accesses a set next_refresh_at = case when {IS_REFRESHED} then %(next)s::timestamptz end,
+        scheduled_since = case when {IS_REFRESHED} then %(now)s else a.scheduled_since end
+    where a.user_id = %(user)s and a.id = %(access)s and {IS_REFRESHED} <> (a.next_refresh_at is not null)
+"""
+
+
+async def follow_facts(connection: Connection, user_id: UUID, access_id: str, now: datetime, next_at: datetime) -> None:
+    """Begin or end the refreshing of an access, where what is known of it has changed. Writes nothing else."""
+    await connection.execute(FOLLOW, {"user": user_id, "access": access_id, "now": now, "next": next_at})
+
+
+async def hasten(connection: Connection, user_id: UUID, access_id: str, at: datetime) -> None:
+    """Look at an access that is refreshed no later than at this time."""
+    await connection.execute(
+        "update accesses set next_refresh_at = least(next_refresh_at, %s)"
+        " where user_id = %s and id = %s and next_refresh_at is not null",
+        [at, user_id, access_id],
+    )
+
+
+async def postpone(connection: Connection, user_id: UUID, access_id: str, at: datetime) -> None:
+    await connection.execute(
+        "update accesses set next_refresh_at = %s where user_id = %s and id = %s and next_refresh_at is not null",
+        [at, user_id, access_id],
+    )
+
+
+UNSCHEDULED = f"""
+    select a.user_id, a.id from accesses a
+    where a.next_refresh_at is null and a.refresh_pause is null and a.is_synced and a.credentials is not null
+        and {IS_ACTIVE} and (a.user_id = %(user)s or %(user)s::uuid is null)
+    limit %(batch)s for update of a skip locked
+"""
+
+
+async def list_unscheduled(connection: Connection, batch: int, user_id: UUID | None = None) -> list[tuple[UUID, str]]:
+    """Accesses, of everybody or of one user, that should be refreshed and have no time yet. Locks them."""
+    cursor = await connection.execute(UNSCHEDULED, {"batch": batch, "user": user_id}, prepare=False)
+    return [(row[0], row[1]) for row in await cursor.fetchall()]
+
+
+FORGET_FAR = """
+    update accesses a set next_refresh_at = null from (
+        select user_id, id from accesses where next_refresh_at > %s limit %s for update skip locked) far
+    where a.user_id = far.user_id and a.id = far.id
+"""
+
+
+async def forget_far_looks(connection: Connection, after: datetime, batch: int) -> int:
+    """Nobody looks later than at the next slot, unless the clock was set back: those are scheduled anew."""
+    cursor = await connection.execute(FORGET_FAR, [after, batch])
+    return cursor.rowcount
+
+
+async def stop_user(connection: Connection, user_id: UUID) -> None:
+    """A deactivated user. Rows that somebody else holds now are left: whoever looks at them next sees it."""
+    await connection.execute(
+        """
+        update accesses a set next_refresh_at = null from (
+            select id from accesses where user_id = %(user)s and next_refresh_at is not null
+            order by id for update skip locked) own
+        where a.user_id = %(user)s and a.id = own.id
+        """,
+        {"user": user_id},
+    )
+
+
+# Pauses
+
+
+async def pause(connection: Connection, user_id: UUID, access_id: str, reason: RefreshPause) -> None:
+    await connection.execute(
+        "update accesses set refresh_pause = %s, next_refresh_at = null where user_id = %s and id = %s"
+        " and (refresh_pause is distinct from %s or next_refresh_at is not null)",
+        [str(reason), user_id, access_id, str(reason)],
+    )
+
+
+async def pause_credential_set(connection: Connection, lease_key: bytes) -> None:
+    """Every access with the same login, whoever's: three wrong PINs would lock the customer out of the bank.
+
+    Raises RowsLockedError when somebody else holds one of them: waiting for it with another one locked could last for
+    ever.
+    """
+    try:
+        await connection.execute("select 1 from accesses where lease_key = %s for no key update nowait", [lease_key])
+    except errors.LockNotAvailable:
+        raise RowsLockedError from None
+    await connection.execute(
+        "update accesses set refresh_pause = 'CREDENTIALS', next_refresh_at = null where lease_key = %s"
+        " and (refresh_pause is distinct from 'CREDENTIALS' or next_refresh_at is not null)",
+        [lease_key],
+    )
+
+
+async def resume(connection: Connection, user_id: UUID, access_id: str) -> None:
+    """The reason for a pause is gone; `follow_facts` then finds the next time."""
+    await connection.execute(
+        "update accesses set refresh_pause = null where user_id = %s and id = %s and refresh_pause is not null",
+        [user_id, access_id],
+    )
+
+
+async def resume_equal_credentials(connection: Connection, user_id: UUID, access_id: str) -> None:
+    """These credentials have worked: accesses that have the very same ones need not wait any longer.
+
+    What somebody else holds now stays paused; the next success frees it.
+    """
+    await connection.execute(
+        """
+        update accesses a set refresh_pause = null from (
+            select o.user_id, o.id from accesses own join accesses o on o.lease_key = own.lease_key
+            where own.user_id = %s and own.id = %s and o.credentials_digest = own.credentials_digest
+                and o.refresh_pause = 'CREDENTIALS'
+            for update of o skip locked) same
+        where a.user_id = same.user_id and a.id = same.id
+        """,
+        [user_id, access_id],
+    )
+
+
+# Calls
+
+
+@dataclass(frozen=True, slots=True)
+class CallFacts:
+    """What decides, directly before a bank is called, whether it is."""
+
+    provider_id: UUID
+    consent_until: date | None
+    is_refreshed: bool
+    is_callable: bool
+
+
+async def lock_for_call(connection: Connection, user_id: UUID, access_id: str) -> CallFacts | None:
+    """Locks the access, so that nobody else counts its calls meanwhile."""
+    cursor = await connection.execute(
+        "select id from accesses where user_id = %s and id = %s for update", [user_id, access_id]
+    )
+    if await cursor.fetchone() is None:
+        return None
+    cursor = await connection.execute(
+        f"select a.provider_id, a.consent_until, {IS_REFRESHED}, a.credentials is not null and {IS_ACTIVE}"
+        " from accesses a where a.user_id = %s and a.id = %s",
+        [user_id, access_id],
+    )
+    row: Any = await cursor.fetchone()
+    return CallFacts(*row)
+
+
+async def list_calls(connection: Connection, user_id: UUID, access_id: str, now: datetime) -> list[datetime]:
+    """Those that count for the budget."""
+    cursor = await connection.execute(
+        "select called_at from unattended_calls where user_id = %s and access_id = %s"
+        " and called_at > %s and called_at <= %s",
+        [user_id, access_id, now - BUDGET_PERIOD, now + CLOCK_SKEW],
+    )
+    return [row[0] for row in await cursor.fetchall()]
+
+
+async def record_call(connection: Connection, user_id: UUID, access_id: str, fetch_id: UUID, now: datetime) -> None:
+    await connection.execute(
+        "insert into unattended_calls (user_id, access_id, called_at, fetch_id) values (%s, %s, %s, %s)",
+        [user_id, access_id, now, fetch_id],
+    )
+
+
+async def delete_old_calls(connection: Connection, before: datetime, batch: int) -> int:
+    cursor = await connection.execute(
+        "delete from unattended_calls where ctid = any(array("
+        "select ctid from unattended_calls where called_at < %s limit %s))",
+        [before, batch],
+    )
+    return cursor.rowcount
+
+
+# Consents
+
+
+@dataclass(frozen=True, slots=True)
+class EndingConsent:
+    user_id: UUID
+    access_id: str
+    consent_until: date
+
+
+CLAIM_ENDING = """
+    update accesses a set consent_warned_for = a.consent_until from (
+        select user_id, id from accesses
+        where consent_until is not null and consent_warned_for is distinct from consent_until
+            and consent_until >= %s and consent_until <= %s and is_synced
+        order by consent_until limit %s for update skip locked) ending
+    where a.user_id = ending.user_id and a.id = ending.id
+    returning a.user_id, a.id, a.consent_until
+"""
+
+
+async def claim_ending_consents(connection: Connection, today: date, batch: int) -> list[EndingConsent]:
+    """Consents that end soon and whose tenants were not told yet; from now on they count as told."""
+    cursor = await connection.execute(CLAIM_ENDING, [today, today + CONSENT_WARNING, batch])
+    return [EndingConsent(*row) for row in await cursor.fetchall()]

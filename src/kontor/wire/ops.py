@@ -1,0 +1,400 @@
+"""What operators see, in words of our own: English, with the interface's form of times."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from kontor.domain.audit import ChainedEntry
+from kontor.domain.webhooks import EventType, Webhook
+from kontor.services.ops import Verification
+from kontor.services.ops_figures import AccessFigures, Check, RefreshFigures
+from kontor.storage.ops import AccessRow, ClientRow, TenantRow, UserRow
+from kontor.storage.ops_jobs import HeldJob, JobCount
+from kontor.storage.ops_providers import ProviderRow
+from kontor.storage.ops_refreshes import RefreshRow
+from kontor.storage.workers import Worker
+from kontor.wire.encoding import format_timestamp
+from kontor.wire.tokens import Timestamp
+
+Count = Annotated[int, Meta(ge=0)]
+AccessStatus = Literal["STARTED", "HEADERS", "COMPLETE"]
+Pause = Annotated[Literal["SCA", "CREDENTIALS"], Meta(description="why it is not refreshed: the user must act")]
+AccessRefresh = Literal["running", "paused", "late", "due", "scheduled", "off"]
+TenantName = Annotated[str, Meta(examples=["demo"])]
+Maybe = UnsetType
+
+
+class OpsTenant(msgspec.Struct):
+    name: TenantName
+    regulated: bool
+    createdAt: Timestamp  # noqa: N815
+    clients: Count
+    users: Count
+    description: str | Maybe = UNSET
+
+
+class OpsClient(msgspec.Struct):
+    tenant: TenantName
+    name: str
+    username: Annotated[str, Meta(examples=["demo/admin"])]
+    kind: Literal["admin", "user"]
+    grantedScopes: list[str]  # noqa: N815
+    createdAt: Timestamp  # noqa: N815
+    description: str | Maybe = UNSET
+
+
+class OpsUser(msgspec.Struct):
+    tenant: TenantName
+    userReference: UUID  # noqa: N815
+    username: str
+    active: bool
+    createdAt: Timestamp  # noqa: N815
+    accesses: Count
+
+
+class OpsOutcome(msgspec.Struct):
+    """How the last fetch that was tried ended."""
+
+    state: Literal["DONE", "WAITING", "FAILED", "INTERRUPTED"]
+    at: Timestamp
+    failure: str | Maybe = UNSET
+
+
+class OpsAccess(msgspec.Struct):
+    tenant: TenantName
+    userReference: UUID  # noqa: N815
+    id: str
+    providerId: UUID  # noqa: N815
+    status: AccessStatus
+    sync: bool
+    createdAt: Timestamp  # noqa: N815
+    updatedAt: Timestamp  # noqa: N815
+    refresh: AccessRefresh
+    failing: bool
+    provider: Annotated[str, Meta(description="its name, where it is in the catalogue")] | Maybe = UNSET
+    consentUntil: Annotated[str, Meta(examples=["2027-03-31"])] | Maybe = UNSET  # noqa: N815
+    pause: Pause | Maybe = UNSET
+    nextRefreshAt: Timestamp | Maybe = UNSET  # noqa: N815
+    lastOutcome: OpsOutcome | Maybe = UNSET  # noqa: N815
+
+
+class OpsAccessSummary(msgspec.Struct):
+    """Accesses by state, counted within the last seconds."""
+
+    total: Count
+    byStatus: dict[str, int]  # noqa: N815
+    temporary: Annotated[int, Meta(ge=0, description="whose data is not stored permanently")]
+    paused: dict[str, int]
+
+
+class OpsRefresh(msgspec.Struct):
+    """An access that is to be refreshed, is being refreshed, or was not as it should."""
+
+    tenant: TenantName
+    userReference: UUID  # noqa: N815
+    access: str
+    providerId: UUID  # noqa: N815
+    state: Literal["SCHEDULED", "QUEUED", "RUNNING", "FAILED", "INTERRUPTED", "PAUSED"]
+    provider: str | Maybe = UNSET
+    dueAt: Annotated[Timestamp, Meta(description="since when it is due or asked for")] | Maybe = UNSET  # noqa: N815
+    slot: Annotated[Timestamp, Meta(description="its place in the schedule; none when a caller asked")] | Maybe = UNSET
+    startedAt: Timestamp | Maybe = UNSET  # noqa: N815
+    finishedAt: Timestamp | Maybe = UNSET  # noqa: N815
+    failure: str | Maybe = UNSET
+    attempts: Count | Maybe = UNSET
+    attended: Annotated[bool, Meta(description="asked for in the customer's presence")] | Maybe = UNSET
+    pause: Pause | Maybe = UNSET
+
+
+class OpsOutcomes(msgspec.Struct):
+    """How fetches of the last 24 hours ended."""
+
+    done: Count
+    failed: Count
+    interrupted: Count
+    skipped: Annotated[int, Meta(ge=0, description="slots in which the bank was not called")]
+    waiting: Annotated[int, Meta(ge=0, description="ended because the bank demands SCA")]
+
+
+class OpsRefreshSummary(msgspec.Struct):
+    """Background refresh at a glance, counted within the last seconds."""
+
+    at: Annotated[Timestamp, Meta(description="the time on which the counts are based")]
+    due: Annotated[int, Meta(ge=0, description="their time has come, and nobody has begun; late ones included")]
+    late: Annotated[int, Meta(ge=0, description="due for more than 15 minutes")]
+    running: Count
+    failing: Annotated[
+        int, Meta(ge=0, description="accesses whose last fetch, within 24 hours, failed; counted up to 10,000")
+    ]
+    paused: dict[str, int]
+    lastDay: OpsOutcomes  # noqa: N815
+    oldestDueAt: Timestamp | Maybe = UNSET  # noqa: N815
+
+
+class OpsOutage(msgspec.Struct):
+    """Failures in a row. With `downSince` the provider counts as down; one call at `nextTryAt` finds out."""
+
+    failures: Count
+    nextTryAt: Timestamp  # noqa: N815
+    downSince: Timestamp | Maybe = UNSET  # noqa: N815
+
+
+class OpsProvider(msgspec.Struct):
+    """How fetches of the last 24 hours went at a provider."""
+
+    id: UUID
+    fetches: Count
+    name: str | Maybe = UNSET
+    successRate: Annotated[float, Meta(ge=0, le=1)] | Maybe = UNSET  # noqa: N815
+    meanDurationSeconds: float | Maybe = UNSET  # noqa: N815
+    lastSuccess: Timestamp | Maybe = UNSET  # noqa: N815
+    outage: OpsOutage | Maybe = UNSET
+
+
+class OpsWebhook(msgspec.Struct):
+    tenant: TenantName
+    id: UUID
+    url: str
+    events: list[EventType]
+    active: Annotated[bool, Meta(description="false: nothing is generated or sent")]
+    lastSerial: Annotated[int, Meta(ge=0, description="serial of the newest event")]  # noqa: N815
+    createdAt: Timestamp  # noqa: N815
+    description: str | Maybe = UNSET
+    gone: Annotated[bool, Meta(description="switched off because the receiver answered 410")] | Maybe = UNSET
+
+
+class OpsJobs(msgspec.Struct):
+    entrypoint: Annotated[str, Meta(examples=["fetch"])]
+    status: Annotated[str, Meta(description="failed means held: nobody tries it again", examples=["queued"])]
+    count: Count
+    oldestAt: Timestamp  # noqa: N815
+
+
+class OpsHeldJob(msgspec.Struct):
+    id: int
+    entrypoint: str
+    attempts: Count
+    createdAt: Timestamp  # noqa: N815
+    failedAt: Timestamp  # noqa: N815
+    subject: Annotated[UUID, Meta(description="the id that the job carries")] | Maybe = UNSET
+    error: Annotated[str, Meta(description="kind of the error; the log says more")] | Maybe = UNSET
+
+
+class OpsWorker(msgspec.Struct):
+    id: UUID
+    host: str
+    pid: int
+    version: str
+    startedAt: Timestamp  # noqa: N815
+    seenAt: Timestamp  # noqa: N815
+    alive: bool
+
+
+class OpsAuditEntry(msgspec.Struct):
+    serial: int
+    at: Timestamp
+    actor: str
+    action: Annotated[str, Meta(examples=["token.issue"])]
+    object: str
+    result: Literal["done", "refused", "failed"]
+    correlationId: str  # noqa: N815
+    hash: Annotated[str, Meta(description="SHA-256 over this entry and the hash of the one before")]
+
+
+class OpsChain(msgspec.Struct):
+    chain: UUID
+    entries: Count
+    whole: bool
+    tenant: Annotated[str, Meta(description="absent for the system's own chain, and for deleted tenants")] | Maybe = (
+        UNSET
+    )
+    problem: str | Maybe = UNSET
+
+
+class OpsVerification(msgspec.Struct):
+    verifiedAt: Timestamp  # noqa: N815
+    whole: bool
+    chains: list[OpsChain]
+
+
+class OpsCheck(msgspec.Struct):
+    name: Annotated[str, Meta(examples=["workers"])]
+    well: bool
+    detail: str
+
+
+class OpsHealth(msgspec.Struct):
+    well: bool
+    checks: list[OpsCheck]
+
+
+def show_time(at: datetime | None) -> str | Maybe:
+    return UNSET if at is None else format_timestamp(at)
+
+
+def show_tenant(row: TenantRow) -> OpsTenant:
+    created = format_timestamp(row.created_at)
+    return OpsTenant(row.name, row.is_regulated, created, row.clients, row.users, row.description or UNSET)
+
+
+def show_client(row: ClientRow) -> OpsClient:
+    return OpsClient(
+        tenant=row.tenant_name,
+        name=row.name,
+        username=f"{row.tenant_name}/{row.name}",
+        kind=row.kind.value,
+        grantedScopes=list(row.granted_scopes),
+        createdAt=format_timestamp(row.created_at),
+        description=row.description or UNSET,
+    )
+
+
+def show_user(row: UserRow) -> OpsUser:
+    created = format_timestamp(row.created_at)
+    return OpsUser(row.tenant_name, row.id, row.username, row.is_active, created, row.accesses)
+
+
+def show_access(row: AccessRow, provider: str | None) -> OpsAccess:
+    outcome: OpsOutcome | Maybe = UNSET
+    if row.last_state is not None and row.last_at is not None:
+        at = format_timestamp(row.last_at)
+        outcome = OpsOutcome(row.last_state, at, row.last_failure or UNSET)  # type: ignore[arg-type]
+    return OpsAccess(
+        tenant=row.tenant_name,
+        userReference=row.user_id,
+        id=row.id,
+        providerId=row.provider_id,
+        provider=provider or UNSET,
+        status=row.status,  # type: ignore[arg-type]
+        sync=row.is_synced,
+        createdAt=format_timestamp(row.created_at),
+        updatedAt=format_timestamp(row.updated_at),
+        consentUntil=UNSET if row.consent_until is None else row.consent_until.isoformat(),
+        refresh=row.refresh.value,
+        failing=row.is_failing,
+        pause=row.pause or UNSET,  # type: ignore[arg-type]
+        nextRefreshAt=show_time(row.next_refresh_at),
+        lastOutcome=outcome,
+    )
+
+
+def show_access_summary(figures: AccessFigures) -> OpsAccessSummary:
+    return OpsAccessSummary(figures.total, figures.by_status, figures.temporary, show_paused(figures.paused))
+
+
+def show_paused(paused: dict[str, int]) -> dict[str, int]:
+    return {"SCA": 0, "CREDENTIALS": 0} | paused
+
+
+def show_refresh(row: RefreshRow, provider: str | None) -> OpsRefresh:
+    return OpsRefresh(
+        tenant=row.tenant_name,
+        userReference=row.user_id,
+        access=row.access_id,
+        providerId=row.provider_id,
+        provider=provider or UNSET,
+        state=row.state,  # type: ignore[arg-type]
+        dueAt=show_time(row.due_at),
+        slot=show_time(row.slot_at),
+        startedAt=show_time(row.started_at),
+        finishedAt=show_time(row.finished_at),
+        failure=row.failure or UNSET,
+        attempts=UNSET if row.attempts is None else row.attempts,
+        attended=UNSET if row.is_attended is None else row.is_attended,
+        pause=row.pause or UNSET,  # type: ignore[arg-type]
+    )
+
+
+def show_refresh_summary(figures: RefreshFigures) -> OpsRefreshSummary:
+    counts, outcomes = figures.counts, figures.outcomes
+    return OpsRefreshSummary(
+        at=format_timestamp(figures.at),
+        due=counts.due,
+        late=counts.late,
+        running=counts.running,
+        failing=counts.failing,
+        paused=show_paused(counts.paused),
+        lastDay=OpsOutcomes(*(outcomes.get(one, 0) for one in ("DONE", "FAILED", "INTERRUPTED", "SKIPPED", "WAITING"))),
+        oldestDueAt=show_time(counts.oldest_due_at),
+    )
+
+
+def show_provider(row: ProviderRow, name: str | None) -> OpsProvider:
+    outage: OpsOutage | Maybe = UNSET
+    if row.next_try_at is not None:
+        outage = OpsOutage(row.failures, format_timestamp(row.next_try_at), show_time(row.down_since))
+    return OpsProvider(
+        id=row.provider_id,
+        name=name or UNSET,
+        fetches=row.fetches,
+        successRate=round(row.successes / row.fetches, 4) if row.fetches else UNSET,
+        meanDurationSeconds=UNSET if row.mean_seconds is None else round(row.mean_seconds, 3),
+        lastSuccess=show_time(row.last_success_at),
+        outage=outage,
+    )
+
+
+def show_webhook(tenant: str, one: Webhook) -> OpsWebhook:
+    return OpsWebhook(
+        tenant=tenant,
+        id=one.id,
+        url=one.url,
+        events=list(one.events),
+        active=one.is_active,
+        lastSerial=one.last_serial,
+        createdAt=format_timestamp(one.created_at),
+        description=one.description or UNSET,
+        gone=one.is_gone or UNSET,
+    )
+
+
+def show_jobs(one: JobCount) -> OpsJobs:
+    return OpsJobs(one.entrypoint, one.status, one.count, format_timestamp(one.oldest_at))
+
+
+def show_held_job(one: HeldJob) -> OpsHeldJob:
+    has_id = one.subject is not None and len(one.subject) == 16
+    return OpsHeldJob(
+        id=one.id,
+        entrypoint=one.entrypoint,
+        attempts=one.attempts,
+        createdAt=format_timestamp(one.created_at),
+        failedAt=format_timestamp(one.failed_at),
+        subject=UUID(bytes=one.subject) if has_id else UNSET,
+        error=one.error or UNSET,
+    )
+
+
+def show_worker(one: Worker) -> OpsWorker:
+    started, seen = format_timestamp(one.started_at), format_timestamp(one.seen_at)
+    return OpsWorker(one.id, one.host, one.pid, one.version, started, seen, one.is_alive)
+
+
+def show_audit_entry(one: ChainedEntry) -> OpsAuditEntry:
+    return OpsAuditEntry(
+        serial=one.serial,
+        at=format_timestamp(one.at),
+        actor=one.entry.actor,
+        action=one.entry.action,
+        object=one.entry.object,
+        result=one.entry.result.value,
+        correlationId=one.entry.correlation_id,
+        hash=one.hash.hex(),
+    )
+
+
+def show_verification(found: Verification) -> OpsVerification:
+    chains = [
+        OpsChain(one.chain, one.entries, one.problem is None, tenant or UNSET, one.problem or UNSET)
+        for tenant, one in found.findings
+    ]
+    return OpsVerification(format_timestamp(found.at), found.is_whole, chains)
+
+
+def show_health(checks: list[Check]) -> OpsHealth:
+    return OpsHealth(
+        all(one.is_well for one in checks), [OpsCheck(one.name, one.is_well, one.detail) for one in checks]
+    )

@@ -1,0 +1,56 @@
+"""A database of its own without a worker: what is put there stays as it is, so that counts can be exact."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import timedelta
+
+import httpx
+import psycopg
+import pytest
+from operating import Desk, make_tenant, running
+
+from kontor.api.app import make_app
+from kontor.bootstrap import open_services
+from kontor.config import Settings
+from kontor.services import kept, ops_outcomes
+from kontor.services.bundle import Services
+from processes import beside
+
+
+@pytest.fixture(scope="session")
+def ops_settings(settings: Settings) -> Iterator[Settings]:
+    with beside(settings) as own:
+        yield replace(own, pool_size=6)
+
+
+@pytest.fixture(scope="session")
+async def open_desk(ops_settings: Settings) -> AsyncIterator[Desk]:
+    assert ops_settings.migration_database_url is not None
+    async with open_services(ops_settings, "kontor ops tests") as services:
+
+        @asynccontextmanager
+        async def lend_services() -> AsyncIterator[Services]:
+            yield services
+
+        app = make_app(ops_settings, lend_services)
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with running(app), httpx.AsyncClient(transport=transport, base_url=ops_settings.base_url) as http:
+            with psycopg.connect(ops_settings.migration_database_url.reveal(), autocommit=True) as owner:
+                desk = Desk(ops_settings, services, http, owner)
+                await make_tenant(desk, "north")
+                await make_tenant(desk, "south")
+                _, token = await services.operators.create_operator("olga", 1)
+                desk.tokens["operator"] = token.reveal()
+                yield desk
+
+
+@pytest.fixture
+def desk(open_desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """Empty again for every test, and nothing is kept between two calls."""
+    monkeypatch.setattr(kept, "KEPT_SECONDS", 0)
+    monkeypatch.setattr(kept, "KEPT_TIMES", 0)
+    monkeypatch.setattr(ops_outcomes, "SETTLED", timedelta(days=2))
+    open_desk.clear()
+    yield open_desk
+    open_desk.clear()

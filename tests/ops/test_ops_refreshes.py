@@ -1,0 +1,184 @@
+"""Background refresh as operators see it: what is due, late, running, failing and paused, counted and listed."""
+
+import pytest
+from operating import ago, now
+
+from kontor.services.kept import KEPT_SECONDS, KEPT_TIMES, Kept
+
+STATES = ("due", "late", "running", "failing", "paused")
+
+
+@pytest.fixture
+def busy(desk):
+    """At each tenant: two due and one of them late in the schedule, two queued and one of them late, and so on."""
+    for tenant in ("north", "south"):
+        desk.add_access(tenant, next_refresh_at=ago(minutes=-1))
+        desk.add_access(tenant, next_refresh_at=ago(minutes=14))
+        desk.add_access(tenant, next_refresh_at=ago(minutes=16))
+        desk.add_fetch(desk.add_access(tenant), "QUEUED", requested_at=ago(minutes=14), slot_at=ago(minutes=14))
+        desk.add_fetch(desk.add_access(tenant), "QUEUED", requested_at=ago(minutes=16), slot_at=ago(minutes=16))
+        desk.add_fetch(desk.add_access(tenant), "RUNNING", started_at=now(), slot_at=ago(minutes=1), attempts=1)
+        desk.add_fetch(desk.add_access(tenant), "FAILED", failure="UNREACHABLE", started_at=ago(minutes=3))
+        desk.add_fetch(desk.add_access(tenant), "INTERRUPTED", slot_at=ago(hours=1))
+        desk.add_fetch(desk.add_access(tenant), "DONE", slot_at=ago(hours=1))
+        desk.add_fetch(desk.add_access(tenant, refresh_pause="SCA"), "WAITING")
+        desk.add_access(tenant, refresh_pause="CREDENTIALS")
+        desk.add_access(tenant, refresh_pause="CREDENTIALS")
+    desk.add_fetch(desk.add_access(), "DONE", finished_at=ago(hours=25))
+    return desk
+
+
+async def test_the_summary_counts_each_state_for_all_and_for_one_tenant(busy):
+    whole, own = await busy.read("refreshes/summary"), await busy.read("refreshes/summary", "north")
+    assert {name: whole[name] for name in STATES} == {
+        "due": 8, "late": 4, "running": 2, "failing": 4, "paused": {"SCA": 2, "CREDENTIALS": 4},
+    }  # fmt: skip
+    assert {name: own[name] for name in STATES} == {
+        "due": 4, "late": 2, "running": 1, "failing": 2, "paused": {"SCA": 1, "CREDENTIALS": 2},
+    }  # fmt: skip
+    assert whole["lastDay"] == {"done": 2, "failed": 2, "interrupted": 2, "skipped": 0, "waiting": 2}
+    assert own["lastDay"] == {"done": 1, "failed": 1, "interrupted": 1, "skipped": 0, "waiting": 1}
+    again = await busy.read("refreshes/summary", tenant="north")
+    assert {name: again[name] for name in STATES} == {name: own[name] for name in STATES}
+
+
+async def test_nothing_is_counted_where_nothing_is(desk):
+    summary = await desk.read("refreshes/summary")
+    assert {name: summary[name] for name in STATES[:4]} == dict.fromkeys(STATES[:4], 0)
+    assert "oldestDueAt" not in summary
+    for state in STATES:
+        assert await desk.read("refreshes", state=state) == []
+
+
+@pytest.mark.parametrize("state", STATES)
+async def test_every_count_has_its_rows_whatever_the_size_of_the_page(busy, state):
+    summary = await busy.read("refreshes/summary")
+    expected = sum(summary[state].values()) if state == "paused" else summary[state]
+    whole = await busy.read("refreshes", state=state)
+    assert len(whole) == expected
+    assert len({(one["userReference"], one["access"]) for one in whole}) == expected
+    for limit in (1, 2, 3, expected):
+        assert await busy.read_all("refreshes", state=state, limit=limit) == whole
+    own = await busy.read_all("refreshes", "north", state=state, limit=2)
+    assert len(own) * 2 == expected
+    assert {one["tenant"] for one in own} == {"north"}
+
+
+async def test_rows_tell_what_an_operator_needs(busy):
+    [running] = await busy.read("refreshes", "north", state="running")
+    assert {"slot", "startedAt", "dueAt", "provider", "attempts", "attended"} <= set(running)
+    assert (running["state"], running["attended"], running["attempts"]) == ("RUNNING", False, 1)
+    failed = await busy.read("refreshes", "north", state="failing")
+    assert {one["state"] for one in failed} == {"FAILED", "INTERRUPTED"}
+    assert {one.get("failure") for one in failed} == {"UNREACHABLE", None}
+    assert all("finishedAt" in one for one in failed)
+    paused = await busy.read("refreshes", "north", state="paused")
+    assert [one["pause"] for one in paused] == ["SCA", "CREDENTIALS", "CREDENTIALS"]
+    late = await busy.read("refreshes", "north", state="late")
+    assert [one["state"] for one in late] == ["SCHEDULED", "QUEUED"]
+
+
+async def test_a_state_must_be_named_and_known(desk):
+    assert (await desk.call("operator", "refreshes")).status_code == 400
+    assert (await desk.call("operator", "refreshes", state="fine")).status_code == 400
+
+
+# Is all well?
+
+
+async def test_all_is_well_while_a_worker_lives_and_nothing_is_wrong(desk):
+    from uuid import uuid4
+
+    assert (await desk.read("health"))["well"] is False  # nobody works
+    await desk.services.workers.beat(uuid4())
+    health = await desk.read("health")
+    assert health["well"] is True
+    assert [one["name"] for one in health["checks"]] == [
+        "database", "workers", "refreshes", "deliveries", "providers", "jobs",
+    ]  # fmt: skip
+    assert (await desk.read("health", "north"))["well"] is True
+
+
+async def test_what_is_wrong_is_named_and_a_tenant_hears_only_of_its_own(desk):
+    from uuid import uuid4
+
+    dead = uuid4()
+    await desk.services.workers.beat(uuid4())
+    await desk.services.workers.beat(dead)
+    desk.owner.execute("update workers set seen_at = now() - interval '1 minute' where id = %s", [dead])
+    desk.add_access("south", next_refresh_at=ago(minutes=16))
+    desk.owner.execute("insert into provider_outages values (%s, 3, now(), now())", [uuid4()])
+    desk.owner.execute("insert into pgqueuer (priority, status, entrypoint) values (0, 'failed', 'fetch')")
+
+    async def find_wrong(token):
+        return [one["name"] for one in (await desk.read("health", token))["checks"] if not one["well"]]
+
+    assert await find_wrong("operator") == ["workers", "refreshes", "providers", "jobs"]
+    assert await find_wrong("south") == ["refreshes"]
+    assert await find_wrong("north") == []
+
+
+# Figures are kept
+
+
+async def test_figures_are_kept_for_ten_seconds_and_longer_where_counting_takes_long():
+    clock, counted = [0.0], []
+
+    async def count(key):
+        counted.append(key)
+        clock[0] += 2.0 if key == "slow" else 0.0
+        return len(counted)
+
+    kept = Kept(count, lambda: clock[0])
+    assert [await kept.read("fast"), await kept.read("fast"), await kept.read("slow")] == [1, 1, 2]
+    clock[0] = 2 + KEPT_SECONDS
+    assert await kept.read("fast") == 3
+    assert await kept.read("slow") == 2
+    clock[0] = 2 + 2 * KEPT_TIMES
+    assert await kept.read("slow") == 4
+
+
+async def test_who_asks_while_somebody_counts_waits_for_that_count():
+    import asyncio
+
+    counted = []
+
+    async def count(key):
+        counted.append(key)
+        await asyncio.sleep(0.01)
+        return len(counted)
+
+    kept = Kept(count)
+    assert await asyncio.gather(*(kept.read(None) for _ in range(20))) == [1] * 20
+
+
+async def test_what_ended_long_ago_is_counted_once_and_leaves_after_a_day(desk, monkeypatch):
+    from datetime import timedelta
+
+    from kontor.services import ops_outcomes
+    from kontor.services.ops_outcomes import OutcomeTally
+
+    monkeypatch.setattr(ops_outcomes, "SETTLED", timedelta(minutes=2))
+    moment = now()
+    for hours in (1, 2, 23):
+        desk.add_fetch(desk.add_access(), "DONE", finished_at=moment - timedelta(hours=hours))
+    desk.add_fetch(desk.add_access("south"), "FAILED", finished_at=moment)
+    tally = OutcomeTally(desk.services.database)
+    assert await tally.count(None, moment) == {"DONE": 3, "FAILED": 1}
+    assert await tally.count(desk.tenants["south"], moment) == {"FAILED": 1}
+    desk.clear()
+    desk.add_fetch(desk.add_access(), "SKIPPED", finished_at=moment)
+    assert await tally.count(None, moment) == {"DONE": 3, "SKIPPED": 1}, "only what is recent is looked at again"
+    later = moment + timedelta(hours=2)
+    desk.add_fetch(desk.add_access(), "DONE", finished_at=later)
+    assert await tally.count(None, later) == {"DONE": 3, "SKIPPED": 1}, "23 hours ago are 25 now"
+    assert await OutcomeTally(desk.services.database).count(None, later) == {"DONE": 1, "SKIPPED": 1}
+
+
+async def test_failing_accesses_are_counted_up_to_a_limit(desk, monkeypatch):
+    from kontor.storage import ops_refreshes
+
+    monkeypatch.setattr(ops_refreshes, "MOST_FAILING", 2)
+    for _ in range(3):
+        desk.add_fetch(desk.add_access(), "FAILED")
+    assert (await desk.read("refreshes/summary"))["failing"] == 2

@@ -1,0 +1,418 @@
+"""Delivering: every event arrives or is visibly discarded, whatever the receiver, the worker or the tenant does."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from uuid import uuid4
+
+from receivers import Receiver, say
+
+from kontor.config import export_settings
+from kontor.domain.webhooks import Event, EventType
+from kontor.services import deliveries as delivering
+
+
+async def deliveries_of(office, webhook, **query):
+    return await office.read(f"/{webhook['id']}/deliveries", params=query)
+
+
+def make_due(office):
+    """Retries that are planned for later are due now."""
+    office.owner.execute("update webhook_deliveries set next_attempt_at = now() where state = 'PENDING'")
+
+
+# The good case
+
+
+async def test_an_event_arrives_signed_with_its_serial(office, receiver, user):
+    webhook = await office.register(receiver)
+    assert await office.tell(user, EventType.SCA_REQUIRED, "giro") == 1
+    await office.run_out()
+    (got,) = receiver.received
+    assert got.verify(webhook["secret"]) == {
+        "type": "access.sca_required",
+        "serial": 1,
+        "createdAt": got.content["createdAt"],
+        "tenant": office.name,
+        "user": str(user.user_id),
+        "bankzugang": {"id": "giro", "href": f"{office.http.base_url}/customer/v2/bankzugaenge/giro"},
+        "produkte": [],
+    }
+    (shown,) = await deliveries_of(office, webhook)
+    assert (shown["serial"], shown["state"], shown["attempts"], shown["status"]) == (1, "DELIVERED", 1, 204)
+    assert not {"failure", "nextAttemptAt"} & set(shown)
+
+
+async def test_each_webhook_counts_for_itself_and_gets_what_it_asked_for(office, neighbouring_office, user):
+    with Receiver() as errors, Receiver() as everything, Receiver() as off:
+        narrow = await office.register(errors, events=["access.error"])
+        await office.register(everything)
+        silent = await office.register(off)
+        await office.call("PUT", f"/{silent['id']}", {"active": False})
+        await office.tell(user, EventType.SCA_REQUIRED)
+        await office.tell(user, EventType.ACCESS_ERROR)
+        stranger = await neighbouring_office.new_user()
+        assert await office.tell(stranger) == 0
+        await office.run_out()
+        assert [(one.content["type"], one.content["serial"]) for one in errors.received] == [("access.error", 1)]
+        assert sorted(everything.serials) == [1, 2]
+        assert off.received == []
+    assert (await office.read(f"/{narrow['id']}"))["lastSerial"] == 1
+    assert (await office.read(f"/{silent['id']}"))["lastSerial"] == 0
+
+
+async def test_several_events_of_one_transaction_have_consecutive_serials(office, receiver, user):
+    await office.register(receiver)
+    other = await office.new_user()
+    events = [Event(EventType.ACCESS_ERROR, one.user_id, "a") for one in (user, other, user)]
+    assert await office.publish(*events) == 3
+    await office.run_out()
+    assert sorted(receiver.serials) == [1, 2, 3]
+
+
+# Failures
+
+
+async def test_a_failing_receiver_is_tried_again_with_the_same_id_and_a_fresh_signature(office, receiver, user):
+    receiver.answer = lambda number: (503 if number < 3 else 200, {}, b"")
+    webhook = await office.register(receiver)
+    await office.tell(user)
+    await office.run_out()
+    assert len(receiver.received) == 4
+    assert len({one.headers["webhook-id"] for one in receiver.received}) == 1
+    assert len({one.body for one in receiver.received}) == 1
+    assert [one.verify(webhook["secret"])["serial"] for one in receiver.received] == [1] * 4
+    (shown,) = await deliveries_of(office, webhook)
+    assert (shown["state"], shown["attempts"], shown["status"]) == ("DELIVERED", 4, 200)
+
+
+async def test_between_two_tries_it_is_shown_when_the_next_one_is_due(office, receiver, user):
+    receiver.answer = say(500, b"our secret stack trace")
+    webhook = await office.register(receiver)
+    await office.tell(user)
+    services = office.services
+    (pause,) = [await services.deliveries.run(one) for one in office.open_ids()]
+    assert 4 <= pause <= 6
+    answer = await office.call("GET", f"/{webhook['id']}/deliveries")
+    (shown,) = answer.json()
+    assert (shown["state"], shown["status"], shown["failure"]) == ("PENDING", 500, "STATUS")
+    assert shown["nextAttemptAt"] > shown["lastAttemptAt"]
+    assert "stack trace" not in answer.text
+    (again,) = [await services.deliveries.run(one) for one in office.open_ids()]
+    assert 0 < again <= 6
+    assert len(receiver.received) == 1
+
+
+async def test_after_its_last_try_it_is_discarded_for_all_to_see_and_the_next_serial_arrives(office, receiver, user):
+    receiver.answer = lambda number: (500 if number < 6 else 204, {}, b"")
+    webhook = await office.register(receiver)
+    await office.tell(user)
+    await office.run_out()
+    assert len(receiver.received) == 6
+    await office.tell(user)
+    await office.run_out()
+    newer, older = await deliveries_of(office, webhook)
+    assert (older["serial"], older["state"], older["attempts"], older["failure"]) == (1, "DISCARDED", 6, "STATUS")
+    assert "nextAttemptAt" not in older
+    assert (newer["serial"], newer["state"]) == (2, "DELIVERED")
+    assert [one["serial"] for one in await deliveries_of(office, webhook, state="DISCARDED")] == [1]
+    assert [one["serial"] for one in await deliveries_of(office, webhook, beforeSerial=2)] == [1]
+    assert [one["serial"] for one in await deliveries_of(office, webhook, limit=1)] == [2]
+
+
+async def test_who_asks_for_a_pause_is_left_alone_so_long_and_given_up_beyond_the_window(office, receiver, user):
+    receiver.answer = lambda number: (503, {"Retry-After": "120" if number == 0 else "9999"}, b"")
+    webhook = await office.register(receiver)
+    await office.tell(user)
+    (pause,) = await office.run_open()
+    assert pause == 120
+    make_due(office)
+    assert await office.run_open() == [None]
+    (shown,) = await deliveries_of(office, webhook)
+    assert (shown["state"], shown["attempts"]) == ("DISCARDED", 2)
+
+
+async def test_410_switches_the_webhook_off(office, receiver, user):
+    receiver.answer = say(410)
+    webhook = await office.register(receiver)
+    await office.tell(user)
+    await office.tell(user)
+    first, second = office.open_ids()
+    assert await office.deliveries.run(first) is None
+    assert await office.deliveries.run(second) is None
+    assert len(receiver.received) == 1
+    shown = await office.read(f"/{webhook['id']}")
+    assert (shown["active"], shown["gone"]) == (False, True)
+    states = [(one["state"], one["failure"]) for one in await deliveries_of(office, webhook)]
+    assert states == [("DISCARDED", "SWITCHED_OFF"), ("DISCARDED", "GONE")]
+    assert await office.tell(user) == 0
+    assert office.audited()[-1] == "webhook.switch-off"
+    shown = (await office.call("PUT", f"/{webhook['id']}", {"active": True})).json()
+    assert (shown["active"], "gone" in shown) == (True, False)
+    assert await office.tell(user) == 1
+
+
+async def test_switching_off_discards_what_is_open(office, receiver, user):
+    webhook = await office.register(receiver)
+    await office.tell(user)
+    open_ids = office.open_ids()
+    await office.call("PUT", f"/{webhook['id']}", {"active": False})
+    assert [await office.deliveries.run(one) for one in open_ids] == [None]
+    assert receiver.received == []
+    (shown,) = await deliveries_of(office, webhook)
+    assert (shown["state"], shown["failure"]) == ("DISCARDED", "SWITCHED_OFF")
+
+
+async def test_a_hanging_receiver_holds_up_nobody_else(office, receiver, user, monkeypatch):
+    monkeypatch.setattr(delivering, "MAX_CALLS_PER_WEBHOOK", 2)
+    receiver.gate.clear()
+    await office.register(receiver)
+    for _ in range(4):
+        await office.tell(user)
+    hanging = [asyncio.create_task(office.deliveries.run(one)) for one in office.open_ids()[:2]]
+    await asyncio.to_thread(receiver.wait_for, 2)
+    with Receiver() as healthy:
+        webhook = await office.register(healthy)
+        await office.tell(user)
+        pauses = [await office.deliveries.run(one) for one in office.open_ids() if one not in office_claimed(office)]
+        assert healthy.serials == [1]
+        assert sorted(1 <= one <= 10 for one in pauses if one is not None) == [True] * 3  # the other one's are put off
+        (shown,) = await deliveries_of(office, webhook)
+        assert shown["state"] == "DELIVERED"
+    receiver.gate.set()
+    assert await asyncio.gather(*hanging) == [None, None]
+
+
+def office_claimed(office):
+    rows = office.owner.execute("select id from webhook_deliveries where claimed_until > now()").fetchall()
+    return {row[0] for row in rows}
+
+
+# Secrets
+
+
+async def test_after_a_rotation_both_secrets_verify_until_the_old_one_has_run_out(office, receiver, user):
+    webhook = await office.register(receiver)
+    answer = await office.call("PUT", f"/{webhook['id']}", {"rotateSecret": True})
+    new = answer.json()["secret"]
+    assert new != webhook["secret"]
+    assert "secret" not in await office.read(f"/{webhook['id']}")
+    assert "webhook.rotate-secret" in office.audited()
+    await office.tell(user)
+    await office.run_out()
+    for secret in (new, webhook["secret"]):
+        assert receiver.received[0].verify(secret)["serial"] == 1
+    (left,) = office.owner.execute("select extract(epoch from previous_until - now())::int from webhooks").fetchone()
+    assert 86_000 < left <= 86_400
+    office.owner.execute("update webhooks set previous_until = now() - interval '1 second'")
+    await office.tell(user)
+    await office.run_out()
+    last = receiver.received[-1]
+    assert last.verify(new)["serial"] == 2
+    assert len(last.headers["webhook-signature"].split()) == 1
+
+
+async def test_after_the_loss_of_the_master_key_a_webhook_needs_a_new_secret(office, receiver, user):
+    webhook = await office.register(receiver)
+    await office.services.tenant_administration.replace_lost_keys()
+    url = f"/{webhook['id']}"
+    assert (await office.read(url))["active"] is False
+    answer = await office.call("PUT", url, {"active": True})
+    assert (answer.status_code, answer.json()["message"].partition(":")[0]) == (400, "rotateSecret")
+    secret = (await office.call("PUT", url, {"active": True, "rotateSecret": True})).json()["secret"]
+    await office.tell(user)
+    await office.run_out()
+    assert receiver.received[0].verify(secret)["serial"] == 1
+
+
+# Replay and gaps
+
+
+async def test_a_replay_sends_the_same_event_again(office, receiver, user):
+    receiver.answer = lambda number: (500 if number < 6 else 204, {}, b"")
+    webhook = await office.register(receiver)
+    await office.tell(user)
+    await office.run_out()
+    office.owner.execute("delete from pgqueuer")
+    answer = await office.call("POST", f"/{webhook['id']}/deliveries/1/replay")
+    assert (answer.status_code, answer.json()["state"], answer.json()["serial"]) == (200, "PENDING", 1)
+    assert office.jobs() == office.open_ids()
+    await office.run_out()
+    assert len({one.headers["webhook-id"] for one in receiver.received}) == 1
+    assert len({one.body for one in receiver.received}) == 1
+    (shown,) = await deliveries_of(office, webhook)
+    assert (shown["state"], shown["attempts"]) == ("DELIVERED", 7)
+    again = await office.call("POST", f"/{webhook['id']}/deliveries/1/replay")  # also of what had arrived
+    assert again.status_code == 200
+    await office.run_out()
+    assert len(receiver.received) == 8
+    assert office.audited()[-1] == "webhook.replay"
+
+
+async def test_a_replay_brings_forward_what_waits_for_its_next_try(office, receiver, user):
+    receiver.answer = lambda number: (500 if number == 0 else 204, {"Retry-After": "200"}, b"")
+    webhook = await office.register(receiver)
+    await office.tell(user)
+    assert await office.run_open() == [200]
+    await office.call("POST", f"/{webhook['id']}/deliveries/1/replay")
+    assert len(office.jobs()) == 1
+    assert await office.run_open() == [None]
+    assert len(receiver.received) == 2
+
+
+async def test_what_is_switched_off_is_not_replayed(office, receiver, user):
+    webhook = await office.register(receiver)
+    await office.tell(user)
+    await office.run_out()
+    await office.call("PUT", f"/{webhook['id']}", {"active": False})
+    assert (await office.call("POST", f"/{webhook['id']}/deliveries/1/replay")).status_code == 409
+
+
+async def test_a_receiver_closes_a_gap_by_the_events_after_a_serial(office, receiver, user):
+    receiver.answer = lambda number: (400 if number < 12 else 204, {"Retry-After": "9999"}, b"")
+    webhook = await office.register(receiver)
+    for number in range(5):
+        await office.tell(user, access_id=f"a{number}")
+    await office.run_out()
+    sent = {one.content["serial"]: one.content for one in receiver.received}
+    url = f"/{webhook['id']}/events"
+    everything = await office.read(url)
+    assert everything == {"oldestSerial": 1, "lastSerial": 5, "events": [sent[one] for one in range(1, 6)]}
+    assert [one["serial"] for one in (await office.read(url, params={"afterSerial": 3}))["events"]] == [4, 5]
+    assert [one["serial"] for one in (await office.read(url, params={"afterSerial": 1, "limit": 2}))["events"]] == [
+        2,
+        3,
+    ]
+    assert (await office.read(url, params={"afterSerial": 5}))["events"] == []
+
+
+async def test_housekeeping_forgets_old_events_and_the_oldest_serial_says_so(office, receiver, user):
+    webhook = await office.register(receiver)
+    for _ in range(4):
+        await office.tell(user)
+    await office.run_out()
+    office.owner.execute("update webhook_deliveries set created_at = now() - interval '31 days' where serial <= 2")
+    await office.services.housekeeping.clean()
+    url = f"/{webhook['id']}/events"
+    found = await office.read(url)
+    assert (found["oldestSerial"], found["lastSerial"]) == (3, 4)
+    assert [one["serial"] for one in found["events"]] == [3, 4]
+    office.owner.execute("update webhook_deliveries set created_at = now() - interval '31 days'")
+    await office.services.housekeeping.clean()
+    assert await office.read(url) == {"oldestSerial": 5, "lastSerial": 4, "events": []}
+    await office.tell(user)
+    assert (await office.read(url))["events"][0]["serial"] == 5
+
+
+# Workers
+
+
+async def test_of_many_workers_at_once_only_one_makes_the_call(office, receiver, user):
+    receiver.gate.clear()
+    await office.register(receiver)
+    await office.tell(user)
+    (delivery,) = office.open_ids()
+    looks = [asyncio.create_task(office.deliveries.run(delivery)) for _ in range(6)]
+    await asyncio.to_thread(receiver.wait_for, 1)
+    finishing = asyncio.as_completed(looks)
+    put_off = [await next(finishing) for _ in range(5)]
+    assert all(one is not None and one > 0 for one in put_off)
+    receiver.gate.set()
+    assert await next(finishing) is None
+    assert len(receiver.received) == 1
+
+
+DYING = """
+import asyncio, sys
+from uuid import UUID
+from kontor.bootstrap import open_services
+from kontor.config import read_settings
+
+async def main():
+    async with open_services(read_settings(), "kontor tests, dying") as services:
+        await services.deliveries.run(UUID(sys.argv[1]))
+
+asyncio.run(main())
+"""
+
+
+async def test_what_a_killed_worker_left_is_taken_over(office, receiver, user, webhook_settings):
+    receiver.gate.clear()
+    webhook = await office.register(receiver)
+    await office.tell(user)
+    (delivery,) = office.open_ids()
+    environment = os.environ | export_settings(webhook_settings)
+    process = await asyncio.to_thread(subprocess.Popen, [sys.executable, "-c", DYING, str(delivery)], env=environment)
+    try:
+        await asyncio.to_thread(receiver.wait_for, 1)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert await office.deliveries.run(delivery) > 0  # it may still be alive
+    office.owner.execute("update webhook_deliveries set claimed_until = now() - interval '1 second'")
+    receiver.gate.set()
+    assert await office.deliveries.run(delivery) is None
+    (shown,) = await deliveries_of(office, webhook)
+    assert (shown["state"], shown["attempts"]) == ("DELIVERED", 2)
+    assert receiver.serials == [1, 1]
+
+
+async def test_who_comes_back_too_late_writes_nothing(office, receiver, user):
+    """A worker that was frozen during its call: another one has delivered meanwhile."""
+    receiver.gate.clear()
+    receiver.answer = lambda number: (500 if number == 0 else 204, {}, b"")
+    webhook = await office.register(receiver)
+    await office.tell(user)
+    (delivery,) = office.open_ids()
+    late = asyncio.create_task(office.deliveries.run(delivery))
+    await asyncio.to_thread(receiver.wait_for, 1)
+    office.owner.execute("update webhook_deliveries set claim = %s, claimed_until = now()", [uuid4()])
+    receiver.gate.set()
+    await late
+    (shown,) = await deliveries_of(office, webhook)
+    assert (shown["state"], shown.get("failure")) == ("PENDING", None)
+
+
+async def test_a_delivery_without_a_job_gets_a_new_one_once_it_is_long_due(office, receiver, user):
+    await office.register(receiver)
+    await office.tell(user)
+    office.owner.execute("delete from pgqueuer")
+    assert await office.deliveries.take_over_stranded() == 0
+    office.owner.execute("update webhook_deliveries set next_attempt_at = now() - interval '31 seconds'")
+    assert await office.deliveries.take_over_stranded() == 1
+    assert office.jobs() == office.open_ids()
+    assert await office.deliveries.take_over_stranded() == 0
+
+
+# Erasure
+
+
+async def test_erasing_a_user_leaves_nothing_of_it_in_events(office, receiver, user):
+    receiver.answer = lambda number: (204 if number == 0 else 500, {"Retry-After": "100"}, b"")
+    webhook = await office.register(receiver)
+    other = await office.new_user()
+    await office.tell(user, access_id="annas-konto")
+    await office.run_out()
+    payment = uuid4()
+    await office.publish(Event(EventType.PAYMENT_STATUS, user.user_id, "annas-konto", payment_id=payment))
+    await office.tell(other)
+    open_ids = office.open_ids()
+    users = office.services.users
+    found = await users.read_any_user(user, office.name, user.user_id)
+    await users.deactivate_user(user, found)
+    await users.erase_user(user, found)
+    rows = str(office.owner.execute("select webhook_deliveries::text from webhook_deliveries").fetchall())
+    for trace in (str(user.user_id), "annas-konto", str(payment)):
+        assert trace not in rows
+    shown = await office.read(f"/{webhook['id']}/events")
+    assert [(one["serial"], "user" in one, "bankzugang" in one) for one in shown["events"]] == [
+        (1, False, False), (2, False, False), (3, True, True),
+    ]  # fmt: skip
+    states = [(one["state"], one.get("failure")) for one in await deliveries_of(office, webhook)]
+    assert states == [("PENDING", None), ("DISCARDED", "ERASED"), ("DELIVERED", None)]
+    assert await office.deliveries.run(open_ids[0]) is None
+    assert len(receiver.received) == 1
+    for serial in (1, 2):
+        assert (await office.call("POST", f"/{webhook['id']}/deliveries/{serial}/replay")).status_code == 409
