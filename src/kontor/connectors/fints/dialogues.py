@@ -7,6 +7,8 @@ customer chooses where there is more than one.
 
 from datetime import timedelta
 
+from fints.segments.base import FinTS3Segment
+
 from kontor.connectors.base import (
     Answer,
     ChooseMedium,
@@ -25,10 +27,10 @@ from kontor.connectors.base import (
     Tan,
 )
 from kontor.connectors.fints.challenges import list_media, read_challenge
-from kontor.connectors.fints.codes import CONFIRMATION_OPEN, CONFIRMATION_WANTED, TAN_WANTED
+from kontor.connectors.fints.codes import CONFIRMATION_OPEN, CONFIRMATION_WANTED, DIALOGUE_OVER, TAN_WANTED
 from kontor.connectors.fints.knowledge import NO_SYSTEM_ID, Method
 from kontor.connectors.fints.lines import SilentBankError
-from kontor.connectors.fints.sessions import Reply, Session
+from kontor.connectors.fints.sessions import RefusedError, Reply, Session
 from kontor.domain.sca import Challenge, ScaMedium
 from kontor.domain.secrets import Secret
 
@@ -147,13 +149,21 @@ class Dialogue:
             return Failed(FailureKind.INTERNAL)
         segment = self.session.make_tan_segment("2", reference=self.state["reference"])
         reply = self.session.send(*self.add_to_confirmation(stage), segment, tan=tan)
-        return self._take(stage, self.check_confirmation(stage, reply))
+        try:
+            self.check_confirmation(stage, reply, segment)
+        except RefusedError as error:
+            if error.kind is not FailureKind.WRONG_TAN or reply.has(*DIALOGUE_OVER):
+                raise
+            # The bank waits for another one. It has counted this message, and has what went with it.
+            return Failed(error.kind, error.detail, state=self.put_aside(stage))
+        return self._take(stage, reply)
 
     def _poll(self, stage: str) -> Step:
         if not self.may_confirm(stage):
             return Failed(FailureKind.INTERNAL)
         segment = self.session.make_tan_segment("S", reference=self.state["reference"])
-        reply = self.check_confirmation(stage, self.session.send(*self.add_to_confirmation(stage), segment))
+        reply = self.session.send(*self.add_to_confirmation(stage), segment)
+        self.check_confirmation(stage, reply, segment)
         if reply.has(CONFIRMATION_OPEN):
             method = self.session.method
             assert method is not None
@@ -173,9 +183,9 @@ class Dialogue:
         """Asked before a TAN leaves."""
         return True
 
-    def check_confirmation(self, stage: str, reply: Reply) -> Reply:
+    def check_confirmation(self, stage: str, reply: Reply, confirmation: FinTS3Segment) -> None:
         """Raises RefusedError where the bank does not take the TAN, or what goes with it."""
-        return reply.refuse()
+        reply.refuse()
 
     def add_to_confirmation(self, stage: str) -> tuple[object, ...]:
         """Segments that go with the TAN."""

@@ -7,7 +7,8 @@ executed yet.
 
 import base64
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 
 from fints.segments.base import FinTS3Segment
 
@@ -41,12 +42,16 @@ from kontor.connectors.fints.sessions import RefusedError, Reply
 from kontor.connectors.freezing import thaw_job
 from kontor.connectors.pain001 import Batch, name_order
 from kontor.domain.payments import PayeeMatch, PaymentOutcome
+from kontor.domain.transactions import Transaction
 
 MOST_POLLS = 20
+LONGEST_WAIT_SECONDS = 5
 LOOK_BACK_DAYS = 10
 
 
 class PayDialogue(Dialogue):
+    _is_admitted = False
+
     def proceed(self) -> Step:
         account = self._find_account()
         self.state |= {"account": account.freeze(), "created_at": datetime.now(UTC).isoformat()}
@@ -64,7 +69,7 @@ class PayDialogue(Dialogue):
     def may_confirm(self, stage: str) -> bool:
         if stage == "login":
             return True
-        self.has_left = self.context.may_send()
+        self.has_left = self._may_send()
         return self.has_left
 
     def add_to_confirmation(self, stage: str) -> tuple[object, ...]:
@@ -73,10 +78,10 @@ class PayDialogue(Dialogue):
             return ()
         return (make_payee_approval(base64.b64decode(self.state["verdict"])),)
 
-    def check_confirmation(self, stage: str, reply: Reply) -> Reply:
-        if stage != "login" and is_contradictory(reply):
-            raise SilentBankError("the bank contradicts itself", may_have_arrived=True)
-        return reply.refuse()
+    def check_confirmation(self, stage: str, reply: Reply, confirmation: FinTS3Segment) -> None:
+        if stage != "login":
+            _refuse_contradiction(reply, confirmation)
+        reply.refuse()
 
     # Parts
 
@@ -103,7 +108,7 @@ class PayDialogue(Dialogue):
         check = None if approved is not None else make_payee_check(session, order)
         first = [make_payee_approval(approved)] if approved is not None else [check] if check is not None else []
         last = [] if session.method is None else [session.make_tan_segment("4", order.header.type)]
-        if not self.context.may_send():
+        if not self._may_send():
             return Failed(FailureKind.INTERNAL)
         self.has_left = True
         reply = session.send(*first, order, *last)
@@ -116,14 +121,23 @@ class PayDialogue(Dialogue):
         if reply.has(TAN_WANTED, CONFIRMATION_WANTED):
             self.has_left = False
             return self.ask_customer("order", reply)
+        _refuse_contradiction(reply, order)
         reply.refuse()
         return self.confirm("order", reply)
+
+    def _may_send(self) -> bool:
+        """Asked once in a step: what leaves after that in the same step is the same order, still held by the bank."""
+        self._is_admitted = self._is_admitted or self.context.may_send()
+        return self._is_admitted
 
     def _read_verdict(self, reply: Reply) -> None:
         verdict = read_verdict(reply, len(self._pay.orders))
         polls = 0
-        while verdict is not None and verdict.polling_id is not None and polls < MOST_POLLS:
-            time.sleep(min(verdict.wait_seconds, 5))
+        while verdict is not None and verdict.polling_id is not None:
+            self.has_left = False  # while the payees are being verified, the bank holds the order
+            if polls == MOST_POLLS:
+                raise SilentBankError("the payees are not verified in time", may_have_arrived=True)
+            time.sleep(min(verdict.wait_seconds, LONGEST_WAIT_SECONDS))
             order = self._make_order(Account.thaw(self.state["account"]))
             again = make_payee_check(self.session, order, verdict.polling_id)
             assert again is not None
@@ -149,23 +163,46 @@ class PayDialogue(Dialogue):
 class LookUpDialogue(Dialogue):
     """FinTS has no question about an order that all banks answer; what was executed stands in the statement."""
 
+    def log_in(self) -> Step:
+        """Nobody is there who could answer a bank that asks."""
+        step = super().log_in()
+        self.session.end()
+        return step if isinstance(step, Done) else Done(LookedUp(PaymentOutcome.UNKNOWN))
+
     def proceed(self) -> Step:
         pay = thaw_job(self.state["job"])
         assert isinstance(pay, Pay)
-        batch = Batch(pay.payment_id.hex, pay.orders, self.context.today)
-        names = [name_order(batch, number) for number in range(len(pay.orders))]
         for account in list_accounts(self.session):
             if pay.product_key in (account.key, account.iban, account.number):
-                return self._search(account, names)
+                return self._search(account, pay)
         return Done(LookedUp(PaymentOutcome.UNKNOWN))
 
-    def _search(self, account: Account, names: list[str]) -> Step:
+    def _search(self, account: Account, pay: Pay) -> Step:
         history = History(self.session, account, self.context.today - timedelta(days=LOOK_BACK_DAYS))
         raw = history.ask() if history.is_offered else None
-        self.session.end()
         if raw is None or isinstance(raw, Question):
             return Done(LookedUp(PaymentOutcome.UNKNOWN))
         rows, _ = read_transactions(account.key, raw)
-        texts = " ".join(one.purpose or "" for one in rows or ()).replace(" ", "")
-        is_there = any(name in texts for name in names)
-        return Done(LookedUp(PaymentOutcome.EXECUTED if is_there else PaymentOutcome.UNKNOWN))
+        wanted = _list_wanted(pay, self.context.today)
+        found = [one for one in rows or () if any(_is_of(one, *each) for each in wanted)]
+        if any(not one.is_pending for one in found):
+            return Done(LookedUp(PaymentOutcome.EXECUTED))
+        return Done(LookedUp(PaymentOutcome.ACCEPTED if found else PaymentOutcome.UNKNOWN))
+
+
+def _list_wanted(pay: Pay, day: date) -> list[tuple[str, Decimal]]:
+    """End-to-end ids with their amounts: of each order, and of a bulk that is booked as one sum."""
+    batch = Batch(pay.payment_id.hex, pay.orders, day)
+    single = [(name_order(batch, number), one.amount) for number, one in enumerate(pay.orders)]
+    return [*single, (batch.id, sum((one.amount for one in pay.orders), Decimal(0)))]
+
+
+def _is_of(row: Transaction, name: str, amount: Decimal) -> bool:
+    """Banks break the lines of a purpose anywhere."""
+    wanted = f"EREF+{name}".replace(" ", "")
+    return row.amount == -amount and wanted in (row.purpose or "").replace(" ", "")
+
+
+def _refuse_contradiction(reply: Reply, segment: FinTS3Segment) -> None:
+    if is_contradictory(reply, segment):
+        raise SilentBankError("the bank contradicts itself", may_have_arrived=True)

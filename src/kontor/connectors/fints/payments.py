@@ -14,6 +14,8 @@ from kontor.connectors.fints.accounts import Account, name_account
 from kontor.connectors.fints.codes import EXECUTED, find_failure
 from kontor.connectors.fints.sessions import RefusedError, Reply, Session
 from kontor.connectors.pain001 import NAMESPACE, SCHEMA, Batch, Debtor, write_pain001
+from kontor.connectors.statements import LIMITS, StatementError
+from kontor.connectors.statements.xml_trees import find_text, read_elements
 from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
 
 MATCHES = {
@@ -78,21 +80,42 @@ def read_verdict(reply: Reply, count: int) -> Verdict | None:
     segment = reply.find("HIVPP")
     if segment is None:
         return None
-    single = segment.vop_single_result
     wait = int(segment.wait_for_seconds or 1)
     if segment.polling_id and not segment.vop_id:
         return Verdict(b"", (), bytes(segment.polling_id), wait)
-    return Verdict(bytes(segment.vop_id or b""), (_read_result(single),) * count)
+    report = bytes(segment.payment_status_report or b"")
+    results = _read_report(report, count) if report else (_read_result(segment.vop_single_result),) * count
+    return Verdict(bytes(segment.vop_id or b""), results)
 
 
 def _read_result(single: Any) -> PayeeResult:
-    match = MATCHES.get(single.result or "", PayeeMatch.NOT_POSSIBLE)
-    return PayeeResult(match, single.close_match_name if match is PayeeMatch.CLOSE_MATCH else None)
+    return _make_result(getattr(single, "result", None), getattr(single, "close_match_name", None))
 
 
-def is_contradictory(reply: Reply) -> bool:
-    """An error, and yet the order seems to have been taken: nobody knows what became of it."""
-    is_taken = any(one.code in TAKEN and one.segment is not None for one in reply.codes)
+def _make_result(code: str | None, name: str | None) -> PayeeResult:
+    match = MATCHES.get(code or "", PayeeMatch.NOT_POSSIBLE)
+    return PayeeResult(match, name if match is PayeeMatch.CLOSE_MATCH else None)
+
+
+def _read_report(report: bytes, count: int) -> tuple[PayeeResult, ...]:
+    """A pain.002: one result per order, in their order. Banks may leave out those that match."""
+    try:
+        groups = [one for _, one in read_elements(report, ("OrgnlGrpInfAndSts",), LIMITS)]
+        rows = [one for _, one in read_elements(report, ("TxInfAndSts",), LIMITS)]
+    except StatementError:
+        return (PayeeResult(PayeeMatch.NOT_POSSIBLE),) * count
+    if len(rows) == count:
+        return tuple(_make_result(find_text(one, "TxSts"), find_text(one, "StsRsnInf", "AddtlInf")) for one in rows)
+    whole = next((find_text(one, "GrpSts") for one in groups), None)
+    return (_make_result(whole, None),) * count
+
+
+def is_contradictory(reply: Reply, segment: FinTS3Segment) -> bool:
+    """An error, and yet the order, or its TAN, seems to have been taken: nobody knows what became of it.
+
+    What the bank says about segments beside it, such as the payee's approval, is no word about the order.
+    """
+    is_taken = any(one.code in TAKEN and one.segment == segment.header.number for one in reply.codes)
     return is_taken and find_failure(reply.codes, is_login=False) is not None
 
 
