@@ -184,6 +184,17 @@ async def test_what_the_bank_refuses_at_first_is_an_error_without_relations(desk
     assert transfer.executions == 0
 
 
+@pytest.mark.parametrize(
+    ("failure", "pause"),
+    [(FailureKind.WRONG_CREDENTIALS, "CREDENTIALS"), (FailureKind.LOCKED, "CREDENTIALS"), (FailureKind.REJECTED, None)],
+)
+async def test_stored_credentials_that_are_refused_are_not_tried_again_in_the_background(desk, failure, pause):
+    payer = await desk.new_payer(refusal=Failed(failure))
+    await payer.pay()
+    rows = await desk.execute("select refresh_pause from accesses where user_id = %s", payer.principal.user_id)
+    assert rows == [(pause,)]
+
+
 @pytest.mark.parametrize("failure", [FailureKind.REJECTED, FailureKind.NO_FUNDS, FailureKind.NOT_SUPPORTED])
 async def test_what_the_bank_refuses_after_sending_is_a_known_failure(desk, failure):
     payer = await desk.new_payer(verdict=Failed(failure, "Kein Geld"))

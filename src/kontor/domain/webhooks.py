@@ -107,9 +107,9 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class RetrySchedule:
-    """When each try is made, in seconds after the first; each is moved by up to `jitter` of that, either way."""
+    """When each try is made, in seconds after the first; each is moved by up to `jitter` of that, within the window."""
 
-    offsets_seconds: tuple[float, ...] = (0, 5, 30, 120, 300, 600)
+    offsets_seconds: tuple[float, ...] = (0, 5, 30, 120, 300, 600, 900)
     window_seconds: float = 900
     pause_seconds: float = 4  # at least, between the end of one try and the next
     jitter: float = 0.2
@@ -124,9 +124,9 @@ class RetrySchedule:
         """
         if tries >= len(self.offsets_seconds):
             return None
-        planned = self.offsets_seconds[tries] * (1 + self.jitter * chance)
-        pause = max(planned - elapsed_seconds, self.pause_seconds, retry_after_seconds or 0)
-        return pause if elapsed_seconds + pause <= self.window_seconds else None
+        planned = min(self.offsets_seconds[tries] * (1 + self.jitter * chance), self.window_seconds)
+        at = max(planned, elapsed_seconds + max(self.pause_seconds, retry_after_seconds or 0))
+        return at - elapsed_seconds if at <= self.window_seconds else None
 
 
 def read_retry_after(text: str | None, now: datetime) -> float | None:

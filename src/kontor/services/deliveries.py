@@ -108,17 +108,16 @@ class Deliveries:
     async def _store(self, claimed: Claimed, result: CallResult, seconds: float) -> float | None:
         delivery = claimed.found.delivery
         pause = None
-        if result.failure not in (None, DeliveryFailure.GONE):
-            elapsed = claimed.found.elapsed_seconds + seconds
-            chance = random.uniform(-1, 1)  # noqa: S311
-            pause = self._schedule.plan(claimed.found.tries + 1, elapsed, chance, result.retry_after_seconds)
         async with self._database.transaction() as connection:
             if result.failure is None:
                 assert result.status is not None
                 await deliveries.note_delivered(connection, delivery.id, claimed.claim, result.status)
             else:
-                if result.failure is DeliveryFailure.GONE:
-                    await self._note_gone(connection, delivery)
+                is_gone = result.failure is DeliveryFailure.GONE and await self._note_gone(connection, claimed.found)
+                if not is_gone:
+                    elapsed = claimed.found.elapsed_seconds + seconds
+                    chance = random.uniform(-1, 1)  # noqa: S311
+                    pause = self._schedule.plan(claimed.found.tries + 1, elapsed, chance, result.retry_after_seconds)
                 await deliveries.note_failed(
                     connection, delivery.id, claimed.claim, result.status, result.failure, pause
                 )
@@ -135,11 +134,14 @@ class Deliveries:
         return pause
 
     @staticmethod
-    async def _note_gone(connection: Connection, delivery: Delivery) -> None:
-        """410: the receiver wants nothing any more."""
-        tenant_id = await webhooks.note_gone(connection, delivery.webhook_id)
-        if tenant_id is None:
-            return
-        await deliveries.discard_open(connection, delivery.webhook_id, DeliveryFailure.SWITCHED_OFF)
-        subject = f"webhook {delivery.webhook_id} answered 410"
-        await auditing.record(connection, tenant_id, ACTOR, "webhook.switch-off", subject, AuditResult.DONE)
+    async def _note_gone(connection: Connection, called: OpenDelivery) -> bool:
+        """410: the receiver wants nothing any more. False when the webhook leads to another one meanwhile."""
+        webhook = await webhooks.lock_called(connection, called.delivery.webhook_id)
+        if webhook is not None and webhook.url != called.url:
+            return False
+        if webhook is not None and webhook.is_active:
+            await webhooks.note_gone(connection, webhook.id)
+            await deliveries.discard_open(connection, webhook.id, DeliveryFailure.SWITCHED_OFF)
+            subject = f"webhook {webhook.id} answered 410"
+            await auditing.record(connection, webhook.tenant_id, ACTOR, "webhook.switch-off", subject, AuditResult.DONE)
+        return True

@@ -31,7 +31,7 @@ from kontor.connectors.base import (
 from kontor.domain.accesses import Access
 from kontor.domain.dialogues import Secrets
 from kontor.domain.errors import NotFoundError
-from kontor.domain.payments import Payment, PaymentState
+from kontor.domain.payments import Payment, PaymentFailure, PaymentState
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import Event, EventType
 from kontor.services import auditing
@@ -42,8 +42,9 @@ from kontor.services.dialogue_steps import follow_secrets
 from kontor.services.events import Events
 from kontor.services.fault_points import reach
 from kontor.services.payment_steps import choose_alone, conclude, describe, keep_secrets, make_pay, note_choice
+from kontor.services.refreshing import retry_when_locked
 from kontor.services.vault import Vault
-from kontor.storage import accesses, fetches, leases, payments, queue, users
+from kontor.storage import accesses, fetches, leases, payments, queue, refreshes, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
@@ -236,6 +237,8 @@ class PaymentDialogues:
         reach("payment.settled")
         log.info("payment.settled", payment=str(payment.id), state=str(settled.state), failure=str(settled.failure))
         await self.refresh_access(settled)
+        if credentials is None:
+            await self._pause_refresh(settled)
         return PaymentView(settled, secrets)
 
     async def save(self, connection: Connection, payment: Payment, secrets: Secrets, credentials: bytes | None) -> None:
@@ -283,6 +286,18 @@ class PaymentDialogues:
             reach("payment.refreshed")
         except Exception as error:
             log.warning("payment.refresh-failed", payment=str(payment.id), reason=type(error).__name__)
+
+    async def _pause_refresh(self, payment: Payment) -> None:
+        """Stored credentials that the bank refuses must not be tried again in the background: it would lock them."""
+        lease_key = payment.lease_key
+        if payment.failure not in (PaymentFailure.WRONG_CREDENTIALS, PaymentFailure.LOCKED) or lease_key is None:
+            return
+
+        async def store() -> None:
+            async with self._database.transaction() as connection:
+                await refreshes.pause_credential_set(connection, lease_key)
+
+        await retry_when_locked(store)
 
 
 async def _start_fetch(connection: Connection, user_id: UUID, access_id: str) -> None:

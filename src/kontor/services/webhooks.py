@@ -175,8 +175,7 @@ class Webhooks:
             if found.event.user_id is None:
                 raise ConflictError("The user of this event was erased; there is nothing left to tell.")
             await deliveries.reopen_delivery(connection, webhook.id, serial)
-            await queue.remove_delivery_jobs(connection, [found.id])  # one that waits for a later retry
-            await queue.enqueue_deliveries(connection, [found.id])
+            await queue.renew_delivery_job(connection, found.id)
             reopened = await deliveries.find_delivery(connection, webhook.id, serial)
             assert reopened is not None, "it is locked"
             subject = f"webhook {webhook.id} serial {serial}"

@@ -123,10 +123,13 @@ async def find_delivery(connection: Connection, webhook_id: UUID, serial: int) -
 
 
 async def reopen_delivery(connection: Connection, webhook_id: UUID, serial: int) -> None:
-    """As if the event had just happened: due at once, with all its tries before it."""
+    """As if the event had just happened: due at once, with all its tries before it.
+
+    How a call ends that is being made now is of no matter any more, least of all when it would be the last.
+    """
     await connection.execute(
         "update webhook_deliveries set state = 'PENDING', tries = 0, begun_at = null, next_attempt_at = now(),"
-        " finished_at = null where webhook_id = %s and serial = %s",
+        " finished_at = null, claim = null, claimed_until = null where webhook_id = %s and serial = %s",
         [webhook_id, serial],
     )
 

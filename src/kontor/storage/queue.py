@@ -98,6 +98,20 @@ async def remove_delivery_jobs(connection: Connection, delivery_ids: list[UUID])
     )
 
 
+async def renew_delivery_job(connection: Connection, delivery_id: UUID) -> None:
+    """A job that looks at once, whatever others there are.
+
+    One that is being run may have stored its result already and be about to end: it loses its name, which would keep
+    the new one out.
+    """
+    await remove_delivery_jobs(connection, [delivery_id])
+    await connection.execute(
+        "update pgqueuer set dedupe_key = null where dedupe_key = %s and status = 'picked'",
+        [f"{DELIVER} {delivery_id}"],
+    )
+    await enqueue_deliveries(connection, [delivery_id])
+
+
 # Housekeeping
 
 

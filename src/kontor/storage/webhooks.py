@@ -141,11 +141,13 @@ async def set_last_serial(connection: Connection, webhook_id: UUID, serial: int)
 # Delivering
 
 
-async def note_gone(connection: Connection, webhook_id: UUID) -> UUID | None:
-    """The receiver wants no more. Its tenant, or None where it was off already or is deleted."""
-    cursor = await connection.execute(
-        "update webhooks set is_active = false, is_gone = true where id = %s and is_active returning tenant_id",
-        [webhook_id],
-    )
+async def lock_called(connection: Connection, webhook_id: UUID) -> Webhook | None:
+    """A webhook that a worker has called, as it is now."""
+    cursor = await connection.execute(f"select {COLUMNS} from webhooks where id = %s for update", [webhook_id])
     row = await cursor.fetchone()
-    return None if row is None else row[0]
+    return None if row is None else _webhook(row)
+
+
+async def note_gone(connection: Connection, webhook_id: UUID) -> None:
+    """The receiver wants no more. The row is locked."""
+    await connection.execute("update webhooks set is_active = false, is_gone = true where id = %s", [webhook_id])

@@ -106,7 +106,9 @@ class PayDialogue(Dialogue):
         session, pay = self.session, self._pay
         order = self._make_order(account)
         check = None if approved is not None else make_payee_check(session, order)
-        first = [make_payee_approval(approved)] if approved is not None else [check] if check is not None else []
+        first = [check] if check is not None else []
+        if approved is not None:
+            first, self.state["is_match"] = [make_payee_approval(approved)], False  # approved here, and not again
         last = [] if session.method is None else [session.make_tan_segment("4", order.header.type)]
         if not self._may_send():
             return Failed(FailureKind.INTERNAL)

@@ -1,0 +1,98 @@
+"""A worker that notes when each job starts: `python -m benchmarks.scale.job_worker <kind> <count>`.
+
+After so many jobs it prints their ids and times as JSON. Kinds: the library alone on psycopg or on asyncpg, as its
+manual has it, with a job that does nothing; Kontor's worker with such a job; Kontor's worker as it is, whose job finds
+that its fetch is gone.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from uuid import UUID
+
+from pgqueuer import AsyncpgDriver, Job, PgQueuer, PsycopgDriver
+
+from kontor.config import Settings, read_settings
+from kontor.jobs import worker
+from kontor.jobs.tasks import register_jobs
+from kontor.logs import configure_logs
+from kontor.services.bundle import Services
+from kontor.services.fetching import Outcome
+from kontor.storage.queue import FETCH
+
+BARE_PSYCOPG, BARE_ASYNCPG, PLAIN, WHOLE = "bare-psycopg", "bare-asyncpg", "plain", "whole"
+
+
+class Notes:
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._found: list[tuple[bytes, float]] = []
+
+    def note(self, payload: bytes) -> None:
+        self._found.append((payload, time.time()))
+        if len(self._found) == self._count:
+            starts = {str(UUID(bytes=one)): at for one, at in self._found}
+            print(json.dumps({"starts": starts, "cpu": time.process_time()}), flush=True)
+
+
+def register_nothing(queuer: PgQueuer, notes: Notes) -> None:
+    @queuer.entrypoint(FETCH)
+    async def fetch(job: Job) -> None:
+        assert job.payload is not None
+        notes.note(job.payload)
+
+
+async def run_bare(kind: str, settings: Settings, notes: Notes) -> None:
+    assert settings.database_url is not None
+    url = settings.database_url.reveal()
+    if kind == BARE_ASYNCPG:
+        import asyncpg
+        from psycopg.conninfo import conninfo_to_dict
+
+        facts = conninfo_to_dict(url)
+        facts["database"] = facts.pop("dbname")
+        queuer = PgQueuer(AsyncpgDriver(await asyncpg.connect(**facts)))
+    else:
+        import psycopg
+
+        queuer = PgQueuer(PsycopgDriver(await psycopg.AsyncConnection.connect(url, autocommit=True)))
+    register_nothing(queuer, notes)
+    print("ready", flush=True)
+    await queuer.run()
+
+
+async def run_ours(kind: str, settings: Settings, notes: Notes) -> None:
+    from kontor.bootstrap import create_worker
+
+    def register(queuer: PgQueuer, services: Services) -> None:
+        if kind == PLAIN:
+            register_nothing(queuer, notes)
+        else:
+            count_fetches(services, notes)
+            register_jobs(queuer, services)
+        print("ready", flush=True)
+
+    worker.register_jobs = register
+    await create_worker(settings).run()
+
+
+def count_fetches(services: Services, notes: Notes) -> None:
+    run = services.fetching.run
+
+    async def run_counted(fetch_id: UUID) -> Outcome:
+        notes.note(fetch_id.bytes)
+        return await run(fetch_id)
+
+    services.fetching.run = run_counted
+
+
+def main(kind: str, count: int) -> None:
+    settings = read_settings()
+    configure_logs("warning", "json")
+    notes = Notes(count)
+    asyncio.run((run_bare if kind.startswith("bare") else run_ours)(kind, settings, notes))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
