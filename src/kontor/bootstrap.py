@@ -34,6 +34,7 @@ from kontor.services.ops import Ops
 from kontor.services.passwords import Passwords
 from kontor.services.payment_debtors import PaymentDebtors
 from kontor.services.payment_drafts import PaymentDrafts
+from kontor.services.payment_exports import PaymentExports
 from kontor.services.payments import Payments
 from kontor.services.providers import Providers
 from kontor.services.redirects import Redirects
@@ -160,6 +161,7 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
         redirects=redirects,
         payments=payments,
         payment_drafts=drafts,
+        payment_exports=PaymentExports(database, clock),
         refreshing=refreshing,
         operators=Operators(database),
         ops=Ops(database, clock),

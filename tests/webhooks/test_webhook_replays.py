@@ -29,10 +29,10 @@ async def test_a_replay_during_the_last_try_begins_anew_whatever_becomes_of_that
     webhook = await office.register(receiver)
     await office.tell(user)
     (delivery,) = office.open_ids()
-    while (await read_delivery(office, webhook))["attempts"] < 5:
-        await asyncio.sleep(await office.deliveries.run(delivery))
+    for _ in range(5):
+        assert await office.deliveries.run(delivery) is not None
+        office.owner.execute("update webhook_deliveries set next_attempt_at = now() where state = 'PENDING'")
     receiver.gate.clear()
-    office.owner.execute("update webhook_deliveries set next_attempt_at = now() where state = 'PENDING'")
     last = asyncio.create_task(office.deliveries.run(delivery))
     await asyncio.to_thread(receiver.wait_for, 6)
     answer = await office.call("POST", f"/{webhook['id']}/deliveries/1/replay")

@@ -14,6 +14,7 @@ from kontor.services.imports import Imports
 from kontor.services.operators import Operators
 from kontor.services.ops import Ops
 from kontor.services.payment_drafts import PaymentDrafts
+from kontor.services.payment_exports import PaymentExports
 from kontor.services.payments import Payments
 from kontor.services.providers import Providers
 from kontor.services.redirects import Redirects
@@ -48,6 +49,7 @@ class Services:
     redirects: Redirects
     payments: Payments
     payment_drafts: PaymentDrafts
+    payment_exports: PaymentExports
     refreshing: Refreshing
     operators: Operators
     ops: Ops

@@ -22,6 +22,7 @@ from kontor.storage import (
     redirects,
     tokens,
     verifications,
+    ways,
     workers,
 )
 from kontor.storage.database import Connection, Database
@@ -52,6 +53,7 @@ class Housekeeping:
             "old_deliveries": await self._in_batches(lambda one: deliveries.delete_old_deliveries(one, BATCH)),
             "old_calls": await self._in_batches(lambda one: self._refreshing.forget_old_calls(one, BATCH)),
             "old_outcomes": await self._once(fetches.delete_old_outcomes),
+            "old_way_outcomes": await self._once(ways.delete_old_outcomes),
             "old_answers": await self._once(analyses.delete_old_answers),
             "old_leases": await self._once(leases.delete_old_leases),
             "old_failures": await self._once(login_failures.delete_old_failures),

@@ -17,12 +17,14 @@ from kontor.connectors.base import (
     Context,
     Done,
     Failed,
+    Fetch,
     Job,
     LookedUp,
     LookUp,
     NeedMedium,
     NeedMethod,
     Pay,
+    Progress,
     State,
     Step,
     Tan,
@@ -92,6 +94,8 @@ class Payer:
         return Pay(uuid4(), self.account, orders or (order(),), **facts)
 
     def begin(self, job: Job, memory: State | None = None) -> Step:
+        """With what everybody knows about the bank: reading it is dear."""
+        memory = memory or {"knowledge": know_bank(self.bank)}
         return self._keep(self.connect().begin(PROVIDER, self.credentials, job, memory, self.context))
 
     def resume(self, step: Any, answer: Answer) -> Step:
@@ -129,6 +133,19 @@ class Payer:
         if getattr(step, "state", None) is not None:
             self.states.append(json.dumps(step.state, allow_nan=False))  # type: ignore[union-attr]
         return step
+
+
+_known: dict[str, State] = {}
+
+
+def know_bank(bank: FintsBankUnderTest) -> State:
+    """The bank's parameters, but nothing about any customer."""
+    if bank.url not in _known:
+        _known[bank.url] = {}
+        progress = Payer(bank, "leer").begin(Fetch())
+        assert isinstance(progress, Progress), progress
+        _known[bank.url] = progress.state["knowledge"] | {"system_id": "0", "user_version": 0, "user": ""}
+    return _known[bank.url]
 
 
 @dataclass(frozen=True)

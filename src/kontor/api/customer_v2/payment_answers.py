@@ -21,6 +21,7 @@ from kontor.wire.payments import TransferStatus, show_payment
 
 ONE_SINGLE = PAYMENT + SINGLE + "/{payment-id}"
 ONE_BULK = PAYMENT + BULK + "/{payment-id}"
+XML = "application/xml"
 STATUS: dict[str, Any] = {"success": Success(shape=TransferStatus), "errors": (404,)}
 ANSWERED: dict[str, Any] = STATUS | {"other_shapes": {409: TransferStatus}}
 # A transfer of the legacy form is read as a single one.
@@ -51,6 +52,19 @@ async def get_single_transfer(call: Call) -> Answer:
 async def get_bulk_transfer(call: Call) -> Answer:
     """Read where a bulk transfer stands. The bank is not asked."""
     return show_status(call, await _find(call, BULK_KINDS))
+
+
+@operation(
+    "GET",
+    PAYMENT + "/{payment-id}/pain001",
+    success=Success(media_type=XML, shape=str),
+    errors=(404, 409),
+    **TRANSFER,
+)
+async def export_payment(call: Call) -> Answer:
+    """Export a payment as pain.001, whatever became of it. 409 where the debtor's account is not stored here."""
+    document = await call.services.payment_exports.write(call.principal, call.path_uuid("payment-id"))
+    return Answer(200, document, XML, {"Cache-Control": "no-store"})
 
 
 @operation("GET", PRODUCT + "/payment" + SINGLE + "/{payment-id}", **STATUS, **TRANSFER)

@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from fints.formals import DescriptionRequired
@@ -121,7 +122,9 @@ def _write(segments: SegmentSequence) -> str:
     return base64.b64encode(segments.render_bytes()).decode() if segments.segments else ""
 
 
+@lru_cache(maxsize=32)
 def _read(text: str) -> SegmentSequence:
+    """Kept, since reading is dear and a bank's parameters are the same for all its customers. Nobody changes them."""
     return SegmentSequence(base64.b64decode(text)) if text else SegmentSequence()
 
 

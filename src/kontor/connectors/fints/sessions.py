@@ -153,8 +153,7 @@ class Session:
         signature.sign_commit(message)
         message += HNHBS1(self.number)
         PinTanDummyEncryptionMechanism(1 if function == ONE_STEP else 2).encrypt(message)
-        message.segments[0].message_size = len(message.render_bytes())
-        answer = self._line.exchange(message.render_bytes())
+        answer = self._line.exchange(_note_size(message.render_bytes()))
         self.number += 1
         return self._read(answer)
 
@@ -200,6 +199,11 @@ class Session:
         self.medium = frozen["medium"]
         methods = {one.code: one for one in self.knowledge.list_methods()}
         self.method = methods.get(frozen["method"])
+
+
+def _note_size(message: bytes) -> bytes:
+    """The size stands in the head, in twelve digits whatever it is."""
+    return message.replace(b"+000000000000+", b"+%012d+" % len(message), 1)
 
 
 def _refuse_foreign(text: str, kind: FailureKind) -> None:
