@@ -30,6 +30,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--tagging", action="store_true", help="the tagger and the tag view; writes tagging.md")
     parser.add_argument("--analyses", action="store_true", help="analyses as data grows; writes analyses.md")
     parser.add_argument("--statements", action="store_true", help="parsers of statement files; writes statements.md")
+    parser.add_argument("--fints", action="store_true", help="a refresh over FinTS; writes fints.md")
+    parser.add_argument("--jobs", action="store_true", help="the queue, refreshes, the schedule; writes jobs.md")
+    parser.add_argument("--growth", action="store_true", help="few users beside many; writes growth.md (minutes, 6 GB)")
     parser.add_argument("--rounds", type=int, help="rounds of all three (default 9, quick 3)")
     parser.add_argument("--seconds", type=float, help="length of one measurement (default 2, quick 0.7)")
     parser.add_argument("--connections", type=int, help="requests in flight (default: as each endpoint says)")
@@ -80,6 +83,15 @@ def run_understanding(
             run(settings, result, plan, load_before, console, target)
 
 
+def run_scale(options: argparse.Namespace, console: Console, load_before: float) -> None:
+    from benchmarks.scale.pages import run_growth, run_jobs
+
+    for is_asked, run in ((options.jobs, run_jobs), (options.growth, run_growth)):
+        if is_asked:
+            target = None if options.quick else DOCUMENTATION
+            run(console, target, load_before, options.rounds, is_quick=options.quick)
+
+
 def main(arguments: list[str]) -> None:
     options = parse(arguments)
     console = Console(width=None if sys.stdout.isatty() else 120)
@@ -88,6 +100,14 @@ def main(arguments: list[str]) -> None:
         from benchmarks.statements import run_statements
 
         run_statements(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
+        return
+    if options.fints:
+        from benchmarks.fints import run_fints
+
+        run_fints(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
+        return
+    if options.jobs or options.growth:
+        run_scale(options, console, load_before)
         return
     check_equivalence()
     server_cores, other_cores = split_cores()

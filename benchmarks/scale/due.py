@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.scale.growth import LARGE, SIDES, SMALL, Timings
+from benchmarks.scale.population import set_careless
 from benchmarks.stage import DEMO_BANK, Stage, open_database
 from kontor.config import Settings
 from kontor.services.refreshing import BATCH, MOST_QUEUED
@@ -48,6 +49,7 @@ async def fill(settings: Settings, count: int) -> None:
         first = await stage.add_customer()
         with stage.owner() as owner:
             owner.execute("set session_replication_role = replica")
+            set_careless(owner, is_careless=True)
             owner.execute(
                 "insert into users (id, tenant_id, username, password_hash, pseudonym, data_key, wrapping_key_id)"
                 " select gen_random_uuid(), tenant_id, 'due-' || n, password_hash, gen_random_uuid(), data_key,"
@@ -68,6 +70,7 @@ async def fill(settings: Settings, count: int) -> None:
                 " returning user_id, access_id, slot_at, id)"
                 " insert into unattended_calls (user_id, access_id, called_at, fetch_id) select * from done"
             )
+            set_careless(owner, is_careless=False)
 
 
 async def measure(

@@ -13,7 +13,7 @@ from uuid import UUID
 import psycopg
 
 from benchmarks.endpoints import Request
-from benchmarks.scale.population import Population, populate
+from benchmarks.scale.population import Population, populate, set_careless
 from benchmarks.servers import OURS, ServerProcess
 from benchmarks.stage import Stage, open_database
 from kontor.config import Settings
@@ -106,7 +106,11 @@ def open_side(users: int, strangers: int, say: Callable[[str], None]):
 
 async def fill(settings: Settings, users: int, strangers: int, say: Callable[[str], None]) -> Population:
     async with Stage(settings, tenant=TENANT) as stage:
-        return await populate(stage, users, strangers, say)
+        with stage.owner() as owner:
+            set_careless(owner, is_careless=True)
+            population = await populate(stage, users, strangers, say)
+            set_careless(owner, is_careless=False)
+        return population
 
 
 def measure_growth(rounds: int, repeats: int, many: int, say: Callable[[str], None]) -> GrowthResult:
@@ -212,7 +216,7 @@ async def measure_scheduling(
         looks = {SMALL: few.refreshing.schedule_due, LARGE: many.refreshing.schedule_due}
         for timings, count in ((due, DUE), (idle, 0)):
             for number in range(-1, rounds):
-                times = await time_looks(sides, looks, count, repeats * 3)
+                times = await time_looks(sides, looks, count, repeats * (4 if count else 20))
                 for name in SIDES if number >= 0 else ():
                     timings.rounds[name].append(statistics.median(times[name]))
             say(describe_timings(timings))

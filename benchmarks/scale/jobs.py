@@ -24,6 +24,7 @@ from kontor.storage.database import Database
 
 TARGET, LATENCY_TARGET = 0.5, 0.1
 PAUSE_SECONDS = 0.05
+SETTLE_SECONDS = 1.0  # a worker that is ready looks around first
 NAMES = {
     BARE_PSYCOPG: "pgqueuer alone, psycopg",
     BARE_ASYNCPG: "pgqueuer alone, asyncpg",
@@ -72,10 +73,11 @@ def measure_jobs(settings: Settings, plan: JobPlan, say: Callable[[str], None]) 
 
 
 def drain(settings: Settings, kind: str, count: int) -> float:
-    """Jobs wait; a worker comes. From the first one's start to the last one's."""
+    """A worker waits; jobs come, all at once. From the first one's start to the last one's."""
     clear_queue(settings)
-    asyncio.run(fill_queue(settings, count, is_ours=not kind.startswith("bare")))
     with start_worker(settings, kind, count) as process:
+        time.sleep(SETTLE_SECONDS)
+        asyncio.run(fill_queue(settings, count, is_ours=not kind.startswith("bare")))
         found = json.loads(read_line(process))
     times = sorted(found["starts"].values())
     return (len(times) - 1) / (times[-1] - times[0])
@@ -177,7 +179,7 @@ async def measure_latencies(settings: Settings, count: int) -> list[float]:
     asked: dict[UUID, float] = {}
     async with open_pool(settings) as database:
         with start_worker(settings, PLAIN, count) as process:
-            await asyncio.sleep(2)  # it looks around first
+            await asyncio.sleep(SETTLE_SECONDS)
             for _ in range(count):
                 one = uuid4()
                 asked[one] = time.time()

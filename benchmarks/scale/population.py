@@ -108,6 +108,7 @@ class Population:
 async def populate(
     stage: Stage, users: int, strangers: int, say: Callable[[str], None], sizes: Sequence[int] = SIZES
 ) -> Population:
+    """In a database that is there for nothing else."""
     today = stage.services.analyses.today()
     lives = [make_life(size, today) for size in sizes]
     first = await stage.add_customer()
@@ -129,9 +130,24 @@ async def populate(
                 total += len(bookings)
             say(f"{users:,} users: {total:,} transactions stored")
         owner.execute("vacuum analyze")
-    asked = customers[: len(lives)] + customers[len(lives) :: max(1, users // max(1, strangers))][:strangers]
+    asked = (
+        customers[: len(lives)] + customers[len(lives) :: max(1, (users - len(lives)) // max(1, strangers))][:strangers]
+    )
     requests = [Request(make_path(one), await stage.issue_user_token(one)) for one in asked]
     return Population(requests[: len(lives)], requests[len(lives) :], users, total)
+
+
+# Of the whole server: what is measured later runs with the settings of every day.
+CARELESS = ("fsync = off", "full_page_writes = off", "max_wal_size = '16GB'", "maintenance_work_mem = '256MB'")
+
+
+def set_careless(owner: psycopg.Connection, *, is_careless: bool) -> None:
+    """While rows are made up, a crash does not matter."""
+    for one in CARELESS:
+        owner.execute(f"alter system set {one}" if is_careless else f"alter system reset {one.partition(' ')[0]}")
+    owner.execute("select pg_reload_conf()")
+    if not is_careless:
+        owner.execute("checkpoint")
 
 
 def make_path(customer: Customer) -> str:
@@ -184,7 +200,7 @@ def add_past_slots(owner: psycopg.Connection, number: int) -> None:
         "with done as (insert into fetches (id, user_id, access_id, slot_at, state, is_attended, all_history, attempts,"
         " requested_at, started_at, finished_at, correlation_id) select gen_random_uuid(), user_id, id, at, 'DONE',"
         " false, false, 1, at, at, at, 'bench'"
-        " from (select *, next_refresh_at - %s * interval '6 hours' as at from accesses) a"
+        " from (select *, next_refresh_at - %s * interval '6 hours' as at from accesses where id = 'bank') a"
         " returning user_id, access_id, slot_at, id)"
         " insert into unattended_calls (user_id, access_id, called_at, fetch_id) select * from done",
         [number],

@@ -1,4 +1,5 @@
-"""`kontor worker` whose demo bank answers at once: its customers' lives are made up before the work begins.
+"""`kontor worker` whose demo bank answers at once: its customers' lives are made up before the work begins, and it does
+not look into its own books, for which it would open connections of its own.
 
 `python -m benchmarks.scale.refresh_bank`; `BENCH_LOGINS` says how many customers there are.
 """
@@ -13,6 +14,7 @@ from kontor.config import read_settings
 from kontor.connectors.demo import connector
 from kontor.connectors.demo.people import Person, large_person, person_for
 from kontor.services.clock import Clock
+from kontor.storage.demo_bank import DemoBankMemory
 
 TRANSACTIONS = 300
 
@@ -32,6 +34,10 @@ def find_person(login: str, today: date) -> Person | None:
 
 def install() -> None:
     connector.person_for = find_person
+    DemoBankMemory.read_wrong_pins = lambda *_: 0
+    DemoBankMemory.forget_wrong_pins = lambda *_: None
+    DemoBankMemory.register_accounts = lambda *_: None
+    DemoBankMemory.list_bookings = lambda *_: {}
 
 
 def main() -> None:

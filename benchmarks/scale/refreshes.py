@@ -134,7 +134,7 @@ def make_refresh_rows(result: RefreshResult) -> list[tuple[str, ...]]:
 def describe_refreshes(result: RefreshResult) -> list[str]:
     a_day = statistics.median(result.rates) * 86_400 / 4
     return [
-        f"{result.accesses} accesses with {result.transactions} stored transactions each, nothing new at the bank, which"
-        " answers at once. Scheduling, lease, recorded call, comparison and outcome are part of it.",
+        f"{result.accesses} accesses with {result.transactions} stored transactions each, nothing new at the bank,"
+        " which answers at once. Scheduling, lease, recorded call, comparison and outcome are part of it.",
         f"At this rate one worker keeps {a_day:,.0f} accesses fresh, four times a day each.",
     ]

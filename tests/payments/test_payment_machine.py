@@ -1,14 +1,22 @@
 """Random answers, banks and faults. The books of the bank and what the caller was told must agree at every moment."""
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from paying import DETAILS, Transfer
 from scripted_bank import LIST, MOCK, PHONE, TABLET
 
-from kontor.connectors.base import Failed, FailureKind
-from kontor.domain.payments import PayeeMatch, PayeeResult
+from kontor.connectors.base import Failed, FailureKind, NeedConfirmation, NeedPayeeDecision, NeedTan
+from kontor.domain.dialogues import Secrets
+from kontor.domain.payments import PayeeMatch, PayeeResult, Payment, PaymentKind, PaymentState
+from kontor.domain.sca import Challenge
+from kontor.domain.sca_machine import Position, ScaState
+from kontor.services.dialogue_steps import follow_secrets
+from kontor.services.payment_steps import conclude
 
 ANSWERS = {
     "method": {"chosenScaMethodId": "901"},
@@ -126,3 +134,49 @@ async def follow_everything(payer, transfer):
 @given(plans, st.lists(st.sampled_from(MOVES), max_size=8))
 async def test_whatever_is_answered_the_books_agree(desk, plan, moves):
     await drive(desk, plan, moves)
+
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+CHALLENGE = Challenge("mockTAN", "TAN, bitte")
+
+
+def make_payment(state, **facts):
+    ids = (uuid4(), uuid4(), uuid4(), uuid4())
+    times = (NOW, NOW + timedelta(minutes=5))
+    return Payment(*ids, PaymentKind.SINGLE, state, (), (), False, b"", *times, fence=7, **facts)
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+@pytest.mark.parametrize(
+    "question",
+    [
+        NeedTan(CHALLENGE, {}),
+        NeedConfirmation(CHALLENGE, {}),
+        NeedPayeeDecision((PayeeResult(PayeeMatch.NO_MATCH),), {}),
+    ],
+)
+def test_an_order_that_the_bank_holds_has_not_left(question, is_held):
+    """It may be cancelled, or be sent on with the next answer; any other that was sent stays sent."""
+    asked = conclude(make_payment(PaymentState.SENDING), replace(question, is_held=is_held))
+    assert asked.state is (PaymentState.OPEN if is_held else PaymentState.SENDING)
+    assert asked.fence is None
+    assert conclude(make_payment(PaymentState.OPEN), replace(question, is_held=is_held)).state is PaymentState.OPEN
+
+
+def test_what_goes_wrong_after_a_held_order_was_asked_about_is_no_unknown_outcome():
+    held = conclude(make_payment(PaymentState.SENDING), NeedTan(CHALLENGE, {}, is_held=True))
+    assert conclude(held, Failed(FailureKind.UNREACHABLE)).state is PaymentState.FAILED
+    sent = replace(held, state=PaymentState.SENDING)
+    assert conclude(sent, Failed(FailureKind.UNREACHABLE)).state is PaymentState.UNKNOWN
+    assert conclude(held, Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)).state is PaymentState.UNKNOWN
+
+
+def test_after_a_wrong_tan_the_dialogue_goes_on_where_the_bank_has_counted_to():
+    payment = make_payment(PaymentState.SENDING)
+    payment = replace(payment, dialogue=replace(payment.dialogue, position=Position(ScaState.TAN, 1)))
+    wrong = Failed(FailureKind.WRONG_TAN, state={"number": 4})
+    assert conclude(payment, wrong).state is PaymentState.OPEN
+    before = Secrets({"number": 3}, CHALLENGE)
+    assert follow_secrets(before, wrong) == Secrets({"number": 4}, CHALLENGE)
+    assert follow_secrets(before, Failed(FailureKind.WRONG_TAN)) == before
+    assert follow_secrets(None, Failed(FailureKind.REJECTED)) == Secrets()

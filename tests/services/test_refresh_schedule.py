@@ -12,6 +12,7 @@ from refresh_stage import DAY, HOUR, MINUTE, START, make_user
 
 from kontor import bootstrap
 from kontor.connectors.base import Failed, FailureKind, NeedTan
+from kontor.domain.errors import InvalidError
 from kontor.domain.refreshes import find_next_slot, find_slot
 from kontor.domain.sca import Challenge
 from kontor.domain.secrets import Secret
@@ -200,7 +201,7 @@ async def test_fetch_that_waited_beyond_its_window_is_left_out(stage, bank):
 # Who is refreshed at all
 
 
-async def test_wrong_credentials_stop_every_access_with_that_login_until_one_of_them_works(stage, bank):
+async def test_wrong_credentials_stop_every_access_that_has_them_until_one_of_them_works(stage, bank):
     """Whoever's they are: three wrong PINs would lock the customer out."""
     await stage.add("a", login="anna", pin="right")
     await stage.add("b", login="anna", pin="right")
@@ -225,6 +226,18 @@ async def test_wrong_credentials_stop_every_access_with_that_login_until_one_of_
     await stage.services.refreshing.repair_schedule()
     assert stage.access("a")[1] is None, "the very same credentials have just worked"
     assert stranger.access("a")[0] == find_next_slot(stranger.user_id, "a", stage.clock.at)
+
+
+@pytest.mark.parametrize("kind", [FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED])
+async def test_who_knows_a_login_cannot_stop_the_refreshing_of_others_with_a_wrong_pin(stage, bank, kind):
+    await stage.add("a", login="anna", pin="right")
+    before = stage.access("a")
+    stranger = stage.beside(stage.services)
+    stranger.principal = await make_user(stage.services, stage.owner)
+    bank.refusal = Failed(kind)
+    await stranger.add("a", login="anna", pin="guessed")
+    assert stranger.access("a") == (None, "CREDENTIALS")
+    assert stage.access("a") == before
 
 
 @pytest.mark.parametrize("kind", [FailureKind.LOCKED, FailureKind.INCOMPLETE_CREDENTIALS])
@@ -322,6 +335,29 @@ async def test_switching_sync_off_and_on_ends_and_begins_refreshing(stage, bank)
     assert stage.access()[0] == find_next_slot(stage.user_id, "a", stage.clock.at)
     await stage.refresh_at_slot()
     assert stage.states() == ["DONE"], "slots of the time between were nobody's"
+
+
+async def test_sync_cannot_be_switched_on_without_credentials(stage, bank):
+    await stage.add(is_synced=False)
+    with pytest.raises(InvalidError, match=r"is required") as refused:
+        await stage.post("a", AccessRequest(is_synced=True))
+    assert refused.value.field == "a.credentials"
+    assert stage.count("accesses", f"user_id = '{stage.user_id}' and not is_synced and expires_at is not null") == 1
+
+
+async def test_access_that_is_deleted_while_it_is_being_added_again_is_a_new_one(stage, bank, refresh_settings):
+    await stage.add()
+    again = await stage.request()
+    with psycopg.connect(refresh_settings.migration_database_url.reveal()) as other:
+        other.execute("select 1 from accesses where user_id = %s for update", [stage.user_id])
+        adding = asyncio.create_task(stage.services.accesses.store_access(stage.principal, "a", again))
+        for _ in range(1000):  # until it waits for the other one
+            if stage.owner.execute("select 1 from pg_stat_activity where wait_event_type = 'Lock'").fetchone():
+                break
+            await asyncio.sleep(0.01)
+        await asyncio.to_thread(other.execute, "delete from accesses where user_id = %s", [stage.user_id])
+    await adding
+    assert stage.count("accesses", f"user_id = '{stage.user_id}' and credentials is not null") == 1
 
 
 async def test_access_that_is_not_synced_is_never_refreshed(stage, bank):

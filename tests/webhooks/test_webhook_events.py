@@ -17,9 +17,11 @@ from kontor.connectors.base import Failed, FailureKind, Problem, ProblemKind
 from kontor.connectors.registry import Registry
 from kontor.domain.accesses import make_product_id
 from kontor.domain.payments import Order, PaymentKind, PaymentOutcome, PaymentState
+from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import Event, EventType
 from kontor.services.accesses import AccessRequest
 from kontor.services.payment_requests import PaymentRequest
+from kontor.services.users import NewUser
 
 BANK = UUID(int=0)
 ORDER = Order("Erika Mustermann", "DE89370400440532013000", Decimal("12.30"), purpose="Rechnung")
@@ -213,6 +215,25 @@ async def test_a_fetch_that_was_interrupted_for_good_is_an_error(newsroom):
     await newsroom.add()
     await newsroom.services.fetching._results.note_interrupted(newsroom.user.user_id, "a")
     assert await newsroom.told() == ["access.error"]
+
+
+async def test_deactivated_users_are_nobodys_errors_and_nobodys_ending_consents(newsroom):
+    newsroom.bank.consent_until = datetime.now(UTC).date() + timedelta(days=10)
+    await newsroom.add()
+    users = newsroom.services.users
+    found = await users.read_any_user(newsroom.user, newsroom.user.tenant_name, newsroom.user.user_id)
+    await users.deactivate_user(newsroom.user, found)
+    await newsroom.services.fetching._results.note_interrupted(newsroom.user.user_id, "a")  # its last fetch
+    await newsroom.services.refreshing.warn_of_consents()
+    assert await newsroom.told() == []
+    assert (await newsroom.services.accesses.read_access(newsroom.user, "a")).access.issues == ()
+    await users.reactivate_user(
+        newsroom.user,
+        await users.read_any_user(newsroom.user, newsroom.user.tenant_name, found.id),
+        NewUser(found.username, Secret("another password")),
+    )
+    await newsroom.services.refreshing.warn_of_consents()
+    assert await newsroom.told() == ["consent.expiring"]
 
 
 async def test_a_demand_for_sca_in_the_background_is_told_once(newsroom):

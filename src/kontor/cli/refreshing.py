@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import show_facts, show_json, show_rows
-from kontor.domain.errors import InvalidError
+from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.operators import RefreshState, Viewer
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def list_refreshes(
     async def read(services: "Services") -> tuple[list[Any], bool]:
         from kontor.wire.ops import show_refresh
 
-        tenant_id = await services.ops.choose_tenant(SHELL, tenant)
+        tenant_id = await _choose_tenant(services, tenant)
         rows, following = await services.ops.list_refreshes(state, tenant_id, None, limit)
         named = [(one, _find_name(services, one.provider_id)) for one in rows]
         show = show_refresh if as_json else _to_row
@@ -74,12 +74,19 @@ def _find_name(services: "Services", provider_id: UUID) -> str | None:
     return None if provider is None else provider.name
 
 
+async def _choose_tenant(services: "Services", name: str | None) -> UUID | None:
+    try:
+        return await services.ops.choose_tenant(SHELL, name)
+    except NotFoundError:
+        raise NotFoundError(f"There is no tenant named {name}.") from None
+
+
 async def _read_json(services: "Services", tenant: str | None) -> Any:
     import msgspec
 
     from kontor.wire.ops import show_provider, show_refresh_summary, show_worker
 
-    figures = await services.ops.figures.count_refreshes(await services.ops.choose_tenant(SHELL, tenant))
+    figures = await services.ops.figures.count_refreshes(await _choose_tenant(services, tenant))
     troubled = [one for one in await services.ops.list_providers() if one.down_since is not None]
     return msgspec.to_builtins(show_refresh_summary(figures)) | {
         "providersDown": msgspec.to_builtins(
@@ -90,7 +97,7 @@ async def _read_json(services: "Services", tenant: str | None) -> Any:
 
 
 async def _read_facts(services: "Services", tenant: str | None) -> dict[str, Any]:
-    figures = await services.ops.figures.count_refreshes(await services.ops.choose_tenant(SHELL, tenant))
+    figures = await services.ops.figures.count_refreshes(await _choose_tenant(services, tenant))
     counts, outcomes = figures.counts, figures.outcomes
     oldest = "" if counts.oldest_due_at is None else f", the oldest since {_show_time(counts.oldest_due_at)}"
     reasons = ", ".join(f"{name} {number}" for name, number in sorted(counts.paused.items()))

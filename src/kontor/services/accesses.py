@@ -243,21 +243,16 @@ class Accesses:
     async def _write(self, connection: Connection, principal: Principal, plan: _Plan) -> _Kept:
         """Store the access, and its credentials where they are new."""
         user_id, request = user_of(principal), plan.request
-        is_new = await accesses.insert_access(
-            connection,
-            user_id,
-            plan.access_id,
-            plan.provider.id,
-            is_synced=request.is_synced is not False,
-            selected_products=request.selected_products,
-        )
-        access = await accesses.lock_access(connection, user_id, plan.access_id)
-        assert access is not None
+        is_new, access = await self._insert(connection, user_id, plan)
         # Others may have added or deleted it since it was looked at.
         if access.provider_id != plan.provider.id:
             raise InvalidError("this access belongs to another provider", f"{plan.access_id}.providerId")
-        if is_new and plan.credentials is None:
-            raise InvalidError("is required", f"{plan.access_id}.credentials")
+        # Without credentials nobody could refresh it, neither for the first time nor from now on.
+        is_needed = is_new or (bool(request.is_synced) and not access.is_synced)
+        if is_needed and plan.credentials is None:
+            stored = None if is_new else await accesses.find_secrets(connection, user_id, plan.access_id)
+            if stored is None or stored.credentials is None:
+                raise InvalidError("is required", f"{plan.access_id}.credentials")
         await accesses.change_options(
             connection,
             user_id,
@@ -269,6 +264,22 @@ class Accesses:
         kept = await self._keep_credentials(connection, user_id, plan)
         await self._refreshing.follow(connection, user_id, plan.access_id)
         return kept
+
+    @staticmethod
+    async def _insert(connection: Connection, user_id: UUID, plan: _Plan) -> tuple[bool, Access]:
+        """Whether it is new, and the access, locked. One that is deleted while we wait for it is new after all."""
+        while True:
+            is_new = await accesses.insert_access(
+                connection,
+                user_id,
+                plan.access_id,
+                plan.provider.id,
+                is_synced=plan.request.is_synced is not False,
+                selected_products=plan.request.selected_products,
+            )
+            access = await accesses.lock_access(connection, user_id, plan.access_id)
+            if access is not None:
+                return is_new, access
 
     async def _keep_credentials(self, connection: Connection, user_id: UUID, plan: _Plan) -> _Kept:
         """Seal new credentials. They are not those that we have, and can be tried as they are."""

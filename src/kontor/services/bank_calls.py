@@ -97,7 +97,9 @@ class BankCalls:
         async with self._database.connect() as connection:
             health = await storage_ways.list_health(connection, provider.id)
         before = None if memory is None else memory.get(WAY)
-        way = choose_way(ways, before, health)
+        # Another way needs a consent of its own: nobody is there to give it, so the old way is waited for.
+        is_kept = before in ways and context.customer_ip is None
+        way = before if before is not None and is_kept else choose_way(ways, before, health)
         if way != before:
             log.info("bank.way", provider=provider.name, way=way, before=before)
             memory = None

@@ -337,7 +337,7 @@ class Consents:
         user_id = dialogue.user_id
         needed = [] if self._is_consent_valid(access) else [Notice(NoticeKind.SCA_NEEDED)]
         if isinstance(step, Failed) and step.kind in CREDENTIAL_FAILURES:
-            await self._results.refreshing.pause_credentials(connection, dialogue.lease_key)
+            await self._results.refreshing.pause_credentials(connection, dialogue.lease_key, user_id, access.id)
         if isinstance(step, Failed) and step.kind in FAILURES:
             notice = Notice(FAILURES[step.kind], step.detail)
             others = [one for one in access.messages if one.kind is not NoticeKind.SCA_NEEDED or needed]

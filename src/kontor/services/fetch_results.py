@@ -114,11 +114,11 @@ class FetchResults:
             access = await _read_again(connection, fetch)
             messages = [notice] if notice.kind.is_for_the_user else list(access.messages)
             await accesses.store_notices(connection, fetch.user_id, access.id, messages, [notice])
-            if not access.is_synced:
-                await self._forget(connection, fetch.user_id, access)
             await fetches.finish_fetch(connection, fetch.id, FetchState.FAILED, str(step.kind))
             if step.kind in CREDENTIAL_FAILURES and fetch.lease_key is not None:
-                await self.refreshing.pause_credentials(connection, fetch.lease_key)
+                await self.refreshing.pause_credentials(connection, fetch.lease_key, fetch.user_id, access.id)
+            if not access.is_synced:
+                await self._forget(connection, fetch.user_id, access)
             await self.refreshing.follow(connection, fetch.user_id, access.id)
             if seconds is not None:
                 # A wrong PIN is the customer's failure, not the bank's.
@@ -160,17 +160,23 @@ class FetchResults:
             pass
 
     async def note_interrupted(self, user_id: UUID, access_id: str) -> None:
-        """A fetch that failed again and again through no fault of the bank: the user must be told all the same."""
+        """A fetch that failed again and again through no fault of the bank: the user must be told all the same.
+
+        Unless it is the user who is gone: then that is why, and nobody wants to know.
+        """
         notice = Notice(NoticeKind.INTERNAL)
         async with self._database.transaction() as connection:
             access = await accesses.lock_access(connection, user_id, access_id)
             if access is not None:
-                await accesses.store_notices(connection, user_id, access_id, access.messages, [notice])
+                is_wanted = await users.is_active(connection, user_id)
+                if is_wanted:
+                    await accesses.store_notices(connection, user_id, access_id, access.messages, [notice])
                 if not access.is_synced:
                     await self._forget(connection, user_id, access)
                 await self.refreshing.follow(connection, user_id, access_id)
-                events = find_notice_events(user_id, access, [notice], is_attended=False)
-                await self._events.publish(connection, *events)
+                if is_wanted:
+                    events = find_notice_events(user_id, access, [notice], is_attended=False)
+                    await self._events.publish(connection, *events)
 
     # From a dialogue with the user to the worker
 

@@ -6,7 +6,7 @@ from datetime import date
 from uuid import UUID
 
 from kontor.connectors.catalogue.providers import FILES_PROVIDER
-from kontor.connectors.files.accounts import FileAccount, join_statements
+from kontor.connectors.files.accounts import FileAccount, derive_iban, join_statements
 from kontor.connectors.statements import StatementError, read_statements
 from kontor.domain.accesses import check_access_id, make_product_id
 from kontor.domain.cleaning import clean_position, clean_product
@@ -162,13 +162,23 @@ class Imports:
 
 
 def _is_same(product: Product, other: Product) -> bool:
-    """The same account: by IBAN where both have one, else by number and bank; a file without either is of any."""
+    """The same account: by IBAN where both have one, else by number and bank; a file without either is of any.
+
+    Where one has an IBAN and the other a number, the general rule tells whether they are the same.
+    """
     if product.iban and other.iban:
         return product.iban == other.iban
     if product.account_number and other.account_number:
         codes = {product.bank_code, other.bank_code} - {None, ""}
         return product.account_number.lstrip("0") == other.account_number.lstrip("0") and len(codes) <= 1
-    return not other.iban and not other.account_number
+    if other.iban or other.account_number:
+        wanted = _find_iban(other)
+        return wanted is not None and _find_iban(product) == wanted
+    return True
+
+
+def _find_iban(product: Product) -> str | None:
+    return product.iban or derive_iban(product.bank_code, product.account_number)
 
 
 def _describe(plan: _Plan) -> ImportedAccount:

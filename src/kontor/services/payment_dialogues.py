@@ -289,13 +289,15 @@ class PaymentDialogues:
 
     async def _pause_refresh(self, payment: Payment) -> None:
         """Stored credentials that the bank refuses must not be tried again in the background: it would lock them."""
-        lease_key = payment.lease_key
-        if payment.failure not in (PaymentFailure.WRONG_CREDENTIALS, PaymentFailure.LOCKED) or lease_key is None:
+        lease_key, access_id = payment.lease_key, payment.access_id
+        if payment.failure not in (PaymentFailure.WRONG_CREDENTIALS, PaymentFailure.LOCKED):
+            return
+        if lease_key is None or access_id is None:
             return
 
         async def store() -> None:
             async with self._database.transaction() as connection:
-                await refreshes.pause_credential_set(connection, lease_key)
+                await refreshes.pause_equal_credentials(connection, lease_key, payment.user_id, access_id)
 
         await retry_when_locked(store)
 

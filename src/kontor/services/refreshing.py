@@ -217,9 +217,9 @@ class Refreshing:
     async def pause_for_sca(self, connection: Connection, user_id: UUID, access_id: str) -> None:
         await refreshes.pause(connection, user_id, access_id, RefreshPause.SCA)
 
-    async def pause_credentials(self, connection: Connection, lease_key: bytes) -> None:
+    async def pause_credentials(self, connection: Connection, lease_key: bytes, user_id: UUID, access_id: str) -> None:
         """Raises RowsLockedError, see `retry_when_locked`."""
-        await refreshes.pause_credential_set(connection, lease_key)
+        await refreshes.pause_equal_credentials(connection, lease_key, user_id, access_id)
 
     async def note_answer(self, connection: Connection, provider_id: UUID, *, is_up: bool) -> None:
         """Did the provider answer at all? Last in a transaction, since many fetches share this row."""

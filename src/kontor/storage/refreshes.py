@@ -235,21 +235,32 @@ async def pause(connection: Connection, user_id: UUID, access_id: str, reason: R
     )
 
 
-async def pause_credential_set(connection: Connection, lease_key: bytes) -> None:
-    """Every access with the same login, whoever's: three wrong PINs would lock the customer out of the bank.
+EQUAL = """
+    lease_key = %(lease)s and (credentials_digest = (
+            select own.credentials_digest from accesses own where own.user_id = %(user)s and own.id = %(access)s)
+        or (user_id = %(user)s and id = %(access)s))
+"""
+LOCK_EQUAL = f"select 1 from accesses where {EQUAL} for no key update nowait"
+PAUSE_EQUAL = f"""
+    update accesses set refresh_pause = 'CREDENTIALS', next_refresh_at = null where {EQUAL}
+        and (refresh_pause is distinct from 'CREDENTIALS' or next_refresh_at is not null)
+"""
+
+
+async def pause_equal_credentials(connection: Connection, lease_key: bytes, user_id: UUID, access_id: str) -> None:
+    """This access and every other with the very same credentials, whoever's: three wrong PINs would lock them.
+
+    Not those with the same login and another PIN: whoever knows a login could stop them for others.
 
     Raises RowsLockedError when somebody else holds one of them: waiting for it with another one locked could last for
     ever.
     """
+    refused = {"lease": lease_key, "user": user_id, "access": access_id}
     try:
-        await connection.execute("select 1 from accesses where lease_key = %s for no key update nowait", [lease_key])
+        await connection.execute(LOCK_EQUAL, refused)
     except errors.LockNotAvailable:
         raise RowsLockedError from None
-    await connection.execute(
-        "update accesses set refresh_pause = 'CREDENTIALS', next_refresh_at = null where lease_key = %s"
-        " and (refresh_pause is distinct from 'CREDENTIALS' or next_refresh_at is not null)",
-        [lease_key],
-    )
+    await connection.execute(PAUSE_EQUAL, refused)
 
 
 async def resume(connection: Connection, user_id: UUID, access_id: str) -> None:
@@ -343,12 +354,12 @@ class EndingConsent:
     consent_until: date
 
 
-CLAIM_ENDING = """
+CLAIM_ENDING = f"""
     update accesses a set consent_warned_for = a.consent_until from (
-        select user_id, id from accesses
-        where consent_until is not null and consent_warned_for is distinct from consent_until
-            and consent_until >= %s and consent_until <= %s and is_synced
-        order by consent_until limit %s for update skip locked) ending
+        select a.user_id, a.id from accesses a
+        where a.consent_until is not null and a.consent_warned_for is distinct from a.consent_until
+            and a.consent_until >= %s and a.consent_until <= %s and a.is_synced and {IS_ACTIVE}
+        order by a.consent_until limit %s for update of a skip locked) ending
     where a.user_id = ending.user_id and a.id = ending.id
     returning a.user_id, a.id, a.consent_until
 """

@@ -43,8 +43,13 @@ def read_own_banks(file: Path | None) -> dict[str, OwnBank]:
         raise OwnBanksError(f"KONTOR_BANKS: {file} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise OwnBanksError(f"KONTOR_BANKS: {file} is no TOML: {error}") from None
+    if odd := sorted(set(content) - {"bank"}):
+        raise OwnBanksError(f"KONTOR_BANKS: unknown {', '.join(odd)}")
+    listed = content.get("bank", [])
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise OwnBanksError("KONTOR_BANKS: banks must be tables, each begun by [[bank]]")
     found: dict[str, OwnBank] = {}
-    for number, one in enumerate(content.get("bank", ()), 1):
+    for number, one in enumerate(listed, 1):
         bank = _read(one, f"KONTOR_BANKS: bank {number}")
         if bank.code in found:
             raise OwnBanksError(f"KONTOR_BANKS: bank {bank.code} occurs twice")

@@ -1,5 +1,6 @@
 """Accounts that statements speak about: the same account in many files is one product."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
@@ -24,10 +25,21 @@ class FileAccount:
 
 
 def name_account(account: AccountIdentification) -> str:
-    """The account's key: its IBAN, or its number at its bank."""
-    if account.iban:
-        return account.iban
-    return "/".join(one for one in (account.bank_code, account.account_number) if one) or "Konto"
+    """The account's key: its IBAN, or its number at its bank.
+
+    MT940 names German accounts by bank code and number, other formats by IBAN: one key stands for both, which is the
+    IBAN by the general rule. Where a bank has a rule of its own it is a key only, and shown to nobody as IBAN.
+    """
+    given = "/".join(one for one in (account.bank_code, account.account_number) if one)
+    return account.iban or derive_iban(account.bank_code, account.account_number) or given or "Konto"
+
+
+def derive_iban(bank_code: str | None, number: str | None) -> str | None:
+    """By the general rule for German accounts; None where it does not apply."""
+    digits = (bank_code or "") + (number or "").zfill(10)
+    if not number or not bank_code or len(bank_code) != 8 or len(digits) != 18 or not re.fullmatch("[0-9]+", digits):
+        return None
+    return f"DE{98 - int(f'{digits}131400') % 97:02d}{digits}"
 
 
 def join_statements(statements: Iterable[Statement], holdings: Iterable[Holdings]) -> list[FileAccount]:
@@ -52,7 +64,9 @@ def _join(key: str, statements: Sequence[Statement]) -> FileAccount:
         doubts += [f"{one.sequence or key}: {issue.kind}" for issue in one.issues]
     rows.sort(key=lambda row: find_day(row) or date.min)
     newest = max(statements, key=_find_end)
-    product = _make_product(key, newest.account, ProductCategory.CHECKING, newest.closing)
+    # Not every format names everything.
+    named = max(statements, key=lambda one: (bool(one.account.iban), _find_end(one)))
+    product = _make_product(key, named.account, ProductCategory.CHECKING, newest.closing)
     return FileAccount(product, tuple(rows), doubts=tuple(doubts))
 
 

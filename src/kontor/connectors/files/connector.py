@@ -62,9 +62,9 @@ class FilesConnector:
     ) -> Step:
         if isinstance(answer, Cancel):
             return Failed(FailureKind.CANCELLED)
-        if not isinstance(answer, Continue) or not self._is_admitted(
-            credentials["userid"].reveal(), credentials["pin"].reveal()
-        ):
+        name = credentials["userid"].reveal()
+        is_same = name == state["folder"] and self._is_admitted(name, credentials["pin"].reveal())
+        if not isinstance(answer, Continue) or not is_same:
             return Failed(FailureKind.REJECTED, "this answer does not fit the open step")
         job = thaw_job(state["job"])
         assert isinstance(job, Fetch)
@@ -83,7 +83,7 @@ class FilesConnector:
 
     def _is_admitted(self, name: str, pin: str) -> bool:
         """Names that could lead anywhere else name no folder."""
-        if not _FOLDER.fullmatch(name):
+        if not _FOLDER.fullmatch(name) or (self._root / name).is_symlink():
             return False
         try:
             wanted = (self._root / name / PIN_FILE).read_text(encoding="utf-8").strip()
@@ -116,6 +116,11 @@ class FilesConnector:
 
     def _list_files(self, name: str) -> list[Path]:
         with suppress(FileNotFoundError):
-            files = [one for one in (self._root / name).iterdir() if one.is_file() and not one.name.startswith(".")]
+            files = [one for one in (self._root / name).iterdir() if _is_statement(one)]
             return sorted(files)[:MOST_FILES]
         return []
+
+
+def _is_statement(file: Path) -> bool:
+    """A file of this folder: whoever may put a link here must not be shown what it leads to."""
+    return file.is_file() and not file.is_symlink() and not file.name.startswith(".")

@@ -4,6 +4,8 @@ import ssl
 from collections.abc import Callable
 from pathlib import Path
 
+import structlog
+
 from kontor.connectors.base import (
     Answer,
     Cancel,
@@ -20,17 +22,21 @@ from kontor.connectors.base import (
     Verified,
     VerifyPayees,
 )
+from kontor.connectors.fints.codes import NOT_REGISTERED
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.fetching import FetchDialogue
 from kontor.connectors.fints.knowledge import Knowledge
-from kontor.connectors.fints.lines import Line, SilentBankError, make_tls
+from kontor.connectors.fints.lines import LIMITS, Line, LineLimits, SilentBankError, make_tls
 from kontor.connectors.fints.paying import LookUpDialogue, PayDialogue
 from kontor.connectors.fints.quirks import FintsBank
-from kontor.connectors.fints.sessions import RefusedError, Session
+from kontor.connectors.fints.sessions import MALFORMED, RefusedError, Session
 from kontor.connectors.freezing import freeze_job, thaw_job
 from kontor.domain.payments import PayeeMatch, PayeeResult
 from kontor.domain.providers import Provider
 
+log = structlog.get_logger(__name__)
+
+UNREADABLE = "Die Antwort der Bank ist nicht lesbar."
 NO_PRODUCT = "Für FinTS fehlt die Produktregistrierung (KONTOR_FINTS_PRODUCT_ID)."
 
 
@@ -44,7 +50,9 @@ class FintsConnector:
         find_bank: Callable[[Provider], FintsBank | None],
         product_id: str | None,
         authorities: Path | None = None,
+        limits: LineLimits = LIMITS,
     ) -> None:
+        self._limits = limits
         self._find_bank = find_bank
         self._product_id = product_id
         self._tls: ssl.SSLContext = make_tls(authorities)
@@ -85,7 +93,7 @@ class FintsConnector:
             return Failed(FailureKind.UNREACHABLE, "Für diese Bank ist keine FinTS-Adresse bekannt.")
         if not self._product_id:
             return Failed(FailureKind.INTERNAL, NO_PRODUCT)
-        with Line(bank.url, self._tls) as line:
+        with Line(bank.url, self._tls, self._limits) as line:
             session = Session(
                 line,
                 bank,
@@ -103,8 +111,14 @@ class FintsConnector:
             except SilentBankError as error:
                 return Failed(FailureKind.UNREACHABLE, str(error), is_outcome_unknown=dialogue.has_left)
             except RefusedError as error:
+                if error.detail == NOT_REGISTERED:
+                    log.error("fints.not-registered", bank=bank.bank_code, setting="KONTOR_FINTS_PRODUCT_ID")
                 session.end()
                 return Failed(error.kind, error.detail)
+            except MALFORMED as error:
+                # The library hands out whatever a bank sent; what is missing in it shows when it is used.
+                log.warning("fints.unreadable", bank=bank.bank_code, reason=type(error).__name__)
+                return Failed(FailureKind.UNREACHABLE, UNREADABLE, is_outcome_unknown=dialogue.has_left)
 
 
 def _find_dialogue(state: State) -> type[Dialogue]:

@@ -3,14 +3,30 @@
 import base64
 import binascii
 import ssl
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 import httpx
 
-CONNECT_SECONDS, ANSWER_SECONDS = 10, 60
-LARGEST_ANSWER = 32 * 1024 * 1024  # in Base64; a year of a busy account has a tenth of that
 GOOD = range(200, 300)
+
+
+@dataclass(frozen=True, slots=True)
+class LineLimits:
+    """`read_seconds` is for a sign of life, `answer_seconds` for the whole answer.
+
+    `largest_bytes` counts Base64; a year of a busy account has a tenth of it.
+    """
+
+    connect_seconds: float = 10
+    read_seconds: float = 60
+    answer_seconds: float = 120
+    largest_bytes: int = 32 * 1024 * 1024
+
+
+LIMITS = LineLimits()
 
 
 class SilentBankError(Exception):
@@ -24,9 +40,10 @@ class SilentBankError(Exception):
 class Line:
     """HTTPS with the bank's certificate checked. Redirects are not followed, and no proxy is looked for."""
 
-    def __init__(self, url: str, tls: ssl.SSLContext) -> None:
+    def __init__(self, url: str, tls: ssl.SSLContext, limits: LineLimits = LIMITS) -> None:
         self._url = url
-        timeout = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
+        self._limits = limits
+        timeout = httpx.Timeout(limits.read_seconds, connect=limits.connect_seconds)
         self._client = httpx.Client(verify=tls, timeout=timeout, follow_redirects=False, trust_env=False)
 
     def __enter__(self) -> "Line":
@@ -47,15 +64,16 @@ class Line:
         except httpx.HTTPError as error:
             raise SilentBankError(type(error).__name__, may_have_arrived=True) from None
 
-    @staticmethod
-    def _read(response: httpx.Response) -> bytes:
+    def _read(self, response: httpx.Response) -> bytes:
         if response.status_code not in GOOD:
             raise SilentBankError(f"HTTP status {response.status_code}", may_have_arrived=True)
-        pieces, size = [], 0
+        pieces, size, end = [], 0, time.monotonic() + self._limits.answer_seconds
         for piece in response.iter_bytes():
             size += len(piece)
-            if size > LARGEST_ANSWER:
+            if size > self._limits.largest_bytes:
                 raise SilentBankError("the answer is too large", may_have_arrived=True)
+            if time.monotonic() > end:
+                raise SilentBankError("the answer does not end", may_have_arrived=True)
             pieces.append(piece)
         try:
             # Some banks break the lines, which is not an error.

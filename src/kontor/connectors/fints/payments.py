@@ -24,6 +24,7 @@ MATCHES = {
     "RVNM": PayeeMatch.NO_MATCH,
     "RVNA": PayeeMatch.NOT_POSSIBLE,
 }
+AT_ONCE = date(1999, 1, 1)  # what FinTS wants to be written instead of a day
 TAKEN = (*EXECUTED, "0010")  # of a segment; of the whole message 0010 says only that it arrived
 
 
@@ -45,7 +46,7 @@ def make_order(session: Session, account: Account, pay: Pay, today: date, create
         raise RefusedError(FailureKind.NOT_SUPPORTED, "Die Bank bietet diese Art der Überweisung nicht an.")
     if pay.execution_date is not None and pay.execution_date > today:
         raise RefusedError(FailureKind.NOT_SUPPORTED, "Terminüberweisungen sind bei dieser Bank nicht möglich.")
-    batch = Batch(pay.payment_id.hex, pay.orders, today, pay.is_bulk, pay.is_instant)
+    batch = Batch(pay.payment_id.hex, pay.orders, AT_ONCE, pay.is_bulk, pay.is_instant)
     document = write_pain001(Debtor(account.holder, account.iban, account.bic or None), batch, created_at)
     segment = form(
         account=name_account(form, account), sepa_descriptor=_find_descriptor(session), sepa_pain_message=document

@@ -2,6 +2,7 @@
 
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from fints.exceptions import FinTSError
@@ -27,6 +28,7 @@ warnings.filterwarnings("ignore", category=FinTSParserWarning)
 GERMANY = "280"
 NO_DIALOGUE = "0"
 LONGEST_SECRET = 99
+SHORTEST_HIDDEN = 4
 TAN_SEGMENTS = {6: HKTAN6, 7: HKTAN7}
 # All that the library's reader raises on messages that are none.
 MALFORMED = (FinTSError, ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError)
@@ -43,9 +45,11 @@ class RefusedError(Exception):
 class Reply:
     """A bank's message, read."""
 
-    def __init__(self, message: FinTSInstituteMessage) -> None:
+    def __init__(self, message: FinTSInstituteMessage, pin: str) -> None:
+        """Should a bank repeat the PIN in what it says, nobody gets to see it."""
         self.message = message
-        self.codes = tuple(_list_codes(message))
+        hide = (pin, "***") if len(pin) >= SHORTEST_HIDDEN else ("\0", "")
+        self.codes = tuple(replace(one, text=one.text.replace(*hide)) for one in _list_codes(message))
 
     def find(self, name: str) -> Any | None:
         return self.message.find_segment_first(name)
@@ -159,7 +163,7 @@ class Session:
 
     def _read(self, answer: bytes) -> Reply:
         try:
-            reply = Reply(FinTSInstituteMessage(segments=answer))
+            reply = Reply(FinTSInstituteMessage(segments=answer), self._pin.reveal())
             head = reply.message.find_segment_first(HNHBK3)
             self.knowledge.learn(reply.message, reply.codes)
         except MALFORMED as error:

@@ -1,0 +1,191 @@
+"""What a FinTS refresh costs, beside bare python-fints doing the same at the same bank."""
+
+import logging
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from rich.console import Console
+
+from benchmarks.machine import describe_processor
+from benchmarks.report import make_table, show_table
+from benchmarks.servers import free_port
+from kontor.connectors.base import Context, Continue, Done, Fetch, Fetched, Progress, State
+from kontor.connectors.fints import FintsBank, FintsConnector
+from kontor.connectors.fints.fetching import FREE_DAYS
+from kontor.domain.providers import Provider
+from kontor.domain.secrets import Secret
+
+BANK_CODE, LOGIN, PIN, PRODUCT = "99999999", "student", "demo", "KONTORBENCH"
+TODAY = date(2026, 11, 13)
+TARGET = 1.1
+ROUNDS, QUICK_ROUNDS = 7, 3
+HEADINGS = ("Refresh", "Bookings", "CPU ms", "Compared with Kontor")
+SINCE = TODAY - timedelta(days=FREE_DAYS)
+
+
+@dataclass
+class Side:
+    """One way to refresh; `run` returns how many bookings it has found."""
+
+    name: str
+    run: Callable[[], int]
+    seconds: list[float] = field(default_factory=list)
+    bookings: int = 0
+
+    def measure(self) -> None:
+        begin = time.process_time()
+        self.bookings = self.run()
+        self.seconds.append(time.process_time() - begin)
+
+
+class Ours:
+    def __init__(self, url: str, authority: Path) -> None:
+        bank = FintsBank(BANK_CODE, url)
+        self._connector = FintsConnector(lambda provider: bank, PRODUCT, authority)
+        self._provider = Provider(UUID(int=1), "Demobank", "fints", (), (), ())
+        self._memory: State | None = None
+
+    def refresh(self) -> int:
+        credentials = {"userid": Secret(LOGIN), "pin": Secret(PIN)}
+        step = self._connector.begin(self._provider, credentials, Fetch(), self._memory, Context(TODAY))
+        assert isinstance(step, Progress), step
+        done = self._connector.resume(self._provider, credentials, step.state, Continue(), Context(TODAY))
+        assert isinstance(done, Done), done
+        assert isinstance(done.result, Fetched)
+        self._memory = done.memory
+        return sum(not row.is_pending for rows in done.result.transactions.values() for row in rows)
+
+
+class Theirs:
+    """python-fints as its documentation uses it, with all that it can keep from one dialogue to the next."""
+
+    def __init__(self, url: str, authority: Path, *, is_read: bool) -> None:
+        self._url, self._authority, self._is_read = url, authority, is_read
+        self._kept: bytes | None = None
+
+    def refresh(self) -> int:
+        from fints.client import FinTS3PinTanClient
+
+        client = FinTS3PinTanClient(BANK_CODE, LOGIN, PIN, self._url, product_id=PRODUCT, from_data=self._kept)
+        client.connection.session.trust_env = False
+        client.connection.session.verify = str(self._authority)
+        if self._kept is None:
+            client.fetch_tan_mechanisms()
+            if client.is_tan_media_required():
+                client.set_tan_medium(client.get_tan_media()[1][0])
+        with client:
+            found = sum(self._read(client, one) for one in client.get_sepa_accounts())
+        self._kept = client.deconstruct(including_private=True)
+        return found
+
+    def _read(self, client: Any, account: Any) -> int:
+        client.get_balance(account)
+        if self._is_read:
+            return len(client.get_transactions(account, SINCE))
+        booked, _ = client.get_transactions_xml(account, SINCE)
+        return sum(one.count(b"<Ntry>") for one in booked)
+
+
+@contextmanager
+def running_bank() -> Iterator[tuple[str, Path]]:
+    """`kontor demobank`, a process of its own."""
+    port, other = free_port(), free_port()
+    with tempfile.TemporaryDirectory(prefix="kontor-bench-") as folder:
+        Path(folder).chmod(0o755)  # the unprivileged user that runs PostgreSQL for root must get in
+        ports = ("--fints-port", str(port), "--xs2a-port", str(other))
+        command = [sys.executable, "-m", "kontor", "demobank", "--data", folder, "--today", str(TODAY), *ports]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        try:
+            assert process.stderr is not None
+            for line in process.stderr:
+                if "Ctrl-C" in line:
+                    break
+            yield f"https://127.0.0.1:{port}/fints", Path(folder) / "demobank" / "ca.pem"
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def measure_sides(url: str, authority: Path, rounds: int) -> list[Side]:
+    ours = Ours(url, authority)
+    raw, read = Theirs(url, authority, is_read=False), Theirs(url, authority, is_read=True)
+    sides = [
+        Side("Kontor: camt, read", ours.refresh),
+        Side("python-fints: camt, not read", raw.refresh),
+        Side("python-fints: MT940, read by mt-940", read.refresh),
+    ]
+    for side in sides:  # the first one of each learns what later ones know
+        side.run()
+    for _ in range(rounds):
+        for side in sides:
+            side.measure()
+    return sides
+
+
+def run_fints(console: Console, target: Path | None, *, is_quick: bool) -> None:
+    warnings.simplefilter("ignore")
+    logging.getLogger("fints").setLevel(logging.ERROR)
+    with running_bank() as (url, authority):
+        sides = measure_sides(url, authority, QUICK_ROUNDS if is_quick else ROUNDS)
+    if len({one.bookings for one in sides}) != 1:
+        raise SystemExit(f"They do not find the same: {[(one.name, one.bookings) for one in sides]}")
+    ours = sides[0]
+    rows, lines = [], []
+    for side in sides:
+        ratio = statistics.median(a / b for a, b in zip(ours.seconds, side.seconds, strict=True))
+        compared = "" if side is ours else f"Kontor costs {ratio:.2f} ×"
+        milliseconds = f"{statistics.median(side.seconds) * 1000:.0f}"
+        rows.append((side.name, str(side.bookings), milliseconds, compared))
+        if side is not ours:
+            verdict = "reached" if ratio <= TARGET else "not reached"
+            lines.append(f"{side.name}: target at most {TARGET} ×, measured {ratio:.2f} ×: {verdict}.")
+    show_table("A FinTS refresh", HEADINGS, rows, lines, console)
+    if target is not None:
+        write_page(target / "fints.md", rows, lines)
+        console.print(f"Written to {target / 'fints.md'}.")
+
+
+def write_page(path: Path, rows: Sequence[tuple[str, ...]], lines: Sequence[str]) -> None:
+    machine = {
+        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "Command": "`./dev bench --fints`",
+        "Cores": str(os.cpu_count()),
+        "Processor": describe_processor(),
+        "Python": platform.python_version(),
+        "Load": f"{os.getloadavg()[0]:.1f} processes wanted to run at the end",
+    }
+    introduction = (
+        "What a FinTS refresh costs the process that does it: log in, list the accounts, ask for each balance and for"
+        f" the bookings of {FREE_DAYS} days. Both sides talk to the same demo bank, which is a process of its own,"
+        " about the same customer, in turns, and keep between two refreshes all that they can. CPU time counts,"
+        f" medians of {ROUNDS} rounds. Kontor also asks for depots and reads the bookings out of the statements; the"
+        " library is measured with camt that it hands out unread, and with MT940 that it reads with `mt-940`."
+    )
+    page = [
+        "# Benchmark: FinTS refresh",
+        "",
+        textwrap.fill(introduction, 120),
+        "",
+        *make_table(HEADINGS, rows),
+        "",
+        *(f"- {line}" for line in lines),
+        "",
+        *make_table(("Measured on", ""), list(machine.items())),
+        "",
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(page), encoding="utf-8")

@@ -1,0 +1,154 @@
+"""Banks on the wire, end to end: API and worker as processes of their own, the demo bank over FinTS and XS2A."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from types import SimpleNamespace
+
+import httpx
+import pytest
+
+from banking import ACCESSES, href, new_customer, new_id, wait_for
+from fints_banks import BANK_CODE, TODAY, running_fints_bank
+from kontor.bootstrap import open_services
+from kontor.connectors.demo.people import person_for
+from processes import beside, running_server, running_worker
+from statement_files import DAY, write
+from tenants import create_tenant
+from xs2a_talk import running_xs2a_bank
+
+NAME = "Testbank auf dem Draht"
+PRESENT = {"Customer-IP-Address": "93.184.216.34"}
+CALLBACK = {"callbackUrl": "https://example.com/back?state=1"}
+DETAILS = {
+    "recipient": "Erika Mustermann",
+    "iban": "DE89370400440532013000",
+    "bic": "COBADEFFXXX",
+    "amount": 1,
+    "currency": "EUR",
+    "purpose": "Vom Draht",
+}
+
+
+@pytest.fixture(scope="module")
+async def stage(settings, tmp_path_factory):
+    """A service of its own with one bank that can be reached in two ways."""
+    folder = tmp_path_factory.mktemp("wire")
+    with ExitStack() as stack:
+        own = stack.enter_context(beside(settings))
+        stopping = stack.enter_context(ExitStack())
+        fints = stopping.enter_context(running_fints_bank(own, folder / "fints", page_rows=100))
+        xs2a = stack.enter_context(running_xs2a_bank(own))
+        banks = folder / "banks.toml"
+        banks.write_text(
+            f'[[bank]]\ncode = "{BANK_CODE}"\nname = "{NAME}"\nfints = "{fints.url}"\n'
+            f'[bank.xs2a]\nbase_url = "{xs2a.url}"\n'
+        )
+        own = replace(own, banks=banks, fints_product_id="KONTORTEST", bank_authorities=fints.authority)
+        own = replace(own, demo=False, log_level="info", today=TODAY)
+        logs = folder / "server.log", folder / "worker.log"
+        stack.enter_context(running_server(own, logs[0]))
+        stack.enter_context(running_worker(own, logs[1]))
+        http = stack.enter_context(httpx.Client(base_url=own.base_url, timeout=60))
+        async with open_services(replace(own, pool_size=4), "kontor tests, wire") as services:
+            tenant = await create_tenant(services, http)
+        yield SimpleNamespace(http=http, tenant=tenant, settings=own, logs=logs, stop_fints=stopping.close)
+
+
+def find_provider(stage, name):
+    headers = {"Authorization": f"Bearer {stage.tenant.user_token()}"}
+    found = stage.http.get("/providers/v2", params={"q": name}, headers=headers).json()
+    return next(one["id"] for one in found if one["name"] == name)
+
+
+def read_ways(stage, provider):
+    headers = {"Authorization": f"Bearer {stage.tenant.user_token()}"}
+    shown = stage.http.get(f"/providers/v2/{provider}/statistics", headers=headers).json()
+    return {one["way"]: one for one in shown["ways"]}
+
+
+def code(status):
+    return status["messages"][-1]["code"]
+
+
+def test_an_account_is_added_listed_paid_from_and_imported_into_over_fints(stage):
+    customer = new_customer(stage.tenant)
+    provider = find_provider(stage, NAME)
+    login = f"student+{new_id()[:8]}"
+    access = customer.add_complete(login, providerId=provider)
+    product = customer.product(access, "GIROKONTO")
+    before = customer.transactions(product)
+    assert len(before) > 20
+    assert product["iban"] == person_for(login, DAY).accounts[0].product.iban
+    ways = read_ways(stage, provider)
+    assert (ways["fints"]["calls"] > 0, ways["fints"]["isNext"], ways["xs2a"]["calls"]) == (True, True, 0)
+
+    # The same rows as the bank's MT940 add nothing; older ones do, and the bank's next answer adds nothing to them.
+    account = person_for(login, DAY).accounts[0]
+    rows = [one.transaction for one in account.entries if not one.transaction.is_pending]
+    pushed = customer.http.post(
+        href(product, "get_kontoumsaetze"),
+        content=write("mt940", account.product, rows),
+        headers=customer.headers | {"Content-Type": "text/plain"},
+    )
+    assert pushed.status_code == 201, pushed.text
+    imported = customer.transactions(product)
+    assert len(imported) >= len(rows)
+    assert customer.refresh(access).status_code in (200, 201, 202)
+    customer.wait_until(access, lambda one: one["status"] == "VOLLSTAENDIG")
+    assert len(customer.transactions(product)) == len(imported)
+
+    # A wrong TAN first, then the right one.
+    url = href(product, "initiate_single_transfer")
+    body = {"instant": False, "transferDetails": DETAILS}
+    status = customer.post(url, body, params=CALLBACK | {"paymentId": new_id()}, headers=PRESENT).json()
+    assert code(status) == "BA3030", status
+    wrong = customer.post(href(status, "authenticate"), {"scaAuthenticationData": "7"}).json()
+    assert "authenticate" in [one["rel"] for one in wrong["relations"]], wrong
+    paid = customer.post(href(wrong, "authenticate"), {"scaAuthenticationData": "24"}).json()
+    assert code(paid) == "BA1111", paid
+    wait_for(
+        lambda: [one.get("verwendungszweck", "") for one in customer.transactions(product)],
+        lambda found: sum("Vom Draht" in one for one in found) == 1,
+    )
+    for log in stage.logs:
+        assert "Traceback" not in log.read_text()
+
+
+async def test_without_a_registration_no_bank_is_offered_over_fints(stage):
+    async with open_services(replace(stage.settings, fints_product_id=None, pool_size=2), "kontor tests") as services:
+        found = {one.name: one.ways for one in services.providers.list(None, None, None, None)}
+        assert found[NAME] == ("xs2a",)
+        assert not [name for name, ways in found.items() if "fints" in ways]
+    async with open_services(replace(stage.settings, pool_size=2), "kontor tests") as services:
+        assert sum("fints" in one.ways for one in services.providers.list(None, None, None, None)) > 1000
+
+
+def test_a_bank_whose_fints_server_is_gone_is_reached_by_xs2a(stage):
+    """By whoever is new. Who has used FinTS waits for it: another way needs a consent of its own. Stops the server."""
+    customer = new_customer(stage.tenant)
+    provider = find_provider(stage, NAME)
+    access = customer.add_complete(f"leer+{new_id()[:8]}", providerId=provider)
+    assert read_ways(stage, provider)["xs2a"]["calls"] == 0
+    stage.stop_fints()
+
+    def refresh():
+        """While a fetch is still being put away, asking for another one does nothing."""
+        assert customer.refresh(access).status_code < 300
+        return read_ways(stage, provider)
+
+    for _ in range(3):
+        before = read_ways(stage, provider)["fints"]["calls"]
+        wait_for(refresh, lambda ways, before=before: ways["fints"]["calls"] > before)
+        wait_for(lambda: customer.issue_codes(access), lambda codes: "BA1051" in codes)
+    ways = read_ways(stage, provider)
+    assert not ways["fints"]["isNext"]
+    assert (ways["xs2a"]["isNext"], ways["xs2a"]["calls"]) == (True, 0)
+
+    new = new_id()
+    login = customer.access(f"leer+{new_id()[:8]}") | {"providerId": provider}
+    assert customer.post(ACCESSES, {new: login}).status_code == 201
+    ways = wait_for(lambda: read_ways(stage, provider), lambda ways: ways["xs2a"]["calls"] >= 1)
+    assert ways["xs2a"]["successRate"] == 1
+    # Over XS2A nobody is let in without consent: the customer is asked.
+    wait_for(lambda: customer.message_codes(new) + customer.issue_codes(new), lambda codes: "BA3000" in codes)
+    assert "BA3000" not in customer.message_codes(access)
