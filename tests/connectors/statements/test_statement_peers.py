@@ -100,12 +100,17 @@ def _summarise_theirs(one: dict[str, str]) -> tuple:
     )
 
 
+REAL_IBAN = "DE02120300000000202051"
+
+
 def _make_calm(one: Transaction) -> Transaction:
     return replace(
         one,
         amount=one.amount or Decimal("0.01"),
         booking_text=one.booking_text or "Buchung",
         purpose=one.purpose or "Zweck",
+        # AqBanking looks at an IBAN's country and leaves out what it takes for none.
+        counterparty_iban=REAL_IBAN if one.counterparty_iban else None,
         counterparty_bic=one.counterparty_bic if one.counterparty_iban else None,
     )
 
@@ -157,9 +162,11 @@ def test_aqbanking_reads_the_same_holdings(aqbanking):
     written = write_mt535(depot.product, depot.positions, day=TODAY)
     (ours,) = read_mt535(written)
     theirs = aqbanking("swift", "SWIFT-MT535", written, "security")
-    assert [(one["uniqueId"], Fraction(one["units"])) for one in theirs] == [
-        (one.isin, Fraction(one.quantity)) for one in ours.positions
-    ]
+    assert [one["uniqueId"] for one in theirs] == [one.isin for one in ours.positions]
+    # Of bonds, which have a nominal value and no pieces, AqBanking reads no quantity.
+    counted = {one["uniqueId"]: Fraction(one["units"]) for one in theirs if "units" in one}
+    assert len(counted) > len(theirs) / 2
+    assert counted == {one.isin: Fraction(one.quantity) for one in ours.positions if one.isin in counted}
 
 
 @pytest.mark.parametrize("version", ["02", "08"])
