@@ -1,17 +1,17 @@
-"""Two simulated days of background refresh under faults; `./dev soak` is the long form."""
+"""A simulated day of background refresh under faults; `./dev soak` is the long form."""
 
 from datetime import datetime
 
 import pytest
 from simulation.running import Plan, simulate
 
-# Two days around the end of summer time.
+# A day around the end of summer time.
 START = datetime.fromisoformat("2026-10-24T12:00:00+02:00")
 
 
 @pytest.mark.timeout(600)
 def test_every_slot_has_one_outcome_and_the_books_agree_whatever_is_killed(tmp_path):
-    plan = Plan(START, days=2, accesses=40, factor=5000, kill_minutes=(60, 180), settle_seconds=300)
+    plan = Plan(START, days=1, accesses=30, factor=1500, kill_minutes=(20, 60), settle_seconds=300)
     outcome = simulate(plan, tmp_path)
     assert outcome.violations == []
     assert outcome.killed > 0
