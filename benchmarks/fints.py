@@ -7,7 +7,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +20,7 @@ from uuid import UUID
 from rich.console import Console
 
 from benchmarks.machine import describe_processor
-from benchmarks.report import make_table, show_table
+from benchmarks.report import show_table, write_table_page
 from benchmarks.servers import free_port
 from kontor.connectors.base import Context, Continue, Done, Fetch, Fetched, Progress, State
 from kontor.connectors.fints import FintsBank, FintsConnector
@@ -175,17 +174,4 @@ def write_page(path: Path, rows: Sequence[tuple[str, ...]], lines: Sequence[str]
         f" medians of {ROUNDS} rounds. Kontor also asks for depots and reads the bookings out of the statements; the"
         " library is measured with camt that it hands out unread, and with MT940 that it reads with `mt-940`."
     )
-    page = [
-        "# Benchmark: FinTS refresh",
-        "",
-        textwrap.fill(introduction, 120),
-        "",
-        *make_table(HEADINGS, rows),
-        "",
-        *(f"- {line}" for line in lines),
-        "",
-        *make_table(("Measured on", ""), list(machine.items())),
-        "",
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(page), encoding="utf-8")
+    write_table_page(path, "Benchmark: FinTS refresh", introduction, HEADINGS, rows, lines, machine)

@@ -1,7 +1,8 @@
 """The results as a table for the terminal and as a page for the documentation."""
 
 import statistics
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -200,6 +201,32 @@ def make_fetch_section(fetches: Fetches) -> list[str]:
         *(f"* {line}" for line in describe_fetches(fetches)),
         "",
     ]
+
+
+def write_table_page(
+    path: Path,
+    title: str,
+    introduction: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    lines: Sequence[str],
+    machine: Mapping[str, str],
+) -> None:
+    """A page of one table, what follows from it, and where it was measured."""
+    page = [
+        f"# {title}",
+        "",
+        textwrap.fill(introduction, 120),
+        "",
+        *make_table(headings, rows),
+        "",
+        *(f"- {line}" for line in lines),
+        "",
+        *make_table(("Measured on", ""), list(machine.items())),
+        "",
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(page), encoding="utf-8")
 
 
 def make_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -10,7 +10,6 @@ import os
 import platform
 import resource
 import tempfile
-import textwrap
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.machine import describe_processor
-from benchmarks.report import make_table, show_table
+from benchmarks.report import show_table, write_table_page
 from kontor.connectors.demo.people import PERSONAS, person_for
 from kontor.connectors.statements import read_camt, read_mt940
 from kontor.demobank.statements import write_camt053, write_mt940
@@ -220,17 +219,4 @@ def write_page(path: Path, rows: Sequence[tuple[str, ...]], lines: Sequence[str]
         " Kontor's parsers return more than the others do (GV code, prima nota, the other side's IBAN and BIC, checked"
         " balances), and take their time for it."
     )
-    page = [
-        "# Benchmark: statement files",
-        "",
-        textwrap.fill(introduction, 120),
-        "",
-        *make_table(HEADINGS, rows),
-        "",
-        *(f"- {line}" for line in lines),
-        "",
-        *make_table(("Measured on", ""), list(machine.items())),
-        "",
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(page), encoding="utf-8")
+    write_table_page(path, "Benchmark: statement files", introduction, HEADINGS, rows, lines, machine)

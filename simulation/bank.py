@@ -14,14 +14,14 @@ from pathlib import Path
 from uuid import uuid4
 
 from simulation.bookings import list_bookings
-from simulation.clocks import FastClock
+from simulation.clocks import SimulatedClock
 from simulation.ledgers import Ledger
 
 WORK_SECONDS = (0.001, 0.02)
 
 
 class Bank:
-    def __init__(self, clock: FastClock, folder: Path, failure_rate: float) -> None:
+    def __init__(self, clock: SimulatedClock, folder: Path, failure_rate: float) -> None:
         self._clock = clock
         self._ledger = Ledger(folder / "bank.jsonl")
         self._calm = folder / "calm"  # once this file is there, nothing fails any more
@@ -60,7 +60,7 @@ class Bank:
 
 
 async def serve(folder: Path, setting: str, failure_rate: float) -> None:
-    bank = Bank(FastClock.read(setting), folder, failure_rate)
+    bank = Bank(SimulatedClock(setting), folder, failure_rate)
     server = await asyncio.start_server(bank.answer, "127.0.0.1", 0, backlog=1024)
     (folder / "bank.port").write_text(str(server.sockets[0].getsockname()[1]))
     await server.serve_forever()

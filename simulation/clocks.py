@@ -1,36 +1,35 @@
-"""The clock of a simulation: it starts at a chosen moment and runs faster than the real one."""
+"""The clock of a simulation: Kontor's own fast clock, by the setting that all processes of the simulation share."""
 
 import time
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+
+from kontor.domain.clocks import read_fast_clock
 
 
-@dataclass(frozen=True, slots=True)
-class FastClock:
-    """All processes of a simulation share one. `setting` is what Kontor's own processes are told."""
+class SimulatedClock:
+    """`setting` is what Kontor's processes are told."""
 
-    start: datetime
-    factor: float
-    real_start: float
+    def __init__(self, setting: str) -> None:
+        self.setting = setting
+        self._clock = read_fast_clock(setting)
 
     @classmethod
-    def start_now(cls, start: datetime, factor: float) -> "FastClock":
-        return cls(start, factor, time.time())
+    def start_now(cls, start: datetime, factor: float) -> "SimulatedClock":
+        return cls(f"{start.isoformat()}@{factor!r}@{time.time()!r}")
 
     @property
-    def setting(self) -> str:
-        return f"{self.start.isoformat()}@{self.factor!r}@{self.real_start!r}"
+    def start(self) -> datetime:
+        return self._clock.start
 
-    @classmethod
-    def read(cls, setting: str) -> "FastClock":
-        start, factor, real_start = setting.split("@")
-        return cls(datetime.fromisoformat(start), float(factor), float(real_start))
+    @property
+    def factor(self) -> float:
+        return self._clock.factor
 
     def now(self) -> datetime:
-        return self.at(time.time())
+        return self.at(datetime.now(UTC))
 
-    def at(self, real: float) -> datetime:
-        return self.start.astimezone(UTC) + timedelta(seconds=(real - self.real_start) * self.factor)
+    def at(self, real: datetime) -> datetime:
+        return self._clock.now(real)
 
     def seconds_until(self, moment: datetime) -> float:
         """Real seconds."""

@@ -5,14 +5,14 @@ import threading
 import time
 from collections.abc import Callable
 
-from simulation.clocks import FastClock
+from simulation.clocks import SimulatedClock
 from simulation.workers import Nursery
 
 
 class Killer:
     """Kills a random worker every few simulated minutes, and lets a new one be born in its place."""
 
-    def __init__(self, nursery: Nursery, clock: FastClock, minutes: tuple[float, float]) -> None:
+    def __init__(self, nursery: Nursery, clock: SimulatedClock, minutes: tuple[float, float]) -> None:
         self._nursery, self._clock, self._minutes = nursery, clock, minutes
         self._random = random.Random(5)  # faults, not secrets
         self._stopping = threading.Event()

@@ -11,15 +11,14 @@ from kontor.config import export_settings
 from kontor.domain.refreshes import find_next_slot
 from simulation import checks
 from simulation.bookings import list_bookings
-from simulation.clocks import FastClock
+from simulation.clocks import SimulatedClock
 from simulation.faults import Killer, restart_at
 from simulation.ledgers import read_ledger
-from simulation.stage import Stage
+from simulation.stage import Stage, find_login
 from simulation.workers import Nursery
 
 CALM = timedelta(hours=13)  # at the end, without faults: time for two slots, so that everything is fetched once more
 PAUSE_SECONDS = 1.0
-SLOT = timedelta(hours=6)
 TRANSIT_SECONDS = 3.0  # for which a call may be on its way to the bank, in real time
 
 
@@ -61,9 +60,9 @@ def simulate(plan: Plan, folder: Path) -> Outcome:
     started = time.monotonic()
     with Stage(folder) as stage:
         receiver_port = stage.start_receiver(plan.receiver_failure_rate)
-        clock = FastClock.start_now(plan.start, 0.001)  # stands still, more or less, until everybody is there
+        clock = SimulatedClock.start_now(plan.start, 0.001)  # stands still, more or less, until everybody is there
         asyncio.run(stage.populate(clock, plan.accesses, receiver_port))
-        clock = FastClock.start_now(plan.start, plan.factor)
+        clock = SimulatedClock.start_now(plan.start, plan.factor)
         bank_port = stage.start_bank(clock, plan.bank_failure_rate)
         settings = replace(stage.settings, clock=clock.setting)
         nursery = Nursery(folder, export_settings(settings), bank_port)
@@ -76,7 +75,7 @@ def simulate(plan: Plan, folder: Path) -> Outcome:
         return _judge(plan, clock, stage, end, killed, time.monotonic() - started)
 
 
-def _let_days_pass(plan: Plan, clock: FastClock, stage: Stage, nursery: Nursery) -> int:
+def _let_days_pass(plan: Plan, clock: SimulatedClock, stage: Stage, nursery: Nursery) -> int:
     for _ in range(plan.workers):
         nursery.bear()
     killer = Killer(nursery, clock, plan.kill_minutes)
@@ -106,7 +105,7 @@ def _settle(plan: Plan, stage: Stage) -> None:
         time.sleep(PAUSE_SECONDS)
 
 
-def _judge(plan: Plan, clock: FastClock, stage: Stage, end: datetime, killed: int, seconds: float) -> Outcome:
+def _judge(plan: Plan, clock: SimulatedClock, stage: Stage, end: datetime, killed: int, seconds: float) -> Outcome:
     entries = read_ledger(stage.folder / "bank.jsonl")
     calls = checks.read_calls(entries)
     violations = checks.check_overlaps(calls)
@@ -139,7 +138,9 @@ def _judge(plan: Plan, clock: FastClock, stage: Stage, end: datetime, killed: in
     )
 
 
-def _judge_accesses(plan: Plan, clock: FastClock, stage: Stage, calls: list[checks.Call], end: datetime) -> list[str]:
+def _judge_accesses(
+    plan: Plan, clock: SimulatedClock, stage: Stage, calls: list[checks.Call], end: datetime
+) -> list[str]:
     """Slots, budget and stored bookings of every access."""
     by_login: dict[str, list[checks.Call]] = {}
     for one in calls:
@@ -159,7 +160,7 @@ def _judge_accesses(plan: Plan, clock: FastClock, stage: Stage, calls: list[chec
     transit = timedelta(seconds=TRANSIT_SECONDS * clock.factor)
     found = []
     for user_id, access_id in stage.query("select user_id, id from accesses"):
-        login = f"login-{access_id.removeprefix('access-')}"
+        login = find_login(access_id)
         own = by_login.get(login, [])
         first = find_next_slot(user_id, access_id, plan.start + timedelta(seconds=1))
         found += checks.check_slots(login, slots.get(access_id, []), first, end)
@@ -174,7 +175,7 @@ def _judge_accesses(plan: Plan, clock: FastClock, stage: Stage, calls: list[chec
     return found
 
 
-def _judge_counts(clock: FastClock, stage: Stage) -> list[str]:
+def _judge_counts(clock: SimulatedClock, stage: Stage) -> list[str]:
     """What the webhooks told of an access is what it got after its first fetch."""
     told = dict(
         stage.query(
@@ -187,11 +188,11 @@ def _judge_counts(clock: FastClock, stage: Stage) -> list[str]:
         "select access_id, min(started_at), min(finished_at), max(finished_at) from fetches where state = 'DONE'"
         " group by 1"
     ):
-        login = f"login-{access_id.removeprefix('access-')}"
-        moments = [one.at for one in list_bookings(login, clock.start, clock.at(last.timestamp()))]
-        fewest, most = (sum(one > clock.at(moment.timestamp()) for one in moments) for moment in (finished, started))
+        login = find_login(access_id)
+        moments = [one.at for one in list_bookings(login, clock.start, clock.at(last))]
+        fewest, most = (sum(one > clock.at(moment) for one in moments) for moment in (finished, started))
         # Bookings of the last moments may have come too late for the last fetch.
-        late = sum(one > clock.at(last.timestamp()) - SLOT for one in moments)
+        late = sum(one > clock.at(last) - checks.SLOT for one in moments)
         if not fewest - late <= told.get(access_id, 0) <= most:
             found.append(f"{login}: {told.get(access_id, 0)} new bookings were told, not {fewest} to {most}")
     return found

@@ -25,7 +25,7 @@ from kontor.services.tenants import new_role, new_tenant
 from kontor.services.users import NewUser
 from kontor.services.webhooks import NewWebhook
 from kontor.storage.embedded import EmbeddedPostgres
-from simulation.clocks import FastClock
+from simulation.clocks import SimulatedClock
 from simulation.connector import PROVIDERS
 
 TENANT = "simulation"
@@ -79,7 +79,7 @@ class Stage:
 
     # The outside world
 
-    def start_bank(self, clock: FastClock, failure_rate: float) -> int:
+    def start_bank(self, clock: SimulatedClock, failure_rate: float) -> int:
         return self._start("simulation.bank", "bank.port", str(self.folder), clock.setting, str(failure_rate))
 
     def start_receiver(self, failure_rate: float) -> int:
@@ -101,7 +101,7 @@ class Stage:
 
     # Customers
 
-    async def populate(self, clock: FastClock, accesses: int, receiver_port: int) -> None:
+    async def populate(self, clock: SimulatedClock, accesses: int, receiver_port: int) -> None:
         """A tenant with a webhook, and users with accesses that nobody has fetched yet."""
         settings = replace(self.settings, clock=clock.setting)
         async with open_services(settings, "kontor simulation") as services:
@@ -136,7 +136,7 @@ class Stage:
                     owner,
                     name_access(number),
                     PROVIDERS[number % len(PROVIDERS)],
-                    {"userid": Secret(name_login(number)), "pin": Secret("pin")},
+                    {"userid": Secret(find_login(name_access(number))), "pin": Secret("pin")},
                 )
 
 
@@ -144,5 +144,6 @@ def name_access(number: int) -> str:
     return f"access-{number}"
 
 
-def name_login(number: int) -> str:
-    return f"login-{number}"
+def find_login(access_id: str) -> str:
+    """The login at the bank that belongs to an access."""
+    return f"login of {access_id}"

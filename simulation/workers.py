@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -122,5 +121,4 @@ def prepare(port: int) -> Callable[[], None]:
 
 
 if __name__ == "__main__":
-    time.tzset()
     main(int(sys.argv[1]))

@@ -39,8 +39,9 @@ async def test_users_are_shown_by_reference_and_name_alone(desk):
 async def test_pages_join_to_the_whole_list(desk, path):
     for number in range(7):
         desk.add_access("north" if number % 2 else "south", id=f"a-{number}")
+    await desk.services.operators.create_operator(f"auditor-{path}", 1)  # an entry more in the trail
     whole = await desk.read(path)
-    assert len(whole) >= (1 if path == "audit" else 2)
+    assert len(whole) >= 2
     assert await desk.read_all(path, limit=1) == whole
     assert await desk.read_all(path, limit=2) == whole
 

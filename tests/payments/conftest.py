@@ -1,6 +1,5 @@
 """The whole service in this process, at a scripted bank: no socket, no worker, the real database."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -14,22 +13,7 @@ from scripted_bank import ScriptedBank
 from kontor import bootstrap
 from kontor.api.app import make_app
 from kontor.connectors.registry import Registry
-
-
-@asynccontextmanager
-async def serving(app: Any) -> AsyncIterator[None]:
-    """The application's lifespan, for the time of a block."""
-    to_app: asyncio.Queue[dict[str, str]] = asyncio.Queue()
-    from_app: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-    scope = {"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}
-    running = asyncio.create_task(app(scope, to_app.get, from_app.put))
-    await to_app.put({"type": "lifespan.startup"})
-    started = await from_app.get()
-    assert started["type"] == "lifespan.startup.complete", started
-    yield
-    await to_app.put({"type": "lifespan.shutdown"})
-    await from_app.get()
-    await running
+from lifespans import serving
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ import httpx
 import psycopg
 import pytest
 from receivers import Receiver
-from serving import serving
 
 from kontor import bootstrap
 from kontor.api.app import make_app
@@ -23,6 +22,7 @@ from kontor.domain.webhooks import Event, EventType, RetrySchedule
 from kontor.services.deliveries import Deliveries
 from kontor.services.tenants import new_role, new_tenant
 from kontor.services.users import NewUser
+from lifespans import serving
 from processes import beside
 
 # As the real one, a thousand times faster.

@@ -8,7 +8,6 @@ from cyclopts import Parameter
 
 from kontor.cli.context import say, use_services
 from kontor.cli.output import show_json
-from kontor.domain.errors import NotFoundError
 from kontor.services.bundle import Services
 
 if TYPE_CHECKING:
@@ -35,10 +34,7 @@ def export_case(
 
 
 async def _read(services: Services, tenant: str, username: str) -> "Facts":
-    users = await services.users.list_users_by_operator(tenant)
-    user = next((one for one in users if one.username == username), None)
-    if user is None:
-        raise NotFoundError(f"The tenant {tenant} has no user {username}.")
+    user = await services.users.find_user_by_operator(tenant, username)
     return await services.analyses.load_facts_by_operator(user.id)
 
 

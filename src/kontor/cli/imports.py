@@ -7,7 +7,7 @@ from cyclopts import Parameter
 
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import show_rows
-from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.domain.errors import InvalidError
 from kontor.services.auditing import OPERATOR
 from kontor.services.bundle import Services
 from kontor.services.imports import Import, Owner
@@ -31,10 +31,7 @@ def import_statements(
         raise InvalidError("name at least one file", "files")
 
     async def run(services: Services) -> list[tuple[str, Import]]:
-        users = await services.users.list_users_by_operator(tenant)
-        user = next((one for one in users if one.username == username), None)
-        if user is None:
-            raise NotFoundError(f"The tenant {tenant} has no user {username}.")
+        user = await services.users.find_user_by_operator(tenant, username)
         owner = Owner(user.id, user.pseudonym, user.tenant_id, OPERATOR)
         found = []
         for file in files:

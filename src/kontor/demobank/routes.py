@@ -45,7 +45,7 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
         if page is None:
             return _html(gone, 410)
         question = ask_payment if page.orders else ask_access
-        return _html(question.substitute(page_id=page_id, orders=_list_orders(page.orders)).encode())
+        return _html(question.substitute(page_id=page_id, orders=show_orders(page.orders)).encode())
 
     async def decide(request: Request[Any, Any, Any]) -> ASGIResponse:
         """Once: the first decision stands, and the browser goes back with it."""
@@ -77,7 +77,7 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
     ]
 
 
-def _list_orders(orders: list[list[str]]) -> str:
+def show_orders(orders: list[list[str]]) -> str:
     """What the customer is about to pay, as a description list per order."""
     labels = ("Empfänger", "IBAN", "Betrag", "Verwendungszweck")
     lists = (

@@ -18,13 +18,14 @@ from kontor.domain.positions import Position
 from kontor.domain.transactions import Transaction, clean_transaction, find_day
 from kontor.domain.webhooks import Event
 from kontor.services.access_events import find_notice_events, find_transaction_events
+from kontor.services.bookings import write_merge
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
 from kontor.services.events import Events
 from kontor.services.refreshing import Refreshing, retry_when_locked
 from kontor.services.tagging import TransactionTagging
 from kontor.services.vault import Vault
-from kontor.storage import accesses, fetches, leases, positions, products, queue, tags, transactions, users
+from kontor.storage import accesses, fetches, leases, positions, products, queue, transactions, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
@@ -273,13 +274,7 @@ class FetchResults:
         cleaned.sort(key=lambda one: find_day(one) or today)
         stored = await transactions.load_transactions(connection, user_id, product_id, since)
         merge = merge_transactions(stored, cleaned)
-        if merge.vanished:
-            await transactions.delete_transactions(connection, user_id, product_id, merge.vanished)
-        if merge.changed:
-            await transactions.update_transactions(connection, user_id, product_id, merge.changed, today)
-            await tags.forget_tags(connection, user_id, product_id, [one.id for one in merge.changed])
-        if merge.new:
-            await transactions.insert_transactions(connection, user_id, product_id, merge.new, today)
+        await write_merge(connection, user_id, product_id, merge, today)
         unreadable = len(rows) - len(cleaned)
         problems = [Problem(ProblemKind.TRANSACTIONS, key, count=unreadable)] if unreadable else []
         return _Written(len(merge.new), bool(merge.new or merge.changed or merge.vanished), problems)

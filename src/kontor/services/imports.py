@@ -1,7 +1,7 @@
 """Statement files into accounts: looked at first, then stored. What is there already is not added twice."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from uuid import UUID
 
@@ -17,9 +17,10 @@ from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction, clean_transaction, find_day
 from kontor.services import auditing
 from kontor.services.accesses import user_of
+from kontor.services.bookings import write_merge
 from kontor.services.clock import Clock
 from kontor.services.tagging import TransactionTagging
-from kontor.storage import accesses, positions, products, tags, transactions
+from kontor.storage import accesses, positions, products, transactions
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
 from kontor.storage.products import StoredProduct
@@ -147,12 +148,7 @@ class Imports:
                 await products.upsert_product(connection, user_id, plan.product_id, access_id, number, product)
                 await products.set_products_seen(connection, user_id, [plan.product_id], [])
             # Pending rows that a file does not repeat stay: only the bank itself knows what became of them.
-            if plan.merge.changed:
-                await transactions.update_transactions(connection, user_id, plan.product_id, plan.merge.changed, today)
-                changed = [one.id for one in plan.merge.changed]
-                await tags.forget_tags(connection, user_id, plan.product_id, changed)
-            if plan.merge.new:
-                await transactions.insert_transactions(connection, user_id, plan.product_id, plan.merge.new, today)
+            await write_merge(connection, user_id, plan.product_id, replace(plan.merge, vanished=()), today)
             if plan.account.positions is not None:
                 held = [clean_position(one) for one in plan.account.positions]
                 await positions.replace_positions(connection, user_id, plan.product_id, held)

@@ -74,6 +74,13 @@ class Users:
                 raise NotFoundError(f"There is no tenant named {tenant_name}.")
             return await users.list_users(connection, tenant.id, include_inactive=True)
 
+    async def find_user_by_operator(self, tenant_name: str, username: str) -> User:
+        found = await self.list_users_by_operator(tenant_name)
+        user = next((one for one in found if one.username == username), None)
+        if user is None:
+            raise NotFoundError(f"The tenant {tenant_name} has no user {username}.")
+        return user
+
     async def rename_user(
         self, principal: Principal, user: User, username: str, first_name: str | None, last_name: str | None
     ) -> None:

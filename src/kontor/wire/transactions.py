@@ -41,9 +41,9 @@ class Identifier(msgspec.Struct):
     batchId: Annotated[str, Meta(min_length=1, max_length=128)]  # noqa: N815
 
 
-class Transaction(msgspec.Struct):
-    id: UUID
-    hash: Annotated[str, Meta(description="sorts as the transactions are ordered")]
+class PreviewedTransaction(msgspec.Struct, kw_only=True):
+    """What a statement file would add; without id and hash, since nothing is stored."""
+
     betrag: Amount | UnsetType = UNSET
     waehrung: str | UnsetType = UNSET
     verwendungszweck: str | UnsetType = UNSET
@@ -56,24 +56,12 @@ class Transaction(msgspec.Struct):
     gegenkontoIban: str | UnsetType = UNSET  # noqa: N815
     gegenkontoBic: str | UnsetType = UNSET  # noqa: N815
     vorgemerkt: Annotated[bool, Meta(description="true while pending")] | UnsetType = UNSET
+
+
+class Transaction(PreviewedTransaction, kw_only=True):
+    id: UUID
+    hash: Annotated[str, Meta(description="sorts as the transactions are ordered")]
     identifier: Annotated[Identifier, Meta(description="on pushed transactions")] | UnsetType = UNSET
-
-
-class PreviewedTransaction(msgspec.Struct, omit_defaults=True):
-    """What a statement file would add; without id and hash, since nothing is stored."""
-
-    betrag: Amount
-    waehrung: str
-    verwendungszweck: str | UnsetType = UNSET
-    buchungstext: str | UnsetType = UNSET
-    gvCode: str | UnsetType = UNSET  # noqa: N815
-    primanotaNummer: str | UnsetType = UNSET  # noqa: N815
-    buchungsdatum: Timestamp | UnsetType = UNSET
-    wertstellungsdatum: Timestamp | UnsetType = UNSET
-    gegenkontoInhaber: str | UnsetType = UNSET  # noqa: N815
-    gegenkontoIban: str | UnsetType = UNSET  # noqa: N815
-    gegenkontoBic: str | UnsetType = UNSET  # noqa: N815
-    vorgemerkt: bool | UnsetType = UNSET
 
 
 def show_previewed(one: DomainTransaction) -> PreviewedTransaction:

@@ -90,6 +90,11 @@ def list_accounts(session: Session) -> list[Account]:
     return completed
 
 
+def find_account(session: Session, name: str) -> Account | None:
+    """By our key for it, its IBAN or its number."""
+    return next((one for one in list_accounts(session) if name in (one.key, one.iban, one.number)), None)
+
+
 def _read_account(segment: Any, bank_code: str) -> Account:
     information = segment.account_information
     names = (segment.name_account_owner_1, segment.name_account_owner_2)
@@ -123,7 +128,7 @@ def name_account(segment: type[FinTS3Segment], account: Account) -> Any:
     return Account3(account.number, account.sub_number or None, BankIdentifier(GERMANY, account.bank_code))
 
 
-def make_product(account: Account, institution: str, *, can_pay: bool, can_pay_in_bulk: bool) -> Product:
+def make_product(account: Account, *, can_pay: bool, can_pay_in_bulk: bool) -> Product:
     return Product(
         key=account.key,
         category=account.category,
@@ -134,7 +139,6 @@ def make_product(account: Account, institution: str, *, can_pay: bool, can_pay_i
         iban=account.iban or None,
         bic=account.bic or None,
         bank_code=account.bank_code,
-        institution=institution or None,
         can_transfer=can_pay and account.can("HKCCS") and bool(account.iban),
         can_bulk_transfer=can_pay_in_bulk and account.can("HKCCM") and bool(account.iban),
     )

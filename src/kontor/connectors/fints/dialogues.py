@@ -14,7 +14,6 @@ from kontor.connectors.base import (
     ChooseMedium,
     ChooseMethod,
     Context,
-    Continue,
     Failed,
     FailureKind,
     NeedConfirmation,
@@ -31,6 +30,7 @@ from kontor.connectors.fints.codes import CONFIRMATION_OPEN, CONFIRMATION_WANTED
 from kontor.connectors.fints.knowledge import NO_SYSTEM_ID, Method
 from kontor.connectors.fints.lines import SilentBankError
 from kontor.connectors.fints.sessions import RefusedError, Reply, Session
+from kontor.connectors.freezing import thaw_job
 from kontor.domain.sca import Challenge, ScaMedium
 from kontor.domain.secrets import Secret
 
@@ -46,8 +46,9 @@ class Dialogue:
         self.session = session
         self.state = dict(state)
         self.context = context
+        self.job = thaw_job(state["job"])
         if "session" in state:
-            session.take_up(state["session"])
+            session.take_up(state["session"], state["method"], state["medium"])
 
     # To be done by each kind
 
@@ -87,8 +88,6 @@ class Dialogue:
                 return self._send_tan(stage, value)
             case _, Poll() if "reference" in self.state:
                 return self._poll(stage)
-            case _, Continue() if stage == "headers":
-                return self.go_on(stage, answer)
         return self.go_on(stage, answer)
 
     def log_in(self) -> Step:
@@ -137,7 +136,7 @@ class Dialogue:
         try:
             challenge, reference, end = read_challenge(reply, method)
         except ValueError:
-            raise SilentBankError("a challenge without a reference", may_have_arrived=True) from None
+            raise SilentBankError("a challenge without a reference") from None
         self.state |= {"reference": reference, "instructions": challenge.instructions}
         state = self.put_aside(stage)
         if reply.has(CONFIRMATION_WANTED):
@@ -194,9 +193,8 @@ class Dialogue:
     # Putting it aside
 
     def put_aside(self, stage: str) -> State:
-        frozen = self.session.freeze()
-        knowledge = frozen.pop("knowledge")
-        return self.state | {"stage": stage, "session": frozen, "knowledge": knowledge}
+        kept = {"session": self.session.freeze(), "knowledge": self.session.knowledge.freeze()}
+        return self.state | kept | {"stage": stage}
 
     def remember(self) -> State:
         """For the next dialogue of the same access."""

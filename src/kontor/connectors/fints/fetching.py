@@ -19,7 +19,6 @@ from kontor.connectors.fints.accounts import Account, add_balance, list_accounts
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.histories import History, Question, Raw, read_positions, read_transactions
 from kontor.connectors.fints.sessions import RefusedError, Reply
-from kontor.connectors.freezing import thaw_job
 from kontor.domain.accesses import History as Depth
 from kontor.domain.positions import Position
 from kontor.domain.transactions import Transaction
@@ -54,9 +53,8 @@ class FetchDialogue(Dialogue):
 
     @property
     def _job(self) -> Fetch:
-        job = thaw_job(self.state["job"])
-        assert isinstance(job, Fetch)
-        return job
+        assert isinstance(self.job, Fetch)
+        return self.job
 
     @property
     def _wants_old_bookings(self) -> bool:
@@ -104,12 +102,12 @@ class FetchDialogue(Dialogue):
         return self._show_headers()
 
     def _show_headers(self) -> Step:
-        knowledge, institution = self.session.knowledge, ""
+        knowledge = self.session.knowledge
         can_pay = knowledge.find_parameter("HKCCS") is not None and self.session.method is not None
         can_pay_in_bulk = knowledge.find_parameter("HKCCM") is not None and self.session.method is not None
         products = []
         for account in self._accounts:
-            product = make_product(account, institution, can_pay=can_pay, can_pay_in_bulk=can_pay_in_bulk)
+            product = make_product(account, can_pay=can_pay, can_pay_in_bulk=can_pay_in_bulk)
             result = add_balance(self.session, account, product)
             if isinstance(result, Problem):
                 self.state["problems"] = [*self.state["problems"], [account.key, result.detail]]

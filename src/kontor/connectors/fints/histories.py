@@ -111,7 +111,7 @@ class History:
                 break
             seen.add(touchdown)
             reply = self._send(touchdown)
-        raise SilentBankError("a statement without an end", may_have_arrived=True)
+        raise SilentBankError("a statement without an end")
 
 
 def _has_more(code: Any) -> bool:

@@ -30,11 +30,7 @@ LIMITS = LineLimits()
 
 
 class SilentBankError(Exception):
-    """No answer, or none that is FinTS. `may_have_arrived` says whether the bank may have got the message."""
-
-    def __init__(self, reason: str, *, may_have_arrived: bool) -> None:
-        super().__init__(reason)
-        self.may_have_arrived = may_have_arrived
+    """No answer, or none that is FinTS. Whether the bank has got the message nobody knows."""
 
 
 class Line:
@@ -59,27 +55,25 @@ class Line:
         try:
             with self._client.stream("POST", self._url, content=content, headers={"Content-Type": "text/plain"}) as one:
                 return self._read(one)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-            raise SilentBankError(type(error).__name__, may_have_arrived=False) from None
-        except httpx.HTTPError as error:
-            raise SilentBankError(type(error).__name__, may_have_arrived=True) from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise SilentBankError(type(error).__name__) from None
 
     def _read(self, response: httpx.Response) -> bytes:
         if response.status_code not in GOOD:
-            raise SilentBankError(f"HTTP status {response.status_code}", may_have_arrived=True)
+            raise SilentBankError(f"HTTP status {response.status_code}")
         pieces, size, end = [], 0, time.monotonic() + self._limits.answer_seconds
         for piece in response.iter_bytes():
             size += len(piece)
             if size > self._limits.largest_bytes:
-                raise SilentBankError("the answer is too large", may_have_arrived=True)
+                raise SilentBankError("the answer is too large")
             if time.monotonic() > end:
-                raise SilentBankError("the answer does not end", may_have_arrived=True)
+                raise SilentBankError("the answer does not end")
             pieces.append(piece)
         try:
             # Some banks break the lines, which is not an error.
             return base64.b64decode(b"".join(b"".join(pieces).split()), validate=True)
         except binascii.Error:
-            raise SilentBankError("the answer is not Base64", may_have_arrived=True) from None
+            raise SilentBankError("the answer is not Base64") from None
 
 
 def make_tls(authorities: Path | None) -> ssl.SSLContext:

@@ -24,7 +24,7 @@ from kontor.connectors.base import (
     Pay,
     Step,
 )
-from kontor.connectors.fints.accounts import Account, list_accounts
+from kontor.connectors.fints.accounts import Account, find_account
 from kontor.connectors.fints.codes import CONFIRMATION_WANTED, PAYEE_WANTED, TAN_WANTED
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.histories import History, Question, read_transactions
@@ -39,7 +39,6 @@ from kontor.connectors.fints.payments import (
     read_verdict,
 )
 from kontor.connectors.fints.sessions import RefusedError, Reply
-from kontor.connectors.freezing import thaw_job
 from kontor.connectors.pain001 import Batch, name_order
 from kontor.domain.payments import PayeeMatch, PaymentOutcome
 from kontor.domain.transactions import Transaction
@@ -53,7 +52,9 @@ class PayDialogue(Dialogue):
     _is_admitted = False
 
     def proceed(self) -> Step:
-        account = self._find_account()
+        account = find_account(self.session, self._pay.product_key)
+        if account is None:
+            raise RefusedError(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
         self.state |= {"account": account.freeze(), "created_at": datetime.now(UTC).isoformat()}
         return self._submit(account, None)
 
@@ -87,16 +88,8 @@ class PayDialogue(Dialogue):
 
     @property
     def _pay(self) -> Pay:
-        job = thaw_job(self.state["job"])
-        assert isinstance(job, Pay)
-        return job
-
-    def _find_account(self) -> Account:
-        key = self._pay.product_key
-        for one in list_accounts(self.session):
-            if key in (one.key, one.iban, one.number):
-                return one
-        raise RefusedError(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
+        assert isinstance(self.job, Pay)
+        return self.job
 
     def _make_order(self, account: Account) -> FinTS3Segment:
         created_at = datetime.fromisoformat(self.state["created_at"])
@@ -138,7 +131,7 @@ class PayDialogue(Dialogue):
         while verdict is not None and verdict.polling_id is not None:
             self.has_left = False  # while the payees are being verified, the bank holds the order
             if polls == MOST_POLLS:
-                raise SilentBankError("the payees are not verified in time", may_have_arrived=True)
+                raise SilentBankError("the payees are not verified in time")
             time.sleep(min(verdict.wait_seconds, LONGEST_WAIT_SECONDS))
             order = self._make_order(Account.thaw(self.state["account"]))
             again = make_payee_check(self.session, order, verdict.polling_id)
@@ -172,12 +165,9 @@ class LookUpDialogue(Dialogue):
         return step if isinstance(step, Done) else Done(LookedUp(PaymentOutcome.UNKNOWN))
 
     def proceed(self) -> Step:
-        pay = thaw_job(self.state["job"])
-        assert isinstance(pay, Pay)
-        for account in list_accounts(self.session):
-            if pay.product_key in (account.key, account.iban, account.number):
-                return self._search(account, pay)
-        return Done(LookedUp(PaymentOutcome.UNKNOWN))
+        assert isinstance(self.job, Pay)
+        account = find_account(self.session, self.job.product_key)
+        return Done(LookedUp(PaymentOutcome.UNKNOWN)) if account is None else self._search(account, self.job)
 
     def _search(self, account: Account, pay: Pay) -> Step:
         history = History(self.session, account, self.context.today - timedelta(days=LOOK_BACK_DAYS))
@@ -207,4 +197,4 @@ def _is_of(row: Transaction, name: str, amount: Decimal) -> bool:
 
 def _refuse_contradiction(reply: Reply, segment: FinTS3Segment) -> None:
     if is_contradictory(reply, segment):
-        raise SilentBankError("the bank contradicts itself", may_have_arrived=True)
+        raise SilentBankError("the bank contradicts itself")

@@ -14,7 +14,6 @@ class Quirks:
 
     uses_mt940: bool = False  # although it offers camt
     has_one_step: bool = False  # no second factor for reading
-    sends_no_system_id: bool = False
     history_days: int | None = None  # how far back it answers at all
 
 

@@ -115,7 +115,7 @@ class Session:
         reply = self.send(*self._identify(), HKSYN3(SynchronizationMode.NEW_SYSTEM_ID)).refuse(is_login=True)
         answer = reply.message.find_segment_first(HISYN4)
         if answer is None or not answer.system_id:
-            raise SilentBankError("no system id", may_have_arrived=True)
+            raise SilentBankError("no system id")
         self.end()
         self.knowledge.system_id = answer.system_id
 
@@ -167,9 +167,9 @@ class Session:
             head = reply.message.find_segment_first(HNHBK3)
             self.knowledge.learn(reply.message, reply.codes)
         except MALFORMED as error:
-            raise SilentBankError(f"unreadable: {type(error).__name__}", may_have_arrived=True) from None
+            raise SilentBankError(f"unreadable: {type(error).__name__}") from None
         if head is None or not reply.codes:
-            raise SilentBankError("not a FinTS message", may_have_arrived=True)
+            raise SilentBankError("not a FinTS message")
         if not self.is_open:
             self.dialog_id = head.dialog_id
         return reply
@@ -190,19 +190,13 @@ class Session:
     # Putting it aside
 
     def freeze(self) -> State:
-        return {
-            "knowledge": self.knowledge.freeze(),
-            "dialogue": self.dialog_id if self.is_open else None,
-            "number": self.number,
-            "method": None if self.method is None else self.method.code,
-            "medium": self.medium,
-        }
+        return {"dialogue": self.dialog_id if self.is_open else None, "number": self.number}
 
-    def take_up(self, frozen: State) -> None:
+    def take_up(self, frozen: State, method: str | None, medium: str | None) -> None:
+        """With the method and the medium that it was opened with."""
         self.dialog_id, self.number = frozen["dialogue"] or NO_DIALOGUE, frozen["number"]
-        self.medium = frozen["medium"]
-        methods = {one.code: one for one in self.knowledge.list_methods()}
-        self.method = methods.get(frozen["method"])
+        self.method = next((one for one in self.knowledge.list_methods() if one.code == method), None)
+        self.medium = medium
 
 
 def _note_size(message: bytes) -> bytes:

@@ -79,7 +79,6 @@ class Balance(Struct, rename="camel", frozen=True):
 
 
 class Account(Struct, rename="camel", frozen=True):
-    resource_id: str | None = None
     iban: str | None = None
     bban: str | None = None
     currency: str = ""

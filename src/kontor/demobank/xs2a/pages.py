@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
 
-from kontor.demobank.routes import HEADERS, LARGEST_FORM, STYLE, _list_orders
+from kontor.demobank.routes import HEADERS, LARGEST_FORM, STYLE, show_orders
 from kontor.demobank.xs2a.app import AsgiApp
 from kontor.domain.callbacks import add_to_query
 from kontor.storage.demo_bank_pages import DemoBankPages
@@ -28,7 +28,7 @@ def make_pages(bank: DemoBankPages) -> AsgiApp:
         if page is None:
             return 410, gone, {}
         question = ask_payment if page.orders else ask_access
-        return 200, question.substitute(page_id=page_id, orders=_list_orders(page.orders)).encode(), {}
+        return 200, question.substitute(page_id=page_id, orders=show_orders(page.orders)).encode(), {}
 
     def decide(page_id: UUID, form: bytes) -> tuple[int, bytes, dict[str, str]]:
         page = bank.find_page(page_id)
