@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from browser.form_driver import Form, hidden_fields, post_form
 from consenting import new_login
 from kontor.domain.secrets import Secret
-from kontor.webform.browser import Cookies
+from kontor.pages.browser import Cookies
 
 NASTY = """<script>window.hacked=1</script>"'><img src=x onerror="window.hacked=1">{{7*7}}"""
 
@@ -27,7 +27,7 @@ def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(form):
     ("is_framed", "flags"), [(False, "; SameSite=Lax"), (True, "; SameSite=None; Partitioned")], ids=["page", "frame"]
 )
 def test_on_https_the_cookie_is_bound_to_the_host_and_never_sent_in_the_clear(is_framed, flags):
-    cookie = Cookies(is_https=True).write(Secret("value"), is_framed=is_framed)
+    cookie = Cookies("kontor-form", is_https=True).write(Secret("value"), is_framed=is_framed)
     assert cookie == f"__Host-kontor-form=value; Path=/; HttpOnly; Secure{flags}"
 
 

@@ -2,8 +2,8 @@
 
 from kontor.webform.rendering import load_assets
 
-EMBED = load_assets()["embed.js"].decode()
-FORM = load_assets()["form.js"].decode()
+EMBED = load_assets().read("embed.js").decode()
+FORM = load_assets().read("form.js").decode()
 
 
 def test_the_component_believes_only_its_own_window_at_its_own_origin():

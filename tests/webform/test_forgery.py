@@ -4,7 +4,7 @@ import pytest
 from litestar.testing import RequestFactory
 
 from kontor.domain.secrets import Secret
-from kontor.webform.browser import BadRequestError, Cookies, ForgedError, make_token, read_query, refuse_forged
+from kontor.pages.browser import BadRequestError, Cookies, ForgedError, make_token, read_query, refuse_forged
 
 BASE = "https://kontor.example"
 COOKIE = Secret("a-cookie-of-43-characters")
@@ -55,27 +55,27 @@ def test_a_token_tells_nothing_about_the_cookie():
 
 
 def test_on_https_the_cookie_is_bound_to_the_host():
-    cookies = Cookies(is_https=True)
+    cookies = Cookies("kontor-form", is_https=True)
     assert cookies.write(COOKIE, is_framed=False) == (
         f"__Host-kontor-form={COOKIE.reveal()}; Path=/; HttpOnly; Secure; SameSite=Lax"
     )
 
 
 def test_in_a_frame_the_cookie_is_partitioned():
-    written = Cookies(is_https=True).write(COOKIE, is_framed=True)
+    written = Cookies("kontor-form", is_https=True).write(COOKIE, is_framed=True)
     assert written.endswith("; Secure; SameSite=None; Partitioned")
 
 
 @pytest.mark.parametrize("is_framed", [False, True])
 def test_without_https_the_cookie_is_a_plain_one(is_framed):
-    written = Cookies(is_https=False).write(COOKIE, is_framed=is_framed)
+    written = Cookies("kontor-form", is_https=False).write(COOKIE, is_framed=is_framed)
     assert written == f"kontor-form={COOKIE.reveal()}; Path=/; HttpOnly; SameSite=Lax"
 
 
 def test_the_cookie_is_read_under_its_own_name_only():
     request = RequestFactory().get("/", headers={"Cookie": f"kontor-form={COOKIE.reveal()}"})
-    assert Cookies(is_https=False).read(request) == COOKIE
-    assert Cookies(is_https=True).read(request) is None
+    assert Cookies("kontor-form", is_https=False).read(request) == COOKIE
+    assert Cookies("kontor-form", is_https=True).read(request) is None
 
 
 @pytest.mark.parametrize("query", ["session=a&session=b", "callbackUrl=a&callbackUrl=a", "q=%ff"])

@@ -10,8 +10,8 @@ from litestar.testing import RequestFactory
 from kontor.domain.products import ProductCategory
 from kontor.domain.redirects import Failure, Reentry
 from kontor.domain.sca import MediumClass
+from kontor.pages.browser import LANGUAGE_COOKIE
 from kontor.webform import texts as module
-from kontor.webform.browser import LANGUAGE_COOKIE
 from kontor.webform.texts import choose_texts, load_texts
 
 LANGUAGES = load_texts()

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from kontor.pages.texts import Texts
 from kontor.services.redirects import FormView, Redirects
 from kontor.webform.pages import Page
-from kontor.webform.texts import Texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from kontor.domain.login_formats import compile_format
 from kontor.domain.providers import LoginField, Provider
 from kontor.domain.redirects import Failure, FormStep, Look, UseCase
 from kontor.domain.sca_machine import MAX_WRONG_TANS, ScaState
+from kontor.pages.texts import Texts
 from kontor.services.consents import DIALOGUE_LIFETIME
 from kontor.services.form_dialogues import MAX_WRONG_LOGINS, is_beginning
 from kontor.services.redirects import FormView
@@ -28,7 +29,6 @@ from kontor.webform.payment_pages import (
     payment_facts,
     source_facts,
 )
-from kontor.webform.texts import Texts
 
 RETRY_AFTER = timedelta(seconds=45)  # a beginning that takes longer may have died with its process
 SCA_PAGES = {

@@ -2,7 +2,6 @@
 
 import hashlib
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -10,15 +9,15 @@ from litestar.response.base import ASGIResponse
 
 from kontor.domain.redirects import FormSession, Look
 from kontor.domain.secrets import Secret
-from kontor.webform.browser import make_token
+from kontor.pages.assets import NO_STORE, Assets
+from kontor.pages.browser import make_token
+from kontor.pages.texts import Texts
 from kontor.webform.formatting import format_bank_code
 from kontor.webform.pages import Page, display_name
-from kontor.webform.texts import Texts, load_texts
+from kontor.webform.texts import load_texts
 from kontor.webform.theme import make_theme
 
 BASE = "/customer/v2/webform"
-NO_STORE = {"Cache-Control": "no-store"}
-ASSET_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 # For pages that belong to no session, and so to no tenant.
 NOBODY = Look("Kontor", "Kontor")
 
@@ -37,15 +36,8 @@ def _environment() -> Environment:
 
 
 @cache
-def load_assets() -> dict[str, bytes]:
-    files = resources.files("kontor.webform").joinpath("static").iterdir()
-    return {one.name: one.read_bytes() for one in files if one.name.rpartition(".")[2] in ASSET_TYPES}
-
-
-@cache
-def asset_url(name: str) -> str:
-    """With the content's hash, so that it can be kept for ever and a new version is fetched at once."""
-    return f"{BASE}/assets/{name}?v={hashlib.sha256(load_assets()[name]).hexdigest()[:12]}"
+def load_assets() -> Assets:
+    return Assets("kontor.webform", f"{BASE}/assets")
 
 
 def draw(
@@ -64,7 +56,7 @@ def draw(
         "tenant": display_name(look),
         "look": look,
         "base": BASE,
-        "asset": asset_url,
+        "asset": load_assets().url,
         "theme_version": hashlib.sha256(make_theme(look).encode()).hexdigest()[:12] if look.colours else None,
         "token": None if cookie is None else make_token(cookie, page.key),
         "session": session,

@@ -12,12 +12,8 @@ from kontor.config import Settings
 from kontor.domain.redirects import FormStep, Reentry
 from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.domain.secrets import Secret
-from kontor.services.bundle import Services
-from kontor.services.form_sessions import SessionGoneError, StaleStepError
-from kontor.services.redirects import FormView
-from kontor.webform.actions import act
-from kontor.webform.authorisations import find_authorisation
-from kontor.webform.browser import (
+from kontor.pages.assets import NO_STORE
+from kontor.pages.browser import (
     AnyRequest,
     BadRequestError,
     Cookies,
@@ -27,20 +23,23 @@ from kontor.webform.browser import (
     refuse_forged,
     write_language,
 )
+from kontor.pages.texts import Texts
+from kontor.services.bundle import Services
+from kontor.services.form_sessions import SessionGoneError, StaleStepError
+from kontor.services.redirects import FormView
+from kontor.webform.actions import act
+from kontor.webform.authorisations import find_authorisation
 from kontor.webform.deeds import Deed
 from kontor.webform.pages import Page, make_key, make_page
 from kontor.webform.rendering import (
-    ASSET_TYPES,
     BASE,
-    NO_STORE,
-    asset_url,
     draw,
     load_assets,
     picture,
     see_other,
 )
 from kontor.webform.search import search
-from kontor.webform.texts import Texts, choose_texts, load_texts
+from kontor.webform.texts import choose_texts, load_texts
 from kontor.webform.theme import make_theme
 
 log = structlog.get_logger(__name__)
@@ -51,8 +50,6 @@ Handler = Callable[[AnyRequest], Awaitable[ASGIResponse]]
 
 def make_routes(settings: Settings, get_services: Callable[[], Services]) -> list[HTTPRouteHandler]:
     form = Form(settings, get_services)
-    for name in load_assets():
-        asset_url(name)  # now, rather than within somebody's request
     routes: list[tuple[str, str, str, Handler]] = [
         ("GET", BASE, "open", form.open),
         ("GET", STEP, "show", form.show),
@@ -63,7 +60,7 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
         ("GET", f"{BASE}/logo", "logo", form.show_logo),
         ("GET", f"{BASE}/theme.css", "theme", form.show_theme),
         ("GET", f"{BASE}/embed.js", "embed", form.show_component),
-        ("GET", f"{BASE}/assets/{{name:str}}", "asset", form.show_asset),
+        ("GET", f"{BASE}/assets/{{name:str}}", "asset", load_assets().serve),
     ]
     return [_make_route(form, *one) for one in routes]
 
@@ -95,7 +92,7 @@ class Form:
         self._settings = settings
         self._services = get_services
         self._is_https = settings.base_url.startswith("https://")
-        self._cookies = Cookies(self._is_https)
+        self._cookies = Cookies("kontor-form", self._is_https)
 
     # Pages
 
@@ -128,7 +125,7 @@ class Form:
 
     async def act(self, request: AnyRequest) -> ASGIResponse:
         """A page's form. It counts only when its page is still the current one."""
-        form = await read_form(request)
+        form = await read_form(request, repeatable=("account",))
         texts = choose_texts(request)
         cookie = self._cookies.read(request)
         if cookie is None:
@@ -196,15 +193,7 @@ class Form:
 
     async def show_component(self, request: AnyRequest) -> ASGIResponse:
         headers = {"Cache-Control": "public, max-age=300", "Cross-Origin-Resource-Policy": "cross-origin"}
-        return ASGIResponse(body=load_assets()["embed.js"], media_type="text/javascript", headers=headers)
-
-    async def show_asset(self, request: AnyRequest) -> ASGIResponse:
-        name = request.path_params["name"]
-        content = load_assets().get(name)
-        if content is None:
-            return ASGIResponse(status_code=404, headers=NO_STORE, media_type="text/plain")
-        headers = {"Cache-Control": "public, max-age=31536000, immutable"}
-        return ASGIResponse(body=content, media_type=ASSET_TYPES[name.rpartition(".")[2]], headers=headers)
+        return ASGIResponse(body=load_assets().read("embed.js"), media_type="text/javascript", headers=headers)
 
     # Parts
 

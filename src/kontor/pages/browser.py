@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import hmac
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -15,7 +16,6 @@ MAX_FORM_BYTES = 64 * 1024
 MAX_FIELDS = 1000
 CHUNK_SECONDS = 10
 LANGUAGE_COOKIE = "kontor-language"
-REPEATABLE = frozenset(("account",))
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -30,24 +30,28 @@ class BadRequestError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Cookies:
-    """The session's cookie. On https its name binds it to this host, and it never travels in the clear."""
+    """A session's cookie. On https its name binds it to this host, and it never travels in the clear."""
 
+    plain_name: str
     is_https: bool
 
     @property
     def name(self) -> str:
-        return "__Host-kontor-form" if self.is_https else "kontor-form"
+        return f"__Host-{self.plain_name}" if self.is_https else self.plain_name
 
     def read(self, request: AnyRequest) -> Secret | None:
         value = request.cookies.get(self.name)
         return Secret(value) if value else None
 
-    def write(self, cookie: Secret, *, is_framed: bool) -> str:
+    def write(self, cookie: Secret, *, is_framed: bool = False) -> str:
         """In a frame a browser sends only cookies that say so, and keeps them apart for each embedding site."""
         base = f"{self.name}={cookie.reveal()}; Path=/; HttpOnly"
         if not self.is_https:
             return f"{base}; SameSite=Lax"
         return f"{base}; Secure; SameSite=None; Partitioned" if is_framed else f"{base}; Secure; SameSite=Lax"
+
+    def forget(self) -> str:
+        return f"{self.name}=; Path=/; HttpOnly; Max-Age=0; SameSite=Lax" + ("; Secure" if self.is_https else "")
 
 
 def write_language(language: str, *, is_https: bool) -> str:
@@ -60,7 +64,7 @@ def read_query(request: AnyRequest) -> dict[str, str]:
     return _without_repeats(request.scope["query_string"].decode("latin-1"))
 
 
-async def read_form(request: AnyRequest) -> dict[str, list[str]]:
+async def read_form(request: AnyRequest, repeatable: Collection[str] = ()) -> dict[str, list[str]]:
     """The fields of a form; only those that are meant to may come more than once."""
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/x-www-form-urlencoded":
@@ -68,7 +72,7 @@ async def read_form(request: AnyRequest) -> dict[str, list[str]]:
     body = await _read_body(request)
     fields: dict[str, list[str]] = {}
     for name, value in _split(body.decode("latin-1")):
-        if name in fields and name not in REPEATABLE:
+        if name in fields and name not in repeatable:
             raise BadRequestError
         fields.setdefault(name, []).append(value)
     return fields

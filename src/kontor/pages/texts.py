@@ -1,0 +1,79 @@
+"""The texts of pages: in a room's folder `texts/`, a file or a folder of files per language."""
+
+import tomllib
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from kontor.pages.browser import LANGUAGE_COOKIE, AnyRequest
+
+DEFAULT_LANGUAGE = "de"
+
+
+class Texts:
+    """All texts of one language."""
+
+    def __init__(self, language: str, texts: dict[str, str]) -> None:
+        self.language = language
+        self.texts = texts
+
+    def __call__(self, key: str, **values: object) -> str:
+        return self.texts[key].format_map(values) if values else self.texts[key]
+
+
+@cache
+def load_texts(package: str) -> dict[str, Texts]:
+    """By language, the default first. `de.toml` holds all texts, or `de/accounts.toml` those of `accounts`."""
+    found: dict[str, dict[str, str]] = {}
+    for one in resources.files(package).joinpath("texts").iterdir():
+        if one.is_dir():
+            texts: dict[str, str] = {}
+            for file in one.iterdir():
+                if file.name.endswith(".toml"):
+                    texts |= flatten(_read(file), file.name.removesuffix("toml"))
+            found[one.name] = texts
+        elif one.name.endswith(".toml"):
+            found[one.name.removesuffix(".toml")] = flatten(_read(one))
+    sorted_names = sorted(found, key=lambda name: (name != DEFAULT_LANGUAGE, name))
+    return {name: Texts(name, found[name]) for name in sorted_names}
+
+
+def _read(file: Traversable) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def flatten(tree: dict[str, Any], path: str = "") -> dict[str, str]:
+    """`[tan] title = …` becomes `tan.title`."""
+    flat: dict[str, str] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            flat |= flatten(value, f"{path}{key}.")
+        else:
+            flat[f"{path}{key}"] = str(value).strip()
+    return flat
+
+
+def choose_texts(request: AnyRequest, package: str) -> Texts:
+    """What the user switched to, else the first language of the browser that we have."""
+    known = load_texts(package)
+    chosen = request.cookies.get(LANGUAGE_COOKIE)
+    if chosen in known:
+        return known[chosen]
+    for language in _accepted(request.headers.get("accept-language", "")):
+        if language in known:
+            return known[language]
+    return known[DEFAULT_LANGUAGE]
+
+
+def _accepted(header: str) -> list[str]:
+    weighted = []
+    for place, part in enumerate(header.split(",")[:20]):
+        name, _, weight = part.strip().partition(";")
+        try:
+            quality = float(weight.strip().removeprefix("q=") or 1)
+        except ValueError:
+            quality = 0.0
+        if quality > 0:
+            weighted.append((-quality, place, name.strip().lower().partition("-")[0]))
+    return [name for _, _, name in sorted(weighted)]
