@@ -5,6 +5,7 @@ import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 import psycopg
@@ -13,8 +14,10 @@ from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
 from banking import BankCustomer, new_customer
+from console_site import ConsoleSite
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
 from kontor.config import Settings, read_settings
+from kontor.domain.secrets import Secret
 from kontor.services.bundle import Services
 from kontor.storage.embedded import EmbeddedPostgres
 from processes import free_port, running_server, running_worker
@@ -137,3 +140,20 @@ def owner(settings: Settings) -> Iterator[psycopg.Connection]:
     assert settings.migration_database_url is not None
     with psycopg.connect(settings.migration_database_url.reveal(), autocommit=True) as connection:
         yield connection
+
+
+@pytest.fixture(scope="session")
+async def console_site(
+    bank_server: str, settings: Settings, standing_services: Services, http: httpx.Client, data_dir: Path
+) -> AsyncIterator[ConsoleSite]:
+    """A second API process beside the first, which serves the console to users of two tenants."""
+    regulated = await create_tenant(standing_services, http)
+    redirecting = await create_tenant(standing_services, http, is_regulated=False)
+    clients = " ".join(f"{name}:{secret}" for name, secret in (regulated.app, redirecting.app))
+    base_url = f"http://127.0.0.1:{free_port()}"
+    own = replace(settings, base_url=base_url, console_clients=Secret(clients), log_level="info")
+    rich = new_customer(regulated)
+    access_id = rich.add_complete("hauskauf+console")
+    _, token = await standing_services.operators.create_operator(f"console-{uuid4().hex[:8]}", 1)
+    with running_server(own, data_dir / "console.log") as address:
+        yield ConsoleSite(address, regulated, redirecting, rich, access_id, token.reveal())

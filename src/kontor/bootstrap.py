@@ -1,11 +1,12 @@
 """The only file that knows every room: builds the application, the worker and the services."""
 
+import asyncio
 import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses
 from kontor.services.analyses import Analyses
+from kontor.services.balances import Balances
 from kontor.services.bank_calls import BankCalls
 from kontor.services.bundle import Services
 from kontor.services.clock import Clock
@@ -39,6 +41,7 @@ from kontor.services.payments import Payments
 from kontor.services.providers import Providers
 from kontor.services.redirects import Redirects
 from kontor.services.refreshing import Refreshing
+from kontor.services.searches import Searches
 from kontor.services.tagging import TransactionTagging
 from kontor.services.tenants import TenantAdministration, Tenants
 from kontor.services.tokens import Tokens
@@ -153,6 +156,8 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
         providers=providers,
         accesses=accesses,
         transactions=Transactions(database, clock, tagging),
+        searches=Searches(database, tagging),
+        balances=Balances(database, clock),
         transaction_tagging=tagging,
         analyses=Analyses(database, clock, tagging),
         imports=Imports(database, clock, tagging),
@@ -223,7 +228,7 @@ def create_app() -> "ASGIApp":
         signal.signal(number, signal.SIG_DFL)
     import pgqueuer  # noqa: F401 (now, rather than within somebody's request)
 
-    from kontor import demobank, webform
+    from kontor import console, demobank, webform
     from kontor.api.app import make_app
 
     settings = read_settings()
@@ -233,6 +238,7 @@ def create_app() -> "ASGIApp":
         settings,
         lambda: open_services(settings, "kontor api"),
         pages=[webform.make_routes, demobank.make_routes],
+        api_pages=[console.make_routes],
     )
 
 
@@ -240,6 +246,17 @@ def create_worker(settings: Settings) -> "Worker":
     from kontor.jobs.worker import Worker
 
     return Worker(settings, lambda: open_services(settings, "kontor worker"))
+
+
+def run_worker(settings: Settings) -> None:
+    """Until it is told to stop. On the faster event loop, where there is one: a worker waits for many small answers."""
+    make_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
+    with suppress(ImportError):  # it is not there on Windows
+        import uvloop
+
+        make_loop = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=make_loop) as runner:
+        runner.run(create_worker(settings).run())
 
 
 def end_with_parent(parent: int | None) -> None:

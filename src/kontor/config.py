@@ -78,6 +78,12 @@ class Settings:
     statements: Path | None = setting(
         None, "folder below which customers' statement files lie, a folder each; without it there is no files connector"
     )
+    console_clients: Secret | None = setting(
+        None, "clients through which the console's users sign in, one per tenant: tenant/client:secret, spaces between"
+    )
+    console_sample: Secret | None = setting(
+        None, "user whom the console's first page offers to everybody, for demos: tenant/user:password"
+    )
     demo_slow_seconds: int = setting(200, "how long the demo bank takes to answer the login test_slow")
     today: date | None = setting(
         None, "business date to start from, for demos and tests; tokens and logs keep real time"

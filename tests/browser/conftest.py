@@ -10,12 +10,13 @@ import httpx
 import psycopg
 import pytest
 from _pytest.runner import runtestprotocol
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from banking import new_customer
+from banking import BankCustomer, new_customer
 from browser.form_driver import BASE, Form
 from browser.tenant_site import TenantSite
 from browser.watching import Watch
+from console_site import ConsoleSite, sign_in, sign_in_operator
 from kontor.services.bundle import Services
 from tenants import TenantUnderTest, create_tenant
 
@@ -47,7 +48,9 @@ async def branded(standing_services: Services, http: httpx.Client) -> TenantUnde
 
 
 @pytest.fixture(scope="package")
-def browser(bank_server: str, redirecting: TenantUnderTest, branded: TenantUnderTest) -> Iterator[Browser]:
+def browser(
+    bank_server: str, redirecting: TenantUnderTest, branded: TenantUnderTest, console_site: ConsoleSite
+) -> Iterator[Browser]:
     """Started after all asynchronous fixtures: Playwright keeps an event loop of its own until it is stopped."""
     if not CHROMIUM.exists() or shutil.which(str(CHROMIUM)) is None:
         pytest.fail(f"The browser tests need Debian's Chromium at {CHROMIUM}: apt-get install chromium", pytrace=False)
@@ -71,6 +74,10 @@ def watch(bank_server: str) -> Iterator[Watch]:
 @pytest.fixture
 def new_context(browser: Browser, watch: Watch) -> Iterator[Callable[..., BrowserContext]]:
     """Browsers for one test."""
+    yield from _make_contexts(browser, watch)
+
+
+def _make_contexts(browser: Browser, watch: Watch) -> Iterator[Callable[..., BrowserContext]]:
     opened = []
 
     def make(*, is_phone: bool = False, language: str = "de", **options: Any) -> BrowserContext:
@@ -89,6 +96,42 @@ def new_context(browser: Browser, watch: Watch) -> Iterator[Callable[..., Browse
     yield make
     for context in opened:
         context.close()
+
+
+@pytest.fixture
+def console_watch(console_site: ConsoleSite) -> Iterator[Watch]:
+    """The same watch on the console, which another process serves."""
+    watch = Watch(console_site.address.partition("//")[2])
+    yield watch
+    assert watch.complaints == []
+    assert watch.weak_documents() == []
+    assert watch.foreign_hosts() == set()
+
+
+@pytest.fixture
+def new_console_context(browser: Browser, console_watch: Watch) -> Iterator[Callable[..., BrowserContext]]:
+    yield from _make_contexts(browser, console_watch)
+
+
+@pytest.fixture
+def open_console(new_console_context: Callable[..., BrowserContext], console_site: ConsoleSite) -> Callable[..., Page]:
+    """A browser that is signed in to the console, at a page: `open_console("/contracts", language="en")`.
+
+    `customer` is the user whose data is there from the start, unless another is given; `is_operator` opens /ops pages.
+    Further options go to the browser's context: `is_phone`, `color_scheme`, `java_script_enabled`.
+    """
+
+    def open_page(
+        path: str = "", *, customer: BankCustomer | None = None, is_operator: bool = False, **options: Any
+    ) -> Page:
+        page = new_console_context(**options).new_page()
+        if is_operator:
+            sign_in_operator(page, console_site, path or "/ops")
+        else:
+            sign_in(page, console_site, customer, path)
+        return page
+
+    return open_page
 
 
 @pytest.fixture

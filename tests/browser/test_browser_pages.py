@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from browser.form_driver import TANS, Form
 from consenting import new_login
-from kontor.webform.formatting import embed_picture
+from kontor.pages.formatting import embed_picture
 
 LOGO = (
     b'<svg xmlns="http://www.w3.org/2000/svg" width="120" height="40" onload="top.hacked=1">'

@@ -8,8 +8,8 @@ import pytest
 
 from kontor.domain.login_formats import compile_format
 from kontor.domain.redirects import Look
+from kontor.pages.formatting import embed_picture, format_amount, format_bank_code, format_iban, is_numeric
 from kontor.webform import rendering
-from kontor.webform.formatting import embed_picture, format_amount, format_bank_code, format_iban, is_numeric
 from kontor.webform.rendering import load_assets, make_policy
 
 TEMPLATES = sorted((Path(rendering.__file__).parent / "templates").glob("*.html"))

@@ -29,6 +29,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     accesses,
     affordability,
     analyses,
+    balances,
     cashflow,
     consents,
     legacy_transfers,
@@ -55,6 +56,8 @@ BANK_THREADS = 64
 ServicesFactory = Callable[[], AbstractAsyncContextManager[Services]]
 # Pages for people are made by rooms of their own; they get the services when the application runs.
 PagesFactory = Callable[[Settings, Callable[[], Services]], list[HTTPRouteHandler]]
+# Pages that know nothing but the API: they get the whole application, to call it as others do.
+ApiPagesFactory = Callable[[Settings, Callable[[], ASGIApp]], list[HTTPRouteHandler]]
 
 
 def make_app(
@@ -62,6 +65,7 @@ def make_app(
     open_services: ServicesFactory,
     operations: Sequence[Operation] = OPERATIONS,
     pages: Sequence[PagesFactory] = (),
+    api_pages: Sequence[ApiPagesFactory] = (),
 ) -> ASGIApp:
     tracing = make_tracing(settings.otlp_endpoint)
     runner = Runner(settings, operations)
@@ -83,6 +87,7 @@ def make_app(
             *(runner.make_route(one) for one in operations),
             *documentation_routes(operations, settings.base_url),
             *(route for make_routes in pages for route in make_routes(settings, lambda: runner.services)),
+            *(route for make_routes in api_pages for route in make_routes(settings, lambda: edge)),
         ],
         lifespan=[lifespan],
         exception_handlers={Exception: _answer_routing_error},
@@ -90,7 +95,8 @@ def make_app(
         logging_config=None,
     )
     dispatch = Dispatch(operations, runner.serve, app)
-    return Edge(dispatch, settings.request_seconds, tracing, is_https=settings.base_url.startswith("https://"))
+    edge = Edge(dispatch, settings.request_seconds, tracing, is_https=settings.base_url.startswith("https://"))
+    return edge
 
 
 class Runner:

@@ -60,6 +60,7 @@ def demo(
 
 def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "Stopping") -> None:
     from kontor.bootstrap import attach_embedded, migrate_database
+    from kontor.cli.demo_console import add_console
     from kontor.cli.demo_processes import Children
 
     say("[bold]Kontor[/bold] is starting", is_styled=True)
@@ -71,10 +72,12 @@ def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "S
         migrate_database(ready)
     with steps.step("Demo tenants"):
         facts = _prepare_tenants(ready)
-    children = Children(ready, port)
+    children = Children(add_console(ready, facts["console"]), port)
     try:
         with steps.step("API and worker"):
             children.start(settings.base_url, stopping)
+        with steps.step("Sample user"):
+            _add_sample_bank(ready, facts["console"])
         _show_welcome(settings.base_url, facts, settings.data)
         children.watch(stopping)
     except StopRequested:
@@ -142,6 +145,7 @@ def _prepare_tenants(settings: Settings) -> dict[str, Any]:
     import asyncio
 
     from kontor.bootstrap import open_services
+    from kontor.cli.demo_console import ensure_console
     from kontor.cli.demo_tenants import ensure_demo_tenants
 
     path = settings.data / "demo.json"
@@ -152,7 +156,9 @@ def _prepare_tenants(settings: Settings) -> dict[str, Any]:
 
     async def ensure() -> dict[str, Any]:
         async with open_services(settings, "kontor demo") as services:
-            return await ensure_demo_tenants(services, settings.base_url, known)
+            tenants = await ensure_demo_tenants(services, settings.base_url, known)
+            remembered = known.get("console") if isinstance(known, dict) else None
+            return tenants | {"console": await ensure_console(services, settings.base_url, remembered)}
 
     facts = asyncio.run(ensure())
     unfinished = path.with_suffix(f".{secrets.token_hex(4)}")
@@ -162,11 +168,25 @@ def _prepare_tenants(settings: Settings) -> dict[str, Any]:
     return facts
 
 
+def _add_sample_bank(settings: Settings, console: dict[str, Any]) -> None:
+    import asyncio
+
+    from kontor.bootstrap import open_services
+    from kontor.cli.demo_console import add_sample_bank
+
+    async def add() -> None:
+        async with open_services(settings, "kontor demo") as services:
+            await add_sample_bank(services, console)
+
+    asyncio.run(add())
+
+
 def _show_welcome(base_url: str, facts: dict[str, Any], data: Path) -> None:
     tenant = facts["tenants"][0]
     client, user = tenant["userClient"], tenant["user"]
     bold, plain = ("[bold]", "[/bold]") if errors.is_terminal else ("", "")
     say(f"\n{bold}Kontor runs at {base_url}{plain}\n", is_styled=True)
+    say(f"  Console             {facts['console']['url']}")
     say(f"  API documentation   {base_url}/docs")
     say(f"  All logins          {data / 'demo.json'}\n")
     say("Get a token (paste this into another terminal):\n")

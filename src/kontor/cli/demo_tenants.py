@@ -64,11 +64,16 @@ async def _ensure_clients(services: Services, name: str) -> None:
     clients = {one.name for one in await administration.list_clients(name)}
     if "admin" not in clients:
         await administration.create_client(name, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES, "manages the tenant")
-    if "app" not in clients:
-        await administration.create_client(name, "app", ClientKind.USER, USER_SCOPES, "the tenant's application")
-    if not await administration.list_roles(name, "app"):
+    await ensure_user_client(services, name, "app", "the tenant's application")
+
+
+async def ensure_user_client(services: Services, tenant: str, name: str, description: str) -> None:
+    administration = services.tenant_administration
+    if name not in {one.name for one in await administration.list_clients(tenant)}:
+        await administration.create_client(tenant, name, ClientKind.USER, USER_SCOPES, description)
+    if not await administration.list_roles(tenant, name):
         role = new_role("customer", USER_SCOPES, is_default=True, description="what the application's users may do")
-        await administration.create_role(name, "app", role)
+        await administration.create_role(tenant, name, role)
 
 
 async def _renew_logins(services: Services, name: str, *, is_regulated: bool) -> dict[str, Any]:

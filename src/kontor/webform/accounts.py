@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from kontor.pages.formatting import format_amount, format_iban
 from kontor.pages.texts import Texts
 from kontor.storage.products import StoredProduct
-from kontor.webform.formatting import format_amount, format_iban
 
 
 def show_account(one: StoredProduct, texts: Texts) -> dict[str, Any]:

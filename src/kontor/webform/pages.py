@@ -9,6 +9,7 @@ from kontor.domain.login_formats import compile_format
 from kontor.domain.providers import LoginField, Provider
 from kontor.domain.redirects import Failure, FormStep, Look, UseCase
 from kontor.domain.sca_machine import MAX_WRONG_TANS, ScaState
+from kontor.pages.formatting import embed_picture, format_time, is_numeric
 from kontor.pages.texts import Texts
 from kontor.services.consents import DIALOGUE_LIFETIME
 from kontor.services.form_dialogues import MAX_WRONG_LOGINS, is_beginning
@@ -16,7 +17,6 @@ from kontor.services.redirects import FormView
 from kontor.webform.accounts import show_account
 from kontor.webform.authorisations import Authorisation, find_authorisation
 from kontor.webform.flicker import make_flicker_code, make_frames
-from kontor.webform.formatting import embed_picture, format_time, is_numeric
 from kontor.webform.payment_pages import (
     connecting_facts,
     credentials_facts,

@@ -9,9 +9,9 @@ from typing import Any
 
 from kontor.domain.orders import MAX_AMOUNT, MAX_NAME, MAX_PURPOSE, OrderError, check_iban, transliterate
 from kontor.domain.payments import Order
+from kontor.pages.formatting import format_amount
 from kontor.pages.texts import Texts
 from kontor.services.form_payments import Details
-from kontor.webform.formatting import format_amount
 
 FIELDS = ("recipient", "iban", "amount", "purpose", "date", "instant")
 NO_LIMIT = 100_000

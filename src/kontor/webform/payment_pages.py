@@ -7,11 +7,11 @@ from typing import Any
 from kontor.domain.payments import Order, PayeeMatch, Payment, PaymentKind, PaymentState
 from kontor.domain.redirects import FormStep
 from kontor.domain.sca_machine import ScaState
+from kontor.pages.formatting import format_amount, format_date, format_iban
 from kontor.pages.texts import Texts
 from kontor.services.payment_dialogues import PaymentView
 from kontor.services.redirects import FormView
 from kontor.webform.accounts import show_account
-from kontor.webform.formatting import format_amount, format_date, format_iban
 
 RETRY_AFTER = timedelta(seconds=45)  # a check that takes longer may have died with its process
 SHOWN_ORDERS = 5  # of a bulk; the others are folded up

@@ -11,8 +11,8 @@ from kontor.domain.redirects import FormSession, Look
 from kontor.domain.secrets import Secret
 from kontor.pages.assets import NO_STORE, Assets
 from kontor.pages.browser import make_token
+from kontor.pages.formatting import format_bank_code
 from kontor.pages.texts import Texts
-from kontor.webform.formatting import format_bank_code
 from kontor.webform.pages import Page, display_name
 from kontor.webform.texts import load_texts
 from kontor.webform.theme import make_theme

@@ -1,0 +1,74 @@
+"""A chart is data: the page's script draws it, and the same values stand in a table beside it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal
+
+import msgspec
+
+Value = Decimal | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A row of values, one for each label of its chart.
+
+    `colour` is a name that `console.css` gives a value as `--chart-<colour>`: `income`, `expense`, `balance`, `muted`,
+    or a category's system name in lower case. `low` and `high` draw an interval around the values.
+    """
+
+    name: str
+    values: Sequence[Value]
+    colour: str
+    kind: Literal["bar", "line"] | None = None
+    is_dashed: bool = False
+    stack: str | None = None
+    low: Sequence[Value] | None = None
+    high: Sequence[Value] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """`kind` is what a series is drawn as unless it says otherwise. Values are money in `currency`."""
+
+    name: str
+    caption: str
+    labels: Sequence[str]
+    series: Sequence[Series]
+    kind: Literal["bar", "line"] = "bar"
+    is_stacked: bool = False
+    is_stepped: bool = False
+    currency: str = "EUR"
+    label_heading: str = ""
+    is_table_short: bool = field(default=False)  # only the last rows are worth a table: a year of days, say
+
+    def for_script(self, language: str) -> str:
+        """What `charts.js` reads from the page."""
+        series = [
+            {
+                "name": one.name, "values": _numbers(one.values), "colour": one.colour, "kind": one.kind or self.kind,
+                "isDashed": one.is_dashed, "stack": one.stack,
+                "low": None if one.low is None else _numbers(one.low),
+                "high": None if one.high is None else _numbers(one.high),
+            }
+            for one in self.series
+        ]  # fmt: skip
+        facts: dict[str, Any] = {
+            "labels": list(self.labels), "series": series, "isStacked": self.is_stacked, "isStepped": self.is_stepped,
+            "currency": self.currency, "language": language, "caption": self.caption,
+        }  # fmt: skip
+        return msgspec.json.encode(facts).decode()
+
+    def rows(self) -> list[tuple[str, list[tuple[Value, Value, Value]]]]:
+        """For the table: each label with value, low and high of every series."""
+        rows = []
+        for at, label in enumerate(self.labels):
+            cells = [(one.values[at], one.low[at] if one.low else None, one.high[at] if one.high else None)
+                     for one in self.series]  # fmt: skip
+            rows.append((label, cells))
+        return rows
+
+
+def _numbers(values: Sequence[Value]) -> list[float | None]:
+    return [None if one is None else float(one) for one in values]

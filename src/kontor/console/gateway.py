@@ -1,0 +1,118 @@
+"""The console's only way to data: Kontor's own documented API, with the token of whoever is signed in.
+
+The API runs in the same process, so a call takes no way over the network; it is a whole request nevertheless, with
+every check. Each call is remembered, for the page shows what it was made of.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+import msgspec
+
+from kontor_client import Answer, AsyncKontor
+
+T = TypeVar("T")
+SHOWN_CHARACTERS = 6_000
+LARGEST_FORMATTED = 1024 * 1024
+_decoder = msgspec.json.Decoder(float_hook=Decimal)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call behind a page."""
+
+    method: str
+    path: str
+    status: int
+    milliseconds: float
+    size_bytes: int
+    excerpt: str
+    is_whole: bool
+    body: str | None = None
+
+    @property
+    def can_be_opened(self) -> bool:
+        return self.method == "GET" and self.status == 200
+
+    @property
+    def opened_at(self) -> str:
+        return f"/console/json?path={quote(self.path, safe='')}"
+
+    def write_curl(self, base_url: str) -> str:
+        lines = [f"curl -s '{base_url}{self.path}'", '-H "Authorization: Bearer $token"']
+        if self.method != "GET":
+            lines[0] = f"curl -s -X {self.method} '{base_url}{self.path}'"
+        if self.body is not None:
+            lines += ["-H 'Content-Type: application/json'", f"-d '{self.body}'"]
+        return " \\\n  ".join(lines)
+
+
+class Gateway:
+    def __init__(self, client: AsyncKontor) -> None:
+        self.client = client
+        self.calls: list[RecordedCall] = []
+
+    async def get(self, path: str, **params: Any) -> Any:
+        """The answer's JSON, with Decimal for numbers. Parameters that are None are left out."""
+        return _decode(await self.send("GET", path, params=params))
+
+    async def get_page(self, path: str, **params: Any) -> tuple[Any, str | None]:
+        """A page of a list, and the cursor of the next one."""
+        answer = await self.send("GET", path, params=params)
+        following = dict(parse_qsl(urlsplit(answer.next_url).query)).get("cursor") if answer.next_url else None
+        return _decode(answer), following
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """A call that is shown on the page. Refusals are raised as ApiError."""
+        given = {name: _write(value) for name, value in (params or {}).items() if value is not None}
+        started = time.perf_counter()
+        answer = await self.client.request(method, path, params=given, json=json, headers=headers)
+        spent = (time.perf_counter() - started) * 1000
+        shown = path + (f"?{urlencode(given)}" if given else "")
+        self.calls.append(_record(method, shown, answer, spent, json))
+        return answer
+
+
+async def together(*calls: Awaitable[Any]) -> list[Any]:
+    """Several calls at once, their answers in order."""
+    return list(await asyncio.gather(*calls))
+
+
+def segment(text: str) -> str:
+    """An id, as a part of a path."""
+    return quote(text, safe="")
+
+
+def _write(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _decode(answer: Answer) -> Any:
+    return _decoder.decode(answer.content) if answer.content else None
+
+
+def _record(method: str, path: str, answer: Answer, milliseconds: float, body: Any) -> RecordedCall:
+    content = answer.content
+    if len(content) <= LARGEST_FORMATTED:
+        with suppress(msgspec.MsgspecError):  # what is not JSON is shown as it is
+            content = msgspec.json.format(content, indent=2)
+    text = content[: 4 * SHOWN_CHARACTERS].decode(errors="replace")[:SHOWN_CHARACTERS]
+    is_whole = len(content) < SHOWN_CHARACTERS
+    sent = None if body is None else msgspec.json.encode(body).decode()
+    return RecordedCall(method, path, answer.status, milliseconds, len(answer.content), text, is_whole, sent)

@@ -1,0 +1,182 @@
+"""Drawing the console's pages."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from litestar.response.base import ASGIResponse
+
+from kontor.console.visits import BASE, View
+from kontor.pages import texts as page_texts
+from kontor.pages.assets import NO_STORE, Assets
+from kontor.pages.browser import AnyRequest
+from kontor.pages.formatting import BERLIN, format_amount, format_iban
+from kontor.pages.texts import Texts
+
+PACKAGE = "kontor.console"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = NO_STORE | {
+    "Content-Security-Policy": POLICY,
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=()",
+    "Vary": "Accept-Language, Cookie",
+}
+MONTHS = {
+    "de": ("Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."),
+    "en": ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+}
+
+
+def load_texts() -> dict[str, Texts]:
+    return page_texts.load_texts(PACKAGE)
+
+
+def choose_texts(request: AnyRequest) -> Texts:
+    return page_texts.choose_texts(request, PACKAGE)
+
+
+@cache
+def load_assets() -> Assets:
+    return Assets(PACKAGE, f"{BASE}/assets")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(PACKAGE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for name, function in FILTERS.items():
+        environment.filters[name] = function
+    return environment
+
+
+def draw(template: str, texts: Texts, facts: dict[str, Any], status: int = 200) -> ASGIResponse:
+    shared = {"t": texts, "languages": load_texts(), "base": BASE, "asset": load_assets().url}
+    body = _environment().get_template(f"{template}.html").render(shared | facts)
+    return ASGIResponse(body=body.encode(), status_code=status, media_type="text/html", headers=HEADERS)
+
+
+def see_other(url: str, cookies: Sequence[str] = ()) -> ASGIResponse:
+    response = ASGIResponse(status_code=303, headers=NO_STORE | {"Location": url}, media_type="text/plain")
+    for cookie in cookies:
+        response.headers.add("Set-Cookie", cookie)
+    return response
+
+
+def group_views(views: Sequence[View], *, is_operator: bool) -> dict[str, list[View]]:
+    """The navigation: views by group, in their order."""
+    groups: dict[str, list[View]] = {}
+    for one in views:
+        if one.group is not None and one.is_operator == is_operator:
+            groups.setdefault(one.group, []).append(one)
+    return groups
+
+
+# Filters: numbers and times as people read them, in the page's language
+
+
+def _language(context: Context) -> str:
+    texts: Texts = context["t"]
+    return texts.language
+
+
+@pass_context
+def money(context: Context, value: Any, currency: str | None = "EUR") -> str:
+    return "–" if value is None else format_amount(Decimal(str(value)), currency, _language(context))
+
+
+@pass_context
+def whole_money(context: Context, value: Any, currency: str | None = "EUR") -> str:
+    """Without cents, where they would only distract."""
+    if value is None:
+        return "–"
+    text = format_amount(Decimal(str(value)).quantize(Decimal(1)), currency, _language(context))
+    return text.replace(",00", "") if _language(context) == "de" else text.replace(".00", "")
+
+
+@pass_context
+def day(context: Context, value: Any) -> str:
+    """A date or a timestamp of the API as a day; `15.11.2026` or `15 Nov 2026`."""
+    found = read_day(value)
+    if found is None:
+        return "–"
+    if _language(context) == "de":
+        return found.strftime("%d.%m.%Y")
+    return f"{found.day} {MONTHS['en'][found.month - 1]} {found.year}"
+
+
+@pass_context
+def moment(context: Context, value: Any) -> str:
+    """A timestamp of the API as day and time in Berlin."""
+    if not isinstance(value, str | datetime):
+        return "–"
+    local = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(BERLIN)
+    return f"{day(context, local.date())}, {local:%H:%M}"
+
+
+@pass_context
+def month(context: Context, value: Any) -> str:
+    found = read_day(value)
+    return "–" if found is None else name_month(found, _language(context))
+
+
+@pass_context
+def number(context: Context, value: Any, digits: int = 0) -> str:
+    if value is None:
+        return "–"
+    text = f"{Decimal(str(value)):,.{digits}f}"
+    return text.translate(str.maketrans(",.", ".,")) if _language(context) == "de" else text
+
+
+@pass_context
+def percent(context: Context, value: Any, digits: int = 0) -> str:
+    """0.973 as `97 %`."""
+    if value is None:
+        return "–"
+    text = number(context, Decimal(str(value)) * 100, digits)
+    return f"{text} %" if _language(context) == "de" else f"{text}%"
+
+
+def name_month(value: date, language: str) -> str:
+    return f"{MONTHS[language][value.month - 1]} {value.year}"
+
+
+def read_day(value: Any) -> date | None:
+    if isinstance(value, datetime):
+        return value.astimezone(BERLIN).date()
+    if isinstance(value, date):
+        return value
+    if not isinstance(value, str):
+        return None
+    if len(value) == 7:
+        value += "-01"
+    if len(value) == 10:
+        return date.fromisoformat(value)
+    return datetime.fromisoformat(value).astimezone(BERLIN).date()
+
+
+def size(value: int) -> str:
+    return (
+        f"{value} B" if value < 1024 else f"{value / 1024:.1f} kB" if value < 1024**2 else f"{value / 1024**2:.1f} MB"
+    )
+
+
+def main_category(system_name: str | None) -> str:
+    """The class for its colour: `LIVING_GROCERIES` has that of `living`."""
+    return (system_name or "other").partition("_")[0].lower()
+
+
+FILTERS: dict[str, Any] = {
+    "money": money, "whole_money": whole_money, "day": day, "moment": moment, "month": month, "number": number,
+    "percent": percent, "size": size, "iban": format_iban, "main_category": main_category,
+}  # fmt: skip

@@ -1,0 +1,265 @@
+"""The console's routes. Whatever goes wrong, a person sees a page."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import msgspec
+import structlog
+from litestar.handlers import HTTPRouteHandler
+from litestar.response.base import ASGIResponse
+from litestar.types import ASGIApp
+
+from kontor.config import Settings
+from kontor.console.clients import read_clients, read_sample
+from kontor.console.gateway import Gateway
+from kontor.console.rendering import choose_texts, draw, group_views, load_assets, load_texts, see_other
+from kontor.console.sessions import Session, SessionCookies
+from kontor.console.signing_in import SigningIn
+from kontor.console.views import VIEWS
+from kontor.console.visits import BASE, Facts, GoTo, View, Visit, field_of
+from kontor.domain.secrets import Secret
+from kontor.pages.browser import (
+    AnyRequest,
+    BadRequestError,
+    ForgedError,
+    make_token,
+    read_form,
+    read_query,
+    refuse_forged,
+    write_language,
+)
+from kontor.services.clock import Clock
+from kontor_client import ApiError, AsyncKontor
+
+log = structlog.get_logger(__name__)
+
+FORGERY_STEP = "console"
+OPENED_PREFIXES = ("/customer/v2", "/providers/v2", "/tags/v1", "/ops/v1", "/ai/v1")
+Handler = Callable[[AnyRequest], Awaitable[ASGIResponse]]
+
+
+def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTPRouteHandler]:
+    console = Console(settings, get_api)
+    signing_in = console.signing_in
+    routes: list[tuple[str, str, Handler]] = [
+        ("GET", f"{BASE}/sign-in", signing_in.show_user_form),
+        ("POST", f"{BASE}/sign-in", signing_in.sign_in_user),
+        ("GET", f"{BASE}/ops/sign-in", signing_in.show_operator_form),
+        ("POST", f"{BASE}/ops/sign-in", signing_in.sign_in_operator),
+        ("POST", f"{BASE}/sign-out", console.sign_out),
+        ("POST", f"{BASE}/language", console.choose_language),
+        ("GET", f"{BASE}/json", console.open_json),
+        ("GET", f"{BASE}/assets/{{name:str}}", load_assets().serve),
+    ]
+    made = [_make_route(console, *one) for one in routes]
+    for view in VIEWS:
+        made.append(_make_route(console, "GET", view.url, console.make_show(view)))
+        if view.actions:
+            made.append(_make_route(console, "POST", view.url, console.make_act(view)))
+    return made
+
+
+def _make_route(console: "Console", method: str, path: str, handler: Handler) -> HTTPRouteHandler:
+    async def handle(request: AnyRequest) -> ASGIResponse:
+        scope: dict[str, Any] = request.scope  # type: ignore[assignment]
+        scope["kontor.operation"] = f"console {path.removeprefix(BASE) or '/'}"
+        try:
+            return await handler(request)
+        except BadRequestError:
+            return console.draw_problem(request, "bad_request", 400)
+        except ForgedError:
+            return console.draw_problem(request, "forged", 403)
+        except Exception:
+            log.exception("console.failed", path=path)
+            return console.draw_problem(request, "defect", 500)
+
+    return HTTPRouteHandler(path, http_method=method, name=f"console {method} {path}", status_code=200)(handle)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What is around every page of somebody who is signed in."""
+
+    view: View
+    session: Session
+    groups: dict[str, list[View]]
+    token: str
+    notice: str | None
+
+
+class Console:
+    def __init__(self, settings: Settings, get_api: Callable[[], ASGIApp]) -> None:
+        self._settings = settings
+        self._get_api = get_api
+        self._clock = Clock(settings.today, settings.clock)
+        self._is_https = settings.base_url.startswith("https://")
+        self._cookies = SessionCookies(is_https=self._is_https)
+        self.signing_in = SigningIn(
+            settings, self._cookies, self._connect,
+            read_clients(settings.console_clients), read_sample(settings.console_sample),
+        )  # fmt: skip
+
+    # Pages
+
+    def make_show(self, view: View) -> Handler:
+        async def show(request: AnyRequest) -> ASGIResponse:
+            session = self._cookies.read(request, is_operator=view.is_operator)
+            if session is None:
+                return self._ask_to_sign_in(request, view)
+            query = read_query(request)
+            async with self._connect(request, session.token) as client:
+                visit = self._visit(request, session, Gateway(client), query)
+                try:
+                    facts = await view.show(visit)
+                except GoTo as following:
+                    return _follow(following)
+                except ApiError as error:
+                    return self._draw_refusal(visit, view, error)
+                return self._draw(visit, view, facts)
+
+        return show
+
+    def make_act(self, view: View) -> Handler:
+        async def act(request: AnyRequest) -> ASGIResponse:
+            session = self._cookies.read(request, is_operator=view.is_operator)
+            if session is None:
+                return self._ask_to_sign_in(request, view)
+            form = await read_form(request)
+            self._refuse_forged(request, session, field_of(form, "token"))
+            action = view.actions.get(field_of(form, "action"))
+            if action is None:
+                raise BadRequestError
+            async with self._connect(request, session.token) as client:
+                visit = self._visit(request, session, Gateway(client), read_query(request))
+                try:
+                    facts = await action(visit, form)
+                except GoTo as following:
+                    return _follow(following)
+                except ApiError as error:
+                    return self._draw_refusal(visit, view, error)
+                if facts is None:
+                    return see_other(str(request.url.path))
+                return self._draw(visit, view, facts, status=422)
+
+        return act
+
+    def _visit(self, request: AnyRequest, session: Session, api: Gateway, query: dict[str, str]) -> Visit:
+        scope: dict[str, Any] = request.scope  # type: ignore[assignment]
+        scope["kontor.tenant"] = session.tenant
+        texts = choose_texts(request)
+        return Visit(request, api, session, texts, query, self._settings.base_url, self._clock.today())
+
+    def _draw(self, visit: Visit, view: View, facts: Facts, status: int = 200) -> ASGIResponse:
+        shared = self._frame(visit, view) | {"calls": visit.api.calls, "base_url": self._settings.base_url}
+        return draw(view.name, visit.texts, shared | facts, status)
+
+    def _frame(self, visit: Visit, view: View) -> Facts:
+        notice = visit.query.get("notice")
+        key = f"notices.{notice}"
+        return {
+            "view": view,
+            "session": visit.session,
+            "groups": group_views(VIEWS, is_operator=view.is_operator),
+            "token": self._make_token(visit.session),
+            "notice": visit.texts(key) if notice and key in visit.texts.texts else None,
+            "today": visit.today,
+            "here": visit.request.url.path,
+        }
+
+    def _draw_refusal(self, visit: Visit, view: View, error: ApiError) -> ASGIResponse:
+        """What the API refused, in words. A token that is no longer valid ends the session."""
+        if error.status == 401 or (error.status == 403 and "token is invalid" in error.text):
+            response = self._ask_to_sign_in(visit.request, view, notice="expired")
+            response.headers.add("Set-Cookie", self._cookies.forget(is_operator=view.is_operator))
+            return response
+        facts = self._frame(visit, view) | {"error": error, "calls": visit.api.calls}
+        return draw("refusal", visit.texts, facts | {"base_url": self._settings.base_url}, error.status)
+
+    def draw_problem(self, request: AnyRequest, kind: str, status: int) -> ASGIResponse:
+        return draw("problem", choose_texts(request), {"kind": kind}, status)
+
+    # Deeds that belong to no page
+
+    async def sign_out(self, request: AnyRequest) -> ASGIResponse:
+        form = await read_form(request)
+        is_operator = field_of(form, "role") == "operator"
+        session = self._cookies.read(request, is_operator=is_operator)
+        if session is not None:
+            self._refuse_forged(request, session, field_of(form, "token"))
+            await self.signing_in.revoke(request, session)
+        where = f"{BASE}/ops/sign-in" if is_operator else f"{BASE}/sign-in"
+        return see_other(where, [self._cookies.forget(is_operator=is_operator)])
+
+    async def choose_language(self, request: AnyRequest) -> ASGIResponse:
+        """It changes nothing but what this browser shows, so no token is asked for."""
+        form = await read_form(request)
+        language, back = field_of(form, "language"), field_of(form, "back", BASE)
+        if language not in load_texts() or not back.startswith(BASE) or back.startswith("//"):
+            raise BadRequestError
+        return see_other(back, [write_language(language, is_https=self._is_https)])
+
+    async def open_json(self, request: AnyRequest) -> ASGIResponse:
+        """The whole answer to a reading call, as the page's own panel shows only its beginning."""
+        path = read_query(request).get("path", "")
+        if not path.startswith(OPENED_PREFIXES):
+            raise BadRequestError
+        session = self._cookies.read(request, is_operator=path.startswith("/ops/"))
+        if session is None:
+            return see_other(f"{BASE}/sign-in")
+        async with self._connect(request, session.token) as client:
+            try:
+                answer = await client.request("GET", path)
+            except ApiError as error:
+                return self.draw_problem(request, "bad_request", error.status)
+        body = msgspec.json.format(answer.content, indent=2) if answer.content else b"null"
+        headers = {"Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'; sandbox"}
+        return ASGIResponse(body=body, media_type="application/json", headers=headers)
+
+    # Parts
+
+    def _connect(self, request: AnyRequest, token: str | None) -> AsyncKontor:
+        """A client of the API in this process, that counts as the browser: failed logins are counted by address."""
+        address = request.client
+        transport = httpx.ASGITransport(
+            app=self._get_api(),  # type: ignore[arg-type]
+            raise_app_exceptions=False,
+            client=("127.0.0.1", 0) if address is None else (address.host, address.port),
+        )
+        return AsyncKontor(self._settings.base_url, token, transport=ForwardingTransport(transport, request), retries=0)
+
+    def _ask_to_sign_in(self, request: AnyRequest, view: View, notice: str | None = None) -> ASGIResponse:
+        where = f"{BASE}/ops/sign-in" if view.is_operator else f"{BASE}/sign-in"
+        here = request.url.path
+        query = f"?next={quote(here, safe='')}" if here != BASE else ""
+        if notice is not None:
+            query += f"{'&' if query else '?'}notice={notice}"
+        return see_other(where + query)
+
+    def _make_token(self, session: Session) -> str:
+        return make_token(Secret(session.token), FORGERY_STEP)
+
+    def _refuse_forged(self, request: AnyRequest, session: Session, token: str) -> None:
+        refuse_forged(request, Secret(session.token), token, FORGERY_STEP, self._settings.base_url)
+
+
+class ForwardingTransport(httpx.AsyncBaseTransport):
+    """Passes on what a proxy in front of us said about the browser, which the API judges for itself."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, request: AnyRequest) -> None:
+        self._inner = inner
+        self._forwarded = request.headers.get("x-forwarded-for")
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self._forwarded is not None:
+            request.headers["X-Forwarded-For"] = self._forwarded
+        return await self._inner.handle_async_request(request)
+
+
+def _follow(following: GoTo) -> ASGIResponse:
+    url = following.url
+    if following.notice is not None:
+        url += f"{'&' if '?' in url else '?'}notice={following.notice}"
+    return see_other(url)

@@ -1,0 +1,57 @@
+"""Who is signed in. The bearer token is the session: it lives in a cookie that no script can read, and nowhere else."""
+
+import base64
+import binascii
+from enum import StrEnum
+
+import msgspec
+
+from kontor.domain.secrets import Secret
+from kontor.pages.browser import AnyRequest, Cookies
+
+
+class Role(StrEnum):
+    USER = "user"
+    OPERATOR = "operator"
+    ADMIN = "admin"  # a tenant's admin client
+
+
+class Session(msgspec.Struct, frozen=True):
+    """What is said beside the token only decides what is drawn: what may be seen, the API decides by the token."""
+
+    token: str
+    role: Role
+    name: str
+    tenant: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Session({self.role}, {self.tenant}, {self.name})"
+
+    __str__ = __repr__
+
+
+class SessionCookies:
+    """A user's session and an operator's stand beside each other: whoever runs a service also looks at it."""
+
+    def __init__(self, *, is_https: bool) -> None:
+        self._user = Cookies("kontor-console", is_https)
+        self._operator = Cookies("kontor-operator", is_https)
+
+    def read(self, request: AnyRequest, *, is_operator: bool) -> Session | None:
+        cookie = self._choose(is_operator).read(request)
+        if cookie is None:
+            return None
+        try:
+            return msgspec.json.decode(base64.urlsafe_b64decode(cookie.reveal()), type=Session)
+        except (binascii.Error, ValueError, msgspec.MsgspecError):
+            return None
+
+    def write(self, session: Session) -> str:
+        value = base64.urlsafe_b64encode(msgspec.json.encode(session)).decode()
+        return self._choose(session.role is not Role.USER).write(Secret(value))
+
+    def forget(self, *, is_operator: bool) -> str:
+        return self._choose(is_operator).forget()
+
+    def _choose(self, is_operator: bool) -> Cookies:
+        return self._operator if is_operator else self._user

@@ -1,0 +1,156 @@
+"""Signing in: the console asks the token endpoint as any client would, and keeps nothing but the token."""
+
+from collections.abc import Callable, Mapping
+
+from litestar.response.base import ASGIResponse
+
+from kontor.config import Settings
+from kontor.console.clients import ConsoleClient, Sample
+from kontor.console.rendering import choose_texts, draw, see_other
+from kontor.console.sessions import Role, Session, SessionCookies
+from kontor.console.visits import BASE, Form, field_of
+from kontor.pages.browser import AnyRequest, ForgedError, origin_of, read_form, read_query
+from kontor_client import ApiError, AsyncKontor
+from kontor_client.sessions import Login, client_login, user_login
+
+OPERATOR_HOME = f"{BASE}/ops"
+Connect = Callable[[AnyRequest, str | None], AsyncKontor]
+
+
+class SigningIn:
+    def __init__(
+        self,
+        settings: Settings,
+        cookies: SessionCookies,
+        connect: Connect,
+        clients: Mapping[str, ConsoleClient],
+        sample: Sample | None,
+    ) -> None:
+        self._settings = settings
+        self._cookies = cookies
+        self._connect = connect
+        self._clients = clients
+        self._sample = sample if sample is not None and sample.tenant in clients else None
+
+    # Users
+
+    async def show_user_form(self, request: AnyRequest) -> ASGIResponse:
+        query = read_query(request)
+        return self._draw_user_form(request, query.get("next", ""), notice=query.get("notice"))
+
+    async def sign_in_user(self, request: AnyRequest) -> ASGIResponse:
+        form = await self._read_own_form(request)
+        following = field_of(form, "next")
+        if field_of(form, "action") == "sample" and self._sample is not None:
+            tenant, username, password = self._sample.tenant, self._sample.username, self._sample.password.reveal()
+        else:
+            tenant, username = field_of(form, "tenant"), field_of(form, "username").strip()
+            password = field_of(form, "password")
+        client = self._clients.get(tenant)
+        if client is None or not username or not password:
+            return self._draw_user_form(request, following, problem="incomplete", tenant=tenant, username=username)
+        login = user_login(client.username, client.secret.reveal(), username, password)
+        try:
+            token = await self._get_token(request, login)
+        except ApiError as error:
+            problem = name_problem(error)
+            return self._draw_user_form(request, following, problem=problem, tenant=tenant, username=username)
+        session = Session(token, Role.USER, username, tenant)
+        return see_other(_safe_next(following, BASE), [self._cookies.write(session)])
+
+    def _draw_user_form(
+        self,
+        request: AnyRequest,
+        following: str,
+        *,
+        problem: str | None = None,
+        notice: str | None = None,
+        tenant: str = "",
+        username: str = "",
+    ) -> ASGIResponse:
+        facts = {
+            "tenants": list(self._clients), "sample": self._sample, "next": following, "problem": problem,
+            "notice": notice if notice == "expired" else None, "tenant": tenant, "username": username,
+            "here": f"{BASE}/sign-in",
+        }  # fmt: skip
+        return draw("sign_in", choose_texts(request), facts, 200 if problem is None else 422)
+
+    # Operators
+
+    async def show_operator_form(self, request: AnyRequest) -> ASGIResponse:
+        query = read_query(request)
+        return self._draw_operator_form(request, query.get("next", ""), notice=query.get("notice"))
+
+    async def sign_in_operator(self, request: AnyRequest) -> ASGIResponse:
+        """With an operator's token, or as a tenant's admin client."""
+        form = await self._read_own_form(request)
+        following = field_of(form, "next")
+        try:
+            if field_of(form, "action") == "client":
+                client = field_of(form, "client").strip()
+                token = await self._get_token(request, client_login(client, field_of(form, "secret")))
+                session = Session(token, Role.ADMIN, client, client.partition("/")[0])
+            else:
+                token = field_of(form, "operator_token").strip()
+                if not token.isascii() or not token.isprintable():
+                    return self._draw_operator_form(request, following, problem="wrong")
+                session = Session(token, Role.OPERATOR, "operator")
+            async with self._connect(request, session.token) as api:
+                await api.request("GET", "/ops/v1/tenants", params={"limit": 1})
+        except ApiError as error:
+            return self._draw_operator_form(request, following, problem=name_problem(error))
+        return see_other(_safe_next(following, OPERATOR_HOME), [self._cookies.write(session)])
+
+    def _draw_operator_form(
+        self, request: AnyRequest, following: str, *, problem: str | None = None, notice: str | None = None
+    ) -> ASGIResponse:
+        facts = {
+            "next": following, "problem": problem, "notice": notice if notice == "expired" else None,
+            "here": f"{BASE}/ops/sign-in",
+        }  # fmt: skip
+        return draw("operator_sign_in", choose_texts(request), facts, 200 if problem is None else 422)
+
+    # Both
+
+    async def revoke(self, request: AnyRequest, session: Session) -> None:
+        """A user's token ends with the session. An operator's was made on the command line, and ends there."""
+        client = self._clients.get(session.tenant or "")
+        if session.role is not Role.USER or client is None:
+            return
+        async with self._connect(request, None) as api:
+            login = client_login(client.username, client.secret.reveal()).call
+            await api.request(
+                "POST",
+                "/auth/oauth2/revoke",
+                content=f"token={session.token}".encode(),
+                headers=login.headers,
+            )
+
+    async def _get_token(self, request: AnyRequest, login: Login) -> str:
+        async with self._connect(request, None) as api:
+            answer = await api.request("POST", login.call.path, content=login.call.content, headers=login.call.headers)
+        return str(answer.json()["access_token"])
+
+    async def _read_own_form(self, request: AnyRequest) -> Form:
+        """Before anybody is signed in there is no cookie to bind a token to: the browser says where it comes from."""
+        site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+        if site not in (None, "same-origin", "none") or origin not in (
+            None,
+            "null",
+            origin_of(self._settings.base_url),
+        ):
+            raise ForgedError
+        return await read_form(request)
+
+
+def name_problem(error: ApiError) -> str:
+    if error.status in (401, 403):
+        return "wrong"
+    return "locked" if error.status == 429 else "failed"
+
+
+def _safe_next(following: str, otherwise: str) -> str:
+    """Only ever a page of the console."""
+    if following.startswith(f"{BASE}/") and "//" not in following and "\\" not in following:
+        return following
+    return otherwise

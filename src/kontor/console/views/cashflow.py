@@ -1,0 +1,5 @@
+"""To be written."""
+
+from kontor.console.visits import View
+
+VIEWS: list[View] = []

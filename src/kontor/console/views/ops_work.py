@@ -1,0 +1,99 @@
+"""For operators: what runs, what failed, and what was told to whom."""
+
+from kontor.console.gateway import segment, together
+from kontor.console.sessions import Role
+from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+
+PAGE_ROWS = 50
+REFRESH_STATES = ("late", "due", "running", "failing", "paused")
+DELIVERY_STATES = ("", "PENDING", "DELIVERED", "DISCARDED")
+
+
+async def show_refreshes(visit: Visit) -> Facts:
+    state = visit.choose("state", REFRESH_STATES)
+    summary, (refreshes, following) = await together(
+        visit.api.get("/ops/v1/refreshes/summary"),
+        visit.api.get_page("/ops/v1/refreshes", state=state, limit=PAGE_ROWS, cursor=visit.query.get("cursor")),
+    )
+    return {
+        "summary": summary, "refreshes": refreshes, "cursor": following, "state": state, "states": REFRESH_STATES,
+        "keep": {"state": state},
+    }  # fmt: skip
+
+
+async def show_providers(visit: Visit) -> Facts:
+    return {"providers": await visit.api.get("/ops/v1/providers")}
+
+
+async def show_webhooks(visit: Visit) -> Facts:
+    webhooks, following = await visit.api.get_page(
+        "/ops/v1/webhooks", limit=PAGE_ROWS, cursor=visit.query.get("cursor")
+    )
+    return {"webhooks": webhooks, "cursor": following}
+
+
+async def show_webhook(visit: Visit) -> Facts:
+    """A webhook's deliveries, the newest first."""
+    webhook_id = visit.path("webhook")
+    state = visit.choose("state", DELIVERY_STATES)
+    deliveries, following = await visit.api.get_page(
+        f"/ops/v1/webhooks/{segment(webhook_id)}/deliveries",
+        state=state or None,
+        limit=PAGE_ROWS,
+        cursor=visit.query.get("cursor"),
+    )
+    return {
+        "webhook_id": webhook_id, "deliveries": deliveries, "cursor": following, "state": state,
+        "states": DELIVERY_STATES, "keep": {"state": state} if state else {},
+    }  # fmt: skip
+
+
+async def replay_delivery(visit: Visit, form: Form) -> None:
+    webhook_id = visit.path("webhook")
+    serial = segment(field_of(form, "serial"))
+    await visit.api.send("POST", f"/ops/v1/webhooks/{segment(webhook_id)}/deliveries/{serial}/replay")
+    raise GoTo(f"{BASE}/ops/webhooks/{segment(webhook_id)}", notice="replayed")
+
+
+async def show_jobs(visit: Visit) -> Facts:
+    if visit.session.role is not Role.OPERATOR:  # jobs belong to no tenant
+        return {"jobs": None, "held": [], "workers": []}
+    jobs, held, workers = await together(
+        visit.api.get("/ops/v1/jobs"),
+        visit.api.get("/ops/v1/jobs/held", limit=PAGE_ROWS),
+        visit.api.get("/ops/v1/workers"),
+    )
+    return {"jobs": jobs, "held": held, "workers": workers}
+
+
+async def show_audit(visit: Visit) -> Facts:
+    """The trail of a tenant, or of the service itself; the chain is verified when asked for."""
+    tenant = visit.query.get("tenant") or None
+    wants_proof = visit.query.get("verify") == "yes"
+    tenants, (entries, following) = await together(
+        visit.api.get("/ops/v1/tenants", limit=1000),
+        visit.api.get_page("/ops/v1/audit", tenant=tenant, limit=PAGE_ROWS, cursor=visit.query.get("cursor")),
+    )
+    proof = await visit.api.get("/ops/v1/audit/verification", tenant=tenant) if wants_proof else None
+    return {
+        "entries": entries, "cursor": following, "tenant": tenant, "proof": proof,
+        "tenants": [one["name"] for one in tenants], "keep": {"tenant": tenant} if tenant else {},
+        "is_operator": visit.session.role is Role.OPERATOR,
+    }  # fmt: skip
+
+
+VIEWS = [
+    View("ops_refreshes", "/ops/refreshes", show_refreshes, group="work", is_operator=True),
+    View("ops_providers", "/ops/providers", show_providers, group="work", is_operator=True),
+    View("ops_webhooks", "/ops/webhooks", show_webhooks, group="work", is_operator=True),
+    View(
+        "ops_webhook",
+        "/ops/webhooks/{webhook:str}",
+        show_webhook,
+        parent="ops_webhooks",
+        actions={"replay": replay_delivery},
+        is_operator=True,
+    ),
+    View("ops_jobs", "/ops/jobs", show_jobs, group="work", is_operator=True),
+    View("ops_audit", "/ops/audit", show_audit, group="work", is_operator=True),
+]

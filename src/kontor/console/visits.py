@@ -1,0 +1,80 @@
+"""A visit: one request for one page, with all that a view needs to answer it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from kontor.console.gateway import Gateway
+from kontor.console.sessions import Session
+from kontor.pages.browser import AnyRequest, BadRequestError
+from kontor.pages.texts import Texts
+
+BASE = "/console"
+Facts = dict[str, Any]
+
+
+class GoTo(Exception):  # noqa: N818 (not an error)
+    """The browser shall go on to another page; `notice` is the key of a text shown there once."""
+
+    def __init__(self, url: str, notice: str | None = None) -> None:
+        super().__init__(url)
+        self.url = url
+        self.notice = notice
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    request: AnyRequest
+    api: Gateway
+    session: Session
+    texts: Texts
+    query: Mapping[str, str]
+    base_url: str
+    today: date
+
+    @property
+    def language(self) -> str:
+        return self.texts.language
+
+    def path(self, name: str) -> str:
+        """A part of the address, decoded."""
+        return str(self.request.path_params[name])
+
+    def choose(self, name: str, allowed: tuple[str, ...]) -> str:
+        """A query parameter out of a few; the first one is the default."""
+        value = self.query.get(name) or allowed[0]
+        if value not in allowed:
+            raise BadRequestError
+        return value
+
+
+Form = Mapping[str, list[str]]
+Show = Callable[[Visit], Awaitable[Facts]]
+Act = Callable[[Visit, Form], Awaitable[Facts | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A page of the console.
+
+    `name` names its template and its texts (`<name>.title`); `path` is below /console. A view without `group` is not
+    in the navigation, and `parent` is marked there instead. A form on the page posts to the page's own address with a
+    field `action`, which chooses one of `actions`; an action ends with GoTo, or returns facts to draw the page again.
+    """
+
+    name: str
+    path: str
+    show: Show
+    group: str | None = None
+    parent: str | None = None
+    actions: Mapping[str, Act] = field(default_factory=dict)
+    is_operator: bool = False
+
+    @property
+    def url(self) -> str:
+        return BASE + self.path
+
+
+def field_of(form: Form, name: str, default: str = "") -> str:
+    return form.get(name, [default])[0]

@@ -1,0 +1,84 @@
+"""What all pages of the console share: signing in and out, navigation, languages, the calls behind a page."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from banking import new_customer
+from console_site import password_of, sign_in
+
+
+def _violations(page):
+    found = Axe().run(page)
+    return [(one["id"], [node["html"] for node in one["nodes"]]) for one in found.response["violations"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/sign-in", "/ops/sign-in"])
+def test_the_first_pages_are_accessible(new_console_context, console_site, path, scheme):
+    page = new_console_context(color_scheme=scheme).new_page()
+    page.goto(console_site.url + path)
+    assert _violations(page) == []
+
+
+def test_a_stranger_is_asked_to_sign_in_and_then_sees_the_page_that_was_asked_for(new_console_context, console_site):
+    page = new_console_context().new_page()
+    page.goto(f"{console_site.url}/contracts")
+    assert page.url.endswith("/console/sign-in?next=%2Fconsole%2Fcontracts")
+    customer = console_site.rich
+    page.select_option("#tenant", customer.tenant.name)
+    page.fill("#username", customer.username)
+    page.fill("#password", "wrong")
+    page.click("#sign-in")
+    assert "stimmt nicht" in page.locator("#problem").inner_text()
+    page.fill("#password", password_of(customer))
+    page.click("#sign-in")
+    page.wait_for_url(f"{console_site.url}/contracts")
+
+
+def test_signing_out_revokes_the_token_and_forgets_the_session(new_console_context, console_site):
+    customer = new_customer(console_site.regulated)
+    context = new_console_context()
+    page = context.new_page()
+    sign_in(page, console_site, customer)
+    cookie = next(one for one in context.cookies() if one["name"] == "kontor-console")
+    assert cookie["httpOnly"]
+    page.click("#sign-out")
+    page.wait_for_url("**/console/sign-in")
+    assert [one["name"] for one in context.cookies() if one["name"] == "kontor-console"] == []
+    context.add_cookies([cookie])  # somebody kept it
+    page.goto(console_site.url)
+    assert "abgelaufen" in page.locator("[role=status]").inner_text()
+
+
+def test_the_language_is_switched_and_remembered(open_console):
+    page = open_console()
+    assert page.locator("h1").inner_text() == "Übersicht"
+    page.click("#language-en")
+    assert page.locator("h1").inner_text() == "Overview"
+    page.reload()
+    assert page.locator("html").get_attribute("lang") == "en"
+
+
+def test_every_page_shows_the_calls_it_was_made_of(open_console, console_site):
+    page = open_console()
+    page.click("#calls > summary")
+    calls = page.locator(".call > summary").all_inner_texts()
+    assert any("GET /customer/v2/bankzugaenge" in one for one in calls)
+    page.locator(".call > summary").first.click()
+    assert console_site.address in page.locator(".call pre").first.inner_text()
+    with page.context.expect_page() as opened:
+        page.locator(".call a").first.click()
+    assert opened.value.evaluate("JSON.parse(document.body.innerText) !== null")
+
+
+def test_the_menu_opens_on_a_phone(open_console):
+    page = open_console(is_phone=True)
+    assert not page.locator("#menu").is_visible()
+    page.click("#menu-button")
+    assert page.locator("#menu").is_visible()
+
+
+def test_an_operator_and_a_user_have_sessions_of_their_own(open_console, console_site):
+    page = open_console("/ops", is_operator=True)
+    page.goto(console_site.url)
+    assert page.url.endswith("/console/sign-in")
