@@ -67,7 +67,7 @@ def start_kontor(settings: Settings, arguments: list[str], log: Path) -> subproc
         )
 
 
-def wait_until_ready(base_url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = 30) -> None:
+def wait_until_ready(base_url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = 90) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         assert process.poll() is None, log.read_text()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from kontor.cli.demo_tenants import TENANTS, ensure_user_client
+from kontor.cli.demo_tenants import CONSOLE_CLIENT, TENANTS, ensure_clients
 from kontor.config import Settings
 from kontor.domain.secrets import Secret
 from kontor.services.accesses import AccessRequest
@@ -14,7 +14,8 @@ from kontor.services.bundle import Services
 from kontor.services.tokens import ClientLogin, TokenRequest
 from kontor.services.users import NewUser
 
-CLIENT = "console"
+OPERATOR = "demo"
+OPERATOR_DAYS = 365
 SAMPLE_TENANT = "demo-redirect"  # its users add banks through the web form, which is worth seeing
 SAMPLE_USERNAME = "erika"
 SAMPLE_PERSON = "hauskauf"
@@ -25,14 +26,27 @@ DEMO_BANK = UUID(int=0)
 async def ensure_console(services: Services, base_url: str, known: Any) -> dict[str, Any]:
     """Create what is missing. What an earlier `demo.json` knew is kept as long as it is whole."""
     url = f"{base_url}/console"
-    if isinstance(known, dict) and set(known) == {"url", "clients", "sample"}:
+    if isinstance(known, dict) and set(known) == {"url", "clients", "sample", "operatorToken"}:
         return known | {"url": url}
     clients = {}
     for tenant in TENANTS:
-        await ensure_user_client(services, tenant, CLIENT, "Kontor's console")
-        secret = await services.tenant_administration.renew_client_secret(tenant, CLIENT)
-        clients[f"{tenant}/{CLIENT}"] = secret
-    return {"url": url, "clients": clients, "sample": await _create_sample(services)}
+        await ensure_clients(services, tenant)  # an older demo has none for the console
+        secret = await services.tenant_administration.renew_client_secret(tenant, CONSOLE_CLIENT)
+        clients[f"{tenant}/{CONSOLE_CLIENT}"] = secret
+    return {
+        "url": url,
+        "clients": clients,
+        "sample": await _create_sample(services),
+        "operatorToken": await _create_operator(services),
+    }
+
+
+async def _create_operator(services: Services) -> str:
+    """For the pages under /console/ops. One whose token was lost with demo.json is replaced."""
+    if OPERATOR in {one.name for one in await services.operators.list_operators()}:
+        await services.operators.delete_operator(OPERATOR)
+    _, token = await services.operators.create_operator(OPERATOR, OPERATOR_DAYS)
+    return token.reveal()
 
 
 async def _create_sample(services: Services) -> dict[str, str]:
@@ -48,7 +62,7 @@ async def _create_sample(services: Services) -> dict[str, str]:
 async def add_sample_bank(services: Services, facts: dict[str, Any]) -> None:
     """The sample user's access. A worker must run: this waits until the bank has named its accounts."""
     sample = facts["sample"]
-    client = f"{SAMPLE_TENANT}/{CLIENT}"
+    client = f"{SAMPLE_TENANT}/{CONSOLE_CLIENT}"
     login = ClientLogin(client, Secret(facts["clients"][client]), "127.0.0.1")
     request = TokenRequest("password", None, sample["username"], Secret(sample["password"]))
     principal = await services.tokens.authenticate((await services.tokens.issue_token(login, request)).token.reveal())

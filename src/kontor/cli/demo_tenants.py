@@ -20,6 +20,7 @@ CALLBACK_BASES = {
 DISPLAY_NAME = "Demo-App"
 FRAME_ORIGINS = tuple(f"http://{host}:{port}" for host in ("127.0.0.1", "localhost") for port in (3000, 8000, 9000))
 USERNAME = "demo"
+CONSOLE_CLIENT = "console"
 KEYS = {"name", "regulated", "adminClient", "userClient", "user", "apiKey", "callbackBases"}
 
 
@@ -34,7 +35,7 @@ async def ensure_demo_tenants(services: Services, base_url: str, known: Any) -> 
             continue
         if name not in existing:
             await _create_tenant(services, name, is_regulated=is_regulated)
-        await _ensure_clients(services, name)
+        await ensure_clients(services, name)
         shown.append(await _renew_logins(services, name, is_regulated=is_regulated))
     return {"baseUrl": base_url, "tenants": shown}
 
@@ -58,16 +59,18 @@ async def _create_tenant(services: Services, name: str, *, is_regulated: bool) -
     await services.tenant_administration.change_look(name, look)
 
 
-async def _ensure_clients(services: Services, name: str) -> None:
+async def ensure_clients(services: Services, name: str) -> None:
     """Each by itself: an earlier start may have been killed between any two of them."""
     administration = services.tenant_administration
     clients = {one.name for one in await administration.list_clients(name)}
     if "admin" not in clients:
         await administration.create_client(name, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES, "manages the tenant")
-    await ensure_user_client(services, name, "app", "the tenant's application")
+    # Before there are users: a role is given to those who are created later.
+    await _ensure_user_client(services, name, "app", "the tenant's application")
+    await _ensure_user_client(services, name, CONSOLE_CLIENT, "Kontor's console")
 
 
-async def ensure_user_client(services: Services, tenant: str, name: str, description: str) -> None:
+async def _ensure_user_client(services: Services, tenant: str, name: str, description: str) -> None:
     administration = services.tenant_administration
     if name not in {one.name for one in await administration.list_clients(tenant)}:
         await administration.create_client(tenant, name, ClientKind.USER, USER_SCOPES, description)

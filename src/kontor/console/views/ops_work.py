@@ -5,6 +5,7 @@ from kontor.console.sessions import Role
 from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
 
 PAGE_ROWS = 50
+MOST_ROWS = 500  # as many as the API gives in one page
 REFRESH_STATES = ("late", "due", "running", "failing", "paused")
 DELIVERY_STATES = ("", "PENDING", "DELIVERED", "DISCARDED")
 
@@ -71,7 +72,7 @@ async def show_audit(visit: Visit) -> Facts:
     tenant = visit.query.get("tenant") or None
     wants_proof = visit.query.get("verify") == "yes"
     tenants, (entries, following) = await together(
-        visit.api.get("/ops/v1/tenants", limit=1000),
+        visit.api.get("/ops/v1/tenants", limit=MOST_ROWS),
         visit.api.get_page("/ops/v1/audit", tenant=tenant, limit=PAGE_ROWS, cursor=visit.query.get("cursor")),
     )
     proof = await visit.api.get("/ops/v1/audit/verification", tenant=tenant) if wants_proof else None

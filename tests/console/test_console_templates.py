@@ -1,0 +1,41 @@
+"""Rules that every template and script of the console keeps."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import kontor.console
+from kontor.console.rendering import load_assets
+
+ROOM = Path(kontor.console.__file__).parent
+TEMPLATES = sorted((ROOM / "templates").glob("*.html"))
+SCRIPTS = [name for name in load_assets().names() if name.endswith(".js") and name != "chart.js"]
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda one: one.name)
+def test_templates_have_nothing_inline_nothing_unescaped_and_nothing_from_elsewhere(template):
+    text = template.read_text(encoding="utf-8")
+    assert not re.search(r"\|\s*safe\b|autoescape|Markup", text)
+    assert not re.search(r"\sstyle=|<style|\son[a-z]+=\"|javascript:", text)
+    assert not re.search(r"<script(?![^>]*(\ssrc=|application/json))", text)
+    assert not re.search(r"(src|href|action)=\"https?:", text)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts_are_small_and_make_no_markup_from_texts(name):
+    content = load_assets().read(name)
+    assert len(content) < 15_000
+    assert not re.search(
+        rb"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|https?://", content
+    )
+
+
+def test_the_room_knows_nothing_but_the_api():
+    """The console has no way to data of its own. `kontor.services.clock` is the business date alone."""
+    allowed = ("kontor.console", "kontor.pages", "kontor.config", "kontor.domain", "kontor.services.clock")
+    for file in ROOM.rglob("*.py"):
+        for module in re.findall(
+            r"^(?:from|import) (kontor\.[a-z_.]+)", file.read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            assert module.startswith(allowed), f"{file.name} imports {module}"
