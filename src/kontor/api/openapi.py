@@ -58,21 +58,26 @@ def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, A
         "paths": paths,
         "components": {"schemas": components, "securitySchemes": _security_schemes()},
     }
-    _show_decimals_as_numbers(document)
+    _mend_schemas(document)
     return document
 
 
-def _show_decimals_as_numbers(node: Any) -> None:
-    """The encoder writes a Decimal as a JSON number; the schema that msgspec makes of it says string."""
+def _mend_schemas(node: Any) -> None:
+    """The encoder writes a Decimal as a JSON number; the schema that msgspec makes of it says string.
+
+    A list of anything gets its `items`, without which makers of clients stumble.
+    """
     if isinstance(node, dict):
+        if node.get("type") == "array":
+            node.setdefault("items", {})
         if node.get("type") == "string" and node.get("format") == "decimal":
             node["type"] = "number"
             del node["format"]
         for value in node.values():
-            _show_decimals_as_numbers(value)
+            _mend_schemas(value)
     elif isinstance(node, list):
         for value in node:
-            _show_decimals_as_numbers(value)
+            _mend_schemas(value)
 
 
 def _collect_shapes(operations: Sequence[Operation]) -> list[Any]:
@@ -148,6 +153,7 @@ def _responses(one: Operation) -> dict[str, Any]:
     success["headers"] = _describe_headers(one.success.headers)
     if one.success.shape is not None:
         success["content"] = {one.success.media_type: {"schema": _schema(one.success.shape)}}
+        success["content"] |= {name: {"schema": {"type": "string"}} for name in one.success.other_media_types}
     responses = {str(one.success.status): success}
     for status, shape in one.other_shapes.items():
         content = {JSON: {"schema": {"anyOf": [_schema(shape), _schema(ErrorBody)]}}}

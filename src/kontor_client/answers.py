@@ -1,0 +1,83 @@
+"""An answer of the service, and the error that is made of one."""
+
+import email.utils
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import httpx
+import msgspec
+
+from kontor_client.errors import ApiError, Message
+
+T = TypeVar("T")
+
+_NEXT = re.compile(r'<([^>]*)>\s*;[^,]*\brel="?next"?')
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Status, headers (case does not matter) and body."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    def json(self) -> Any:
+        """The body; None when it is empty. Numbers with decimals are floats: `decode` knows better."""
+        return msgspec.json.decode(self.content) if self.content else None
+
+    def decode(self, expected: type[T]) -> T:
+        """The body as a typed value; numbers become Decimal where the type says so."""
+        return msgspec.json.decode(self.content, type=expected)
+
+    @property
+    def next_url(self) -> str | None:
+        """Where the next page of a list is."""
+        found = _NEXT.search(self.headers.get("link", ""))
+        return found[1] if found else None
+
+
+class _ErrorBody(msgspec.Struct):
+    """Our own error body, or that of the token endpoints (RFC 6749)."""
+
+    message: str = ""
+    messages: list[Message] = []
+    correlationId: str | None = None  # noqa: N815 (on the wire)
+    error: str = ""
+    error_description: str = ""
+
+
+def read_answer(response: httpx.Response) -> Answer:
+    return Answer(response.status_code, response.headers, response.content)
+
+
+def read_error(answer: Answer) -> ApiError:
+    try:
+        body = answer.decode(_ErrorBody)
+    except msgspec.MsgspecError:  # from a proxy, or an SCA status, which has no text for developers
+        body = _ErrorBody()
+    oauth = f"{body.error}: {body.error_description}" if body.error else ""
+    return ApiError(
+        answer.status,
+        body.messages,
+        body.correlationId or answer.headers.get("x-correlation-id"),
+        read_retry_after(answer),
+        text=body.message or oauth,
+        content=answer.content,
+    )
+
+
+def read_retry_after(answer: Answer) -> float | None:
+    """Seconds; the header is a number or a date (RFC 9110)."""
+    text = answer.headers.get("retry-after", "").strip()
+    if text.isdecimal():
+        return float(text)
+    try:
+        at = email.utils.parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return max(0.0, (at - datetime.now(UTC)).total_seconds())

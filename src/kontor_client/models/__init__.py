@@ -1,0 +1,1 @@
+"""What the service answers, typed. Start with `shapes.py`."""

@@ -1,0 +1,104 @@
+"""Transfers: as they are ordered, and their status."""
+
+from datetime import date, datetime
+from decimal import Decimal
+
+import msgspec
+
+from kontor_client.models.authentication import SCA_NAMES, ScaStatus
+from kontor_client.models.shapes import Model
+
+EXECUTED, ACCEPTED, UNKNOWN = "BA1111", "BA1112", "BA1113"
+
+
+class Order(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True, rename="camel"):
+    """What is to be paid, and to whom."""
+
+    recipient: str
+    iban: str
+    amount: Decimal
+    purpose: str
+    bic: str
+    currency: str = "EUR"
+    end_to_end_id: str | None = None
+    purpose_code: str | None = None
+    ultimate_debtor: str | None = None
+    ultimate_creditor: str | None = None
+
+
+class OrderedTransfer(Model, rename="camel"):
+    recipient: str
+    purpose: str
+    iban: str
+    currency: str
+    amount: Decimal
+    bic: str | None = None
+    end_to_end_id: str | None = None
+    purpose_code: str | None = None
+    ultimate_debtor: str | None = None
+    ultimate_creditor: str | None = None
+
+
+class Transfer(
+    Model,
+    rename={
+        "payment_id": "paymentId",
+        "is_instant": "instant",
+        "details": "transferDetails",
+        "execution_date": "requestedExecutionDate",
+    },
+):
+    """`details` is a list for a bulk transfer."""
+
+    payment_id: str
+    is_instant: bool
+    details: OrderedTransfer | list[OrderedTransfer]
+    provider: str | None = None
+    product: str | None = None
+    execution_date: date | None = None
+
+
+class TransferStatus(ScaStatus, kw_only=True, rename=SCA_NAMES):
+    """Where a transfer stands. Exactly one of the `is_` properties holds once nothing is asked any more."""
+
+    transfer: Transfer
+
+    @property
+    def is_executed(self) -> bool:
+        return self.code == EXECUTED
+
+    @property
+    def is_accepted(self) -> bool:
+        """The bank will pay; it has not booked yet."""
+        return self.code == ACCEPTED
+
+    @property
+    def is_unknown(self) -> bool:
+        """The bank has not said what became of it. Never order again now: `wait_for_outcome`."""
+        return self.code == UNKNOWN
+
+    @property
+    def is_failed(self) -> bool:
+        """No money has moved, and none will."""
+        return bool(self.messages) and self.messages[-1].level == "ERROR"
+
+    @property
+    def web_form(self) -> str | None:
+        """Where the user goes on, for tenants with the redirect frontend."""
+        return self.find_href("get_webform")
+
+
+class PayeeResult(Model, rename="camel"):
+    """`result` is MATCH, CLOSE_MATCH, NO_MATCH or NOT_POSSIBLE."""
+
+    result: str
+    suggested_name: str | None = None
+
+
+class Verification(Model, rename={"id": "vopId", "payment_id": "paymentId", "expires_at": "expiresAt"}):
+    """Give `id` and `payment_id` with the transfer."""
+
+    id: str
+    payment_id: str
+    results: list[PayeeResult]
+    expires_at: datetime

@@ -1,0 +1,78 @@
+"""Tag trees, their items, and tag instances: the form of everything that is concluded from transactions."""
+
+from typing import Generic, TypeVar
+
+from kontor_client.models.shapes import Linked, Model
+
+D = TypeVar("D")
+
+
+class TagTree(Linked, kw_only=True, rename="camel"):
+    system_id: int
+    system_name: str
+    display_name: str
+    description: str = ""
+    version: int = 0
+    is_client_generated: bool = False
+
+
+class TagTreeItem(Linked, kw_only=True, rename="camel"):
+    """An item of a tree; business partners carry what is known about them."""
+
+    display_name: str
+    system_id: int
+    system_name: str
+    tag_tree: TagTree
+    system_name_parent: str | None = None
+    description: str | None = None
+    address_city: str | None = None
+    address_country: str | None = None
+    address_street: str | None = None
+    address_zip: str | None = None
+    creditor_id: str | None = None
+    group: str | None = None
+    telephone: str | None = None
+    website: str | None = None
+    categories: list[str] = []
+
+
+class Entity(Model, rename="camel"):
+    """What a tag belongs to: a transaction or a user."""
+
+    display_name: str
+    entity_class: str
+    id: str
+    user_id: str | None = None
+
+
+class Evidence(Model, rename={"is_decisive": "decisive"}):
+    """What spoke for a tag."""
+
+    kind: str
+    text: str
+    detail: str
+    weight: float
+    is_decisive: bool
+
+
+class TagDetails(Model, rename={"confidence": "confidenceLevel"}):
+    confidence: float
+    evidence: list[Evidence] = []
+
+
+class TagInstance(Linked, Generic[D], kw_only=True, rename={"item": "tagTreeItem"}):
+    """Links an entity to an item of a tree."""
+
+    id: str
+    entity: Entity
+    item: TagTreeItem
+    details: D
+
+
+class TaggingRule(
+    Linked, kw_only=True, rename={"item": "tagTreeItem", "iban": "counterpartyIban", "name": "counterpartyName"}
+):
+    id: str
+    item: TagTreeItem
+    iban: str = ""
+    name: str = ""

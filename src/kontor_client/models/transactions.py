@@ -1,0 +1,90 @@
+"""Transactions: as they are listed, and as they are pushed."""
+
+from datetime import datetime
+from decimal import Decimal
+
+import msgspec
+
+from kontor_client.models.shapes import Model
+from kontor_client.models.tags import TagDetails, TagInstance
+
+_NAMES = {
+    "amount": "betrag",
+    "currency": "waehrung",
+    "purpose": "verwendungszweck",
+    "booking_text": "buchungstext",
+    "gv_code": "gvCode",
+    "prima_nota": "primanotaNummer",
+    "booked_at": "buchungsdatum",
+    "value_at": "wertstellungsdatum",
+    "counterparty_name": "gegenkontoInhaber",
+    "counterparty_iban": "gegenkontoIban",
+    "counterparty_bic": "gegenkontoBic",
+    "is_pending": "vorgemerkt",
+}
+
+
+class Batch(Model, rename={"id": "batchId"}):
+    id: str
+
+
+class PreviewedTransaction(Model, rename=_NAMES):
+    """What a statement file would add."""
+
+    amount: Decimal | None = None
+    currency: str | None = None
+    purpose: str | None = None
+    booking_text: str | None = None
+    gv_code: str | None = None
+    prima_nota: str | None = None
+    booked_at: datetime | None = None
+    value_at: datetime | None = None
+    counterparty_name: str | None = None
+    counterparty_iban: str | None = None
+    counterparty_bic: str | None = None
+    is_pending: bool = False
+
+
+class Classification(Model, rename={"confidence": "confidenceLevel", "display_name": "displayName"}):
+    category: str
+    display_name: str
+    confidence: float = 0.0
+
+
+class Transaction(PreviewedTransaction, kw_only=True, rename=_NAMES | {"sort_key": "hash", "batch": "identifier"}):
+    """A booking. `tags` and `classifications` are there when they were asked for."""
+
+    id: str
+    sort_key: str
+    batch: Batch | None = None
+    tags: list[TagInstance[TagDetails]] = []
+    classifications: list[Classification] = []
+
+    @property
+    def category(self) -> str | None:
+        """System name of the tag that was asked for, such as RENT."""
+        return self.tags[0].item.system_name if self.tags else None
+
+
+class NewTransaction(
+    msgspec.Struct,
+    kw_only=True,
+    frozen=True,
+    omit_defaults=True,
+    rename=_NAMES | {"batch": "identifier"},
+):
+    """A booking to push. A batch that was pushed before adds nothing."""
+
+    batch: Batch
+    amount: Decimal
+    booked_at: str
+    currency: str | None = None
+    purpose: str | None = None
+    booking_text: str | None = None
+    gv_code: str | None = None
+    prima_nota: str | None = None
+    value_at: str | None = None
+    counterparty_name: str | None = None
+    counterparty_iban: str | None = None
+    counterparty_bic: str | None = None
+    is_pending: bool = False

@@ -1,0 +1,1 @@
+"""The operations, each written once as a plan (plans.py). Both clients offer them under the same names."""
