@@ -24,9 +24,9 @@ INSIDE = dict(ROWS)
 SAME = set(re.findall(r"`(\w+)`", PAGE.rpartition("## The same inside and outside")[2]))
 # Their words are English, or prescribed by an RFC.
 ENGLISH_ROOMS = (
-    "affordability", "analyses", "cashflow", "consents", "contracts", "credit_checks", "disposable_money", "errors",
-    "labelled_rows", "life", "management", "ops", "payments", "products_en", "relations", "sales_triggers", "tags",
-    "tokens",
+    "affordability", "analyses", "balances", "cashflow", "consents", "contracts", "credit_checks", "disposable_money",
+    "errors", "exports", "labelled_rows", "life", "management", "ops", "payments", "products_en", "relations",
+    "sales_triggers", "tags", "tokens",
 )  # fmt: skip
 
 

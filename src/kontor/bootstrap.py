@@ -27,6 +27,7 @@ from kontor.services.consents import Consents
 from kontor.services.deliveries import Deliveries
 from kontor.services.encryption import Encryption
 from kontor.services.events import Events
+from kontor.services.exports import Exports
 from kontor.services.fetch_results import FetchResults
 from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
@@ -161,6 +162,7 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
         transaction_tagging=tagging,
         analyses=Analyses(database, clock, tagging),
         imports=Imports(database, clock, tagging),
+        exports=Exports(database, clock, tagging),
         fetching=Fetching(database, calls, vault, clock, results, refreshing),
         consents=consents,
         redirects=redirects,

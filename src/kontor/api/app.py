@@ -32,6 +32,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     balances,
     cashflow,
     consents,
+    exports,
     legacy_transfers,
     life,
     payment_answers,
@@ -147,7 +148,8 @@ class Runner:
             urls = self.urls if bearer.is_regulated else self.redirect_urls
         elif bearer is not None:
             scope["kontor.client"] = f"operator {bearer.name}"
-        if operation.success.media_type == JSON and not operation.is_forgiving:
+        success = operation.success
+        if success.media_type == JSON and not success.other_media_types and not operation.is_forgiving:
             _check_accept(find_accept(request.scope))
         address = find_address(request, self.settings.trusted_proxies)
         call = Call(operation, request, self.services, self.settings, urls, bearer, address)

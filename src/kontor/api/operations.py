@@ -56,6 +56,7 @@ class Success:
     status: int = 200
     shape: Any = None
     media_type: str = JSON
+    other_media_types: tuple[str, ...] = ()  # of the forms that the caller can ask for instead
     description: str = "success"
     headers: dict[str, str] = field(default_factory=dict)
 

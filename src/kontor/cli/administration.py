@@ -265,6 +265,20 @@ def create_user(tenant: str, username: str, *, as_json: AsJson = False) -> None:
 # API keys
 
 
+@user.command(name="erase")
+def erase_user(
+    tenant: str,
+    username: str,
+    *,
+    confirm: Annotated[str, Parameter(help="The username once more, as a sign of being sure.")] = "",
+) -> None:
+    """Erase a user and everything that is stored about it, for good. Active or not."""
+    if confirm != username:
+        raise ConflictError(f"This cannot be undone. Repeat with --confirm {username}.")
+    use_services(lambda one: one.users.erase_user_by_operator(tenant, username))
+    say(f"{username} is erased.")
+
+
 @api_key.command(name="list")
 def list_api_keys(tenant: str, *, as_json: AsJson = False) -> None:
     """List a tenant's API keys (not the keys themselves: only their hashes are stored)."""

@@ -31,6 +31,7 @@ COMMANDS = {
     "evaluate": ("kontor.cli.evaluation:evaluate", "Score the tagger on labelled transactions."),
     "explain": ("kontor.cli.evaluation:explain", "Show what a transaction is taken for, and why."),
     "import": ("kontor.cli.imports:import_statements", "Import statement files of a bank into a user's accounts."),
+    "export": ("kontor.cli.exports:export", "Write what a user has into a file: JSON, CSV, beancount."),
     "export-case": ("kontor.cli.cases:export_case", "Print a user's data as an anonymised golden case."),
     "retag": ("kontor.cli.retagging:retag", "Tag everybody's transactions anew, after the tagger has changed."),
     "refresh": ("kontor.cli.refreshing:refresh", "Background refresh: what is due, running, late, failing, paused."),

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 from kontor.services.accesses import Accesses
 from kontor.services.analyses import Analyses
+from kontor.services.balances import Balances
 from kontor.services.consents import Consents
 from kontor.services.deliveries import Deliveries
 from kontor.services.encryption import Encryption
 from kontor.services.events import Events
+from kontor.services.exports import Exports
 from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
 from kontor.services.imports import Imports
@@ -19,6 +21,7 @@ from kontor.services.payments import Payments
 from kontor.services.providers import Providers
 from kontor.services.redirects import Redirects
 from kontor.services.refreshing import Refreshing
+from kontor.services.searches import Searches
 from kontor.services.tagging import TransactionTagging
 from kontor.services.tenants import TenantAdministration, Tenants
 from kontor.services.tokens import Tokens
@@ -41,9 +44,12 @@ class Services:
     providers: Providers
     accesses: Accesses
     transactions: Transactions
+    searches: Searches
+    balances: Balances
     transaction_tagging: TransactionTagging
     analyses: Analyses
     imports: Imports
+    exports: Exports
     fetching: Fetching
     consents: Consents
     redirects: Redirects

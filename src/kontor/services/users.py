@@ -127,7 +127,32 @@ class Users:
             await users.delete_user(connection, principal.tenant_id, user.id)
             await self._record(connection, principal, "user.erase", user)
 
+    async def erase_own(self, principal: Principal, confirmed_name: str) -> None:
+        """A user goes, at its own wish: as deactivated and erased, in one step. The name must be repeated exactly."""
+        assert principal.user_id is not None, "the operation asks for a user's token"
+        async with self._database.connect() as connection:
+            user = await _require_user(connection, principal.tenant_id, principal.user_id)
+        if confirmed_name != user.username:
+            raise InvalidError("must be the user's own username, exactly", "confirm")
+        await self._erase_active(user, auditing.name_actor(principal))
+
+    async def erase_user_by_operator(self, tenant_name: str, username: str) -> None:
+        """Deactivated or not."""
+        await self._erase_active(await self.find_user_by_operator(tenant_name, username), auditing.OPERATOR)
+
     # Parts
+
+    async def _erase_active(self, user: User, actor: str) -> None:
+        """First the user is out, with a commit of its own; a fetch that is under way is waited for, then all goes."""
+        async with self._database.transaction() as connection:
+            await users.set_active(connection, user.tenant_id, user.id, is_active=False)
+            await tokens.delete_user_tokens(connection, user.tenant_id, user.id)
+            await self._refreshing.stop_user(connection, user.id)
+        async with self._database.transaction() as connection:
+            await users.lock_accesses(connection, user.id)
+            await deliveries.forget_user(connection, user.id)
+            await users.delete_user(connection, user.tenant_id, user.id)
+            await auditing.record(connection, user.tenant_id, actor, "user.erase", f"user {user.pseudonym}")
 
     async def _create(self, tenant: Tenant, new: NewUser, actor: str, through_client: UUID | None) -> User:
         check_username(new.username)

@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from kontor.api.answers import JSON, Answer, HttpError, created, json_answer
 from kontor.api.customer_v2.accesses import ACCESS, MODIFY, READ
+from kontor.api.customer_v2.searches import SearchQuery, read_found_page
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.services.imports import name_owner
@@ -65,7 +66,7 @@ class ProductQuery(msgspec.Struct):
     form: Annotated[Literal["de", "en"], Meta(description="names of the fields")] = "de"
 
 
-class TransactionsQuery(msgspec.Struct, rename={"since": "from", "until": "to"}):
+class TransactionsQuery(SearchQuery, rename={"since": "from", "until": "to"}):
     since: Annotated[str, Meta(description="date or timestamp: booked from then on")] | None = None
     until: Annotated[str, Meta(description="date or timestamp: booked until then, included")] | None = None
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE, description="page size")] | None = None
@@ -117,7 +118,8 @@ async def find_product(call: Call) -> StoredProduct:
 async def list_transactions(call: Call) -> Answer:
     """List the transactions of a product, newest first.
 
-    Without parameters the whole stored history. With `limit`, a page; the header Link names the next one.
+    Without parameters the whole stored history. With `limit`, a page; the header Link names the next one. What narrows
+    the list (`search`, `category`, `minAmount`, `maxAmount`) can be combined; a transaction must fit all of it.
     """
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     await call.services.transactions.require_product(call.principal, access_id, product_id)
@@ -128,7 +130,10 @@ async def list_transactions(call: Call) -> Answer:
         cursor=None if query.cursor is None else _read_cursor(query.cursor),
         limit=query.limit,
     )
-    if query.view is None:
+    if not query.is_plain:
+        filters = query.read_filters()
+        pages = _Pages(partial(read_found_page, call, product_id, filters, query.view, query.explain))
+    elif query.view is None:
         pages = _Pages(partial(call.services.transactions.list_page, call.principal, product_id, fields=FIELDS))
     else:
         await call.services.transaction_tagging.ensure_tagged(call.principal)

@@ -1,0 +1,77 @@
+"""What the list of transactions can be narrowed to, and how its pages are then read."""
+
+from decimal import Decimal
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from kontor.api.operations import Call
+from kontor.domain.errors import InvalidError
+from kontor.services.searches import list_categories
+from kontor.storage.searches import Filters, Position
+from kontor.storage.transactions import Window
+from kontor.wire.tag_views import TagView, render_page
+from kontor.wire.transactions import FIELDS
+
+AmountText = Annotated[str, Meta(pattern=r"^-?[0-9]{1,15}(\.[0-9]{1,2})?$", examples=["-100", "12.50"])]
+
+
+class SearchQuery(msgspec.Struct):
+    search: (
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                max_length=100,
+                description="words that all occur in counterparty name, purpose, booking text or IBAN;"
+                " case does not matter, `ae` finds `ä` and the other way round",
+            ),
+        ]
+        | None
+    ) = None
+    category: (
+        Annotated[str, Meta(description="system name of a category; a main category includes its subcategories")] | None
+    ) = None
+    minAmount: Annotated[AmountText, Meta(description="signed: -100 leaves out larger spendings")] | None = None  # noqa: N815
+    maxAmount: Annotated[AmountText, Meta(description="signed: 0 leaves out what came in")] | None = None  # noqa: N815
+    order: Annotated[Literal["asc", "desc"], Meta(description="by day of booking; desc: newest first")] = "desc"
+
+    @property
+    def is_plain(self) -> bool:
+        """Nothing is asked for but the list as it is."""
+        return (
+            self.search is None
+            and self.category is None
+            and self.minAmount is None
+            and self.maxAmount is None
+            and self.order == "desc"
+        )
+
+    def read_filters(self) -> Filters:
+        if self.search is not None and "\x00" in self.search:
+            raise InvalidError("expected printable characters", "search")
+        return Filters(
+            words=tuple((self.search or "").split()),
+            categories=None if self.category is None else list_categories(self.category, "category"),
+            min_amount=None if self.minAmount is None else Decimal(self.minAmount),
+            max_amount=None if self.maxAmount is None else Decimal(self.maxAmount),
+            is_ascending=self.order == "asc",
+        )
+
+
+async def read_found_page(
+    call: Call, product_id: UUID, filters: Filters, view: TagView | None, is_explained: bool, window: Window
+) -> tuple[bytes, Position | None]:
+    """JSON objects separated by commas, and where the next page begins."""
+    columns = () if view is None else view.columns
+    rows, following = await call.services.searches.search_page(
+        call.principal, product_id, window, filters, FIELDS, columns
+    )
+    if view is None:
+        return ",".join(row[0] for row in rows).encode(), following
+    evidence = None
+    if is_explained and view.tree is not None:
+        evidence = await call.services.transaction_tagging.explain(call.principal, product_id, [row[1] for row in rows])
+    return render_page(rows, view, call.urls, evidence), following

@@ -1,0 +1,314 @@
+"""Everything that is stored about a user, as ready JSON objects, one table after the other, a page at a time.
+
+What belongs to a user and is not exported stands here with its reason: a new table or column must be put into one of
+the two (a test compares them with the database).
+"""
+
+from dataclasses import dataclass, field
+from datetime import date
+from functools import lru_cache
+from uuid import UUID
+
+from psycopg import sql
+
+from kontor.storage.database import Connection, fetch_row, fetch_rows
+from kontor.storage.searches import Position
+
+SECRET = "opens or proves something: no secret leaves"  # noqa: S105
+INTERNAL = "how the work is done, nothing about the user"
+WHOSE = "the same in every row: whose export this is"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table as it is exported. `key` is unique among the user's rows, and the order of the section."""
+
+    name: str
+    table: str
+    key: str
+    columns: str
+    omitted: dict[str, str] = field(hash=False)
+    extra: str = ""  # further columns that are looked up elsewhere
+
+
+TAGS = (
+    "(select to_json(tags) from (select g.category, g.insurance_type, g.partner, g.freelancer_category,"
+    " g.category_confidence, g.insurance_confidence, g.partner_confidence, g.freelancer_confidence,"
+    " g.source as decided_by, g.tagger_version from transaction_tags g where g.user_id = t.user_id"
+    " and g.product_id = t.product_id and g.transaction_id = t.id) tags) as tags"
+)
+CLIENT = "(select c.name from clients c where c.id = t.client_id) as client"
+# Transactions are many: they are read product by product in the order of their index.
+TRANSACTIONS = Section(
+    "transactions",
+    "transactions",
+    "t.id::text",
+    "id, product_id, booked_on, ordinal, amount, currency, booked_at, value_at, purpose, booking_text, gv_code,"
+    " prima_nota, counterparty_name, counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending,"
+    " batch_id",
+    {"user_id": WHOSE},
+    TAGS,
+)
+SECTIONS = (
+    Section(
+        "roles",
+        "role_users",
+        "t.role_id::text",
+        "role_id",
+        {"user_id": WHOSE},
+        "(select c.name || '/' || r.name from roles r join clients c on c.id = r.client_id where r.id = t.role_id)"
+        " as role",
+    ),
+    Section(
+        "tokens",
+        "access_tokens",
+        "encode(t.hash, 'hex')",
+        "scopes, issued_at, expires_at",
+        {"user_id": WHOSE, "tenant_id": WHOSE, "hash": SECRET, "client_id": "its name is there"},
+        CLIENT,
+    ),
+    Section(
+        "api_keys",
+        "api_keys",
+        "t.id::text",
+        "id, description, created_at",
+        {"user_id": WHOSE, "hash": SECRET, "client_id": "its name is there"},
+        CLIENT,
+    ),
+    Section("legal_acceptances", "legal_acceptances", "t.version", "version, accepted_at", {"user_id": WHOSE}),
+    Section(
+        "accesses",
+        "accesses",
+        "t.id",
+        "id, provider_id, status, is_synced, selected_products, methods, media, active_method, active_medium, messages,"
+        " issues, issues_at, consent_until, created_at, updated_at, expires_at, next_refresh_at, refresh_pause",
+        {
+            "user_id": WHOSE,
+            "credentials": SECRET,
+            "credentials_digest": SECRET,
+            "lease_key": SECRET,
+            "memory": SECRET,
+            "scheduled_since": INTERNAL,
+            "consent_warned_for": INTERNAL,
+        },
+        "t.credentials is not null as has_credentials",
+    ),
+    Section(
+        "products",
+        "products",
+        "t.id::text",
+        "id, access_id, bank_key, ordinal, status, category, name, holder, currency, account_number, iban, bic,"
+        " bank_code, institution, balance, balance_at, balance_source, balances, overdraft_limit, credit_limit,"
+        " credit_drawn, home_savings, can_transfer, can_bulk_transfer, updated_at",
+        {"user_id": WHOSE},
+    ),
+    Section(
+        "positions",
+        "positions",
+        "t.product_id::text || lpad(t.ordinal::text, 10, '0')",
+        "product_id, ordinal, name, quantity, unit, isin, wkn, price, price_at, currency, exchange_rate, exchange,"
+        " total_value",
+        {"user_id": WHOSE},
+    ),
+    Section(
+        "pushed_batches",
+        "push_batches",
+        "t.product_id::text || t.batch_id",
+        "product_id, batch_id, pushed_at",
+        {"user_id": WHOSE},
+    ),
+    Section(
+        "tagging_rules",
+        "tagging_rules",
+        "t.id::text",
+        "id, category, counterparty_iban, counterparty_name, created_at",
+        {"user_id": WHOSE, "iban_key": "the IBAN as it is compared", "name_key": "the name as it is compared"},
+    ),
+    Section(
+        "payments",
+        "payments",
+        "t.id::text",
+        "id, kind, state, failure, detail, provider_id, access_id, product_id, product_key, product, orders, given,"
+        " is_instant, execution_date, prefers_rejection, is_payee_accepted, customer_ip, callback_url, idempotency_key,"
+        " created_at, changed_at, sent_at, expires_at",
+        {
+            "user_id": WHOSE,
+            "tenant_id": WHOSE,
+            "pseudonym": "stands for the user in the audit trail; nobody is to know whom it means",
+            "dialogue": INTERNAL,
+            "asks_settings": INTERNAL,
+            "is_editable": INTERNAL,
+            "is_auto_confirmed": INTERNAL,
+            "sealed": SECRET,
+            "credentials": SECRET,
+            "lease_key": SECRET,
+            "fence": INTERNAL,
+            "request_digest": INTERNAL,
+            "lookups": INTERNAL,
+            "next_lookup_at": INTERNAL,
+        },
+    ),
+    Section(
+        "payee_verifications",
+        "payee_verifications",
+        "t.id::text",
+        "id, payment_id, payees, results, created_at, expires_at, used_at",
+        {"user_id": WHOSE},
+    ),
+    Section(
+        "consents",
+        "dialogues",
+        "t.id::text",
+        "id, access_id, state, wrong_tans, is_renewal, history, customer_ip, callback_url, methods, media,"
+        " chosen_method, chosen_medium, created_at, expires_at",
+        {
+            "user_id": WHOSE,
+            "is_last_tan_wrong": INTERNAL,
+            "asks_settings": INTERNAL,
+            "sealed": SECRET,
+            "redirect_url": "opens the bank's page for this consent: a secret while it lives",
+            "lease_key": SECRET,
+        },
+    ),
+    Section(
+        "redirect_sessions",
+        "redirect_sessions",
+        "t.id::text",
+        "id, use_case, access_id, callback_url, appended_callback_url, customer_ip, step, provider_id, outcome,"
+        " payment_id, created_at, used_at, expires_at",
+        {
+            "user_id": WHOSE,
+            "tenant_id": WHOSE,
+            "handle_hash": SECRET,
+            "cookie_hash": SECRET,
+            "dialogue_id": INTERNAL,
+            "wrong_logins": INTERNAL,
+            "notice": INTERNAL,
+            "is_framed": INTERNAL,
+            "is_source_fixed": INTERNAL,
+            "checking_at": INTERNAL,
+            "is_payee_matched": INTERNAL,
+        },
+    ),
+    Section(
+        "fetches",
+        "fetches",
+        "t.id::text",
+        "id, access_id, state, is_attended, all_history, attempts, failure, requested_at, started_at, finished_at,"
+        " slot_at",
+        {
+            "user_id": WHOSE,
+            "lease_key": SECRET,
+            "fence": INTERNAL,
+            "correlation_id": INTERNAL,
+            "resume_state": SECRET,
+        },
+    ),
+    Section(
+        "calls_without_the_user",
+        "unattended_calls",
+        "t.access_id || t.called_at::text || t.fetch_id::text",
+        "access_id, called_at, fetch_id",
+        {"user_id": WHOSE},
+    ),
+    Section(
+        "notifications",
+        "webhook_deliveries",
+        "t.id::text",
+        "id, type, access_id, products, payment_id, payment_kind, created_at, state, attempts, finished_at",
+        {
+            "user_id": WHOSE,
+            "webhook_id": "the tenant's",
+            "serial": "the tenant's",
+            "tries": INTERNAL,
+            "begun_at": INTERNAL,
+            "attempted_at": INTERNAL,
+            "next_attempt_at": INTERNAL,
+            "claim": INTERNAL,
+            "claimed_until": INTERNAL,
+            "status": "how the tenant's receiver does",
+            "failure": "how the tenant's receiver does",
+        },
+    ),
+)
+# Tables of the user that have no section of their own.
+ELSEWHERE = {
+    "transaction_tags": "within each transaction",
+    "payment_fingerprints": "digests that find an order given twice within a minute",
+    "tagging_states": "which version of the tagger read the transactions, and a copy of the user's IBANs",
+    "data_versions": "a counter",
+    "analysis_results": "answers that follow from the data and can be asked for at any time",
+}
+FIND_USER = (
+    "select to_json(shown)::text from (select u.id, n.name as tenant, u.username, u.first_name, u.last_name,"
+    " u.is_active, u.created_at from users u join tenants n on n.id = u.tenant_id"
+    " where u.tenant_id = $1 and u.id = $2) shown"
+)
+# The pseudonym stands for the user in the trail, and must not be found out from an export: `self` takes its place.
+LIST_AUDIT = """
+    select serial, (select to_json(shown) from (
+        select at, replace(actor, $2, 'self') as actor, action, replace(object, $2, 'self') as object, result
+    ) shown)::text
+    from audit_entries where chain = $1
+        and coalesce(substring(object from 'user ([0-9a-f-]{36})'), substring(actor from 'user ([0-9a-f-]{36})')) = $2
+        and serial > $3 order by serial limit $4
+"""
+
+
+@lru_cache(maxsize=64)
+def _section_query(section: Section) -> str:
+    return (
+        sql.SQL(
+            "select {key}, (select to_json(shown) from (select {shown}) shown)::text from {table} t"
+            " where t.user_id = $1 and {key} > $2 order by {key} limit $3"
+        )
+        .format(key=sql.SQL(section.key), shown=_list_columns(section), table=sql.Identifier(section.table))
+        .as_string()
+    )
+
+
+@lru_cache(maxsize=1)
+def _transactions_query() -> str:
+    return (
+        sql.SQL(
+            "select t.booked_on, t.ordinal, (select to_json(shown) from (select {shown}) shown)::text"
+            " from transactions t where t.user_id = $1 and t.product_id = $2 and (t.booked_on, t.ordinal) > ($3, $4)"
+            " and t.booked_on <= $5 order by t.booked_on, t.ordinal limit $6"
+        )
+        .format(shown=_list_columns(TRANSACTIONS))
+        .as_string()
+    )
+
+
+def _list_columns(section: Section) -> sql.Composable:
+    columns = [f"t.{name}" for name in section.columns.split(", ")]
+    return sql.SQL(", ".join([*columns, section.extra] if section.extra else columns))
+
+
+async def find_user_object(connection: Connection, tenant_id: UUID, user_id: UUID) -> str | None:
+    row = await fetch_row(connection, FIND_USER, [tenant_id, user_id])
+    return None if row is None else row[0]
+
+
+async def list_objects(
+    connection: Connection, user_id: UUID, section: Section, after: str, limit: int
+) -> list[tuple[str, str]]:
+    """A page: (position, JSON object) of the rows behind a position; the first page is behind the empty one."""
+    rows = await fetch_rows(connection, _section_query(section), [user_id, after, limit])
+    return [(row[0], row[1]) for row in rows]
+
+
+async def list_audit_objects(
+    connection: Connection, chain: UUID, pseudonym: UUID, after: int, limit: int
+) -> list[tuple[int, str]]:
+    """A page of the trail about the user: (serial, JSON object)."""
+    rows = await fetch_rows(connection, LIST_AUDIT, [chain, str(pseudonym), after, limit])
+    return [(row[0], row[1]) for row in rows]
+
+
+async def list_transaction_objects(
+    connection: Connection, user_id: UUID, product_id: UUID, after: Position, until: date, limit: int
+) -> list[tuple[Position, str]]:
+    """A page of a product's transactions, oldest first: (position, JSON object)."""
+    rows = await fetch_rows(connection, _transactions_query(), [user_id, product_id, *after, until, limit])
+    return [((row[0], row[1]), row[2]) for row in rows]

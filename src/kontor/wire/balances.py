@@ -1,0 +1,21 @@
+"""Balances over time."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from kontor.services.balances import Balance
+from kontor.wire.products import Amount
+
+
+class DayBalance(msgspec.Struct):
+    """What was on the account at the end of a day."""
+
+    date: Annotated[str, Meta(description="yyyy-mm-dd, in Berlin", examples=["2026-11-13"])]
+    balance: Amount
+    currency: str
+
+
+def show_balance(one: Balance) -> DayBalance:
+    return DayBalance(one.day.isoformat(), one.balance, one.currency)

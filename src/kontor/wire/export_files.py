@@ -1,0 +1,40 @@
+"""An export as a file: its kind, its name, its bytes."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from kontor.domain.clocks import BERLIN
+from kontor.services.exports import Exports, Span
+from kontor.services.imports import Owner
+from kontor.storage.products import StoredProduct
+from kontor.wire.beancount import write_beancount
+from kontor.wire.csv_exports import Dialect, write_csv
+from kontor.wire.exports import write_export
+
+ExportFormat: TypeAlias = Literal["json", "csv", "beancount"]
+MEDIA_TYPES: dict[ExportFormat, str] = {
+    "json": "application/json",
+    "csv": "text/csv",
+    "beancount": "text/plain",
+}
+
+
+def name_file(kind: ExportFormat, at: datetime) -> str:
+    return f"kontor-{at.astimezone(BERLIN).date()}.{kind}"
+
+
+def write_file(
+    exports: Exports,
+    owner: Owner,
+    held: list[StoredProduct],
+    at: datetime,
+    span: Span,
+    kind: ExportFormat,
+    dialect: Dialect = "plain",
+) -> AsyncIterator[bytes]:
+    if kind == "csv":
+        return write_csv(exports, owner, held, span, dialect)
+    if kind == "beancount":
+        return write_beancount(exports, owner, held, at.astimezone(BERLIN).date(), span)
+    return write_export(exports, owner, held, at, span)

@@ -1,0 +1,82 @@
+"""Everything a user has as one JSON document, written piece by piece.
+
+Its keys are the names under which the data is stored. `version` grows when a name goes or changes its meaning.
+"""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from kontor.services.exports import Exports, Span
+from kontor.services.imports import Owner
+from kontor.storage.exports import SECTIONS
+from kontor.storage.products import StoredProduct
+from kontor.wire.encoding import encode_json
+
+SCHEMA, VERSION = "kontor-export", 1
+Objects = list[dict[str, Any]]
+
+
+class Export(msgspec.Struct):
+    """Data portability: what is stored about a user. Times are UTC, amounts numbers with their decimals."""
+
+    schema: Annotated[str, Meta(examples=[SCHEMA])]
+    version: int
+    exported_at: str
+    since: Annotated[str, Meta(description="first day of the transactions, where one was asked for")] | None
+    until: Annotated[str, Meta(description="last day of the transactions, where one was asked for")] | None
+    user: dict[str, Any]
+    roles: Objects
+    tokens: Annotated[Objects, Meta(description="tokens that are valid, without what makes them work")]
+    api_keys: Objects
+    legal_acceptances: Objects
+    accesses: Annotated[Objects, Meta(description="bank accesses, without credentials")]
+    products: Objects
+    positions: Objects
+    pushed_batches: Objects
+    tagging_rules: Objects
+    payments: Objects
+    payee_verifications: Objects
+    consents: Objects
+    redirect_sessions: Objects
+    fetches: Objects
+    calls_without_the_user: Objects
+    notifications: Annotated[Objects, Meta(description="what webhooks told about the user")]
+    transactions: Annotated[Objects, Meta(description="with tags of all trees and who decided the category")]
+    audit_entries: Annotated[Objects, Meta(description="of the audit trail; `self` is the user")]
+
+
+async def write_export(
+    exports: Exports, owner: Owner, held: list[StoredProduct], at: datetime, span: Span
+) -> AsyncIterator[bytes]:
+    head = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "exported_at": at.isoformat(timespec="seconds"),
+        "since": None if span.since is None else span.since.isoformat(),
+        "until": None if span.until is None else span.until.isoformat(),
+    }
+    user = await exports.read_user(owner)
+    yield encode_json(head)[:-1] + b',"user":' + user.encode()
+    for section in SECTIONS:
+        async for piece in _write_list(section.name, [exports.page_section(owner, section)]):
+            yield piece
+    pages = [exports.page_transactions(owner, one.id, span) for one in held]
+    async for piece in _write_list("transactions", pages):
+        yield piece
+    async for piece in _write_list("audit_entries", [exports.page_audit(owner)]):
+        yield piece
+    yield b"}\n"
+
+
+async def _write_list(name: str, sources: list[AsyncIterator[list[str]]]) -> AsyncIterator[bytes]:
+    yield f',\n"{name}":['.encode()
+    separator = "\n"
+    for pages in sources:
+        async for page in pages:
+            yield (separator + ",\n".join(page)).encode()
+            separator = ",\n"
+    yield b"]"
