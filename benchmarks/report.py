@@ -118,6 +118,12 @@ class Report:
     plan: Plan
 
 
+OTHER_PAGES = (
+    "Measured apart: [analyses](analyses.md), [statement files](statements.md), [FinTS](fints.md), [jobs](jobs.md),"
+    " [growth](growth.md)."
+)
+
+
 def write_page(path: Path, report: Report) -> None:
     lines = [
         "# Benchmarks",
@@ -132,6 +138,8 @@ def write_page(path: Path, report: Report) -> None:
         "bound to one core, PostgreSQL and the load generator to the others. Processor times are for one request;",
         "they are the steadier figures where others use the machine too. Before anything is measured, tests check that",
         "all three answer the same.",
+        "",
+        OTHER_PAGES,
         "",
     ]
     for result in report.results:

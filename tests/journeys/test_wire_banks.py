@@ -1,5 +1,6 @@
 """Banks on the wire, end to end: API and worker as processes of their own, the demo bank over FinTS and XS2A."""
 
+import json
 from contextlib import ExitStack
 from dataclasses import replace
 from types import SimpleNamespace
@@ -10,13 +11,17 @@ import pytest
 from banking import ACCESSES, href, new_customer, new_id, wait_for
 from fints_banks import BANK_CODE, TODAY, running_fints_bank
 from kontor.bootstrap import open_services
+from kontor.connectors.demo.paying import NO_FUNDS_TEXT
 from kontor.connectors.demo.people import person_for
+from kontor.connectors.fints.codes import NOT_REGISTERED
 from processes import beside, running_server, running_worker
 from statement_files import DAY, write
 from tenants import create_tenant
 from xs2a_talk import running_xs2a_bank
 
 NAME = "Testbank auf dem Draht"
+STRICT_NAME, STRICT_CODE = "Testbank mit strenger Tür", "99999998"
+PRODUCT = "KONTORTEST"
 PRESENT = {"Customer-IP-Address": "93.184.216.34"}
 CALLBACK = {"callbackUrl": "https://example.com/back?state=1"}
 DETAILS = {
@@ -37,13 +42,15 @@ async def stage(settings, tmp_path_factory):
         own = stack.enter_context(beside(settings))
         stopping = stack.enter_context(ExitStack())
         fints = stopping.enter_context(running_fints_bank(own, folder / "fints", page_rows=100))
+        strict = stack.enter_context(running_fints_bank(own, folder / "fints", products=frozenset(["ANOTHERPROGRAM"])))
         xs2a = stack.enter_context(running_xs2a_bank(own))
         banks = folder / "banks.toml"
         banks.write_text(
             f'[[bank]]\ncode = "{BANK_CODE}"\nname = "{NAME}"\nfints = "{fints.url}"\n'
             f'[bank.xs2a]\nbase_url = "{xs2a.url}"\n'
+            f'[[bank]]\ncode = "{STRICT_CODE}"\nname = "{STRICT_NAME}"\nfints = "{strict.url}"\n'
         )
-        own = replace(own, banks=banks, fints_product_id="KONTORTEST", bank_authorities=fints.authority)
+        own = replace(own, banks=banks, fints_product_id=PRODUCT, bank_authorities=fints.authority)
         own = replace(own, demo=False, log_level="info", today=TODAY)
         logs = folder / "server.log", folder / "worker.log"
         stack.enter_context(running_server(own, logs[0]))
@@ -112,6 +119,37 @@ def test_an_account_is_added_listed_paid_from_and_imported_into_over_fints(stage
     )
     for log in stage.logs:
         assert "Traceback" not in log.read_text()
+
+
+def test_an_order_without_funds_is_refused_in_the_banks_own_words_over_fints(stage):
+    customer = new_customer(stage.tenant)
+    access = customer.add_complete(f"student+{new_id()[:8]}", providerId=find_provider(stage, NAME))
+    product = customer.product(access, "GIROKONTO")
+    before = customer.transactions(product)
+    body = {"instant": False, "transferDetails": DETAILS | {"amount": 99_999_999, "purpose": "Zu viel"}}
+    query = CALLBACK | {"paymentId": new_id()}
+    status = customer.post(href(product, "initiate_single_transfer"), body, params=query, headers=PRESENT).json()
+    assert code(status) == "BA3030", status
+    refused = customer.post(href(status, "authenticate"), {"scaAuthenticationData": "24"}).json()
+    message = refused["messages"][-1]
+    assert (message["level"], message["code"], message["details"]) == ("ERROR", "BA1104", NO_FUNDS_TEXT), refused
+    assert "authenticate" not in [one["rel"] for one in refused["relations"]]
+    assert customer.refresh(access).status_code < 300
+    customer.wait_until(access, lambda one: one["status"] == "VOLLSTAENDIG")
+    assert customer.transactions(product) == before
+
+
+def test_a_bank_that_does_not_take_our_registration_is_named_in_the_issues(stage):
+    """The customer cannot mend that, and is not told to try another PIN; whoever runs the service reads why."""
+    customer = new_customer(stage.tenant)
+    access = new_id()
+    login = customer.access(f"student+{new_id()[:8]}") | {"providerId": find_provider(stage, STRICT_NAME)}
+    assert customer.post(ACCESSES, {access: login}).status_code < 300
+    wait_for(lambda: customer.issue_codes(access), lambda codes: codes == ["BA999"])
+    (issue,) = customer.read(f"{ACCESSES}/{access}/issues")["messages"]
+    assert (issue["level"], issue["details"]) == ("ERROR", NOT_REGISTERED)
+    assert PRODUCT not in json.dumps(issue)
+    assert customer.products(access) == []
 
 
 async def test_without_a_registration_no_bank_is_offered_over_fints(stage):

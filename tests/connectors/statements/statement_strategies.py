@@ -21,6 +21,17 @@ GV_CODES = st.sampled_from(("105", "106", "116", "117", "153", "166", "177", "19
 EXCHANGES = ("XETRA", "Frankfurt", "Stuttgart", "Tradegate", "NASDAQ", "Somewhere else")
 
 
+def is_told_from_utf8(written: bytes) -> bool:
+    """Latin-1 that happens to be UTF-8 too (`Ä§` has the bytes of `ħ`) is read as UTF-8: nobody can know better."""
+    if written.isascii():
+        return True
+    try:
+        written.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
 def texts(alphabet: str, most: int, least: int = 1) -> st.SearchStrategy[str]:
     return st.text(alphabet, min_size=least, max_size=most).map(str.strip).filter(bool)
 

@@ -9,9 +9,19 @@ from importlib.resources import files
 from io import StringIO
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from statement_strategies import LATIN, TODAY, WIDE, expect, positions, products, texts, transactions
+from statement_strategies import (
+    LATIN,
+    TODAY,
+    WIDE,
+    expect,
+    is_told_from_utf8,
+    positions,
+    products,
+    texts,
+    transactions,
+)
 
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.statements import read_camt, read_csv, read_mt535, read_mt940
@@ -19,6 +29,8 @@ from kontor.connectors.statements.csv_profiles import load_profiles
 from kontor.demobank.statements import write_camt052, write_camt053, write_mt535, write_mt940, write_mt942
 from kontor.demobank.statements.swift_texts import make_swift_text
 from kontor.domain.clocks import BERLIN
+from kontor.domain.positions import Position
+from kontor.domain.products import Product, ProductCategory
 from kontor.domain.transactions import Transaction, find_day
 
 EXAMPLES = 60
@@ -28,7 +40,9 @@ OPENING = st.integers(-(10**10), 10**10).map(lambda one: Decimal(one) / 100)
 @settings(max_examples=EXAMPLES)
 @given(products(), st.lists(transactions(LATIN), max_size=6), OPENING)
 def test_an_mt940_that_was_written_is_read_the_same(product, rows, opening):
-    statements = read_mt940(write_mt940(product, rows, opening, day=TODAY))
+    written = write_mt940(product, rows, opening, day=TODAY)
+    assume(is_told_from_utf8(written))
+    statements = read_mt940(written)
     read = [one for statement in statements for one in statement.entries]
     assert read == [expect(one) for one in sorted(rows, key=find_day)]
     assert statements[0].opening.amount == opening
@@ -41,7 +55,9 @@ def test_an_mt940_that_was_written_is_read_the_same(product, rows, opening):
 @settings(max_examples=EXAMPLES)
 @given(products(), st.lists(transactions(LATIN, is_pending=True), min_size=1, max_size=4))
 def test_pending_bookings_come_back_from_an_mt942(product, rows):
-    (statement,) = read_mt940(write_mt942(product, rows, day=TODAY))
+    written = write_mt942(product, rows, day=TODAY)
+    assume(is_told_from_utf8(written))
+    (statement,) = read_mt940(written)
     assert list(statement.entries) == [expect(one) for one in rows]
     assert statement.is_interim
 
@@ -69,9 +85,38 @@ def test_a_camt_that_was_written_is_read_the_same(version, data):
 @settings(max_examples=EXAMPLES)
 @given(products(), st.lists(positions(), max_size=5))
 def test_an_mt535_that_was_written_is_read_the_same(product, held):
-    (holdings,) = read_mt535(write_mt535(product, held, day=TODAY))
+    written = write_mt535(product, held, day=TODAY)
+    assume(is_told_from_utf8(written))
+    (holdings,) = read_mt535(written)
     assert list(holdings.positions) == held
     assert (holdings.day, holdings.issues) == (TODAY, ())
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("Ä§", "ħ"), ("Ä§ ä", "Ä§ ä"), ("Ä", "Ä"), ("Łódź", ".ód.")],
+    ids=["bytes of another letter", "no UTF-8 as a whole", "no UTF-8", "no Latin-1"],
+)
+def test_a_depot_is_read_as_utf8_if_its_bytes_can_be_that(name, read):
+    product = Product("1", ProductCategory.DEPOT, "Depot", "Anna Blume", currency="EUR")
+    (holdings,) = read_mt535(write_mt535(product, [Position(name, isin="DE0007164600")], day=TODAY))
+    assert [one.name for one in holdings.positions] == [read]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "000000000000 000000000000 :00:000000",
+        "000000000000 000000000000 -",
+        "000000000 000000000000 000000000000 00000000000 00000000000",
+        "0" * 70,
+    ],
+    ids=["like a field", "like an end", "no room behind the blank", "one word"],
+)
+def test_a_long_name_of_a_security_comes_back_whole(name):
+    product = Product("1", ProductCategory.DEPOT, "Depot", "Anna Blume", currency="EUR")
+    (holdings,) = read_mt535(write_mt535(product, [Position(name, isin="DE0007164600")], day=TODAY))
+    assert [one.name for one in holdings.positions] == [name]
 
 
 # The demo people

@@ -15,7 +15,7 @@ from kontor.connectors.fints.codes import EXECUTED, find_failure
 from kontor.connectors.fints.sessions import RefusedError, Reply, Session
 from kontor.connectors.pain001 import NAMESPACE, SCHEMA, Batch, Debtor, write_pain001
 from kontor.connectors.statements import LIMITS, StatementError
-from kontor.connectors.statements.xml_trees import find_text, read_elements
+from kontor.connectors.statements.xml_trees import find_deep_text, find_text, read_elements
 from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
 
 MATCHES = {
@@ -106,7 +106,9 @@ def _read_report(report: bytes, count: int) -> tuple[PayeeResult, ...]:
     except StatementError:
         return (PayeeResult(PayeeMatch.NOT_POSSIBLE),) * count
     if len(rows) == count:
-        return tuple(_make_result(find_text(one, "TxSts"), find_text(one, "StsRsnInf", "AddtlInf")) for one in rows)
+        return tuple(
+            _make_result(find_text(one, "TxSts"), find_deep_text(one, "StsRsnInf", "AddtlInf")) for one in rows
+        )
     whole = next((find_text(one, "GrpSts") for one in groups), None)
     return (_make_result(whole, None),) * count
 

@@ -17,7 +17,7 @@ from kontor.connectors.statements.results import (
     check_balances,
 )
 from kontor.connectors.statements.values import clean_bic, clean_iban, parse_iso_day
-from kontor.connectors.statements.xml_trees import Tree, find_text, find_tree, read_elements
+from kontor.connectors.statements.xml_trees import Tree, find_deep_text, find_text, find_tree, list_trees, read_elements
 from kontor.domain.transactions import Transaction
 
 KINDS = {"Rpt": StatementKind.CAMT_052, "Stmt": StatementKind.CAMT_053, "Ntfctn": StatementKind.CAMT_054}
@@ -85,27 +85,25 @@ def _drop_repeated_ids(entries: tuple[Transaction, ...]) -> tuple[Transaction, .
 
 
 def _parse_account(tree: Tree) -> AccountIdentification:
-    other = find_text(tree, "Id", "Othr", "Id")
-    iban = clean_iban(find_text(tree, "Id", "IBAN")) or clean_iban(other)
-    bank = find_tree(tree, "Svcr", "FinInstnId")
-    code = find_text(bank, "ClrSysMmbId", "MmbId") or find_text(bank, "Othr", "Id")
+    other = find_deep_text(tree, "Id", "Othr", "Id")
+    iban = clean_iban(find_deep_text(tree, "Id", "IBAN")) or clean_iban(other)
+    bank = find_tree(find_tree(tree, "Svcr"), "FinInstnId")
+    code = find_deep_text(bank, "ClrSysMmbId", "MmbId") or find_deep_text(bank, "Othr", "Id")
     return AccountIdentification(
         iban=iban,
         account_number=None if iban else other,
         bank_code=code if code and code.isdigit() and len(code) == 8 else None,
         bic=clean_bic(find_text(bank, "BICFI") or find_text(bank, "BIC")),
         currency=find_text(tree, "Ccy"),
-        holder=find_text(tree, "Ownr", "Nm") or find_text(tree, "Ownr", "Pty", "Nm"),
+        holder=find_deep_text(tree, "Ownr", "Nm") or find_deep_text(tree, "Ownr", "Pty", "Nm"),
     )
 
 
 def _find_balance(tree: Tree, codes: tuple[str, ...], currency: str | None) -> Balance | None:
     """The first balance of the first code there is; that of the account's currency goes before others."""
     found: list[tuple[int, int, Balance]] = []
-    for one in tree.get("Bal", ()):
-        if not isinstance(one, dict):
-            continue
-        code = find_text(one, "Tp", "CdOrPrtry", "Cd")
+    for one in list_trees(tree, "Bal"):
+        code = find_deep_text(one, "Tp", "CdOrPrtry", "Cd")
         if code in codes:
             balance = _parse_balance(one)
             found.append((0 if currency in (None, balance.currency) else 1, codes.index(code), balance))
@@ -114,7 +112,7 @@ def _find_balance(tree: Tree, codes: tuple[str, ...], currency: str | None) -> B
 
 def _parse_balance(tree: Tree) -> Balance:
     amount, currency = parse_amount(tree)
-    text = find_text(tree, "Dt", "Dt") or find_text(tree, "Dt", "DtTm")
+    text = find_deep_text(tree, "Dt", "Dt") or find_deep_text(tree, "Dt", "DtTm")
     try:
         day = None if text is None else parse_iso_day(text)
     except ValueError as error:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 from kontor.connectors.statements.booking_texts import find_booking_text
@@ -11,18 +12,18 @@ from kontor.connectors.statements.results import AccountIdentification, IssueKin
 from kontor.connectors.statements.values import (
     clean_bic,
     clean_iban,
-    find_midnight,
+    find_iso_midnight,
     is_tagged,
     join_lines,
-    parse_iso_day,
 )
-from kontor.connectors.statements.xml_trees import Tree, find_text, find_tree
+from kontor.connectors.statements.xml_trees import EMPTY, Tree, find_deep_text, find_text, find_tree, list_trees
 from kontor.domain.transactions import Transaction
 
 USTRD_WIDTH = 140
 PENDING = frozenset(("PDNG", "FUTR"))
 NO_REFERENCE = frozenset(("NONREF", "NOTPROVIDED", "NOTAVAILABLE", "NONE"))
 CHARGES = "Entgelte"
+_REFERENCES = (("EREF", "EndToEndId"), ("KREF", "InstrId"), ("MREF", "MndtId"))
 _AMOUNT = re.compile(r"[0-9]{0,20}(?:\.[0-9]{0,10})?")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 # SWIFT key, GV code, prima nota: `NTRF+166+9310`; some banks send the GV code alone.
@@ -31,9 +32,9 @@ _GERMAN_CODE = re.compile(r"(?:[A-Z][A-Z0-9]{3}\+)?([0-9]{3})?(?:\+([A-Za-z0-9]{
 
 def parse_amount(tree: Tree) -> tuple[Decimal, str]:
     """Signed amount and currency of an entry or a balance."""
-    text, currency = find_text(tree, "Amt"), (tree.get("Amt@Ccy") or [""])[0]
-    mark = find_text(tree, "CdtDbtInd")
-    if text is None or not _AMOUNT.fullmatch(text) or text == ".":
+    take = tree.get
+    text, currency, mark = take("Amt"), take("Amt@Ccy", ""), take("CdtDbtInd")
+    if type(text) is not str or not _AMOUNT.fullmatch(text) or text in ("", "."):
         raise StatementError("The amount cannot be read.", field="Amt")
     if not _CURRENCY.fullmatch(currency):
         raise StatementError("The amount has no currency.", field="Amt")
@@ -64,20 +65,16 @@ class EntryReader:
 
     def read(self, tree: Tree) -> tuple[list[Transaction], list[StatementIssue]]:
         """The bookings of an entry. What is for information only (`INFO`) was never booked, and is left out."""
-        status = find_text(tree, "Sts") or find_text(tree, "Sts", "Cd") or find_text(tree, "Sts", "Prtry") or "BOOK"
+        status = tree.get("Sts")
+        if type(status) is not str:
+            status = find_deep_text(tree, "Sts", "Cd") or find_deep_text(tree, "Sts", "Prtry")
         if status == "INFO":
             return [], [StatementIssue(IssueKind.INFORMATION_LEFT_OUT, detail=find_text(tree, "AcctSvcrRef"))]
         head = self._read_head(tree, is_pending=status in PENDING)
-        details = [
-            one
-            for group in tree.get("NtryDtls", ())
-            if isinstance(group, dict)
-            for one in group.get("TxDtls", ())
-            if isinstance(one, dict)
-        ]
+        details = [one for group in list_trees(tree, "NtryDtls") for one in list_trees(group, "TxDtls")]
         if len(details) > 1:
             return self._read_batch(tree, head, details)
-        return [self._make(head, tree, details[0] if details else {}, head.amount, head.reference)], []
+        return [self._make(head, tree, details[0] if details else EMPTY, head.amount, head.reference)], []
 
     def _read_head(self, tree: Tree, *, is_pending: bool) -> _Head:
         amount, currency = parse_amount(tree)
@@ -90,7 +87,7 @@ class EntryReader:
             booked_at or value_at,
             value_at,
             is_pending,
-            find_text(tree, "RvslInd") in ("true", "1"),
+            tree.get("RvslInd") in ("true", "1"),
             _clean_reference(find_text(tree, "AcctSvcrRef")),
             find_text(tree, "AddtlNtryInf"),
         )
@@ -106,10 +103,10 @@ class EntryReader:
             issue = StatementIssue(
                 IssueKind.BATCH_MISMATCH, head.amount - rest, head.amount, f"{len(details)} bookings in one entry"
             )
-            return [self._make(head, tree, {}, head.amount, head.reference)], [issue]
+            return [self._make(head, tree, EMPTY, head.amount, head.reference)], [issue]
         rows = []
         for number, (one, amount) in enumerate(zip(details, known, strict=True), 1):
-            reference = _clean_reference(find_text(one, "Refs", "AcctSvcrRef"))
+            reference = _clean_reference(find_deep_text(one, "Refs", "AcctSvcrRef"))
             if head.reference is not None and reference in (None, head.reference):
                 reference = f"{head.reference}/{number}"
             rows.append(self._make(head, tree, one, amount, reference))
@@ -119,14 +116,17 @@ class EntryReader:
 
     def _make(self, head: _Head, tree: Tree, details: Tree, amount: Decimal, reference: str | None) -> Transaction:
         gv_code, prima_nota = _find_german_code(details, tree)
-        purpose_code = find_text(details, "Purp", "Cd")
-        name, iban, bic, ultimate = self._find_other_side(details, is_debit=amount < 0, is_reversal=head.is_reversal)
+        purpose_code = find_deep_text(details, "Purp", "Cd") if "Purp" in details else None
+        refs, parties = find_tree(details, "Refs"), find_tree(details, "RltdPties")
+        name, iban, bic, ultimate = self._find_other_side(
+            details, parties, is_debit=amount < 0, is_reversal=head.is_reversal
+        )
         return Transaction(
             amount,
             head.currency,
             head.booked_at,
             head.value_at,
-            _make_purpose(details),
+            _make_purpose(details, refs, parties),
             head.text or find_text(details, "AddtlTxInf") or find_booking_text(gv_code, purpose_code),
             gv_code,
             prima_nota,
@@ -134,17 +134,18 @@ class EntryReader:
             iban,
             bic,
             ultimate,
-            reference or _clean_reference(find_text(details, "Refs", "AcctSvcrRef")),
+            reference or _clean_reference(find_text(refs, "AcctSvcrRef")),
             head.is_pending,
         )
 
     def _find_other_side(
-        self, details: Tree, *, is_debit: bool, is_reversal: bool
+        self, details: Tree, parties: Tree, *, is_debit: bool, is_reversal: bool
     ) -> tuple[str | None, str | None, str | None, str | None]:
         """Name, IBAN, BIC, and for whom in truth. A reversal names the parties of what is reversed."""
-        parties = find_tree(details, "RltdPties")
-        side = "Cdtr" if is_debit != is_reversal else "Dbtr"
-        other = "Dbtr" if side == "Cdtr" else "Cdtr"
+        agents = find_tree(details, "RltdAgts")
+        if not parties and not agents:
+            return None, None, None, None
+        side, other = ("Cdtr", "Dbtr") if is_debit != is_reversal else ("Dbtr", "Cdtr")
         own = None if self.account is None else self.account.iban
         iban = _find_account(parties, side)
         is_own = iban is not None and iban == own
@@ -153,17 +154,18 @@ class EntryReader:
             side, iban = other, _find_account(parties, other)
             if iban is not None and iban == own and not is_own:
                 return None, None, None, None
-        agent = find_tree(details, "RltdAgts", f"{side}Agt", "FinInstnId")
+        agent = find_tree(find_tree(agents, f"{side}Agt"), "FinInstnId")
         bic = clean_bic(find_text(agent, "BICFI") or find_text(agent, "BIC"))
         return _find_name(parties, side), iban, bic, _find_name(parties, f"Ultmt{side}")
 
 
 def _find_day(tree: Tree, name: str) -> datetime | None:
-    text = find_text(tree, name, "Dt") or find_text(tree, name, "DtTm")
+    day = find_tree(tree, name)
+    text = find_text(day, "Dt") or find_text(day, "DtTm")
     if text is None:
         return None
     try:
-        return find_midnight(parse_iso_day(text))
+        return find_iso_midnight(text)
     except ValueError as error:
         raise StatementError(f"The date cannot be read: {error}.", field=name) from error
 
@@ -172,13 +174,16 @@ def _clean_reference(text: str | None) -> str | None:
     return None if text is None or text.upper() in NO_REFERENCE or not text.strip("0- ") else text
 
 
-def _find_name(parties: Tree | None, side: str) -> str | None:
-    return find_text(parties, side, "Nm") or find_text(parties, side, "Pty", "Nm")
+def _find_name(parties: Tree, side: str) -> str | None:
+    party = find_tree(parties, side)
+    return None if party is EMPTY else find_text(party, "Nm") or find_deep_text(party, "Pty", "Nm")
 
 
-def _find_account(parties: Tree | None, side: str) -> str | None:
-    number = find_tree(parties, f"{side}Acct", "Id")
-    return clean_iban(find_text(number, "IBAN")) or clean_iban(find_text(number, "Othr", "Id"))
+def _find_account(parties: Tree, side: str) -> str | None:
+    number = find_tree(find_tree(parties, f"{side}Acct"), "Id")
+    if number is EMPTY:
+        return None
+    return clean_iban(find_text(number, "IBAN")) or clean_iban(find_deep_text(number, "Othr", "Id"))
 
 
 def _find_part_amount(details: Tree, head: _Head) -> Decimal | None:
@@ -191,7 +196,7 @@ def _find_part_amount(details: Tree, head: _Head) -> Decimal | None:
         find_tree(amounts, "InstdAmt"),
     ):
         text = find_text(place, "Amt")
-        if place is None or text is None or (place.get("Amt@Ccy") or [""])[0] != head.currency:
+        if text is None or place.get("Amt@Ccy") != head.currency:
             continue
         if not _AMOUNT.fullmatch(text) or text == ".":
             raise StatementError("The amount cannot be read.", field="TxDtls/Amt")
@@ -205,11 +210,8 @@ def _sum_charges(tree: Tree, details: Sequence[Tree]) -> Decimal:
     """All charges, whether named for the entry or for its parts."""
     total = Decimal(0)
     for place in (tree, *details):
-        for one in place.get("Chrgs", ()):
-            if not isinstance(one, dict):
-                continue
-            records = [record for record in one.get("Rcrd", ()) if isinstance(record, dict)]
-            for record in records or [one]:
+        for one in list_trees(place, "Chrgs"):
+            for record in list_trees(one, "Rcrd") or [one]:
                 text = find_text(record, "Amt") or find_text(record, "TtlChrgsAndTaxAmt")
                 if text is not None and _AMOUNT.fullmatch(text) and text != ".":
                     total += Decimal(text)
@@ -219,32 +221,34 @@ def _sum_charges(tree: Tree, details: Sequence[Tree]) -> Decimal:
 def _find_german_code(details: Tree, tree: Tree) -> tuple[str | None, str | None]:
     """GV code and prima nota, of the single booking or else of the entry."""
     for place in (details, tree):
-        code = find_text(place, "BkTxCd", "Prtry", "Cd")
-        if code is not None and (found := _GERMAN_CODE.fullmatch(code)):
-            return found[1], found[2]
+        if "BkTxCd" in place:
+            code = find_deep_text(place, "BkTxCd", "Prtry", "Cd")
+            if code is not None and (found := _split_german_code(code)) is not None:
+                return found
     return None, None
 
 
-def _make_purpose(details: Tree) -> str | None:
+@lru_cache(maxsize=1000)
+def _split_german_code(code: str) -> tuple[str | None, str | None] | None:
+    found = _GERMAN_CODE.fullmatch(code)
+    return None if found is None else (found[1], found[2])
+
+
+def _make_purpose(details: Tree, refs: Tree, parties: Tree) -> str | None:
     """Remittance information, with references under the tags that MT940 gives them."""
     remittance = find_tree(details, "RmtInf")
-    lines = [] if remittance is None else [one for one in remittance.get("Ustrd", ()) if isinstance(one, str) and one]
+    lines = [one for one in remittance.get("Ustrd", ()) if one and type(one) is str]
     text = join_lines(lines, USTRD_WIDTH) if lines else ""
-    if not text and remittance is not None:
+    if not text:
         text = _read_structured(remittance)
-    reason = find_text(details, "RtrInf", "AddtlInf") or find_text(details, "RtrInf", "Rsn", "Cd")
-    if reason is not None:
-        text = f"{text} Rückgabegrund: {reason}".lstrip()
-    refs = find_tree(details, "Refs")
-    creditor = find_tree(details, "RltdPties", "Cdtr")
+    if "RtrInf" in details:
+        reason = find_deep_text(details, "RtrInf", "AddtlInf") or find_deep_text(details, "RtrInf", "Rsn", "Cd")
+        text = text if reason is None else f"{text} Rückgabegrund: {reason}".lstrip()
+    named = [f"{tag}+{value}" for tag, name in _REFERENCES if (value := find_text(refs, name))] if refs else []
+    creditor = find_tree(parties, "Cdtr")
     creditor = find_tree(creditor, "Pty") or creditor
-    tags = (
-        ("EREF", find_text(refs, "EndToEndId")),
-        ("KREF", find_text(refs, "InstrId")),
-        ("MREF", find_text(refs, "MndtId")),
-        ("CRED", find_text(creditor, "Id", "PrvtId", "Othr", "Id")),
-    )
-    named = [f"{tag}+{value}" for tag, value in tags if value is not None]
+    if "Id" in creditor and (value := find_deep_text(creditor, "Id", "PrvtId", "Othr", "Id")):
+        named.append(f"CRED+{value}")
     if not named or is_tagged(text):
         return text or None
     return " ".join([*named, *([f"SVWZ+{text}"] if text else [])])
@@ -252,12 +256,11 @@ def _make_purpose(details: Tree) -> str | None:
 
 def _read_structured(remittance: Tree) -> str:
     words: list[str] = []
-    for one in remittance.get("Strd", ()):
-        if isinstance(one, dict):
-            found = (
-                find_text(one, "CdtrRefInf", "Ref"),
-                find_text(one, "RfrdDocInf", "Nb"),
-                *(text.strip() for text in one.get("AddtlRmtInf", ()) if isinstance(text, str)),
-            )
-            words += [word for word in found if word]
+    for one in list_trees(remittance, "Strd"):
+        found = (
+            find_deep_text(one, "CdtrRefInf", "Ref"),
+            find_deep_text(one, "RfrdDocInf", "Nb"),
+            *(text.strip() for text in one.get("AddtlRmtInf", ()) if type(text) is str),
+        )
+        words += [word for word in found if word]
     return " ".join(words)

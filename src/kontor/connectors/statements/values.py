@@ -74,6 +74,12 @@ def _parse_iso_day(text: str) -> date:
     return make_day(int(found[1]), int(found[2]), int(found[3]))
 
 
+@lru_cache(maxsize=20_000)
+def find_iso_midnight(text: str) -> datetime:
+    """Midnight in Berlin at the start of the day that `parse_iso_day` finds."""
+    return find_midnight(parse_iso_day(text))
+
+
 def parse_swift_amount(text: str) -> Decimal:
     """Unsigned, with a comma: `12,5`, `12,`. A point is taken too where a bank writes one."""
     if not _SWIFT_AMOUNT.fullmatch(text) or text in ("", ",", "."):
@@ -115,10 +121,13 @@ def clean_iban(text: str | None) -> str | None:
     """The IBAN without blanks; None for old account numbers and whatever else stands there."""
     if not text:
         return None
+    if IBAN.fullmatch(text):
+        return text
     compact = text.replace(" ", "").upper()
     return compact if IBAN.fullmatch(compact) else None
 
 
+@lru_cache(maxsize=20_000)
 def clean_bic(text: str | None) -> str | None:
     if not text:
         return None

@@ -25,12 +25,16 @@ _BEFORE_AUTHENTICATION = frozenset(("HKTAB",))
 
 @dataclass(frozen=True, slots=True)
 class FintsOptions:
-    """`address` is told to clients, without a scheme. `page_rows` bookings are sent at once; then clients ask on."""
+    """`address` is told to clients, without a scheme. `page_rows` bookings are sent at once; then clients ask on.
+
+    If there are `products`, only programs of these registrations are let in.
+    """
 
     address: str
     page_rows: int = 500
     slow_seconds: float = 200
     is_under_maintenance: bool = False
+    products: frozenset[str] = frozenset()
 
 
 class FintsBank:
@@ -42,7 +46,7 @@ class FintsBank:
         self._customers = Customers(bank, options.slow_seconds)
         self._dialogues = Dialogues() if dialogues is None else dialogues
         self._trusted = TrustedSystems()
-        self._entrance = Entrance(self._customers, self._trusted, options.address)
+        self._entrance = Entrance(self._customers, self._trusted, options.address, options.products)
 
     def answer(self, message: bytes) -> bytes:
         try:

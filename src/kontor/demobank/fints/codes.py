@@ -26,6 +26,7 @@ TEXTS = {
     "9050": "Die Nachricht enthält Fehler.",
     "9075": "Dialog abgebrochen - starke Authentifizierung erforderlich.",
     "9076": "Auftrag abgelehnt - Namensabgleich erforderlich.",
+    "9078": "Das Kundenprodukt ist nicht registriert.",
     "9110": "Unbekannter Aufbau.",
     "9120": "Datenelement ungültig.",
     "9130": "Segment an dieser Stelle nicht erlaubt.",

@@ -27,11 +27,12 @@ BANK_MESSAGE = ("Mitteilung Ihrer Bank", "Bitte lesen Sie die neuen Nutzungsbedi
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """What it takes to let somebody in. `address` is the bank's own, without a scheme."""
+    """What it takes to let somebody in. `address` is the bank's own, without a scheme; of `products` none means any."""
 
     customers: Customers
     trusted: TrustedSystems
     address: str
+    products: frozenset[str] = frozenset()
 
     def begin(self, turn: Turn) -> None:
         identification, preparation = turn.find("HKIDN"), turn.find("HKVVB")
@@ -40,6 +41,9 @@ class Entrance:
             return
         if identification.version != 2 or preparation.version != 3:
             turn.abort(identification, "9150")
+            return
+        if self.products and preparation.read(4) not in self.products:
+            turn.abort(preparation, "9078")
             return
         if identification.read(1, 1) != DEMO_BANK_CODE:
             turn.abort(identification, "9210", "Die Bankleitzahl gehört nicht zu dieser Bank.")

@@ -20,6 +20,7 @@ MARKETS = {
     "NASDAQ": "XNAS",
     "New York": "XNYS",
 }
+_MARKS = (":", "-")
 
 
 def write_mt535(product: Product, positions: Sequence[Position], *, day: date) -> bytes:
@@ -77,16 +78,24 @@ def _write_identification(one: Position) -> list[str]:
     """Field 35B: the ISIN, the German number, and the name in two lines at most."""
     lines = [f"ISIN {one.isin}"] if one.isin else []
     lines += [f"/DE/{one.wkn}"] if one.wkn else []
-    name = make_swift_text(one.name).strip()
-    # A text that begins like a field or a message's end would be read as one.
-    name = f".{name}" if name.startswith((":", "-")) else name
-    if len(name) > NAME_WIDTH:
-        cut = name.rfind(" ", 1, NAME_WIDTH)
-        first, rest = (name[:NAME_WIDTH], name[NAME_WIDTH:]) if cut < 0 else (name[:cut], name[cut + 1 :])
-        lines += [first, rest[:NAME_WIDTH].rstrip()]
-    else:
-        lines.append(name)
+    lines += _split_name(make_swift_text(one.name).strip())
     return [f":35B:{lines[0]}", *lines[1:]]
+
+
+def _split_name(name: str) -> list[str]:
+    """At the last blank that leaves a second line of the right length, or else in the middle of a word.
+
+    A line that begins like a field or a message's end would be read as one.
+    """
+    name = f".{name}" if name.startswith(_MARKS) else name
+    if len(name) <= NAME_WIDTH:
+        return [name]
+    cuts = [number for number in range(NAME_WIDTH - 1, 0, -1) if name[number] == " "]
+    for first, rest in [*((name[:cut], name[cut + 1 :]) for cut in cuts), (name[:NAME_WIDTH], name[NAME_WIDTH:])]:
+        if len(rest) <= NAME_WIDTH and not rest.startswith(_MARKS):
+            return [first, rest]
+    rest = name[NAME_WIDTH:]
+    return [name[:NAME_WIDTH], (f".{rest}" if rest.startswith(_MARKS) else rest)[:NAME_WIDTH].rstrip()]
 
 
 def _write_signed(amount: Decimal, currency: str) -> str:
