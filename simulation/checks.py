@@ -49,6 +49,14 @@ def read_calls(entries: Iterable[Mapping[str, str]]) -> list[Call]:
     return sorted(calls, key=lambda one: one.begin)
 
 
+def find_stored_call(calls: Sequence[Call], started: datetime, finished: datetime) -> Call | None:
+    """The answered call of a fetch that was carried out between these moments."""
+    found = [
+        one for one in calls if one.is_answered and one.end is not None and started <= one.begin and one.end <= finished
+    ]
+    return found[-1] if found else None
+
+
 def check_slots(login: str, slots: Sequence[Slot], first: datetime, end: datetime) -> list[str]:
     """Every slot from `first` on whose window has passed at `end` has one row, and that row has come to an end."""
     found = []

@@ -1,27 +1,30 @@
 """The result of a simulation: for the terminal, and as a page."""
 
+import os
+import platform
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.machine import describe_processor
+from benchmarks.report import write_table_page
 from rich.console import Console
 from rich.table import Table
 
 from simulation.running import Outcome
 
-INTRODUCTION = """\
-# Background refresh under faults
-
-Real workers, a real PostgreSQL, a bank and a receiver of webhooks in processes of their own, and a clock that runs
-fast. Workers are killed with `kill -9`, the database is restarted and crashed, the bank loses calls, the receiver
-refuses deliveries. Afterwards the books of the bank and of the receiver, which know nothing of Kontor, are compared
-with what is stored. How it works: `simulation/`; a short form runs with the tests.
-
-"""
-PROVEN = """
-Of every access: each slot has exactly one outcome; no two operations ran at a time; never five unattended calls within
-24 hours, by Kontor's record and by the bank's; the stored transactions are the bank's; what the webhooks told is what
-was new. Of the webhook: serials without a gap, each delivered or visibly discarded, every signature right.
-"""
+INTRODUCTION = (
+    "Real workers, a real PostgreSQL, a bank and a receiver of webhooks in processes of their own, and a clock that"
+    " runs fast. Workers are killed with `kill -9`, the database is restarted and crashed, the bank loses calls, the"
+    " receiver refuses deliveries. Afterwards the books of the bank and of the receiver, which know nothing of Kontor,"
+    " are compared with what is stored. How it works: `simulation/`; a short form runs with the tests."
+)
+PROVEN = (
+    "Of every access: each slot has exactly one outcome; no two operations ran at a time; never five unattended calls"
+    " within 24 hours, by Kontor's record and by the bank's; the stored transactions are the bank's; what the webhooks"
+    " told is what was new.",
+    "Of the webhook: serials without a gap, each delivered or visibly discarded, every signature right.",
+)
 
 
 def list_facts(outcome: Outcome) -> Iterable[tuple[str, str]]:
@@ -30,7 +33,10 @@ def list_facts(outcome: Outcome) -> Iterable[tuple[str, str]]:
         "simulated",
         f"{plan.days:g} days from {plan.start:%d %B %Y}, {plan.accesses:,} accesses, {plan.workers} workers",
     )
-    yield "clock", f"{plan.factor:g} times real time"
+    refreshes = sum(count for state, count in outcome.slots.items() if state != "SKIPPED")
+    yield "clock", f"{plan.factor:g} times real time, {outcome.seconds / 60:.0f} minutes in all"
+    yield "refreshes", f"{refreshes:,}, {refreshes / plan.real_seconds:.1f} a second"
+    yield "faults", f"{plan.bank_failure_rate:.0%} of bank calls, {plan.receiver_failure_rate:.0%} of deliveries"
     yield "workers killed", f"{outcome.killed:,}"
     yield "database restarts", f"{plan.restarts} (an ordinary one, then a crash)"
     yield "slots", ", ".join(f"{count:,} {state.lower()}" for state, count in outcome.slots.most_common())
@@ -52,7 +58,15 @@ def show(outcome: Outcome, console: Console) -> None:
         console.print(f"- {one}")
 
 
-def write_page(outcome: Outcome, page: Path, command: str, load: float) -> None:
-    rows = "\n".join(f"| {name} | {value} |" for name, value in list_facts(outcome))
-    table = f"| | |\n|---|---|\n| command | `{command}` |\n{rows}\n| load of the machine at the end | {load:.1f} |\n"
-    page.write_text(INTRODUCTION + table + PROVEN, encoding="utf-8")
+def write_page(outcome: Outcome, page: Path, command: str, load_before: float) -> None:
+    machine = {
+        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "Command": f"`{command}`",
+        "Cores": str(os.cpu_count()),
+        "Processor": describe_processor(),
+        "System": f"{platform.system()} {platform.release()}",
+        "Python": platform.python_version(),
+        "Load before": f"{load_before:.1f} processes of others wanted to run",
+    }
+    rows = list(list_facts(outcome))
+    write_table_page(page, "Background refresh under faults", INTRODUCTION, ("", ""), rows, PROVEN, machine)

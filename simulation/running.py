@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,12 +15,25 @@ from simulation.bookings import list_bookings
 from simulation.clocks import SimulatedClock
 from simulation.faults import Killer, restart_at
 from simulation.ledgers import read_ledger
+from simulation.progress import Progress
 from simulation.stage import Stage, find_login
 from simulation.workers import Nursery
 
 CALM = timedelta(hours=13)  # at the end, without faults: time for two slots, so that everything is fetched once more
 PAUSE_SECONDS = 1.0
-TRANSIT_SECONDS = 3.0  # for which a call may be on its way to the bank, in real time
+# Real seconds that count as simulated minutes, and are nobody's fault: a call may be so long on its way to the bank,
+# and after the end of a slot's window so much time may pass until a worker looks and writes down that it was missed.
+TRANSIT_SECONDS = 3.0
+LOOK_SECONDS = 5.0
+# Leases, looks and restarts of workers take real seconds at any speed of the clock. A slot's window of six hours must
+# be long enough for them, or all that is seen is slots that nobody could serve.
+MOST_FACTOR = 1500.0
+# So long a worker must live on average, in real time, to have started and done something before it is killed.
+LEAST_LIFE_SECONDS = 2.0
+
+
+class UnfitPlanError(ValueError):
+    """A plan whose result would say nothing about Kontor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +50,25 @@ class Plan:
     bank_failure_rate: float = 0.05
     receiver_failure_rate: float = 0.2
     settle_seconds: float = 120
+
+    def __post_init__(self) -> None:
+        if self.factor > MOST_FACTOR:
+            raise UnfitPlanError(
+                f"At {self.factor:g} times real time a slot's window of six hours is {21600 / self.factor:.1f} real"
+                f" seconds. Looks, leases and starting workers take real seconds at any speed: slots would be missed"
+                f" through no fault of Kontor. At most {MOST_FACTOR:g} is allowed."
+            )
+        life = sum(self.kill_minutes) / 2 * 60 / self.factor * self.workers
+        if life < LEAST_LIFE_SECONDS:
+            raise UnfitPlanError(
+                f"With {self.workers} workers killed in turn a worker would live {life:.1f} real seconds, hardly longer"
+                f" than it takes to start; at least {LEAST_LIFE_SECONDS:g} are needed. Run the clock slower, or kill"
+                " less often."
+            )
+
+    @property
+    def real_seconds(self) -> float:
+        return (timedelta(days=self.days) + CALM).total_seconds() / self.factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +89,30 @@ class Outcome:
     violations: list[str]
 
 
-def simulate(plan: Plan, folder: Path) -> Outcome:
+def simulate(plan: Plan, folder: Path, say: Callable[[str], None] = lambda _: None) -> Outcome:
     started = time.monotonic()
     with Stage(folder) as stage:
         receiver_port = stage.start_receiver(plan.receiver_failure_rate)
         clock = SimulatedClock.start_now(plan.start, 0.001)  # stands still, more or less, until everybody is there
         asyncio.run(stage.populate(clock, plan.accesses, receiver_port))
+        say(f"{plan.accesses:,} accesses are there after {time.monotonic() - started:.0f} s")
         clock = SimulatedClock.start_now(plan.start, plan.factor)
         bank_port = stage.start_bank(clock, plan.bank_failure_rate)
         settings = replace(stage.settings, clock=clock.setting)
         nursery = Nursery(folder, export_settings(settings), bank_port)
         try:
-            killed = _let_days_pass(plan, clock, stage, nursery)
+            killed = _let_days_pass(plan, clock, stage, nursery, say)
             end = clock.now()
+            say("the days are over; waiting for what is under way")
             _settle(plan, stage)
         finally:
             nursery.stop()
         return _judge(plan, clock, stage, end, killed, time.monotonic() - started)
 
 
-def _let_days_pass(plan: Plan, clock: SimulatedClock, stage: Stage, nursery: Nursery) -> int:
+def _let_days_pass(
+    plan: Plan, clock: SimulatedClock, stage: Stage, nursery: Nursery, say: Callable[[str], None]
+) -> int:
     for _ in range(plan.workers):
         nursery.bear()
     killer = Killer(nursery, clock, plan.kill_minutes)
@@ -85,11 +122,12 @@ def _let_days_pass(plan: Plan, clock: SimulatedClock, stage: Stage, nursery: Nur
     crashes = iter([number % 2 == 1 for number in range(plan.restarts)])
     restarting = restart_at(moments, lambda: stage.restart(is_crash=next(crashes)))
     killer.start()
-    time.sleep(clock.seconds_until(end))
+    progress = Progress(clock, stage, killer, say)
+    progress.wait_until(end)
     killer.stop()
     restarting.join()
     stage.calm_down()
-    time.sleep(clock.seconds_until(end + CALM))
+    progress.wait_until(end + CALM)
     return killer.killed
 
 
@@ -157,20 +195,29 @@ def _judge_accesses(
         " join products p on p.user_id = t.user_id and p.id = t.product_id"
     ):
         stored.setdefault(access_id, Counter())[purpose] += 1
+    last_done = {
+        access_id: (clock.at(started), clock.at(finished))
+        for access_id, started, finished in stage.query(
+            "select distinct on (access_id) access_id, started_at, finished_at from fetches where state = 'DONE'"
+            " order by access_id, finished_at desc"
+        )
+    }
     transit = timedelta(seconds=TRANSIT_SECONDS * clock.factor)
+    looked = end - timedelta(seconds=LOOK_SECONDS * clock.factor)
     found = []
     for user_id, access_id in stage.query("select user_id, id from accesses"):
         login = find_login(access_id)
         own = by_login.get(login, [])
         first = find_next_slot(user_id, access_id, plan.start + timedelta(seconds=1))
-        found += checks.check_slots(login, slots.get(access_id, []), first, end)
+        found += checks.check_slots(login, slots.get(access_id, []), first, looked)
         found += checks.check_budget(login, recorded.get(access_id, []))
         found += checks.check_budget(f"{login} (by the bank)", [one.begin for one in own], transit)
-        answered = [one.end for one in own if one.is_answered and one.end is not None]
-        if not answered:
-            found.append(f"{login}: the bank was never reached")
+        # Of the last fetch that was done: one after it may have been interrupted, and then says so.
+        call = checks.find_stored_call(own, *last_done[access_id]) if access_id in last_done else None
+        if call is None or call.end is None:
+            found.append(f"{login}: nothing was ever fetched" if access_id not in last_done else f"{login}: no call")
             continue
-        expected = [one.purpose for one in list_bookings(login, clock.start, max(answered))]
+        expected = [one.purpose for one in list_bookings(login, clock.start, call.end)]
         found += checks.check_transactions(login, stored.get(access_id, Counter()), expected)
     return found
 

@@ -113,8 +113,12 @@ class Stage:
                 TENANT, "app", new_role("customer", USER_SCOPES, is_default=True)
             )
             await self._register_webhook(services, receiver_port)
+            tenant_id, client_id = self.query("select t.id, c.id from tenants t join clients c on c.tenant_id = t.id")[
+                0
+            ]
+            app = Principal(tenant_id, TENANT, True, client_id, "app", frozenset(USER_SCOPES))
             for first in range(0, accesses, ACCESSES_PER_USER):
-                await self._add_user(services, first, min(accesses, first + ACCESSES_PER_USER))
+                await self._add_user(services, app, first, min(accesses, first + ACCESSES_PER_USER))
             await services.refreshing.repair_schedule()
 
     async def _register_webhook(self, services: Services, port: int) -> None:
@@ -125,10 +129,10 @@ class Stage:
         _, secret = await services.webhooks.create_webhook(admin, TENANT, new)
         (self.folder / "webhook.secret").write_text(secret.reveal())
 
-    async def _add_user(self, services: Services, first: int, end: int) -> None:
+    @staticmethod
+    async def _add_user(services: Services, app: Principal, first: int, end: int) -> None:
         user = await services.users.create_user_by_operator(TENANT, NewUser(f"user-{first}", Secret("a password")))
-        tenant_id, client_id = self.query("select t.id, c.id from tenants t join clients c on c.tenant_id = t.id")[0]
-        owner = Principal(tenant_id, TENANT, True, client_id, "app", frozenset(USER_SCOPES), user.id, user.id)
+        owner = replace(app, user_id=user.id, user_pseudonym=user.id)
         async with services.database.transaction() as connection:
             for number in range(first, end):
                 await services.accesses.store_opened_access(

@@ -4,7 +4,6 @@ Each is a worker as `kontor worker` runs it, only that it reaches the simulated 
 a simulated day has few real minutes.
 """
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -77,7 +76,8 @@ def main(port: int) -> None:
 
 
 def live(run: Callable[[], None]) -> None:
-    os.close(0)
+    with open(os.devnull) as nothing:  # not closed: the event loop must not get a line of this number
+        os.dup2(nothing.fileno(), 0)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         run()
@@ -115,7 +115,7 @@ def prepare(port: int) -> Callable[[], None]:
 
     def run() -> None:
         bootstrap.end_with_parent(parent)
-        asyncio.run(bootstrap.create_worker(settings).run())
+        bootstrap.run_worker(settings)
 
     return run
 

@@ -1,6 +1,7 @@
 """Kontor's processes, started as an operator would start them."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -53,7 +54,8 @@ class running_worker:  # noqa: N801 (reads as a statement)
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        assert self.process.wait(60) == 0, self.log.read_text()
+        # A worker that was still starting knows no other end; that one at work ends well has tests of its own.
+        assert self.process.wait(60) in (0, -signal.SIGTERM), self.log.read_text()
 
 
 def start_kontor(settings: Settings, arguments: list[str], log: Path) -> subprocess.Popen[bytes]:

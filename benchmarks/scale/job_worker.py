@@ -15,6 +15,7 @@ from pgqueuer import AsyncpgDriver, Job, PgQueuer, PsycopgDriver
 
 from kontor.config import Settings, read_settings
 from kontor.jobs import worker
+from kontor.jobs.gates import Gate
 from kontor.jobs.tasks import register_jobs
 from kontor.logs import configure_logs
 from kontor.services.bundle import Services
@@ -62,20 +63,20 @@ async def run_bare(kind: str, settings: Settings, notes: Notes) -> None:
     await queuer.run()
 
 
-async def run_ours(kind: str, settings: Settings, notes: Notes) -> None:
-    from kontor.bootstrap import create_worker
+def run_ours(kind: str, settings: Settings, notes: Notes) -> None:
+    from kontor.bootstrap import run_worker
 
-    def register(queuer: PgQueuer, services: Services) -> None:
+    def register(queuer: PgQueuer, services: Services) -> dict[str, Gate]:
+        warming.append(asyncio.create_task(announce(services)))
         if kind == PLAIN:
             register_nothing(queuer, notes)
-        else:
-            count_fetches(services, notes)
-            register_jobs(queuer, services)
-        warming.append(asyncio.create_task(announce(services)))
+            return {}
+        count_fetches(services, notes)
+        return register_jobs(queuer, services)
 
     warming: list[asyncio.Task[None]] = []
     worker.register_jobs = register
-    await create_worker(settings).run()
+    run_worker(settings)
 
 
 async def announce(services: Services) -> None:
@@ -98,7 +99,10 @@ def main(kind: str, count: int) -> None:
     settings = read_settings()
     configure_logs("warning", "json")
     notes = Notes(count)
-    asyncio.run((run_bare if kind.startswith("bare") else run_ours)(kind, settings, notes))
+    if kind.startswith("bare"):
+        asyncio.run(run_bare(kind, settings, notes))
+    else:
+        run_ours(kind, settings, notes)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from simulation.checks import (
     Call,
     Slot,
@@ -11,8 +12,10 @@ from simulation.checks import (
     check_serials,
     check_slots,
     check_transactions,
+    find_stored_call,
     read_calls,
 )
+from simulation.running import Plan, UnfitPlanError
 
 START = datetime(2026, 10, 24, 3, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -69,3 +72,20 @@ def test_the_banks_book_is_read_as_calls():
         {"what": "answered", "call": "1", "login": "a", "at": at},
     ]
     assert read_calls(entries) == [Call("a", START, START, True), Call("b", START, None, False)]
+
+
+def test_the_call_of_a_fetch_is_the_answered_one_within_its_time():
+    before, lost = Call("a", START, START + HOUR, True), Call("a", START + 2 * HOUR, START + 3 * HOUR, False)
+    own, after = (Call("a", START + n * HOUR, START + (n + 1) * HOUR, True) for n in (4, 8))
+    calls = [before, lost, own, after]
+    assert find_stored_call(calls, START + 2 * HOUR, START + 6 * HOUR) == own
+    assert find_stored_call(calls, START + 2 * HOUR, START + 3 * HOUR) is None
+
+
+@pytest.mark.parametrize(
+    ("factor", "minutes", "words"),
+    [(5000, (20, 60), "six hours is 4.3 real seconds"), (1000, (2, 8), "would live 0.9")],
+)
+def test_a_plan_whose_result_would_say_nothing_is_refused_and_says_why(factor, minutes, words):
+    with pytest.raises(UnfitPlanError, match=words):
+        Plan(START, 1, 30, factor, kill_minutes=minutes)

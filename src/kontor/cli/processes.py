@@ -104,7 +104,7 @@ def refuse_used_port(host: str, port: int, patience_seconds: float = 0) -> None:
 
 def worker(*, allow_loopback: AllowLoopback = False) -> None:
     """Run a worker: it fetches from banks, takes over from dead workers, and cleans up."""
-    from kontor.bootstrap import create_worker, end_with_parent, with_database
+    from kontor.bootstrap import end_with_parent, run_worker, with_database
     from kontor.logs import configure_logs
 
     settings = read_settings(allow_loopback=allow_loopback or None)
@@ -112,7 +112,7 @@ def worker(*, allow_loopback: AllowLoopback = False) -> None:
     end_with_parent(settings.parent_pid)
     with with_database(settings) as ready:
         _refuse_unusable(ready)
-        asyncio.run(create_worker(ready).run())
+        run_worker(ready)
 
 
 def _refuse_unusable(settings: Settings) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import structlog
 from pgqueuer import Job, PgQueuer, RetryRequested
 
+from kontor.jobs.gates import Gate
 from kontor.services.bundle import Services
 from kontor.services.correlation import correlation_id
 from kontor.services.fetching import Outcome
@@ -24,39 +25,42 @@ REPAIR_SECONDS = 60.0
 REFRESHES_AT_ONCE = 24  # of this worker; what somebody waits for comes beside them
 BEAT_SECONDS = 5.0
 DELIVERY_REAPER_SECONDS = 15.0
-DELIVERIES_AT_ONCE = 100  # of all workers together: receivers that hang take nothing from the banks
+DELIVERIES_AT_ONCE = 50  # of this worker: receivers that hang take nothing from the banks
 
 
-def register_jobs(queuer: PgQueuer, services: Services) -> None:
+def register_jobs(queuer: PgQueuer, services: Services) -> dict[str, Gate]:
+    """Returns how many jobs of a kind this worker takes at once, where there is a limit."""
+    gates = {REFRESH: Gate(REFRESHES_AT_ONCE), DELIVER: Gate(DELIVERIES_AT_ONCE), RETAG: Gate(1)}
+
     @queuer.entrypoint(FETCH, on_failure="hold")
     async def fetch(job: Job) -> None:
         assert job.payload is not None
         if await services.fetching.run(UUID(bytes=job.payload)) is Outcome.BUSY:
             raise RetryRequested(delay=timedelta(seconds=BUSY_SECONDS), reason="the credentials are in use")
 
-    @queuer.entrypoint(DELIVER, concurrency_limit=DELIVERIES_AT_ONCE, on_failure="hold")
+    @queuer.entrypoint(DELIVER, on_failure="hold")
     async def deliver(job: Job) -> None:
         assert job.payload is not None
         correlation_id.set(str(uuid4()))
-        seconds = await services.deliveries.run(UUID(bytes=job.payload))
+        async with gates[DELIVER]:
+            seconds = await services.deliveries.run(UUID(bytes=job.payload))
         if seconds is not None:
             raise RetryRequested(delay=timedelta(seconds=seconds), reason="not delivered yet")
-
-    refreshes_at_once = asyncio.Semaphore(REFRESHES_AT_ONCE)
 
     @queuer.entrypoint(REFRESH, on_failure="hold")
     async def refresh(job: Job) -> None:
         assert job.payload is not None
-        async with refreshes_at_once:
+        async with gates[REFRESH]:
             outcome = await services.fetching.run(UUID(bytes=job.payload))
         if outcome is Outcome.BUSY:
             raise RetryRequested(delay=timedelta(seconds=BUSY_SECONDS), reason="the credentials are in use")
 
-    @queuer.entrypoint(RETAG, concurrency_limit=1)
+    @queuer.entrypoint(RETAG)
     async def retag(job: Job) -> None:
         assert job.payload is not None
-        while await services.transaction_tagging.retag_step(UUID(bytes=job.payload)):
-            pass
+        async with gates[RETAG]:
+            while await services.transaction_tagging.retag_step(UUID(bytes=job.payload)):
+                pass
 
     @queuer.schedule("housekeeping", "*/5 * * * *")
     async def clean(schedule: object) -> None:
@@ -67,6 +71,8 @@ def register_jobs(queuer: PgQueuer, services: Services) -> None:
     async def anchor_audit_trail(schedule: object) -> None:
         correlation_id.set(str(uuid4()))
         await services.housekeeping.anchor_audit_trail()
+
+    return gates
 
 
 async def reap(services: Services) -> None:

@@ -60,16 +60,15 @@ class BankCalls:
 
     async def prepare(self, user_id: UUID, access_id: str, context: Context) -> Prepared | None:
         """None when there is nobody left to call for: no access, no credentials, no active user."""
-        async with self._database.transaction() as connection:
-            access = await accesses.find_access(connection, user_id, access_id)
-            secrets = await accesses.find_secrets(connection, user_id, access_id)
-            is_active = await users.is_active(connection, user_id)
-            if access is None or secrets is None or secrets.credentials is None or not is_active:
+        async with self._database.connect() as connection:
+            found = await accesses.find_callable(connection, user_id, access_id)
+            if found is None:
                 return None
-            credentials = await self._vault.unseal_credentials(connection, user_id, access_id, secrets.credentials)
-            memory = None
-            if secrets.memory is not None:
-                memory = await self._vault.unseal(connection, user_id, access_id, "memory", secrets.memory)
+            access, secrets = found
+            assert secrets.credentials is not None, "that is what makes it callable"
+            credentials, memory = await self._vault.open_access(
+                connection, user_id, access_id, secrets.credentials, secrets.memory
+            )
         provider = self._providers.find(access.provider_id)
         if provider is None:
             return None

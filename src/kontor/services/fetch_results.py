@@ -25,7 +25,7 @@ from kontor.services.events import Events
 from kontor.services.refreshing import Refreshing, retry_when_locked
 from kontor.services.tagging import TransactionTagging
 from kontor.services.vault import Vault
-from kontor.storage import accesses, fetches, leases, positions, products, queue, transactions, users
+from kontor.storage import accesses, fetches, positions, products, queue, transactions, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
@@ -53,31 +53,27 @@ class FetchResults:
         self.refreshing = refreshing
 
     async def store_headers(self, fetch: Fetch, access: Access, headers: Headers, lease: Lease) -> None:
-        async with self._fenced(fetch, lease) as connection:
+        async with self._fenced(fetch, lease) as (connection, _):
             await self._write_headers(connection, fetch, access, headers)
             await accesses.set_status(connection, fetch.user_id, access.id, AccessStatus.HEADERS)
 
     async def store_done(
         self,
         fetch: Fetch,
-        access: Access,
         headers: Headers | None,
         step: Done,
         job: FetchJob,
         lease: Lease,
         seconds: float,
     ) -> None:
-        """Everything of a fetch at once: products, transactions, positions, notices, the end of the fetch."""
+        """Everything of a fetch at once: products, transactions, positions, notices, the end of fetch and lease."""
         result = step.result
         assert isinstance(result, Fetched), "a fetch was asked for"
-        async with self._fenced(fetch, lease) as connection:
-            access = await _read_again(connection, fetch)
+        async with self._fenced(fetch, lease) as (connection, access):
             is_changed = access.status is not AccessStatus.COMPLETE
             if headers is not None:
                 is_changed |= await self._write_headers(connection, fetch, access, headers)
-            stored = {
-                one.product.key: one.id for one in await products.list_products(connection, fetch.user_id, access.id)
-            }
+            stored = await products.list_ids(connection, fetch.user_id, access.id)
             problems = list(result.problems)
             new_counts: dict[UUID, int] = {}  # transactions that were not known before, per product
             for key, rows in result.transactions.items():
@@ -92,14 +88,13 @@ class FetchResults:
             named = [one.key for one in map(clean_product, headers.products)] if headers is not None else []
             complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
             seen = [stored[key] for key in named if key in stored]
-            await products.set_products_seen(connection, fetch.user_id, complete, seen)
             if is_changed:  # else there is nothing that tags could follow from
                 await self._tagging.follow(connection, fetch.user_id)
             await self._write_end(connection, fetch, access, step, problems)
-            await fetches.finish_fetch(connection, fetch.id, FetchState.DONE)
             await self.refreshing.note_success(connection, fetch)
-            await fetches.record_outcome(connection, access.provider_id, is_success=True, seconds=seconds)
-            await self.refreshing.note_answer(connection, access.provider_id, is_up=True)
+            # From here on other fetches of this user wait.
+            await products.set_products_seen(connection, fetch.user_id, complete, seen)
+            await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
             news = find_transaction_events(fetch.user_id, access, new_counts)
             await self._publish(connection, fetch, access, make_notices(problems), news)
 
@@ -111,8 +106,7 @@ class FetchResults:
 
     async def _store_failure(self, fetch: Fetch, step: Failed, lease: Lease, seconds: float | None) -> None:
         notice = Notice(FAILURES.get(step.kind, NoticeKind.INTERNAL), step.detail)
-        async with self._fenced(fetch, lease) as connection:
-            access = await _read_again(connection, fetch)
+        async with self._fenced(fetch, lease) as (connection, access):
             messages = [notice] if notice.kind.is_for_the_user else list(access.messages)
             await accesses.store_notices(connection, fetch.user_id, access.id, messages, [notice])
             await fetches.finish_fetch(connection, fetch.id, FetchState.FAILED, str(step.kind))
@@ -132,7 +126,7 @@ class FetchResults:
     async def store_sca_needed(self, fetch: Fetch, access: Access, lease: Lease, *, was_called: bool) -> None:
         """The bank wants the customer to authenticate; nothing more can be done unattended."""
         notice = Notice(NoticeKind.SCA_NEEDED)
-        async with self._fenced(fetch, lease) as connection:
+        async with self._fenced(fetch, lease) as (connection, _):
             await accesses.store_notices(connection, fetch.user_id, access.id, [notice], [notice])
             if not access.is_synced:
                 # Without an answer of the user the credentials must not stay for ever.
@@ -147,9 +141,7 @@ class FetchResults:
     async def fenced(self, user_id: UUID, access_id: str, lease: Lease) -> AsyncIterator[Connection]:
         """A transaction that exists only while the lease and the access do, and the user is active."""
         async with self._database.transaction() as connection:
-            if not await leases.holds_lease(connection, lease):
-                raise LeaseLostError
-            if await accesses.lock_access(connection, user_id, access_id) is None:
+            if await accesses.lock_leased(connection, user_id, access_id, lease) is None:
                 raise LeaseLostError
             if not await users.is_active(connection, user_id):
                 raise LeaseLostError
@@ -157,8 +149,9 @@ class FetchResults:
 
     async def check_wanted(self, fetch: Fetch, lease: Lease) -> None:
         """Before the bank is called again. Raises LeaseLostError when what it says could not be stored anyway."""
-        async with self._fenced(fetch, lease):
-            pass
+        async with self._database.connect() as connection:
+            if not await fetches.is_wanted(connection, fetch.id, lease):
+                raise LeaseLostError
 
     async def note_interrupted(self, user_id: UUID, access_id: str) -> None:
         """A fetch that failed again and again through no fault of the bank: the user must be told all the same.
@@ -208,12 +201,16 @@ class FetchResults:
     # Parts
 
     @asynccontextmanager
-    async def _fenced(self, fetch: Fetch, lease: Lease) -> AsyncIterator[Connection]:
-        """As `fenced`, and only while nobody took this fetch over or ended it."""
-        async with self.fenced(fetch.user_id, fetch.access_id, lease) as connection:
-            if not await fetches.is_running(connection, fetch.id, lease):
+    async def _fenced(self, fetch: Fetch, lease: Lease) -> AsyncIterator[tuple[Connection, Access]]:
+        """As `fenced`, and only while nobody took this fetch over or ended it.
+
+        With the access as it is now: options may have changed while the bank was asked.
+        """
+        async with self._database.transaction() as connection:
+            access = await accesses.lock_leased(connection, fetch.user_id, fetch.access_id, lease)
+            if access is None or not await fetches.is_running(connection, fetch.id, lease):
                 raise LeaseLostError
-            yield connection
+            yield connection, access
 
     async def _publish(
         self,
@@ -319,13 +316,6 @@ def _has_new_options(access: Access, headers: Headers) -> bool:
     if access.active_method is None and headers.active_method is not None:
         return True
     return (access.methods, access.media) != (tuple(headers.methods), tuple(headers.media))
-
-
-async def _read_again(connection: Connection, fetch: Fetch) -> Access:
-    """The access as it is now: options may have changed while the bank was asked."""
-    access = await accesses.find_access(connection, fetch.user_id, fetch.access_id)
-    assert access is not None, "the fence holds it"
-    return access
 
 
 FAILURES = {

@@ -21,7 +21,7 @@ from kontor.services.correlation import correlation_id
 from kontor.services.fetch_results import FetchResults, LeaseLostError
 from kontor.services.refreshing import Refreshing, Start
 from kontor.services.vault import Vault
-from kontor.storage import fetches, leases, products, queue, transactions
+from kontor.storage import fetches, leases, queue, transactions
 from kontor.storage.database import Database
 from kontor.storage.fetches import Fetch
 from kontor.storage.leases import Lease
@@ -57,21 +57,25 @@ class Fetching:
     async def run(self, fetch_id: UUID) -> Outcome:
         """Carry out a fetch, if it is still to be done and its credentials are free."""
         async with self._database.connect() as connection:
-            fetch = await fetches.find_fetch(connection, fetch_id)
-            if fetch is None or not fetch.state.is_open or fetch.lease_key is None:
-                return Outcome.FINISHED
-            correlation_id.set(fetch.correlation_id)
-            lease = await leases.take_lease(connection, fetch.lease_key, self._holder)
+            found = await fetches.take_fetch(connection, fetch_id, self._holder)
+        if found is None:
+            return Outcome.FINISHED
+        fetch, lease = found
+        if not fetch.state.is_open or fetch.lease_key is None:
+            return Outcome.FINISHED
+        correlation_id.set(fetch.correlation_id)
         if lease is None:
             return Outcome.BUSY
+        is_given_back = False
         try:
             async with self._calls.heartbeat(lease):
-                await self._run_with_lease(fetch, lease)
+                is_given_back = await self._run_with_lease(fetch, lease)
         except LeaseLostError:
             log.warning("fetch.lease-lost", fetch=str(fetch.id))
         finally:
-            async with self._database.connect() as connection:
-                await leases.release_lease(connection, lease)
+            if not is_given_back:
+                async with self._database.connect() as connection:
+                    await leases.release_lease(connection, lease)
         return Outcome.FINISHED
 
     async def take_over_abandoned(self) -> int:
@@ -99,7 +103,8 @@ class Fetching:
 
     # Parts
 
-    async def _run_with_lease(self, fetch: Fetch, lease: Lease) -> None:
+    async def _run_with_lease(self, fetch: Fetch, lease: Lease) -> bool:
+        """True when the lease was given back with what was stored."""
         context = Context(self._clock.today(), self._vault.name_customer(fetch.user_id))
         try:
             prepared = await self._calls.prepare(fetch.user_id, fetch.access_id, context)
@@ -111,10 +116,10 @@ class Fetching:
         # Everything is at hand, so that the bank is called in the moment that is written down.
         start, fetch = await self._refreshing.start(fetch, lease, can_call=prepared is not None)
         if prepared is None or start is Start.NOTHING:
-            return
+            return False
         if start is Start.ASK_USER:
             await self._results.store_sca_needed(fetch, prepared.access, lease, was_called=False)
-            return
+            return False
         if fetch.all_history:
             job = replace(job, since={})
         started = time.monotonic()
@@ -125,20 +130,19 @@ class Fetching:
             outcome=type(step).__name__,
             seconds=round(time.monotonic() - started, 3),
         )
+        return isinstance(step, Done)
 
     async def _plan_job(self, fetch: Fetch, access: Access) -> FetchJob:
         """With all history everything is asked for again; else from some weeks before the newest booking on."""
         since: dict[str, date] = {}
         async with self._database.connect() as connection:
-            stored = await products.list_products(connection, fetch.user_id, access.id)
-            if not fetch.all_history:
-                for one in stored:
-                    newest = await transactions.find_newest_day(connection, fetch.user_id, one.id)
-                    if newest is not None:
-                        since[one.product.key] = newest - timedelta(days=OVERLAP_DAYS)
+            stored = await transactions.list_newest_days(connection, fetch.user_id, access.id)
+        if not fetch.all_history:
+            overlap = timedelta(days=OVERLAP_DAYS)
+            since = {key: newest - overlap for _, key, newest in stored if newest is not None}
         selected = None
         if access.selected_products is not None:
-            keys = {one.id: one.product.key for one in stored}
+            keys = {product_id: key for product_id, key, _ in stored}
             if keys and all(one in keys for one in access.selected_products):
                 selected = tuple(keys[one] for one in access.selected_products)
         return FetchJob(selected=selected, since=since)
@@ -163,7 +167,7 @@ class Fetching:
             step = await self._calls.resume(prepared, step.state, Continue())
         seconds = time.monotonic() - started
         if isinstance(step, Done):
-            await self._results.store_done(fetch, access, headers, step, job, lease, seconds)
+            await self._results.store_done(fetch, headers, step, job, lease, seconds)
         elif isinstance(step, Failed):
             was_called = prepared.connector is not None
             await self._results.store_failure(fetch, access, step, lease, seconds if was_called else None)

@@ -126,16 +126,15 @@ class Refreshing:
         With the fetch as it is now: its user may have come meanwhile.
         """
         async with self._database.transaction() as connection:
-            facts = await refreshes.lock_for_call(connection, fetch.user_id, fetch.access_id)
+            is_there = await refreshes.lock_for_call(connection, fetch.user_id, fetch.access_id)
             current = await fetches.find_fetch(connection, fetch.id)
-            if facts is None or current is None or current.state is not FetchState.QUEUED:
+            if not is_there or current is None or current.state is not FetchState.QUEUED:
                 return Start.NOTHING, fetch
-            return await self._start(connection, current, facts, lease, can_call=can_call), current
+            return await self._start(connection, current, lease, can_call=can_call), current
 
-    async def _start(
-        self, connection: Connection, fetch: Fetch, facts: CallFacts, lease: Lease, *, can_call: bool
-    ) -> Start:
+    async def _start(self, connection: Connection, fetch: Fetch, lease: Lease, *, can_call: bool) -> Start:
         now = self._clock.now()
+        facts = await refreshes.read_call_facts(connection, fetch.user_id, fetch.access_id, now)
         if not (facts.is_callable and can_call):
             await fetches.start_fetch(connection, fetch.id, lease)
             await fetches.finish_fetch(connection, fetch.id, FetchState.FAILED, "gone")
@@ -143,19 +142,20 @@ class Refreshing:
         is_over = is_consent_over(facts.consent_until, self._clock.today()) and fetch.resume_state is None
         if not fetch.is_attended and not await self._admit(connection, fetch, facts, now, is_call=not is_over):
             return Start.NOTHING
-        if not await fetches.start_fetch(connection, fetch.id, lease):
+        if fetch.is_attended or is_over:
+            is_ours = await fetches.start_fetch(connection, fetch.id, lease)
+        else:
+            is_ours = await fetches.start_call(connection, fetch.id, lease, now)
+        if not is_ours:
             return Start.NOTHING
-        if is_over:  # The bank would only ask for SCA: no call is wasted on that.
-            return Start.ASK_USER
-        if not fetch.is_attended:
-            await refreshes.record_call(connection, fetch.user_id, fetch.access_id, fetch.id, now)
-        return Start.CALL
+        # Without consent the bank would only ask for SCA: no call is wasted on that.
+        return Start.ASK_USER if is_over else Start.CALL
 
     async def _admit(
         self, connection: Connection, fetch: Fetch, facts: CallFacts, now: datetime, *, is_call: bool
     ) -> bool:
         """May this fetch go on without the customer? Otherwise it is left out, or comes back later in its window."""
-        calls = await refreshes.list_calls(connection, fetch.user_id, fetch.access_id, now) if is_call else []
+        calls = facts.calls if is_call else []
         if fetch.slot_at is None:
             free_at = find_free_at(calls, now)
             if free_at is not None:
@@ -171,7 +171,7 @@ class Refreshing:
         elif is_call:
             verdict = check_budget(slot, calls, now)
             if verdict.is_go:
-                verdict = await self._try_provider(connection, slot, facts.provider_id, now)
+                verdict = await self._try_provider(connection, slot, facts, now)
         if verdict.skip is not None:
             await fetches.skip_fetch(connection, fetch.id, verdict.skip)
         elif verdict.retry_at is not None:
@@ -179,9 +179,10 @@ class Refreshing:
             await refreshes.postpone(connection, fetch.user_id, fetch.access_id, verdict.retry_at)
         return verdict.is_go
 
-    async def _try_provider(self, connection: Connection, slot: Slot, provider_id: UUID, now: datetime) -> Verdict:
+    @staticmethod
+    async def _try_provider(connection: Connection, slot: Slot, facts: CallFacts, now: datetime) -> Verdict:
         """When a provider is down, whoever comes first after its pause finds out, and nobody else."""
-        outage = await outages.lock_outage(connection, provider_id)
+        outage = await outages.lock_outage(connection, facts.provider_id) if facts.has_outage else None
         verdict = check_provider(slot, outage, now, is_tried=False)
         if outage is not None and outage.down_since is not None and verdict.is_go:
             await outages.store_outage(connection, note_try(outage, now))

@@ -40,6 +40,15 @@ class Vault:
         plain = await self.unseal(connection, user_id, access_id, "credentials", sealed)
         return {name: Secret(value) for name, value in plain.items()}
 
+    async def open_access(
+        self, connection: Connection, user_id: UUID, access_id: str, credentials: bytes, memory: bytes | None
+    ) -> tuple[dict[str, Secret], Any]:
+        """Credentials, and what a connector remembers, if anything."""
+        key = await self._user_key(connection, user_id)
+        plain = json.loads(key.unseal(credentials, _place(user_id, access_id, "credentials")))
+        remembered = None if memory is None else json.loads(key.unseal(memory, _place(user_id, access_id, "memory")))
+        return {name: Secret(value) for name, value in plain.items()}, remembered
+
     async def seal_for_tenant(
         self, connection: Connection, tenant_id: UUID, what: str, value: Any
     ) -> tuple[UUID, bytes]:

@@ -11,7 +11,8 @@ from psycopg.types.json import Jsonb
 
 from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, Notice
 from kontor.domain.sca import ScaMedium, ScaMethod
-from kontor.storage.database import Connection
+from kontor.storage.database import Connection, fetch_row
+from kontor.storage.leases import Lease
 
 COLUMNS = (
     "id, provider_id, status, is_synced, updated_at, expires_at, selected_products, methods, media, active_method,"
@@ -88,6 +89,18 @@ async def lock_access(connection: Connection, user_id: UUID, access_id: str) -> 
     return None if row is None else _access(row)
 
 
+LOCK_LEASED = f"""
+    select {COLUMNS} from accesses, credential_leases l
+    where user_id = $1 and id = $2 and l.key = $3 and l.fence = $4 for update of accesses for share of l
+"""
+
+
+async def lock_leased(connection: Connection, user_id: UUID, access_id: str, lease: Lease) -> Access | None:
+    """As `lock_access`, while the lease is ours, which it then stays. Nobody takes a lease with an access in hand."""
+    row = await fetch_row(connection, LOCK_LEASED, [user_id, access_id, lease.key, lease.fence])
+    return None if row is None else _access(row)
+
+
 async def list_accesses(connection: Connection, user_id: UUID) -> list[Access]:
     cursor = await connection.execute(
         f"select {COLUMNS} from accesses where user_id = %s order by created_at, id", [user_id]
@@ -102,6 +115,18 @@ async def find_secrets(connection: Connection, user_id: UUID, access_id: str) ->
     )
     row = await cursor.fetchone()
     return None if row is None else AccessSecrets(*row)
+
+
+FIND_CALLABLE = f"""
+    select {COLUMNS}, credentials, credentials_digest, lease_key, memory from accesses a where user_id = $1 and id = $2
+    and credentials is not null and exists (select 1 from users u where u.id = a.user_id and u.is_active)
+"""
+
+
+async def find_callable(connection: Connection, user_id: UUID, access_id: str) -> tuple[Access, AccessSecrets] | None:
+    """One whose bank can be called: it has credentials, and its user is active."""
+    row = await fetch_row(connection, FIND_CALLABLE, [user_id, access_id])
+    return None if row is None else (_access(row), AccessSecrets(*row[-4:]))
 
 
 async def store_credentials(

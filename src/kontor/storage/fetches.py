@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
-from kontor.storage.database import Connection
+from kontor.storage import leases
+from kontor.storage.database import Connection, fetch_row
 from kontor.storage.leases import Lease
 
 MAX_ATTEMPTS = 3
@@ -45,6 +47,13 @@ class Fetch:
 COLUMNS = "id, user_id, access_id, state, is_attended, all_history, lease_key, correlation_id, resume_state, slot_at"
 
 
+FIND = f"select {COLUMNS} from fetches where id = $1"
+
+
+def _fetch(row: Sequence[Any]) -> Fetch:
+    return Fetch(row[0], row[1], row[2], FetchState(row[3]), *row[4:10])
+
+
 async def insert_fetch(connection: Connection, fetch: Fetch) -> bool:
     """False when the access has an open fetch already."""
     cursor = await connection.execute(
@@ -67,9 +76,31 @@ async def insert_fetch(connection: Connection, fetch: Fetch) -> bool:
 
 async def find_fetch(connection: Connection, fetch_id: UUID) -> Fetch | None:
     """By its own id alone: a worker acts for nobody in particular, and takes the user's id from the row."""
-    cursor = await connection.execute(f"select {COLUMNS} from fetches where id = %s", [fetch_id])
-    row = await cursor.fetchone()
-    return None if row is None else Fetch(row[0], row[1], row[2], FetchState(row[3]), *row[4:])
+    row = await fetch_row(connection, FIND, [fetch_id])
+    return None if row is None else _fetch(row)
+
+
+# One statement for what every job begins with: a worker's work is mostly waiting for answers of the database.
+TAKE = f"""
+    with found as (select {COLUMNS} from fetches where id = $1),
+    taken as (
+        insert into credential_leases as l (key, holder, fence, until)
+        select lease_key, $2, nextval('lease_fences'), now() + make_interval(secs => $3) from found
+        where state in ('QUEUED', 'RUNNING') and lease_key is not null
+        on conflict (key) do update set holder = excluded.holder, fence = excluded.fence, until = excluded.until
+            where l.until < now()
+        returning fence)
+    select found.*, (select fence from taken) from found
+"""
+
+
+async def take_fetch(connection: Connection, fetch_id: UUID, holder: UUID) -> tuple[Fetch, Lease | None] | None:
+    """As `find_fetch`; of one that is open with the lease of its credentials, unless somebody else has that."""
+    row = await fetch_row(connection, TAKE, [fetch_id, holder, leases.LEASE_SECONDS])
+    if row is None:
+        return None
+    fetch = _fetch(row)
+    return fetch, None if row[-1] is None or fetch.lease_key is None else Lease(fetch.lease_key, holder, row[-1])
 
 
 async def find_states(connection: Connection, user_id: UUID, fetch_ids: list[UUID]) -> dict[UUID, tuple[str, str]]:
@@ -118,12 +149,40 @@ async def start_fetch(connection: Connection, fetch_id: UUID, lease: Lease) -> b
     return cursor.rowcount == 1
 
 
+START_CALL = """
+    with started as (
+        update fetches set state = 'RUNNING', started_at = now(), attempts = attempts + 1, fence = $1
+        where id = $2 and state = 'QUEUED' returning id, user_id, access_id)
+    insert into unattended_calls (user_id, access_id, called_at, fetch_id)
+    select user_id, access_id, $3, id from started returning 1
+"""
+
+
+async def start_call(connection: Connection, fetch_id: UUID, lease: Lease, now: datetime) -> bool:
+    """As `start_fetch`, for a call without the customer: it is written down with the same statement."""
+    return await fetch_row(connection, START_CALL, [lease.fence, fetch_id, now]) is not None
+
+
+IS_OURS = """
+    select 1 from fetches f join users u on u.id = f.user_id
+    where f.id = $1 and f.state = 'RUNNING' and f.fence = $2 and u.is_active
+"""
+LOCK_OURS = f"{IS_OURS} for update of f"
+IS_WANTED = f"""
+    {IS_OURS}
+    and exists (select 1 from credential_leases l where l.key = $3 and l.fence = $2)
+    and exists (select 1 from accesses a where a.user_id = f.user_id and a.id = f.access_id)
+"""
+
+
 async def is_running(connection: Connection, fetch_id: UUID, lease: Lease) -> bool:
-    """Is it still ours? Nobody can take it over or end it until the end of the transaction."""
-    cursor = await connection.execute(
-        "select 1 from fetches where id = %s and state = 'RUNNING' and fence = %s for update", [fetch_id, lease.fence]
-    )
-    return await cursor.fetchone() is not None
+    """Is it still ours, and its user active? Nobody can take it over or end it until the end of the transaction."""
+    return await fetch_row(connection, LOCK_OURS, [fetch_id, lease.fence]) is not None
+
+
+async def is_wanted(connection: Connection, fetch_id: UUID, lease: Lease) -> bool:
+    """As things are now, could what the bank says be stored? Holds nothing."""
+    return await fetch_row(connection, IS_WANTED, [fetch_id, lease.fence, lease.key]) is not None
 
 
 async def skip_fetch(connection: Connection, fetch_id: UUID, reason: str) -> None:
@@ -156,6 +215,25 @@ async def finish_fetch(connection: Connection, fetch_id: UUID, state: FetchState
         "update fetches set state = %s, failure = %s, finished_at = now() where id = %s and state = 'RUNNING'",
         [str(state), failure, fetch_id],
     )
+
+
+FINISH_ANSWERED = """
+    with outcome as (insert into provider_outcomes (provider_id, is_success, seconds) values ($2, true, $3)),
+    lease as (delete from credential_leases where key = $4 and fence = $5),
+    outage as (delete from provider_outages where provider_id = $2)
+    update fetches set state = 'DONE', failure = null, finished_at = now() where id = $1 and state = 'RUNNING'
+    returning 1
+"""
+
+
+async def finish_answered(
+    connection: Connection, fetch_id: UUID, lease: Lease, provider_id: UUID, seconds: float
+) -> None:
+    """All is fetched: so the provider is up, and with the commit the credentials are free for others.
+
+    Late in a transaction, since many fetches share the provider's row.
+    """
+    await fetch_row(connection, FINISH_ANSWERED, [fetch_id, provider_id, seconds, lease.key, lease.fence])
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from kontor.domain.accesses import AccessStatus
 from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
-from kontor.storage.database import Connection, fetch_row
+from kontor.storage.database import Connection, fetch_row, fetch_rows
 
 COLUMNS = (
     "id, access_id, status, updated_at, bank_key, category, name, holder, currency, account_number, iban, bic,"
@@ -137,6 +137,14 @@ async def list_products(connection: Connection, user_id: UUID, access_id: str | 
         {"user": user_id, "access": access_id},
     )
     return [_product(row) for row in await cursor.fetchall()]
+
+
+IDS = "select bank_key, id from products where user_id = $1 and access_id = $2"
+
+
+async def list_ids(connection: Connection, user_id: UUID, access_id: str) -> dict[str, UUID]:
+    """Ids of an access's products, by the bank's keys."""
+    return {row[0]: row[1] for row in await fetch_rows(connection, IDS, [user_id, access_id])}
 
 
 async def set_products_seen(

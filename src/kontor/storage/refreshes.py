@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 from psycopg import errors
 
 from kontor.domain.refreshes import BUDGET_PERIOD, CLOCK_SKEW, CONSENT_WARNING, RefreshPause, SkipReason
-from kontor.storage.database import Connection
+from kontor.storage.database import Connection, fetch_row
 
 IS_ACTIVE = "exists (select 1 from users u where u.id = a.user_id and u.is_active)"
 IS_REFRESHED = f"(a.is_synced and a.credentials is not null and a.refresh_pause is null and {IS_ACTIVE})"
@@ -300,21 +300,28 @@ class CallFacts:
     consent_until: date | None
     is_refreshed: bool
     is_callable: bool
+    calls: Sequence[datetime]  # that count for the budget
+    has_outage: bool  # its provider failed lately
 
 
-async def lock_for_call(connection: Connection, user_id: UUID, access_id: str) -> CallFacts | None:
-    """Locks the access, so that nobody else counts its calls meanwhile."""
-    cursor = await connection.execute(
-        "select id from accesses where user_id = %s and id = %s for update", [user_id, access_id]
-    )
-    if await cursor.fetchone() is None:
-        return None
-    cursor = await connection.execute(
-        f"select a.provider_id, a.consent_until, {IS_REFRESHED}, a.credentials is not null and {IS_ACTIVE}"
-        " from accesses a where a.user_id = %s and a.id = %s",
-        [user_id, access_id],
-    )
-    row: Any = await cursor.fetchone()
+LOCK_FOR_CALL = "select 1 from accesses where user_id = $1 and id = $2 for update"
+READ_FOR_CALL = f"""
+    select a.provider_id, a.consent_until, {IS_REFRESHED}, a.credentials is not null and {IS_ACTIVE},
+        array(select c.called_at from unattended_calls c
+            where c.user_id = a.user_id and c.access_id = a.id and c.called_at > $3 and c.called_at <= $4),
+        exists (select 1 from provider_outages o where o.provider_id = a.provider_id)
+    from accesses a where a.user_id = $1 and a.id = $2
+"""
+
+
+async def lock_for_call(connection: Connection, user_id: UUID, access_id: str) -> bool:
+    """Locks the access, so that nobody else counts its calls meanwhile. False when it is gone."""
+    return await fetch_row(connection, LOCK_FOR_CALL, [user_id, access_id]) is not None
+
+
+async def read_call_facts(connection: Connection, user_id: UUID, access_id: str, now: datetime) -> CallFacts:
+    """The access is locked, and `now` is later than that: no call that counts is missing."""
+    row: Any = await fetch_row(connection, READ_FOR_CALL, [user_id, access_id, now - BUDGET_PERIOD, now + CLOCK_SKEW])
     return CallFacts(*row)
 
 
@@ -326,13 +333,6 @@ async def list_calls(connection: Connection, user_id: UUID, access_id: str, now:
         [user_id, access_id, now - BUDGET_PERIOD, now + CLOCK_SKEW],
     )
     return [row[0] for row in await cursor.fetchall()]
-
-
-async def record_call(connection: Connection, user_id: UUID, access_id: str, fetch_id: UUID, now: datetime) -> None:
-    await connection.execute(
-        "insert into unattended_calls (user_id, access_id, called_at, fetch_id) values (%s, %s, %s, %s)",
-        [user_id, access_id, now, fetch_id],
-    )
 
 
 async def delete_old_calls(connection: Connection, before: datetime, batch: int) -> int:

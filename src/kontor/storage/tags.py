@@ -8,7 +8,7 @@ from uuid import UUID
 from kontor.domain.tags import TaggingRule, TagSource, TransactionTags
 from kontor.domain.transactions import Transaction
 from kontor.storage.data_versions import lock_data
-from kontor.storage.database import Connection
+from kontor.storage.database import Connection, fetch_row
 from kontor.storage.transactions import FIELDS
 
 TAGS = (
@@ -165,17 +165,19 @@ async def find_version(connection: Connection, user_id: UUID) -> str | None:
     return None if row is None else row[0]
 
 
+READ_STATE = "select tagger_version, own_ibans, own_holders, is_stale from tagging_states where user_id = $1"
+
+
 async def lock_state(connection: Connection, user_id: UUID, version: str) -> TaggingState:
     """One tags a user's transactions at a time. `version` is for a user who has no state yet."""
     await lock_data(connection, user_id)
-    await connection.execute(
-        "insert into tagging_states (user_id, tagger_version) values (%s, %s) on conflict do nothing",
-        [user_id, version],
-    )
-    cursor = await connection.execute(
-        "select tagger_version, own_ibans, own_holders, is_stale from tagging_states where user_id = %s", [user_id]
-    )
-    row = await cursor.fetchone()
+    row = await fetch_row(connection, READ_STATE, [user_id])
+    if row is None:
+        await connection.execute(
+            "insert into tagging_states (user_id, tagger_version) values (%s, %s) on conflict do nothing",
+            [user_id, version],
+        )
+        row = await fetch_row(connection, READ_STATE, [user_id])
     assert row is not None
     return TaggingState(row[0], tuple(row[1]), tuple(row[2]), row[3])
 

@@ -11,7 +11,7 @@ from psycopg import sql
 
 from kontor.domain.merging import StoredTransaction
 from kontor.domain.transactions import Transaction, find_day
-from kontor.storage.database import Connection, fetch_row
+from kontor.storage.database import Connection, fetch_row, fetch_rows
 from kontor.storage.json_rows import JsonField, object_expression
 
 FIELDS = (
@@ -31,16 +31,20 @@ class Window:
     limit: int | None = None
 
 
-async def find_newest_day(connection: Connection, user_id: UUID, product_id: UUID) -> date | None:
-    """The day of the newest final booking."""
-    cursor = await connection.execute(
-        "select booked_on from transactions where user_id = %s and product_id = %s and not is_pending"
-        " and batch_id is null"
-        " order by booked_on desc, ordinal desc limit 1",
-        [user_id, product_id],
-    )
-    row = await cursor.fetchone()
-    return None if row is None else row[0]
+NEWEST_DAYS = """
+    select p.id, p.bank_key, newest.booked_on from products p left join lateral (
+        select t.booked_on from transactions t
+        where t.user_id = p.user_id and t.product_id = p.id and not t.is_pending and t.batch_id is null
+        order by t.booked_on desc, t.ordinal desc limit 1) newest on true
+    where p.user_id = $1 and p.access_id = $2 order by p.ordinal, p.id
+"""
+
+
+async def list_newest_days(
+    connection: Connection, user_id: UUID, access_id: str
+) -> list[tuple[UUID, str, date | None]]:
+    """Products of an access, with the bank's key of each and the day of its newest final booking."""
+    return [(row[0], row[1], row[2]) for row in await fetch_rows(connection, NEWEST_DAYS, [user_id, access_id])]
 
 
 async def load_transactions(
