@@ -1,7 +1,6 @@
 """The console's routes. Whatever goes wrong, a person sees a page."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +13,7 @@ from litestar.types import ASGIApp
 
 from kontor.config import Settings
 from kontor.console.clients import read_clients, read_sample
+from kontor.console.downloads import Download
 from kontor.console.gateway import Gateway
 from kontor.console.rendering import choose_texts, draw, group_views, load_assets, load_texts, see_other
 from kontor.console.sessions import Session, SessionCookies
@@ -52,6 +52,7 @@ def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTP
         ("POST", f"{BASE}/sign-out", console.sign_out),
         ("POST", f"{BASE}/language", console.choose_language),
         ("GET", f"{BASE}/json", console.open_json),
+        ("GET", f"{BASE}/data/export", console.download_export),
         ("GET", f"{BASE}/assets/{{name:str}}", load_assets().serve),
     ]
     made = [_make_route(console, *one) for one in routes]
@@ -77,17 +78,6 @@ def _make_route(console: "Console", method: str, path: str, handler: Handler) ->
             return console.draw_problem(request, "defect", 500)
 
     return HTTPRouteHandler(path, http_method=method, name=f"console {method} {path}", status_code=200)(handle)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """What is around every page of somebody who is signed in."""
-
-    view: View
-    session: Session
-    groups: dict[str, list[View]]
-    token: str
-    notice: str | None
 
 
 class Console:
@@ -137,7 +127,8 @@ class Console:
                 try:
                     facts = await action(visit, form)
                 except GoTo as following:
-                    return _follow(following)
+                    ended = [self._cookies.forget(is_operator=view.is_operator)] if following.ends_session else []
+                    return _follow(following, ended)
                 except ApiError as error:
                     return self._draw_refusal(visit, view, error)
                 if facts is None:
@@ -218,6 +209,20 @@ class Console:
         headers = {"Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'; sandbox"}
         return ASGIResponse(body=body, media_type="application/json", headers=headers)
 
+    async def download_export(self, request: AnyRequest) -> ASGIResponse:
+        """The API's export, as a file for the browser."""
+        session = self._cookies.read(request, is_operator=False)
+        if session is None:
+            return see_other(f"{BASE}/sign-in?next={BASE}/data")
+
+        def refuse(status: int) -> ASGIResponse:
+            if status in (401, 403):
+                return see_other(f"{BASE}/sign-in?next={BASE}/data&notice=expired")
+            return self.draw_problem(request, "bad_request", status)
+
+        path, query = "/customer/v2/export", read_query(request)
+        return Download(self._get_api(), request, session.token, self._settings.base_url, path, query, refuse)
+
     # Parts
 
     def _connect(self, request: AnyRequest, token: str | None) -> AsyncKontor:
@@ -258,8 +263,8 @@ class ForwardingTransport(httpx.AsyncBaseTransport):
         return await self._inner.handle_async_request(request)
 
 
-def _follow(following: GoTo) -> ASGIResponse:
+def _follow(following: GoTo, cookies: Sequence[str] = ()) -> ASGIResponse:
     url = following.url
     if following.notice is not None:
         url += f"{'&' if '?' in url else '?'}notice={following.notice}"
-    return see_other(url)
+    return see_other(url, cookies)

@@ -70,7 +70,7 @@ class SigningIn:
     ) -> ASGIResponse:
         facts = {
             "tenants": list(self._clients), "sample": self._sample, "next": following, "problem": problem,
-            "notice": notice if notice == "expired" else None, "tenant": tenant, "username": username,
+            "notice": notice if notice in ("expired", "erased") else None, "tenant": tenant, "username": username,
             "here": f"{BASE}/sign-in",
         }  # fmt: skip
         return draw("sign_in", choose_texts(request), facts, 200 if problem is None else 422)

@@ -17,10 +17,11 @@ Facts = dict[str, Any]
 class GoTo(Exception):  # noqa: N818 (not an error)
     """The browser shall go on to another page; `notice` is the key of a text shown there once."""
 
-    def __init__(self, url: str, notice: str | None = None) -> None:
+    def __init__(self, url: str, notice: str | None = None, *, ends_session: bool = False) -> None:
         super().__init__(url)
         self.url = url
         self.notice = notice
+        self.ends_session = ends_session
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class ContractDetails(msgspec.Struct):
     dateLatest: Day  # noqa: N815
     dateStart: Day  # noqa: N815
     daysAge: int  # noqa: N815
-    growthRate: Annotated[Decimal, Meta(description="per year; 0.05 is five percent more")]  # noqa: N815
+    growthRate: Annotated[Decimal, Meta(description="latest against first; 0.05 is five percent more")]  # noqa: N815
     standardDeviation: Amount  # noqa: N815
     status: Annotated[str, Meta(examples=["ACTIVE", "INACTIVE", "PROVISIONAL"])]
     transactionIds: list[str]  # noqa: N815

@@ -11,12 +11,12 @@ function makeDatasets(facts) {
     const colour = colourOf(one.colour);
     if (one.low && one.high) {
       const edge = { type: "line", borderWidth: 0, pointRadius: 0, pointHitRadius: 0, tension: 0.25, isEdge: true };
-      sets.push({ ...edge, label: `${one.name} ↑`, data: one.high, fill: "+1", backgroundColor: withAlpha(colour, 0.22) });
-      sets.push({ ...edge, label: `${one.name} ↓`, data: one.low, fill: false });
+      sets.push({ ...edge, label: `${one.name} ↑`, data: one.high, stack: `${one.name} ↑`, fill: "+1", backgroundColor: withAlpha(colour, 0.22) });
+      sets.push({ ...edge, label: `${one.name} ↓`, data: one.low, stack: `${one.name} ↓`, fill: false });
     }
     const isLine = one.kind === "line";
     sets.push({
-      type: one.kind, label: one.name, data: one.values, stack: one.stack || (facts.isStacked && !isLine ? "all" : undefined),
+      type: one.kind, label: one.name, data: one.values, stack: one.stack || (isLine ? one.name : facts.isStacked ? "all" : undefined),
       borderColor: colour, backgroundColor: isLine ? withAlpha(colour, 0.12) : one.isDashed ? withAlpha(colour, 0.45) : colour,
       borderWidth: isLine ? 2 : one.isDashed ? 1 : 0, borderDash: one.isDashed ? [5, 4] : [], borderRadius: isLine ? 0 : 3,
       pointRadius: 0, pointHitRadius: 12, stepped: isLine && facts.isStepped, tension: facts.isStepped ? 0 : 0.15,

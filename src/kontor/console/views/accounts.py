@@ -1,5 +1,145 @@
-"""To be written."""
+"""Accounts: which banks are connected, what is on each account, and what to do about either."""
 
-from kontor.console.visits import View
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import uuid4
 
-VIEWS: list[View] = []
+from kontor.console.accesses import Product, read_product
+from kontor.console.accounts import describe_product, draw_balances, read_positions, summarise_balances
+from kontor.console.banks import ACCESSES, OUTCOMES, PAGE, add_callback, list_banks, sum_by_currency, tell_presence
+from kontor.console.entries import read_entries
+from kontor.console.gateway import segment, together
+from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.pages.browser import BadRequestError
+from kontor_client import ApiError
+
+RANGES = ("quarter", "year", "all")
+RANGE_DAYS = {"quarter": 91, "year": 365, "all": None}
+INTERVALS = {"quarter": "day", "year": "week", "all": "month"}
+SHOWN_ENTRIES = 8
+
+
+async def show_accounts(visit: Visit) -> Facts:
+    return await _gather(visit)
+
+
+async def _gather(visit: Visit, refused: str | None = None) -> Facts:
+    """`refused` says what a tenant that handles credentials itself must do with its own program."""
+    banks = await list_banks(visit.api)
+    products = [product for bank in banks for product in bank.products]
+    outcome = visit.query.get("baReentry")
+    return {
+        "banks": banks,
+        "products": products,
+        "totals": sum_by_currency(products),
+        "outcome": outcome if outcome is None or outcome in OUTCOMES else "OTHER",
+        "outcome_tone": OUTCOMES.get(outcome or "", ""),
+        "deleting": next((one for one in banks if one.id == visit.query.get("delete")), None),
+        "refused": refused,
+        "new_id": uuid4(),
+    }
+
+
+async def connect(visit: Visit, form: Form) -> Facts | None:
+    """To the web form. Sessions that were left open are ended first, as the interface recommends."""
+    await visit.api.send("DELETE", "/customer/v2/regprotect/sessions")
+    try:
+        answer = await visit.api.send("POST", ACCESSES, json={str(uuid4()): {}}, headers=tell_presence(visit))
+    except ApiError as error:
+        if error.status != 400:
+            raise
+        return await _gather(visit, refused="connect")
+    raise GoTo(_follow(visit, answer.headers))
+
+
+async def renew(visit: Visit, form: Form) -> Facts | None:
+    """Authentication that the bank wants, in the web form."""
+    banks = await list_banks(visit.api)
+    bank = next((one for one in banks if one.id == field_of(form, "access")), None)
+    if bank is None or bank.renewal is None:
+        raise GoTo(PAGE)  # another tab was faster
+    await visit.api.send("DELETE", "/customer/v2/regprotect/sessions")
+    try:
+        answer = await visit.api.send("POST", bank.renewal, headers=tell_presence(visit))
+    except ApiError as error:
+        if error.status != 400:
+            raise
+        return await _gather(visit, refused="renew")
+    raise GoTo(_follow(visit, answer.headers))
+
+
+async def refresh(visit: Visit, form: Form) -> Facts | None:
+    access_id = _read_access_id(form)
+    params = {"refresh": True}
+    try:
+        answer = await visit.api.send(
+            "POST", ACCESSES, params=params, json={access_id: {}}, headers=tell_presence(visit)
+        )
+    except ApiError as error:
+        if error.status != 504:
+            raise
+        raise GoTo(PAGE, notice="bank_slow") from None
+    if answer.status == 451:
+        raise GoTo(_follow(visit, answer.headers))
+    raise GoTo(PAGE, notice="bank_later" if "retry-after" in answer.headers else "bank_refreshed")
+
+
+async def delete(visit: Visit, form: Form) -> Facts | None:
+    await visit.api.send("DELETE", f"{ACCESSES}/{segment(_read_access_id(form))}")
+    raise GoTo(PAGE, notice="bank_deleted")
+
+
+def _read_access_id(form: Form) -> str:
+    access_id = field_of(form, "access")
+    if not access_id:
+        raise BadRequestError
+    return access_id
+
+
+def _follow(visit: Visit, headers: Any) -> str:
+    location = headers.get("location")
+    return PAGE if location is None or "/webform" not in location else add_callback(location, visit.base_url)
+
+
+# One account
+
+
+async def show_account(visit: Visit) -> Facts:
+    access_id, product_id = visit.path("access"), visit.path("product")
+    span = visit.choose("range", RANGES)
+    path = f"{ACCESSES}/{segment(access_id)}/{segment(product_id)}"
+    product = read_product(access_id, await visit.api.get(path))
+    shared: Facts = {"product": product, "facts": describe_product(product), "range": span, "ranges": RANGES}
+    if product.is_depot:
+        return shared | await _show_depot(visit, product)
+    balances, rows = await together(
+        visit.api.get(f"{path}/balances", **{"from": _begin(visit.today, span), "interval": INTERVALS[span]}),
+        visit.api.get(f"{path}/kontoumsaetze", limit=SHOWN_ENTRIES, tag="categories"),
+    )
+    return shared | {
+        "chart": draw_balances(balances, product, visit.texts) if len(balances) > 1 else None,
+        "summary": summarise_balances(balances),
+        "entries": read_entries(rows),
+        "positions": None,
+    }
+
+
+async def _show_depot(visit: Visit, product: Product) -> Facts:
+    positions = read_positions(await visit.api.get(f"{product.path}/depotpositionen"))
+    total = sum((one.value for one in positions if one.value is not None), Decimal(0))
+    return {"chart": None, "summary": None, "entries": [], "positions": positions, "total": total}
+
+
+def _begin(today: date, span: str) -> str | None:
+    days = RANGE_DAYS[span]
+    return None if days is None else (today - timedelta(days=days)).isoformat()
+
+
+VIEWS: list[View] = [
+    View(
+        "accounts", "/accounts", show_accounts, group="money",
+        actions={"connect": connect, "renew": renew, "refresh": refresh, "delete": delete},
+    ),
+    View("account", "/accounts/{access:str}/{product:str}", show_account, parent="accounts"),
+]  # fmt: skip

@@ -1,5 +1,44 @@
-"""To be written."""
+"""What somebody can afford, as a household's account, and the facts a lender asks for."""
 
-from kontor.console.visits import View
+from decimal import Decimal
+from typing import Any
 
-VIEWS: list[View] = []
+from kontor.console.gateway import together
+from kontor.console.households import list_categories, list_lines, list_signs
+from kontor.console.visits import Facts, View, Visit
+
+
+async def show(visit: Visit) -> Facts:
+    found, check = await together(
+        visit.api.get("/customer/v2/ai/affordability"), visit.api.get("/customer/v2/ai/credit-check")
+    )
+    if not found:  # no complete month has data
+        return {"details": None}
+    details, facts = found["details"], check.get("details", {})
+    return {
+        "details": details,
+        "check": facts,
+        "lines": list_lines(details),
+        "necessities": list_categories(details["expenses"]["necessities"]),
+        "luxuries": list_categories(details["expenses"]["luxuries"]),
+        "signs": list_signs(details, facts),
+        "ratios": _list_ratios(details, facts),
+        "findings": facts.get("findings", []),
+    }
+
+
+def _list_ratios(details: dict[str, Any], check: dict[str, Any]) -> list[tuple[str, Decimal]]:
+    income = Decimal(details["income"]["amount"])
+    ratios = [
+        ("expenses", Decimal(details["ratioExpensesToIncome"])),
+        ("necessities", Decimal(details["ratioNecessitiesToIncome"])),
+        ("luxuries", Decimal(details["ratioLuxuriesToIncome"])),
+    ]
+    if check and income > 0:
+        ratios.append(("fixed", check["fixedCostsMonthly"] / income))
+        ratios.append(("loans", check["loanInstallmentsMonthly"] / income))
+        ratios.append(("rent", check["rentMonthly"] / income))
+    return ratios
+
+
+VIEWS = [View("affordability", "/affordability", show, group="meaning")]

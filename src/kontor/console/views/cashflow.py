@@ -1,5 +1,228 @@
-"""To be written."""
+"""Cashflow: what came in and went out, what it was for, and what is to be expected."""
 
-from kontor.console.visits import View
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 
-VIEWS: list[View] = []
+from kontor.console.cashflows import (
+    INCOME,
+    Aggregates,
+    Flow,
+    Span,
+    add_coming_month,
+    drop_empty_start,
+    find_aggregates,
+    list_spans,
+    read_flows,
+)
+from kontor.console.charts import Chart, Series
+from kontor.console.gateway import together
+from kontor.console.visits import Facts, View, Visit
+from kontor.pages.browser import BadRequestError
+from kontor.pages.texts import Texts
+
+CASHFLOW = "/customer/v2/ai/cashflow"
+UNITS = ("month", "quarter", "year")
+COUNTS = {"quarter": 8, "year": 5}
+TAGS = ("categories", "partners")
+SHOWN_IN_CHART = 8
+SHOWN_PARTNERS = 30
+AVERAGED_MONTHS = 12
+# For what has no colour of its own.
+COLOURS = ("housing", "living", "insurance", "recreation", "mobility", "shopping", "health", "education")
+_CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the address asks for."""
+
+    unit: str
+    count: str
+    tag: str
+    savings: str
+    main: str | None
+
+    def keep(self, **changes: str | None) -> dict[str, str]:
+        """The query of a link that changes only this."""
+        values = {"by": self.unit, "span": self.count, "tag": self.tag, "savings": self.savings, "of": self.main}
+        return {name: value for name, value in (values | changes).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of the table; `amounts` has one for each span."""
+
+    name: str
+    shown_name: str
+    colour: str
+    amounts: Sequence[Decimal]
+    link: dict[str, str] | None = None
+
+    @property
+    def total(self) -> Decimal:
+        return sum(self.amounts, Decimal(0))
+
+
+async def show(visit: Visit) -> Facts:
+    choice = read_choice(visit)
+    without = True if choice.savings == "without" else None
+    calls = [visit.api.get(CASHFLOW, catLevel="main", excludeSavings=without)]
+    if choice.tag == "partners":
+        calls.append(visit.api.get(CASHFLOW, tag="BUSINESS_PARTNERS", excludeSavings=without))
+    elif choice.main is not None:
+        calls.append(visit.api.get(CASHFLOW, catLevel="sub", excludeSavings=without))
+    answers = await together(*calls)
+    mains = read_flows(answers[0])
+    aggregates = find_aggregates(mains)
+    facts: Facts = {"choice": choice, "units": UNITS, "tags": TAGS, "aggregates": aggregates}
+    if aggregates is None:
+        return facts
+    count = COUNTS.get(choice.unit, int(choice.count))
+    spans = drop_empty_start(list_spans(choice.unit, count, visit.today, visit.language), aggregates.net)
+    parent = find_parent(mains, choice)
+    details = mains if parent is None and choice.tag == "categories" else read_flows(answers[-1])
+    lines = list_lines(details, spans, choice, visit.texts)
+    return facts | {
+        "spans": spans,
+        "parent": parent,
+        "chart": draw_totals(visit, aggregates, spans, choice),
+        "parts": draw_parts(visit.texts, lines, spans),
+        "lines": lines,
+        "sums": [] if parent or choice.tag == "partners" else list_sums(aggregates, spans, visit.texts),
+        "averages": average_months(aggregates, visit),
+        "months": add_coming_month(list_spans("month", 1, visit.today, visit.language), visit.today, visit.language),
+        "excluded": aggregates.net.excluded_currencies,
+    }
+
+
+def read_choice(visit: Visit) -> Choice:
+    main = visit.query.get("of") or None
+    tag = visit.choose("tag", TAGS)
+    return Choice(
+        visit.choose("by", UNITS),
+        visit.choose("span", ("12", "24")),
+        tag,
+        visit.choose("savings", ("with", "without")),
+        main if tag == "categories" else None,
+    )
+
+
+def find_parent(mains: Sequence[Flow], choice: Choice) -> Flow | None:
+    """The main category whose parts are asked for."""
+    if choice.main is None:
+        return None
+    found = next((one for one in mains if one.name == choice.main and not one.is_aggregate), None)
+    if found is None:
+        raise BadRequestError
+    return found
+
+
+def average_months(aggregates: Aggregates, visit: Visit) -> Facts | None:
+    """Of whole months, up to a year; nothing where there is none yet."""
+    months = list_spans("month", AVERAGED_MONTHS + 1, visit.today, visit.language)[:-1]
+    months = [
+        one for one in drop_empty_start(months, aggregates.net) if aggregates.net.booked.get(one.name) is not None
+    ]
+    if not months:
+        return None
+    income, expenses, net = (
+        (one.total(months) / len(months)).quantize(_CENT)
+        for one in (aggregates.income, aggregates.expenses, aggregates.net)
+    )
+    return {"count": len(months), "income": income, "expenses": expenses, "net": net,
+            "share": net / income if income > 0 else None}  # fmt: skip
+
+
+def list_lines(flows: Sequence[Flow], spans: Sequence[Span], choice: Choice, texts: Texts) -> list[Line]:
+    """Income first, then what costs most."""
+    chosen = [one for one in flows if not one.is_aggregate and any(one.amounts(spans))]
+    if choice.main is not None:
+        chosen = [one for one in chosen if one.main_category == choice.main]
+    if choice.tag == "partners":
+        chosen.sort(key=lambda one: -abs(one.total(spans)))
+    else:
+        chosen.sort(key=lambda one: (one.main_category != INCOME, one.total(spans)))
+    can_open = choice.tag == "categories" and choice.main is None
+    lines = [
+        Line(
+            one.name,
+            one.shown_name,
+            one.main_category.lower() if can_open else COLOURS[place % len(COLOURS)],
+            one.amounts(spans),
+            choice.keep(of=one.name) if can_open else None,
+        )
+        for place, one in enumerate(chosen)
+    ]
+    if choice.tag == "partners" and len(lines) > SHOWN_PARTNERS:
+        rest = lines[SHOWN_PARTNERS:]
+        name = texts("cashflow.other_partners", count=len(rest))
+        lines = [*lines[:SHOWN_PARTNERS], Line("", name, "muted", _add_up(rest))]
+    return lines
+
+
+def list_sums(aggregates: Aggregates, spans: Sequence[Span], texts: Texts) -> list[Line]:
+    named = {"income": aggregates.income, "expenses": aggregates.expenses, "net": aggregates.net}
+    return [Line(name, texts(f"cashflow.{name}"), "muted", flow.amounts(spans)) for name, flow in named.items()]
+
+
+def _add_up(lines: Sequence[Line]) -> list[Decimal]:
+    return [sum(amounts, Decimal(0)) for amounts in zip(*(one.amounts for one in lines), strict=True)]
+
+
+def draw_totals(visit: Visit, aggregates: Aggregates, spans: Sequence[Span], choice: Choice) -> Chart:
+    """Income upwards, expenses downwards, and what remains as a line; what is expected stands on what is booked."""
+    texts = visit.texts
+    caption = texts(f"cashflow.chart_{choice.unit}")
+    if choice.unit != "month":
+        labels = [texts("cashflow.so_far", span=one.label) if one.is_current else one.label for one in spans]
+        return Chart("totals", caption, labels, [
+            Series(texts("cashflow.income"), aggregates.income.amounts(spans), "income"),
+            Series(texts("cashflow.expenses"), aggregates.expenses.amounts(spans), "expense"),
+            Series(texts("cashflow.net"), aggregates.net.amounts(spans), "net", "line"),
+        ], is_stacked=True, label_heading=texts(f"cashflow.by_{choice.unit}"))  # fmt: skip
+    months = add_coming_month(spans, visit.today, visit.language)
+    net = aggregates.net
+    expected = [net.expected.get(one.name) for one in months]
+    return Chart("totals", caption, [one.label for one in months], [
+        Series(texts("cashflow.income"), _list_booked(aggregates.income, months), "income"),
+        Series(texts("cashflow.expenses"), _list_booked(aggregates.expenses, months), "expense"),
+        Series(texts("cashflow.income_to_come"), _list_to_come(aggregates.income, months, 1), "income", is_dashed=True),
+        Series(texts("cashflow.expenses_to_come"), _list_to_come(aggregates.expenses, months, -1), "expense",
+               is_dashed=True),
+        Series(texts("cashflow.net"),
+               [None if one.is_current or one.is_future else net.amount(one) for one in months], "net", "line"),
+        Series(texts("cashflow.net_expected"), [None if one is None else one.amount for one in expected], "net", "line",
+               is_dashed=True, low=[None if one is None else one.low for one in expected],
+               high=[None if one is None else one.high for one in expected]),
+    ], is_stacked=True, label_heading=texts("common.month"))  # fmt: skip
+
+
+def _list_booked(flow: Flow, months: Sequence[Span]) -> list[Decimal | None]:
+    return [None if one.is_future else flow.amount(one) for one in months]
+
+
+def _list_to_come(flow: Flow, months: Sequence[Span], sign: int) -> list[Decimal | None]:
+    """What is still missing from what is expected; nothing where more is booked already."""
+    missing: list[Decimal | None] = []
+    for one in months:
+        expected = flow.expected.get(one.name)
+        rest = None if expected is None else expected.amount - flow.amount(one)
+        missing.append(rest if rest is not None and rest * sign > 0 else None)
+    return missing
+
+
+def draw_parts(texts: Texts, lines: Sequence[Line], spans: Sequence[Span]) -> Chart | None:
+    """Where the money went, stacked: the largest by name, all others as one."""
+    costs = sorted((one for one in lines if one.total < 0), key=lambda one: one.total)
+    if not costs:
+        return None
+    named = [one for one in costs if one.name][:SHOWN_IN_CHART]
+    series = [Series(one.shown_name, [-amount for amount in one.amounts], one.colour) for one in named]
+    if rest := [one for one in costs if one not in named]:
+        series.append(Series(texts("cashflow.rest"), [-amount for amount in _add_up(rest)], "muted"))
+    return Chart("parts", texts("cashflow.parts_caption"), [one.label for one in spans], series, is_stacked=True,
+                 label_heading=texts("cashflow.span"))  # fmt: skip
+
+
+VIEWS = [View("cashflow", "/cashflow", show, group="money")]

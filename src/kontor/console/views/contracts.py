@@ -1,5 +1,155 @@
-"""To be written."""
+"""Contracts: what is agreed, what it costs, when it is due, and how its price has developed."""
 
-from kontor.console.visits import View
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
 
-VIEWS: list[View] = []
+from kontor.console.accesses import Product, list_products
+from kontor.console.charts import Chart, Series
+from kontor.console.contracts import Contract, read_contract, read_contracts, read_development, sum_contracts
+from kontor.console.due_dates import make_calendar
+from kontor.console.gateway import together
+from kontor.console.plan_reasons import read_reasons
+from kontor.console.visits import Facts, View, Visit
+from kontor_client import ApiError
+
+CONTRACTS = "/customer/v2/ai/contracts"
+CHOICES = ("all", "costs", "income", "insurance", "ended")
+SORTS = ("due", "amount", "name", "change")
+SHOWN_CHANGES = 8
+SHOWN_BOOKINGS = 100
+MOST_SEARCHED = 8  # accounts
+
+
+async def show(visit: Visit) -> Facts:
+    chosen, sorted_by = visit.choose("show", CHOICES), visit.choose("sort", SORTS)
+    calls = [visit.api.get(CONTRACTS)]
+    if chosen == "insurance":
+        calls.append(visit.api.get(CONTRACTS, insuranceOnly=True))
+    answers = await together(*calls)
+    contracts = read_contracts(answers[0])
+    listed = select_contracts(read_contracts(answers[-1]), chosen)
+    return {
+        "contracts": contracts,
+        "totals": sum_contracts(contracts),
+        "listed": sorted(listed, key=_KEYS[sorted_by]),
+        "chosen": chosen,
+        "choices": CHOICES,
+        "sorted_by": sorted_by,
+        "sorts": SORTS,
+        "calendar": make_calendar([one for one in contracts if one.is_running], visit.today),
+    }
+
+
+def select_contracts(contracts: list[Contract], chosen: str) -> list[Contract]:
+    """Those that run, of the chosen kind, or those that have ended."""
+    if chosen == "ended":
+        return [one for one in contracts if not one.is_running]
+    running = [one for one in contracts if one.is_running]
+    if chosen in ("costs", "income"):
+        return [one for one in running if one.is_income == (chosen == "income")]
+    return running
+
+
+def _by_due_day(one: Contract) -> tuple[Any, ...]:
+    return (one.next_day is None, one.next_day or 0, one.name.casefold())
+
+
+def _by_yearly_amount(one: Contract) -> tuple[Any, ...]:
+    return (-abs(one.yearly or Decimal(0)), one.name.casefold())
+
+
+def _by_name(one: Contract) -> tuple[Any, ...]:
+    return (not one.name, one.name.casefold(), one.category)
+
+
+def _by_price_change(one: Contract) -> tuple[Any, ...]:
+    return (-(one.price_change_share or Decimal(0)), one.name.casefold())
+
+
+_KEYS: dict[str, Callable[[Contract], Any]] = {
+    "due": _by_due_day,
+    "amount": _by_yearly_amount,
+    "name": _by_name,
+    "change": _by_price_change,
+}
+
+
+async def show_one(visit: Visit) -> Facts:
+    answer, accesses = await together(
+        visit.api.get(CONTRACTS, explain=True), visit.api.get("/customer/v2/bankzugaenge")
+    )
+    number = visit.path("number")
+    found = next((one for one in answer or () if one["id"] == number), None)
+    if found is None:
+        raise ApiError(404, [], text=visit.texts("contract.unknown"))
+    contract = read_contract(found)
+    bookings = await find_bookings(visit, contract, list_products(accesses))
+    changes = contract.list_price_changes()
+    return {
+        "contract": contract,
+        "chart": draw_development(visit, contract),
+        "changes": changes[:SHOWN_CHANGES],
+        "changes_count": len(changes),
+        "bookings": bookings,
+        "payments": list_payments(contract),
+        "reasons": read_reasons(contract.facts.get("evidence"), visit.texts),
+    }
+
+
+async def find_bookings(visit: Visit, contract: Contract, products: list[Product]) -> list[Facts]:
+    """The contract's own bookings among those that its partner's IBAN or name finds, the newest first."""
+    words = contract.facts["counterpartyIban"] or contract.facts["counterpartyName"]
+    if not words:
+        return []
+    searched: dict[str, Any] = {
+        "search": words[:SHOWN_BOOKINGS],
+        "from": contract.facts["dateFirst"],
+        "to": contract.facts["dateLatest"],
+        "limit": SHOWN_BOOKINGS,
+    }
+    accounts = [one for one in products if not one.is_depot][:MOST_SEARCHED]
+    pages = await together(*(visit.api.get(f"{one.path}/kontoumsaetze", **searched) for one in accounts))
+    ids, regular = set(contract.facts["transactionIds"]), set(contract.facts["transactionIdsRegular"])
+    found = [
+        {
+            "day": one["buchungsdatum"],
+            "purpose": one.get("verwendungszweck") or one.get("buchungstext") or "",
+            "amount": Decimal(one["betrag"]),
+            "currency": one.get("waehrung") or "EUR",
+            "account": account.name,
+            "is_regular": one["id"] in regular,
+        }
+        for account, page in zip(accounts, pages, strict=True)
+        for one in page or ()
+        if one["id"] in ids
+    ]
+    return sorted(found, key=lambda one: str(one["day"]), reverse=True)
+
+
+def list_payments(contract: Contract) -> list[Facts]:
+    """What the contract itself tells of its payments, for where no booking is found; the newest first."""
+    apart = read_development(contract.facts["costDevelopmentNonRegular"])
+    paid = [{"day": day, "amount": amount, "is_regular": True} for day, amount in contract.development.items()]
+    paid += [{"day": day, "amount": amount, "is_regular": False} for day, amount in apart.items()]
+    return sorted(paid, key=lambda one: str(one["day"]), reverse=True)[:SHOWN_BOOKINGS]
+
+
+def draw_development(visit: Visit, contract: Contract) -> Chart | None:
+    """The price over time; of costs the size alone, so that dearer is higher."""
+    paid = sorted(contract.development.items())
+    if len(paid) < 2:
+        return None
+    is_german = visit.language == "de"
+    labels = [day.strftime("%d.%m.%Y" if is_german else "%Y-%m-%d") for day, _ in paid]
+    colour = "income" if contract.is_income else contract.category.partition("_")[0].lower()
+    series = Series(visit.texts("common.amount"), [abs(amount) for _, amount in paid], colour)
+    caption = visit.texts("contract.development_caption", since=labels[0])
+    return Chart("development", caption, labels, [series], "line", is_stepped=True,
+                 label_heading=visit.texts("common.date"))  # fmt: skip
+
+
+VIEWS = [
+    View("contracts", "/contracts", show, group="money"),
+    View("contract", "/contracts/{number:str}", show_one, parent="contracts"),
+]

@@ -1,5 +1,46 @@
-"""To be written."""
+"""Which insurances somebody has, what they cost, and which common ones are not to be seen."""
 
-from kontor.console.visits import View
+from typing import Any
 
-VIEWS: list[View] = []
+from kontor.console.finding_reasons import Reasons
+from kontor.console.findings import read_finding
+from kontor.console.gateway import Gateway, together
+from kontor.console.policies import group_policies, list_kinds, read_policy
+from kontor.console.visits import Facts, View, Visit
+
+TREE = "INSURANCE_TYPES"
+MISSING_GROUP = "MISSINGINSURANCE"
+
+
+async def show(visit: Visit) -> Facts:
+    api = visit.api
+    contracts, triggers, items = await together(
+        api.get("/customer/v2/ai/contracts", insuranceOnlyExtended=True),
+        api.get("/customer/v2/ai/sales-triggers", explain=True),
+        get_tree(api, TREE),
+    )
+    policies = [read_policy(one, visit.today) for one in contracts]
+    active = [one for one in policies if one.is_active]
+    reasons = Reasons(visit.texts)
+    findings = [read_finding(one, reasons) for one in triggers]
+    missing = [one for one in findings if one.group == MISSING_GROUP]
+    divisions = group_policies(active, items, visit.texts("insurances.home_savings"))
+    return {
+        "divisions": divisions,
+        "yearly": sum(one.yearly for one in divisions if one.is_insurance),
+        "count": sum(len(one.policies) for one in divisions if one.is_insurance),
+        "ended": sorted((one for one in policies if not one.is_active), key=lambda one: one.last_day, reverse=True),
+        "missing": missing,
+        "kinds": list_kinds(items, active, [one.system_name for one in missing]),
+    }
+
+
+async def get_tree(api: Gateway, system_name: str) -> list[dict[str, Any]]:
+    """The items of a tree of tags, found by the tree's name."""
+    trees = await api.get("/tags/v1/tag-trees")
+    number = next(one["systemId"] for one in trees if one["systemName"] == system_name)
+    items: list[dict[str, Any]] = await api.get(f"/tags/v1/tag-trees/{number}/tag-tree-items")
+    return items
+
+
+VIEWS = [View("insurances", "/insurances", show, group="meaning")]

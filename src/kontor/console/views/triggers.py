@@ -1,5 +1,24 @@
-"""To be written."""
+"""Occasions for a talk, as an adviser prepares for it."""
 
-from kontor.console.visits import View
+from kontor.console.finding_reasons import Partners, Reasons
+from kontor.console.findings import Finding, read_finding
+from kontor.console.gateway import together
+from kontor.console.visits import Facts, View, Visit
 
-VIEWS: list[View] = []
+GROUPS = ("FINANCIAL", "LIFEEVENT", "MISSINGINSURANCE")
+
+
+async def show(visit: Visit) -> Facts:
+    triggers, contracts = await together(
+        visit.api.get("/customer/v2/ai/sales-triggers", explain=True),
+        visit.api.get("/customer/v2/ai/contracts"),  # knows the full names of those who pay and are paid
+    )
+    reasons = Reasons(visit.texts, Partners.of_contracts(contracts))
+    groups: dict[str, list[Finding]] = {key: [] for key in GROUPS}
+    for one in triggers:
+        finding = read_finding(one, reasons)
+        groups.setdefault(finding.group, []).append(finding)
+    return {"occasions": groups, "count": len(triggers)}
+
+
+VIEWS = [View("triggers", "/triggers", show, group="meaning")]

@@ -1,0 +1,162 @@
+"""Accesses as people see them: a bank, how it is doing, and what it has to say."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from kontor.console.accesses import Product, read_product
+from kontor.console.gateway import Gateway, segment, together
+from kontor.console.visits import Visit
+from kontor.pages.formatting import BERLIN
+from kontor_client import ApiError
+
+ACCESSES = "/customer/v2/bankzugaenge"
+PAGE = "/console/accounts"
+COMPLETE = "VOLLSTAENDIG"
+# What a user has to know first; the order decides where several are true.
+STATES_BY_CODE = {"BA1010": "locked", "BA1011": "wrong", "BA1012": "incomplete"}
+FAULTS_BY_CODE = {"BA1051": "unreachable", "BA999": "failed"}
+PARTIAL_CODES = {"BA1052", "BA1060", "BA1062", "BA1063"}
+TONES = {
+    "connected": "good", "fetching": "plain", "authenticate": "", "partial": "", "unreachable": "",
+    "locked": "bad", "wrong": "bad", "incomplete": "bad", "failed": "bad",
+}  # fmt: skip
+# How the web form says that somebody comes back, and whether that is good news.
+OUTCOMES = {
+    "ACCOUNT_CREATED": "good", "FINISHED": "good", "LEGAL_NOT_ACCEPTED": "", "USER_CANCELLED": "",
+    "BACKEND_ERROR": "bad", "INVALID_CREDENTIALS": "bad", "INVALID_TAN": "bad", "ERROR": "bad",
+    "NO_CALLBACK_URL": "bad", "INVALID_CALLBACK_URL": "bad", "SESSION_EXPIRED": "", "PAYMENT_FAILED": "bad",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    code: str
+    text: str
+    details: str | None
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """An access. `renewal` is where the API starts authentication, when the bank wants it."""
+
+    id: str
+    name: str
+    logo: str | None
+    state: str
+    messages: Sequence[Message]
+    refreshed_at: datetime | None
+    is_synced: bool
+    products: Sequence[Product]
+    renewal: str | None
+
+    @property
+    def tone(self) -> str:
+        return TONES[self.state]
+
+
+async def list_banks(api: Gateway) -> list[Bank]:
+    """All accesses with what the last attempt at each had to say, and what the catalogue knows about their banks."""
+    accesses: Mapping[str, Any] = await api.get(ACCESSES)
+    provider_ids = sorted({one["providerId"] for one in accesses.values()})
+    issues = [api.get(f"{ACCESSES}/{segment(key)}/issues") for key in accesses]
+    found = await together(*issues, *(_find_provider(api, one) for one in provider_ids))
+    providers = dict(zip(provider_ids, found[len(issues) :], strict=True))
+    return [
+        read_bank(access, told, providers[access["providerId"]])
+        for access, told in zip(accesses.values(), found[: len(issues)], strict=True)
+    ]
+
+
+async def _find_provider(api: Gateway, provider_id: str) -> Mapping[str, Any] | None:
+    """A bank may have left the catalogue since."""
+    try:
+        found: Mapping[str, Any] = await api.get(f"/providers/v2/{segment(provider_id)}")
+    except ApiError as error:
+        if error.status not in (403, 404):
+            raise
+        return None
+    return found
+
+
+def read_bank(access: Mapping[str, Any], issues: Mapping[str, Any], provider: Mapping[str, Any] | None) -> Bank:
+    products = [read_product(access["id"], one) for one in access.get("bankprodukte", [])]
+    messages = _read_messages([*access.get("messages", []), *issues.get("messages", [])])
+    renewal = find_path(access, "start_sca")
+    logo = find_path(provider, "logo") if provider is not None else None
+    own_name = next((one.bank for one in products if one.bank), "")
+    return Bank(
+        access["id"],
+        provider["name"] if provider is not None else own_name,
+        logo,
+        name_state(access["status"], [one.code for one in messages], needs_authentication=renewal is not None),
+        messages,
+        read_time(access.get("aktualisierungszeitpunkt")),
+        access["sync"],
+        products,
+        renewal,
+    )
+
+
+def name_state(status: str, codes: Sequence[str], *, needs_authentication: bool) -> str:
+    """One word for how an access is doing; the texts say it in the user's language."""
+    for code, state in STATES_BY_CODE.items():
+        if code in codes:
+            return state
+    if needs_authentication or "BA3000" in codes:
+        return "authenticate"
+    for code, state in FAULTS_BY_CODE.items():
+        if code in codes:
+            return state
+    if status != COMPLETE:
+        return "fetching"
+    return "partial" if PARTIAL_CODES.intersection(codes) else "connected"
+
+
+def _read_messages(said: Sequence[Mapping[str, Any]]) -> list[Message]:
+    """Each once: what an access says stands among its issues, too."""
+    read = [Message(one["code"], one["message"], one.get("details"), one["level"] == "ERROR") for one in said]
+    return list(dict.fromkeys(read))
+
+
+def find_path(facts: Mapping[str, Any], name: str) -> str | None:
+    """Where a relation leads, within this service."""
+    href: str | None = next((one["href"] for one in facts.get("relations", []) if one["rel"] == name), None)
+    if href is None:
+        return None
+    split = urlsplit(href)
+    return split.path + (f"?{split.query}" if split.query else "")
+
+
+def read_time(text: str | None) -> datetime | None:
+    """A timestamp of the API, which is meant in Berlin."""
+    return None if text is None else datetime.fromisoformat(text).replace(tzinfo=BERLIN)
+
+
+def sum_by_currency(products: Sequence[Product]) -> dict[str, Decimal]:
+    """The euro first."""
+    totals: dict[str, Decimal] = {}
+    for one in products:
+        if one.balance is not None:
+            totals[one.currency] = totals.get(one.currency, Decimal(0)) + one.balance
+    return dict(sorted(totals.items(), key=lambda item: (item[0] != "EUR", item[0])))
+
+
+# The web form
+
+
+def add_callback(location: str, base_url: str) -> str:
+    """The web form's address, with the way back to the page of accounts."""
+    return f"{location}{'&' if '?' in location else '?'}callbackUrl={quote(base_url + PAGE, safe='')}"
+
+
+def tell_presence(visit: Visit) -> dict[str, str]:
+    """Says that the user is here. With a proxy in front of us, its last word about the browser counts."""
+    client = visit.request.client
+    hops = visit.request.headers.get("x-forwarded-for", "").split(",")
+    address = hops[-1].strip() or (client.host if client is not None else "")
+    return {"Customer-IP-Address": address} if address else {}

@@ -1,0 +1,183 @@
+"""Contracts of the API, read once for all pages that show them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+from kontor.console.gateway import segment
+from kontor.console.rendering import read_day
+
+ENDED = "INACTIVE"
+UNKNOWN_PARTNER = "UNKNOWN"
+NO_INSURANCE = "UNRELATED_OTHER"
+SAVINGS = "SAVINGS"
+_CENT = Decimal("0.01")
+# Payments in a year.
+_PER_YEAR = {
+    "WEEK_ONE": Decimal(52), "WEEK_TWO": Decimal(26), "WEEK_FOUR": Decimal(13),
+    "MONTH_ONE": Decimal(12), "MONTH_TWO": Decimal(6), "MONTH_THREE": Decimal(4), "MONTH_SIX": Decimal(2),
+    "YEAR_ONE": Decimal(1), "YEAR_TWO": Decimal("0.5"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PriceChange:
+    """From one regular payment to the next."""
+
+    day: date
+    before: Decimal
+    after: Decimal
+
+    @property
+    def share(self) -> Decimal:
+        return self.after / self.before - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """`name` is empty where the bookings tell nobody's name."""
+
+    id: str
+    name: str
+    category: str
+    category_name: str
+    insurance_name: str | None
+    period: str
+    period_name: str
+    status: str
+    confidence: Decimal
+    amount: Decimal  # of the next payment, or of the latest one of a contract that has ended
+    next_day: date | None
+    development: Mapping[date, Decimal]  # regular payments
+    facts: Mapping[str, Any]  # `details` as the API told them
+
+    @property
+    def url(self) -> str:
+        return f"/console/contracts/{segment(self.id)}"
+
+    @property
+    def is_running(self) -> bool:
+        return self.status != ENDED
+
+    @property
+    def is_income(self) -> bool:
+        return self.amount > 0
+
+    @property
+    def is_insurance(self) -> bool:
+        return self.insurance_name is not None
+
+    @property
+    def is_saving(self) -> bool:
+        return self.category.partition("_")[0] == SAVINGS
+
+    @property
+    def yearly(self) -> Decimal | None:
+        """What it makes in a year, or nothing where the period is unknown."""
+        often = _PER_YEAR.get(self.period)
+        return None if often is None else self.amount * often
+
+    @property
+    def price(self) -> Decimal:
+        return abs(self.amount)
+
+    @property
+    def first_price(self) -> Decimal:
+        return abs(Decimal(self.facts["amountFirst"]))
+
+    @property
+    def latest_price(self) -> Decimal:
+        return abs(Decimal(self.facts["amountLatest"]))
+
+    @property
+    def price_change(self) -> Decimal:
+        return self.latest_price - self.first_price
+
+    @property
+    def price_change_share(self) -> Decimal | None:
+        return self.price_change / self.first_price if self.first_price else None
+
+    @property
+    def last_instalment(self) -> date | None:
+        """Of a loan whose end can be told."""
+        loan = self.facts.get("loan")
+        return read_day(loan["lastInstallmentEstimate"]) if loan and loan["confidenceLevel"] >= Decimal("0.5") else None
+
+    def list_price_changes(self) -> list[PriceChange]:
+        """The latest first."""
+        paid = sorted(self.development.items())
+        changes = [
+            PriceChange(day, abs(before), abs(after))
+            for (_, before), (day, after) in pairwise(paid)
+            if before != after and before
+        ]
+        return changes[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What all running contracts make. Amounts are positive."""
+
+    monthly_costs: Decimal
+    yearly_costs: Decimal
+    monthly_savings: Decimal
+    monthly_income: Decimal
+    count: int
+    income_count: int
+
+
+def read_contracts(answer: Iterable[Mapping[str, Any]] | None) -> list[Contract]:
+    return [read_contract(one) for one in answer or ()]
+
+
+def read_contract(one: Mapping[str, Any]) -> Contract:
+    details = one["details"]
+    category, insurance = one["tagTreeItemCategory"], one["tagTreeItemInsuranceType"]
+    partner, period = one["tagTreeItemBusinessPartner"], one["tagTreeItemPeriod"]
+    known = "" if partner["systemName"] == UNKNOWN_PARTNER else partner["displayName"]
+    is_insured = insurance["systemName"] != NO_INSURANCE
+    return Contract(
+        id=one["id"],
+        name=known or details.get("counterpartyName") or details.get("counterpartyNameUltimate") or "",
+        category=category["systemName"],
+        category_name=category["displayName"],
+        insurance_name=insurance["displayName"] if is_insured else None,
+        period=period["systemName"],
+        period_name=period["displayName"],
+        status=details["status"],
+        confidence=Decimal(details["confidenceLevel"]),
+        amount=Decimal(details.get("amountNext", details["amountLatest"])),
+        next_day=read_day(details.get("dateNext")),
+        development=read_development(details["costDevelopmentRegular"]),
+        facts=details,
+    )
+
+
+def read_development(development: Mapping[str, Any]) -> dict[date, Decimal]:
+    return {date.fromisoformat(day): Decimal(amount) for day, amount in sorted(development.items())}
+
+
+def sum_contracts(contracts: Sequence[Contract]) -> Totals:
+    running = [one for one in contracts if one.is_running]
+    costs = [one for one in running if not one.is_income]
+    incomes = [one for one in running if one.is_income]
+    yearly = _sum_years(costs)
+    return Totals(
+        _month_of(-yearly),
+        -yearly,
+        _month_of(-_sum_years([one for one in costs if one.is_saving])),
+        _month_of(_sum_years(incomes)),
+        len(running),
+        len(incomes),
+    )
+
+
+def _sum_years(contracts: Sequence[Contract]) -> Decimal:
+    return sum((one.yearly or Decimal(0) for one in contracts), Decimal(0))
+
+
+def _month_of(yearly: Decimal) -> Decimal:
+    return (yearly / 12).quantize(_CENT)

@@ -1,0 +1,153 @@
+"""Transactions of the API with their tags, read for the pages that list them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from itertools import groupby
+from typing import Any
+from urllib.parse import urlencode
+
+from kontor.console.gateway import segment
+
+# What a tree says where it has nothing to say.
+MEANINGLESS = {"UNKNOWN", "UNRELATED_OTHER", "UNRELATED"}
+LONGEST_PURPOSE = 90
+LONGEST_TITLE = 60
+# Who decided, when it was not the tagger.
+DECIDERS = ("user", "rule")
+_FIELD = r"(?:EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|IBAN|BIC|PURP)\+"
+_PURPOSE_FIELD = re.compile(rf"SVWZ\+(.*?)(?={_FIELD}|$)", re.DOTALL)
+# References follow the words that were meant for people.
+_REFERENCES = re.compile(
+    r"\s*(?:End-to-End-Ref|EREF|KREF|MREF|CRED|CORE / Mandatsref|Mandatsref|Gläubiger-ID)\b.*", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """An item of a tree that a transaction was given. `facts` is the item as the API told it."""
+
+    name: str
+    system_name: str
+    confidence: Decimal
+    evidence: Sequence[Mapping[str, Any]]
+    facts: Mapping[str, Any]
+
+    @property
+    def is_meaningful(self) -> bool:
+        return self.system_name not in MEANINGLESS
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    id: str
+    day: date | None
+    amount: Decimal | None
+    currency: str
+    name: str | None
+    purpose: str
+    is_pending: bool
+    category: Tag | None
+    partner: Tag | None
+    insurance: Tag | None
+    facts: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        """Who it was: as the bank says, else as the partner is called, else what it was for."""
+        if self.name:
+            return shorten(self.name, LONGEST_TITLE)
+        if self.partner is not None:
+            return self.partner.name
+        return shorten(self.purpose, LONGEST_TITLE) or self.facts.get("buchungstext") or "–"
+
+    @property
+    def hint(self) -> str:
+        """What it was for, in short; nothing that the title says already."""
+        text = shorten(self.purpose, LONGEST_PURPOSE)
+        return "" if text == self.title else text
+
+    @property
+    def decided_by(self) -> str | None:
+        return find_decider(self.category)
+
+    def find_url(self, access_id: str, product_id: str, back: str = "") -> str:
+        """The page about it. The API finds it by day and amount."""
+        asked = {"on": None if self.day is None else self.day.isoformat(), "amount": self.amount, "back": back or None}
+        query = urlencode({name: str(value) for name, value in asked.items() if value is not None})
+        return f"/console/transactions/{segment(access_id)}/{segment(product_id)}/{segment(self.id)}?{query}"
+
+
+def find_decider(category: Tag | None) -> str | None:
+    """`user` or `rule`; None where the tagger decided, or where nobody asked for reasons."""
+    kinds = [one["kind"] for one in category.evidence] if category is not None else []
+    return next((one for one in DECIDERS if one in kinds), None)
+
+
+def read_entries(
+    rows: Sequence[Mapping[str, Any]],
+    partners: Sequence[Mapping[str, Any]] = (),
+    insurances: Sequence[Mapping[str, Any]] = (),
+) -> list[Entry]:
+    """Transactions with their categories, and what other tag views of the same list say about them."""
+    partner_of, insurance_of = _index(partners), _index(insurances)
+    return [_read_entry(one, partner_of.get(one["id"]), insurance_of.get(one["id"])) for one in rows]
+
+
+def _index(rows: Sequence[Mapping[str, Any]]) -> dict[str, Tag]:
+    found = {one["id"]: read_tag(one) for one in rows}
+    return {key: tag for key, tag in found.items() if tag is not None and tag.is_meaningful}
+
+
+def _read_entry(one: Mapping[str, Any], partner: Tag | None, insurance: Tag | None) -> Entry:
+    amount = one.get("betrag")
+    return Entry(
+        one["id"],
+        read_booking_day(one),
+        None if amount is None else Decimal(str(amount)),
+        one.get("waehrung") or "EUR",
+        one.get("gegenkontoInhaber"),
+        find_purpose(one.get("verwendungszweck") or ""),
+        one.get("vorgemerkt", False),
+        read_tag(one),
+        partner,
+        insurance,
+        one,
+    )
+
+
+def read_tag(row: Mapping[str, Any]) -> Tag | None:
+    tag = next(iter(row.get("tags", [])), None)
+    if tag is None:
+        return None
+    item, details = tag["tagTreeItem"], tag["details"]
+    confidence = Decimal(str(details["confidenceLevel"]))
+    return Tag(item["displayName"], item["systemName"], confidence, details.get("evidence", []), item)
+
+
+def read_booking_day(row: Mapping[str, Any]) -> date | None:
+    """The first part of a timestamp is the day in Berlin."""
+    text = row.get("buchungsdatum") or row.get("wertstellungsdatum")
+    return None if text is None else date.fromisoformat(text[:10])
+
+
+def find_purpose(text: str) -> str:
+    """What a person wrote, without the references around it."""
+    field = _PURPOSE_FIELD.search(text)
+    found = field[1].strip() if field else _REFERENCES.sub("", text).strip()
+    return " ".join((found or text).split())
+
+
+def shorten(text: str, length: int) -> str:
+    if len(text) <= length:
+        return text
+    cut = text[: length - 1]
+    whole = cut.rpartition(" ")[0]
+    return f"{whole if len(whole) > length // 2 else cut}…"
+
+
+def group_by_day(entries: Sequence[Entry]) -> list[tuple[date | None, list[Entry]]]:
+    """In their order, which is that of the days."""
+    return [(day, list(some)) for day, some in groupby(entries, key=lambda one: one.day)]

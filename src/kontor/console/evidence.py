@@ -1,0 +1,58 @@
+"""Why a transaction has its category: the API's evidence, in sentences."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from kontor.console.entries import Tag
+from kontor.pages.texts import Texts
+
+# Kinds whose detail names a partner before the category.
+OF_PARTNERS = ("partner", "creditor-id")
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """`share` compares it with the heaviest reason, between 0 and 1."""
+
+    sentence: str
+    share: Decimal
+    is_decisive: bool
+
+
+def tell_reasons(category: Tag, partner: Tag | None, names: Mapping[str, str], texts: Texts) -> list[Reason]:
+    """In the order of the API: what decided comes first. What says the same is one reason."""
+    weights: dict[tuple[str, bool], Decimal] = {}
+    for one in category.evidence:
+        key = (write_sentence(one, partner, names, texts), one["decisive"])
+        weights[key] = weights.get(key, Decimal(0)) + Decimal(str(one["weight"]))
+    heaviest = max(weights.values(), default=Decimal(0))
+    return [
+        Reason(sentence, weight / heaviest if heaviest > 0 else Decimal(0), is_decisive)
+        for (sentence, is_decisive), weight in weights.items()
+    ]
+
+
+def write_sentence(one: Mapping[str, Any], partner: Tag | None, names: Mapping[str, str], texts: Texts) -> str:
+    kind, detail = one["kind"], one["detail"]
+    words = detail.replace(":", " ").split()
+    meant = next((names[word] for word in reversed(words) if word in names), None)
+    known = _name_partner(words[0], partner) if kind in OF_PARTNERS and words else ""
+    key = f"evidence.{kind}"
+    if key not in texts.texts or (meant is None and kind not in ("user", "rule")):
+        return texts("evidence.other", kind=kind, text=one["text"] or detail)
+    percent = f"{Decimal(str(one['weight'])) * 100:.0f}"
+    return texts(key, text=one["text"], category=meant or "", partner=known, percent=percent)
+
+
+def _name_partner(system_name: str, partner: Tag | None) -> str:
+    """As the partner is called, else as its system name reads."""
+    if partner is not None and partner.system_name == system_name:
+        return partner.name
+    return system_name.replace("_", " ").title()
+
+
+def sort_out(reasons: Sequence[Reason]) -> tuple[list[Reason], list[Reason]]:
+    """What decided, and what was outvoted."""
+    return [one for one in reasons if one.is_decisive], [one for one in reasons if not one.is_decisive]

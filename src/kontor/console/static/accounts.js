@@ -1,0 +1,19 @@
+// While a bank is still being asked, look every now and then, and show the page anew once it has answered.
+"use strict";
+
+const LOOKS = 30;
+const PAUSE_MS = 2000;
+const statesOf = (page) => [...page.querySelectorAll("section.bank")].map((one) => `${one.id} ${one.dataset.state}`).join();
+
+async function watch() {
+  const before = statesOf(document);
+  for (let look = 0; look < LOOKS; look += 1) {
+    await new Promise((done) => { setTimeout(done, PAUSE_MS); });
+    const answer = await fetch(window.location.pathname, { headers: { Accept: "text/html" } });
+    if (!answer.ok || answer.redirected) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (statesOf(page) !== before) { window.location.replace(window.location.pathname); return; }
+  }
+}
+
+if (document.querySelector('section.bank[data-state="fetching"]')) watch().catch(() => {});

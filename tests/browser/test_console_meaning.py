@@ -1,0 +1,105 @@
+"""Life, insurances, occasions, affordability, the quick start and the user's data, in a real browser."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from banking import new_customer
+from console_site import password_of
+
+PATHS = ("life", "insurances", "triggers", "affordability", "quickstart", "data")
+
+
+def _violations(page):
+    found = Axe().run(page)
+    return [(one["id"], [node["html"] for node in one["nodes"]]) for one in found.response["violations"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_are_accessible(open_console, console_site, scheme):
+    page = open_console(color_scheme=scheme)
+    for path in PATHS:
+        page.goto(f"{console_site.url}/{path}")
+        assert page.locator("main").get_attribute("data-view") == path
+        assert _violations(page) == [], path
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_the_pages_fit_a_phone(open_console, console_site, language):
+    page = open_console(is_phone=True, language=language)
+    for path in (*PATHS, "quickstart?code=typescript"):
+        page.goto(f"{console_site.url}/{path}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+def test_life_is_a_time_line_with_reasons(open_console, console_site):
+    page = open_console("/life")
+    events = console_site.rich.read("/customer/v2/ai/life-events")
+    stages = console_site.rich.read("/customer/v2/ai/life-stages")
+    names = page.locator(".event h4").all_inner_texts()
+    assert sorted(names) == sorted(one["tagTreeItem"]["displayName"] for one in events)
+    days = page.locator(".event time").evaluate_all("all => all.map(one => one.dateTime)")
+    assert days == sorted((one["details"]["eventDate"] for one in events), reverse=True)
+    assert all(page.locator(".event .why").all_inner_texts())
+    assert page.locator(".lanes circle").count() == len(events)
+    assert page.locator(".stage").count() == len(stages)
+
+
+def test_insurances_and_what_is_missing(open_console, console_site):
+    page = open_console("/insurances")
+    found = console_site.rich.read("/customer/v2/ai/sales-triggers")
+    missing = [one for one in found if one["tagTreeItem"]["systemName"].startswith("MISSINGINSURANCE")]
+    assert page.locator(".lacking > li").count() == len(missing)
+    assert page.locator("#policies tbody tr:not(.division)").count() > 5
+    assert page.locator(".kind.held").count() > 5
+    if page.locator("#ended").count():
+        page.click("#ended > summary")
+        assert page.locator("#ended table").is_visible()
+
+
+def test_affordability_is_an_account_with_a_checklist(open_console, console_site):
+    page = open_console("/affordability")
+    check = console_site.rich.read("/customer/v2/ai/credit-check")["details"]
+    assert page.locator("#account tr.sum").count() == 4
+    assert page.locator("#signs li").count() == 6
+    overdrawn = page.locator("#signs li").last.locator("strong").inner_text()
+    assert overdrawn == ("ja" if check["overdraftDays"] else "nein")
+    assert page.locator("#findings tbody tr").count() == len(check["findings"])
+
+
+def test_the_quick_start_has_tabs_and_everything_works_without_scripts(open_console, console_site):
+    page = open_console("/quickstart", java_script_enabled=False)
+    assert f"base={console_site.address}" in page.locator("#code-curl").inner_text()
+    page.click("nav.tabs a >> text=Python")
+    assert "from kontor_client import Kontor" in page.locator("#code-python").inner_text()
+    page.click("nav.tabs a >> text=TypeScript")
+    assert "await fetch(" in page.locator("#code-typescript").inner_text()
+    for path in PATHS:
+        page.goto(f"{console_site.url}/{path}")
+        assert page.locator("h1").is_visible()
+
+
+def test_exports_come_as_files(open_console):
+    page = open_console("/data")
+    for name, ending in (("json", "json"), ("spreadsheet", "csv"), ("beancount", "beancount")):
+        with page.expect_download() as download:
+            page.click(f"#export-{name}")
+        assert re.fullmatch(rf"kontor-[\d-]+\.{ending}", download.value.suggested_filename)
+
+
+def test_a_user_erases_everything_by_typing_the_own_name(open_console, console_site):
+    customer = new_customer(console_site.regulated)
+    page = open_console("/data", customer=customer)
+    page.fill("#erase-username", "somebody else")
+    page.click("#erase")
+    assert "nichts gelöscht" in page.locator("#erase-problem").inner_text()
+    page.fill("#erase-username", customer.username)
+    page.click("#erase")
+    page.wait_for_url("**/console/sign-in?notice=erased")
+    assert "gelöscht" in page.locator("[role=status]").inner_text()
+    page.select_option("#tenant", customer.tenant.name)
+    page.fill("#username", customer.username)
+    page.fill("#password", password_of(customer))
+    page.click("#sign-in")
+    assert "stimmt nicht" in page.locator("#problem").inner_text()

@@ -1,0 +1,187 @@
+"""Accounts and transactions in the console, as a person uses them."""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from banking import ACCESSES, BankCustomer, new_customer
+from console_site import ConsoleSite
+from kontor.webform.texts import load_texts
+
+AXE = Axe()
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+FORM = load_texts()["de"]
+
+
+def check(page: Page) -> None:
+    """Light on a desktop, dark on a phone: nothing that axe finds, and nothing beyond the edge."""
+    found = []
+    for scheme, size in (("light", DESKTOP), ("dark", PHONE)):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.set_viewport_size(size)
+        violations = AXE.run(page).response["violations"]
+        found += [f"{scheme}: {one['id']} {node['html']}" for one in violations for node in one["nodes"]]
+        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
+            found.append(f"{scheme}: the page scrolls sideways")
+    page.set_viewport_size(DESKTOP)
+    page.emulate_media(color_scheme="light")
+    assert found == []
+    assert page.locator("h1").count() == 1
+
+
+def money(value: Any) -> str:
+    text = f"{abs(Decimal(str(value))):,.2f}".translate(str.maketrans(",.", ".,"))
+    return f"{'−' if Decimal(str(value)) < 0 else ''}{text} €"
+
+
+@pytest.fixture(scope="module")
+def spender(console_site: ConsoleSite) -> tuple[BankCustomer, str]:
+    """Somebody with every kind of product, whose categories tests may change."""
+    customer = new_customer(console_site.regulated)
+    return customer, customer.add_complete("demo1+spender")
+
+
+def test_a_newcomer_connects_a_bank_in_the_web_form_and_deletes_it_again(
+    open_console: Callable[..., Page], console_site: ConsoleSite
+):
+    page = open_console("/accounts", customer=new_customer(console_site.redirecting))
+    page.click("#connect")
+    page.get_by_role("button", name=FORM("legal.accept"), exact=True).click()
+    page.get_by_label(FORM("provider.label")).fill("Demo-Bank")
+    page.get_by_role("option").filter(has_text="Demo-Bank").first.click()
+    fields = page.locator("#credentials-form input:not([type=hidden])")
+    fields.nth(0).fill("leer")
+    fields.nth(1).fill("demo")
+    page.get_by_role("button", name=FORM("credentials.submit"), exact=True).click()
+    page.get_by_role("button", name=FORM("accounts.submit"), exact=True).click()
+    page.wait_for_url(f"{console_site.url}/accounts**")
+    expect(page.locator('.bank[data-state="connected"]')).to_be_visible()
+    expect(page.locator(".products tbody tr")).to_have_count(1)
+    page.goto(f"{console_site.url}/accounts?baReentry=ACCOUNT_CREATED")
+    expect(page.locator("#outcome")).to_contain_text("Die Bank ist verbunden")
+    page.click("a.delete")
+    check(page)
+    page.click("#delete-now")
+    expect(page.locator(".notice")).to_contain_text("gelöscht")
+    expect(page.locator(".bank")).to_have_count(0)
+    check(page)
+
+
+def test_whoever_cancels_in_the_web_form_is_told_so(open_console: Callable[..., Page], console_site: ConsoleSite):
+    page = open_console("/accounts", customer=new_customer(console_site.redirecting))
+    page.click("#connect")
+    page.get_by_role("button", name=FORM("legal.decline"), exact=True).click()
+    page.wait_for_url(re.compile(r"/console/accounts\?.*baReentry=LEGAL_NOT_ACCEPTED"))
+    expect(page.locator("#outcome")).to_contain_text("Ohne Zustimmung")
+
+
+def test_accounts_of_every_kind_are_shown_and_accessible(
+    open_console: Callable[..., Page], console_site: ConsoleSite, spender: tuple[BankCustomer, str]
+):
+    customer, access_id = spender
+    page = open_console("/accounts", customer=customer)
+    products = customer.products(access_id)
+    expect(page.locator(".products tbody tr")).to_have_count(len(products))
+    for one in products:
+        expect(page.locator(".products tr", has_text=one["bezeichnung"])).to_contain_text(money(one["saldo"]))
+    page.click("#connect")
+    expect(page.locator("#refused pre")).to_contain_text("curl")
+    check(page)
+    for kind in ("BAUSPARKONTO", "DEPOT"):
+        product = customer.product(access_id, kind)
+        page.goto(f"{console_site.url}/accounts/{access_id}/{product['id']}")
+        expect(page.locator("h1")).to_have_text(product["bezeichnung"])
+        expect(page.locator(".tile dd").first).to_contain_text(money(product["saldo"]))
+        if kind != "DEPOT":
+            page.wait_for_selector("html[data-charts=drawn]")
+        check(page)
+
+
+def test_the_chart_follows_the_chosen_range(open_console: Callable[..., Page], spender: tuple[BankCustomer, str]):
+    customer, access_id = spender
+    product = customer.product(access_id, "GIROKONTO")
+    page = open_console(f"/accounts/{access_id}/{product['id']}", customer=customer)
+    days = page.locator("#table-balances tbody tr").count()
+    page.get_by_role("link", name="Alles").click()
+    page.wait_for_selector("html[data-charts=drawn]")
+    months = customer.read(f"{ACCESSES}/{access_id}/{product['id']}/balances?interval=month")
+    expect(page.locator("#table-balances tbody tr")).to_have_count(len(months))
+    assert days > 80
+
+
+def test_a_search_narrows_the_list_and_a_row_opens_to_its_reasons(
+    open_console: Callable[..., Page], spender: tuple[BankCustomer, str]
+):
+    customer, _ = spender
+    page = open_console("/transactions", customer=customer)
+    expect(page.locator(".entry")).to_have_count(50)
+    page.get_by_label("Kategorie").first.select_option("LIVING_GROCERIES")
+    page.wait_for_url(re.compile("category=LIVING_GROCERIES"))
+    assert "search=" not in page.url  # what is empty is left out
+    expect(page.locator(".entry").first).to_contain_text("Lebensmittel")
+    page.locator(".entry > summary").first.focus()
+    page.keyboard.press("Enter")
+    body = page.locator(".entry").first.locator(".entry-details")
+    expect(body).to_be_visible()
+    expect(body.locator(".reasons li").first).to_contain_text("Lebensmittel")
+    check(page)
+    page.get_by_role("link", name="Weitere anzeigen").click()
+    expect(page.get_by_role("link", name="Zurück zu den neuesten")).to_be_visible()
+    assert "category=LIVING_GROCERIES" in page.url
+
+
+def test_a_corrected_category_is_marked_and_its_rule_can_be_deleted(
+    open_console: Callable[..., Page], spender: tuple[BankCustomer, str]
+):
+    customer, _ = spender
+    page = open_console("/transactions", customer=customer)
+    page.get_by_label("Suche").fill("rundfunk")
+    page.get_by_role("button", name="Suchen").click()
+    page.wait_for_url(re.compile("search=rundfunk"))
+    row = page.locator(".entry").first
+    name = row.locator(".entry-title").evaluate("one => one.firstChild.textContent.trim()")
+    row.locator("summary").click()
+    row.get_by_label("Richtige Kategorie").select_option("RECREATION_OTHER")
+    row.get_by_label("Auch bisherige Umsätze").check()
+    row.get_by_label("Ab jetzt immer").check()
+    row.get_by_role("button", name="Kategorie übernehmen").click()
+    expect(page.locator(".notice")).to_have_text("Die Kategorie ist geändert.")
+    assert "search=rundfunk" in page.url
+    expect(page.locator(".entry", has_text="von Ihnen festgelegt").first).to_contain_text("Freizeit")
+    page.get_by_role("link", name="Eigene Regeln").click()
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.locator("tbody th")).to_contain_text(name)
+    check(page)
+    page.get_by_role("button", name=re.compile("^Löschen")).click()
+    expect(page.locator(".nothing")).to_contain_text("Noch gibt es keine Regel")
+    check(page)
+
+
+def test_everything_works_without_scripts(open_console: Callable[..., Page], spender: tuple[BankCustomer, str]):
+    customer, _ = spender
+    page = open_console("/transactions", customer=customer, java_script_enabled=False)
+    page.get_by_label("Suche").fill("gehalt")
+    page.get_by_role("button", name="Suchen").click()
+    row = page.locator(".entry").first
+    row.locator("summary").click()
+    row.get_by_role("link", name="Alle Angaben").click()
+    expect(page.locator("#details")).to_contain_text("Warum")
+    page.get_by_label("Richtige Kategorie").select_option("INCOME_OTHER")
+    page.get_by_role("button", name="Kategorie übernehmen").click()
+    expect(page.locator(".entry").first).to_contain_text("von Ihnen festgelegt")
+
+
+def test_the_pages_of_a_transaction_speak_english(
+    open_console: Callable[..., Page], console_site: ConsoleSite, spender: tuple[BankCustomer, str]
+):
+    customer, _ = spender
+    page = open_console("/transactions", customer=customer, language="en")
+    expect(page.locator("h1")).to_have_text("Transactions")
+    page.goto(console_site.address + (page.locator(".entry").nth(3).get_attribute("data-url") or ""))
+    expect(page.locator("#details")).to_contain_text("What the bank says")
+    check(page)

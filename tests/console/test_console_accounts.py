@@ -1,0 +1,301 @@
+"""The console's pages of banks and accounts: what they say is what the API says."""
+
+import base64
+import re
+from decimal import Decimal
+from urllib.parse import parse_qsl, urlsplit
+from uuid import UUID
+
+import httpx
+import pytest
+
+from banking import ACCESSES, DEMO_BANK, BankCustomer, new_customer, new_id
+from console_site import ConsoleSite
+from kontor.console.accesses import read_product
+from kontor.console.accounts import count_free_money, describe_product, read_positions, summarise_balances
+from kontor.console.banks import OUTCOMES, TONES, add_callback, name_state, read_bank, sum_by_currency
+from kontor.console.rendering import load_texts
+from kontor.services.accesses import AccessRequest
+from kontor.services.bundle import Services
+
+TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
+PAGE = "/console/accounts"
+
+
+def send(visitor: httpx.Client, action: str, **fields: str) -> httpx.Response:
+    """A form of the page, as a browser without scripts sends it."""
+    token = TOKEN.search(visitor.get(PAGE).text)
+    assert token is not None
+    return visitor.post(PAGE, data={"action": action, "token": token[1]} | fields)
+
+
+def money(value: Decimal | float | str) -> str:
+    """German, as the pages write it; only for amounts below a million."""
+    text = f"{abs(Decimal(str(value))):,.2f}".translate(str.maketrans(",.", ".,"))
+    return f"{'−' if Decimal(str(value)) < 0 else ''}{text} €"
+
+
+@pytest.fixture(scope="module")
+def investor(console_site: ConsoleSite) -> tuple[BankCustomer, str]:
+    """With every kind of product; for tests that only read."""
+    customer = new_customer(console_site.regulated)
+    return customer, customer.add_complete("demo1+investor")
+
+
+# By value
+
+
+@pytest.mark.parametrize(
+    ("status", "codes", "needs_authentication", "expected"),
+    [
+        ("VOLLSTAENDIG", [], False, "connected"),
+        ("VOLLSTAENDIG", ["BA2002"], False, "connected"),
+        ("VOLLSTAENDIG", ["BA1052", "BA1062"], False, "partial"),
+        ("VOLLSTAENDIG", ["BA1051"], False, "unreachable"),
+        ("VOLLSTAENDIG", [], True, "authenticate"),
+        ("GESTARTET", [], False, "fetching"),
+        ("KOPFDATEN", [], False, "fetching"),
+        ("GESTARTET", ["BA3000"], True, "authenticate"),
+        ("GESTARTET", ["BA1011"], False, "wrong"),
+        ("GESTARTET", ["BA1011", "BA1010"], False, "locked"),
+        ("GESTARTET", ["BA1012"], False, "incomplete"),
+        ("GESTARTET", ["BA999"], False, "failed"),
+    ],
+)
+def test_the_state_of_an_access_is_one_word(status, codes, needs_authentication, expected):
+    assert name_state(status, codes, needs_authentication=needs_authentication) == expected
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_every_state_and_every_outcome_has_its_words(language):
+    texts = load_texts()[language].texts
+    assert [one for one in TONES if f"accounts.state.{one}" not in texts] == []
+    assert [one for one in TONES if one != "connected" and f"accounts.hint.{one}" not in texts] == []
+    assert [one for one in [*OUTCOMES, "OTHER"] if f"accounts.outcome.{one}" not in texts] == []
+
+
+def test_what_an_access_and_its_issues_both_say_is_said_once():
+    said = {"level": "ERROR", "code": "BA1011", "message": "Falsch."}
+    access = {"id": "a", "status": "GESTARTET", "sync": True, "messages": [said], "relations": []}
+    provider = {"name": "Bank", "relations": [{"rel": "logo", "href": "https://kontor.example/providers/v2/1/logo"}]}
+    bank = read_bank(access, {"messages": [said, said | {"code": "BA1051"}]}, provider)
+    assert [one.code for one in bank.messages] == ["BA1011", "BA1051"]
+    assert (bank.state, bank.logo, bank.renewal) == ("wrong", "/providers/v2/1/logo", None)
+    assert read_bank(access, {"messages": []}, None).name == ""
+
+
+def test_balances_are_summed_for_each_currency_with_the_euro_first():
+    products = [
+        read_product("a", {"id": str(at), "kategorie": "GIROKONTO", "waehrung": currency, "saldo": balance})
+        for at, (currency, balance) in enumerate([("CHF", "5.00"), ("EUR", "-1.10"), ("EUR", "3.00"), ("USD", None)])
+    ]
+    assert list(sum_by_currency(products).items()) == [("EUR", Decimal("1.90")), ("CHF", Decimal("5.00"))]
+
+
+def test_the_way_back_is_appended_encoded():
+    url = add_callback("https://kontor.example/customer/v2/webform?session=s&useCase=U", "https://kontor.example")
+    assert url.endswith("&callbackUrl=https%3A%2F%2Fkontor.example%2Fconsole%2Faccounts")
+
+
+def test_free_money_is_what_a_limit_leaves():
+    common = {"id": "1", "kategorie": "X"}
+    card = read_product("a", common | {"saldo": -20, "verfuegungsrahmen": 100, "verfuegterBetrag": 20})
+    account = read_product("a", common | {"saldo": -20, "ueberziehungslimit": 100})
+    assert (count_free_money(card), count_free_money(account)) == (Decimal(80), Decimal(80))
+    assert count_free_money(read_product("a", common | {"saldo": 5})) is None
+    assert [one.name for one in describe_product(card)] == ["credit_limit", "free", "credit_drawn"]
+
+
+def test_positions_are_shares_of_the_depot_the_largest_first():
+    listed = [{"name": "B", "gesamtwert": Decimal(25)}, {"name": "A", "gesamtwert": Decimal(75)}, {"isin": "X"}]
+    assert [(one.name, one.share) for one in read_positions(listed)] == [
+        ("A", Decimal("0.75")),
+        ("B", Decimal("0.25")),
+        ("X", Decimal(0)),
+    ]
+    assert read_positions([]) == []
+
+
+def test_a_run_of_balances_has_a_lowest_a_highest_and_a_change():
+    run = [{"date": f"2026-01-0{day}", "balance": value} for day, value in ((1, 10), (2, -5), (3, 30), (4, 12))]
+    found = summarise_balances(run)
+    assert found is not None
+    assert (found.change, found.lowest, found.lowest_on.day, found.highest_on.day) == (2, -5, 2, 3)
+    assert summarise_balances(run[:1]) is None
+
+
+# Pages
+
+
+def test_all_accounts_are_shown_with_the_balances_of_the_api(console_site):
+    with console_site.visit() as visitor:
+        page = visitor.get(PAGE).text
+    products = console_site.rich.products(console_site.access_id)
+    assert len(products) >= 2
+    for one in products:
+        assert one["bezeichnung"] in page
+        assert money(one["saldo"]) in page
+    assert money(sum(Decimal(str(one["saldo"])) for one in products)) in page
+    assert "Verbunden" in page
+    assert f'src="/providers/v2/{DEMO_BANK}/logo"' in page
+
+
+def test_without_a_bank_the_page_offers_to_connect_one(console_site):
+    with console_site.visit(new_customer(console_site.redirecting)) as visitor:
+        page = visitor.get(PAGE).text
+    assert "Noch ist keine Bank verbunden" in page
+    assert 'value="connect"' in page
+
+
+def test_a_tenant_that_collects_credentials_itself_is_shown_how(console_site):
+    with console_site.visit(new_customer(console_site.regulated)) as visitor:
+        answer = send(visitor, "connect")
+    assert answer.status_code == 422
+    assert "nimmt Zugangsdaten selbst entgegen" in answer.text
+    assert f"curl -si '{console_site.address}/customer/v2/bankzugaenge'" in answer.text
+
+
+def test_other_tenants_are_led_to_the_web_form_and_back(console_site):
+    with console_site.visit(new_customer(console_site.redirecting)) as visitor:
+        first = send(visitor, "connect")
+        again = send(visitor, "connect")
+        assert visitor.get(first.headers["location"]).status_code != 200  # sessions left open were ended
+        assert visitor.get(again.headers["location"], follow_redirects=True).status_code == 200
+    assert first.status_code == 303
+    split = urlsplit(again.headers["location"])
+    assert again.headers["location"].startswith(f"{console_site.address}/customer/v2/webform?")
+    query = dict(parse_qsl(split.query))
+    assert query["useCase"] == "CREATE_ACCOUNT"
+    assert query["callbackUrl"] == f"{console_site.url}/accounts"
+
+
+@pytest.mark.parametrize("outcome", [*OUTCOMES, "SOMETHING_NEW", "<b>"])
+def test_who_comes_back_from_the_web_form_is_told_what_happened(console_site, outcome):
+    with console_site.visit() as visitor:
+        page = visitor.get(PAGE, params={"baReentry": outcome}).text
+    expected = load_texts()["de"](f"accounts.outcome.{outcome if outcome in OUTCOMES else 'OTHER'}")
+    assert expected in page
+    assert "<b>" not in page
+
+
+async def test_consent_is_renewed_in_the_web_form(console_site, services: Services):
+    customer = new_customer(console_site.redirecting)
+    access_id = await add_for(services, customer, "test_sca_method")
+    with console_site.visit(customer) as visitor:
+        page = visitor.get(PAGE).text
+        assert "Wartet auf Bestätigung" in page
+        assert "BA3000" in page
+        answer = send(visitor, "renew", access=access_id)
+        assert send(visitor, "renew", access="nobodys").headers["location"] == PAGE
+    query = dict(parse_qsl(urlsplit(answer.headers["location"]).query))
+    assert query["useCase"] == "AUTHENTICATE_ACCOUNT"
+    assert query["callbackUrl"] == f"{console_site.url}/accounts"
+
+
+async def add_for(services: Services, customer: BankCustomer, login: str) -> str:
+    """What a user of such a tenant would do in the web form."""
+    principal = await services.tokens.authenticate(customer.token)
+    assert principal is not None
+    sealed = {
+        name: base64.b64encode(await services.encryption.encrypt(principal, value.encode())).decode()
+        for name, value in (("userid", login), ("pin", "demo"))
+    }
+    access_id = new_id()
+    request = AccessRequest(UUID(DEMO_BANK), sealed, True)
+    await services.accesses.add_accesses(principal, {access_id: request}, refresh=False, is_attended=True)
+    return access_id
+
+
+def test_wrong_credentials_are_explained_and_the_access_is_deleted_after_a_confirmation(console_site):
+    customer = new_customer(console_site.regulated)
+    access_id = customer.add("demo1+forgetful", pin="wrong")
+    with console_site.visit(customer) as visitor:
+        page = visitor.get(PAGE).text
+        assert "Zugangsdaten falsch" in page
+        assert "BA1011" in page
+        asked = visitor.get(PAGE, params={"delete": access_id}).text
+        assert "wirklich löschen?" in asked
+        assert customer.get(f"{ACCESSES}/{access_id}").status_code == 200
+        answer = send(visitor, "delete", access=access_id)
+        assert answer.headers["location"] == f"{PAGE}?notice=bank_deleted"
+        assert "Der Bankzugang ist gelöscht" in visitor.get(answer.headers["location"]).text
+    assert customer.get(f"{ACCESSES}/{access_id}").status_code == 404
+
+
+def test_an_access_is_refreshed_at_once(console_site):
+    customer = new_customer(console_site.regulated)
+    access_id = customer.add_complete("leer+refreshed")
+    before = customer.read_access(access_id)["aktualisierungszeitpunkt"]
+    with console_site.visit(customer) as visitor:
+        answer = send(visitor, "refresh", access=access_id)
+        assert answer.headers["location"] == f"{PAGE}?notice=bank_refreshed"
+    customer.wait_until(access_id, lambda one: one["aktualisierungszeitpunkt"] >= before)
+
+
+def test_deeds_without_a_name_or_from_elsewhere_are_refused(console_site):
+    with console_site.visit() as visitor:
+        assert send(visitor, "delete").status_code == 400
+        assert send(visitor, "unknown").status_code == 400
+        assert visitor.post(PAGE, data={"action": "delete", "access": console_site.access_id}).status_code == 403
+        assert send(visitor, "delete", access="nobodys").status_code == 404
+
+
+@pytest.mark.parametrize(("span", "interval"), [("quarter", "day"), ("year", "week"), ("all", "month")])
+def test_an_account_shows_its_balances_over_time(console_site, span, interval):
+    product = console_site.rich.product(console_site.access_id, "GIROKONTO")
+    path = f"{console_site.access_id}/{product['id']}"
+    with console_site.visit() as visitor:
+        page = visitor.get(f"{PAGE}/{path}", params={"range": span}).text
+    query = re.search(rf"/{product['id']}/balances\?((?:from=[0-9-]+&amp;)?interval={interval})", page)
+    assert query is not None
+    balances = console_site.rich.read(f"{ACCESSES}/{path}/balances?{query[1].replace('&amp;', '&')}")
+    table = page.partition('<table id="table-balances">')[2].partition("</table>")[0]
+    assert table.count("<tr>") == len(balances) + 1
+    assert money(balances[0]["balance"]) in table
+    assert money(balances[-1]["balance"]) in table
+
+
+def test_the_last_transactions_of_an_account_stand_on_its_page(console_site):
+    product = console_site.rich.product(console_site.access_id, "GIROKONTO")
+    with console_site.visit() as visitor:
+        page = visitor.get(f"{PAGE}/{console_site.access_id}/{product['id']}").text
+    for one in console_site.rich.transactions(product, limit=8):
+        assert money(one["betrag"]) in page
+
+
+def test_a_depot_shows_its_positions_with_shares_and_their_sum(console_site, investor):
+    customer, access_id = investor
+    depot = customer.product(access_id, "DEPOT")
+    positions = customer.read(f"{ACCESSES}/{access_id}/{depot['id']}/depotpositionen")
+    with console_site.visit(customer) as visitor:
+        page = visitor.get(f"{PAGE}/{access_id}/{depot['id']}").text
+    assert len(positions) > 3
+    for one in positions:
+        assert one["isin"] in page
+        assert money(one["gesamtwert"]) in page
+    assert money(sum(Decimal(str(one["gesamtwert"])) for one in positions)) in page
+    assert "<canvas" not in page
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("BAUSPARKONTO", ["Sparfortschritt", "Bausparsumme", "Guthabenzins"]),
+        ("KREDITKARTE", ["Verfügungsrahmen", "Noch verfügbar"]),
+    ],
+)
+def test_special_products_show_what_is_special_about_them(console_site, investor, kind, said):
+    customer, access_id = investor
+    with console_site.visit(customer) as visitor:
+        page = visitor.get(f"{PAGE}/{access_id}/{customer.product(access_id, kind)['id']}").text
+    assert [one for one in said if one not in page] == []
+
+
+def test_somebody_elses_account_is_not_there_and_an_unknown_range_is_refused(console_site, investor):
+    _, access_id = investor
+    own = console_site.rich.product(console_site.access_id, "GIROKONTO")["id"]
+    with console_site.visit() as visitor:
+        assert visitor.get(f"{PAGE}/{access_id}/{own}").status_code == 404
+        assert visitor.get(f"{PAGE}/{console_site.access_id}/{new_id()}").status_code == 404
+        answer = visitor.get(f"{PAGE}/{console_site.access_id}/{own}", params={"range": "decade"})
+        assert answer.status_code == 400

@@ -1,0 +1,154 @@
+"""Life, insurances, occasions, affordability and the user's data: whole pages of the running service."""
+
+import html
+import re
+import time
+from decimal import Decimal
+
+import httpx
+import pytest
+
+from banking import new_customer
+from console_site import password_of
+
+PATHS = ("life", "insurances", "triggers", "affordability", "quickstart", "data")
+
+
+@pytest.fixture(scope="module")
+def rich(console_site):
+    with console_site.visit() as client:
+        yield client
+
+
+def _read(client, path):
+    """Again while the database is too busy to answer: these machines are shared."""
+    end = time.monotonic() + 60
+    while True:
+        answer = client.get(path)
+        if answer.status_code != 503 or time.monotonic() > end:
+            return answer
+        time.sleep(0.5)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_user_without_banks_sees_whole_pages(console_site, path):
+    with console_site.visit(new_customer(console_site.regulated)) as client:
+        answer = _read(client, f"/console/{path}")
+    assert answer.status_code == 200
+    assert f'data-view="{path}"' in answer.text
+
+
+def _visible(answer):
+    assert answer.status_code == 200, answer.text
+    text = re.sub(r'<details class="calls".*', "", answer.text, flags=re.DOTALL)
+    return html.unescape(text)
+
+
+def test_life_shows_every_event_and_stage_with_its_reason(rich, console_site):
+    page = _visible(_read(rich, "/console/life"))
+    events = console_site.rich.read("/customer/v2/ai/life-events", params={"explain": "true"})
+    stages = console_site.rich.read("/customer/v2/ai/life-stages")
+    assert page.count('<li class="event">') == len(events) > 3
+    assert page.count('<div class="tile stage">') == len(stages) == 4
+    for one in events + stages:
+        assert one["tagTreeItem"]["displayName"] in page
+    for one in events:
+        assert not [step["text"] for step in one["details"]["evidence"] if step["text"] in page]
+
+
+def test_insurances_add_up_to_the_total(rich, console_site):
+    page = _visible(_read(rich, "/console/insurances"))
+    contracts = console_site.rich.read("/customer/v2/ai/contracts", params={"insuranceOnly": "true"})
+    active = [one for one in contracts if one["details"]["status"] != "INACTIVE"]
+    assert len(active) > 5
+    for one in active:
+        assert one["details"]["counterpartyName"] in page
+    rows = re.findall(r'<tr class="division">.*?<td class="amount">([\d.,]+) €</td>', page, re.DOTALL)
+    total = re.search(r'<tfoot>.*?<td class="amount">([\d.,]+) €</td>', page, re.DOTALL)[1]
+    number = lambda text: Decimal(text.replace(".", "").replace(",", "."))  # noqa: E731
+    assert sum(number(one) for one in rows) == number(total)
+
+
+def test_triggers_stand_in_their_groups(rich, console_site):
+    page = _visible(_read(rich, "/console/triggers"))
+    found = console_site.rich.read("/customer/v2/ai/sales-triggers")
+    assert page.count('<li class="occasion">') == len(found) > 0
+
+
+def test_affordability_shows_the_figures_of_the_api(rich, console_site):
+    page = _visible(_read(rich, "/console/affordability"))
+    details = console_site.rich.read("/customer/v2/ai/affordability")["details"]
+    shown = f"{details['discretionary']:,.2f} €".translate(str.maketrans(",.", ".,"))
+    assert shown in page
+    assert page.count('<li class="clear">') + page.count('<li class="seen">') == 6
+
+
+def test_the_token_is_in_no_page(rich, console_site):
+    cookie = rich.cookies["kontor-console"]
+    for path in PATHS:
+        page = rich.get(f"/console/{path}").text
+        assert cookie not in page
+        assert "kontor_at_" not in page
+
+
+def test_another_language_of_code_than_ours_is_refused(rich):
+    assert rich.get("/console/quickstart", params={"code": "cobol"}).status_code == 400
+
+
+# Exports and erasure
+
+
+@pytest.mark.parametrize("query", ["format=csv", "format=csv&dialect=german&from=2026-01-01", "format=beancount"])
+def test_an_export_is_what_the_api_exports(rich, console_site, query):
+    answer = _read(rich, f"/console/data/export?{query}")
+    api = console_site.rich.get(f"/customer/v2/export?{query}")
+    assert answer.status_code == 200
+    assert answer.content == api.content
+    assert answer.headers["content-disposition"] == api.headers["content-disposition"]
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_everything_is_exported_as_json(rich):
+    answer = _read(rich, "/console/data/export?format=json")
+    assert answer.headers["content-type"].startswith("application/json")
+    assert isinstance(answer.json(), dict)
+
+
+def test_a_wrong_export_is_a_page(rich):
+    answer = _read(rich, "/console/data/export?format=pdf")
+    assert answer.status_code == 400
+    assert 'data-view="problem"' in answer.text
+
+
+def test_strangers_export_nothing(console_site):
+    with httpx.Client(base_url=console_site.address, timeout=60) as rest:
+        assert rest.get("/console/data/export?format=csv").headers["location"].startswith("/console/sign-in")
+        made_up = "eyJ0b2tlbiI6ICJub25lIiwgInJvbGUiOiAidXNlciIsICJuYW1lIjogIngifQ=="
+        answer = rest.get("/console/data/export?format=csv", headers={"Cookie": f"kontor-console={made_up}"})
+    assert "notice=expired" in answer.headers["location"]
+
+
+def _form(client, path):
+    page = client.get(path).text
+    return {"action": "erase", "token": re.search(r'name="token" value="([^"]+)"', page)[1]}
+
+
+def test_erasing_asks_for_the_own_name_and_then_nothing_is_left(console_site):
+    customer = new_customer(console_site.regulated)
+    with console_site.visit(customer) as client:
+        form = _form(client, "/console/data")
+        wrong = client.post("/console/data", data=form | {"username": "somebody"})
+        assert wrong.status_code == 422
+        assert 'id="erase-problem"' in wrong.text
+        assert customer.get("/customer/v2").status_code == 200
+        assert (
+            client.post("/console/data", data=form | {"username": customer.username, "token": "x"}).status_code == 403
+        )
+        gone = client.post("/console/data", data=form | {"username": customer.username})
+        assert (gone.status_code, gone.headers["location"]) == (303, "/console/sign-in?notice=erased")
+        assert "kontor-console" not in client.cookies
+        assert "gelöscht" in client.get(gone.headers["location"]).text
+    assert customer.get("/customer/v2").status_code in (401, 403)
+    form = {"action": "user", "tenant": customer.tenant.name, "username": customer.username}
+    with httpx.Client(base_url=console_site.address, timeout=60) as again:
+        assert again.post("/console/sign-in", data=form | {"password": password_of(customer)}).status_code == 422
