@@ -2,8 +2,10 @@
 
 Needs numpy and scipy (dependency group `bench`). Same knowledge, same result:
 
-    python scripts/train_fallback.py evaluation/transactions/published.jsonl     # the model, then the confidences
-    python scripts/train_fallback.py --only-confidences evaluation/transactions/published.jsonl
+    cd evaluation/transactions
+    python ../../scripts/train_fallback.py published.jsonl households.jsonl categories.jsonl strangers.jsonl
+
+That is the model, then the confidences; `--only-confidences` leaves the model as it is.
 
 The model learns from generated bookings only: from the lexicon (each keyword and partner in several made-up settings)
 and from the demo bank's people, who never share a login with those of the tests. The confidences are fitted on the

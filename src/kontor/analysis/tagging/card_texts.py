@@ -23,7 +23,7 @@ CARD_SIGNS = (
 def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
     """The text of the shop's terminal, or nothing if this is no card text."""
     place = purpose.find("//")
-    if place > 1 and "http" not in purpose[max(0, place - 6) : place]:
+    if place > 1 and "http" not in purpose[max(0, place - 6) : place] and not purpose[place + 2 : place + 3].isdigit():
         return _cut_place(purpose[:place], purpose[place + 2 :])
     place = name.find("//")
     if place > 1:

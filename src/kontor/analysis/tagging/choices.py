@@ -6,7 +6,7 @@ from kontor.analysis.tagging.lexicons import Rules, find_main, name_insurance_ca
 from kontor.analysis.tagging.matching import Alias, Matcher
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
-from kontor.analysis.tagging.readings import Reading
+from kontor.analysis.tagging.readings import CARD, DEBIT, Reading
 from kontor.analysis.tagging.taggings import NO_INSURANCE, Evidence
 from kontor.analysis.tagging.tallies import BY_CREDITOR, BY_PARTNER, Tally
 
@@ -20,6 +20,10 @@ BUILT_SHARE = 0.8
 # Money from a shop is most often paid back, but may be a wage.
 REFUND_SHARE = 0.6
 SHORTEST_IN_PURPOSE = 5
+# Where the kind of shop before it tells that a common word is a brand.
+NAMED_AFTER_TRADE = ("SHOPPING_", "MOBILITY_", "HOUSING_FURNISHING", "LIVING_DRUGSTORE")
+# How money moves at a till: what follows a shop's name there is where it is.
+TILLS = frozenset({CARD, DEBIT})
 # The number of a branch behind a brand; and how much its further words must weigh to tell the same trade.
 SHORTEST_BRANCH, TELLING_WEIGHT = 3, 1.5
 # A brand in the midst of a name whose other words tell another trade counts this much: `Tagespflege Lichtblick`.
@@ -129,9 +133,14 @@ class PartnerChooser:
         kind of shop: `THALIA BUCHHAUS`."""
         if alias.text == reading.ultimate:
             return True
-        if start > 0 or not reading.name.startswith(alias.text):
+        if start > 0:
+            return self._follows_trade(alias, start, reading, tally)
+        if not reading.name.startswith(alias.text):
             return False
         rest = reading.name[len(alias.text) :].split()
+        if rest and rest[0] in self._rules.places and reading.channel in TILLS:
+            # `SATURN KOELN HANSARING`
+            return True
         if all(word.isdigit() or word in NAME_FILLERS or word in self._rules.places for word in rest):
             return True
         if rest[0].isdigit() and len(rest[0]) >= SHORTEST_BRANCH:
@@ -139,6 +148,13 @@ class PartnerChooser:
         category = self._partners[alias.partner].category
         main = find_main(category)
         return any(weight >= TELLING_WEIGHT and find_main(one) == main for one, weight in tally.scores.items())
+
+    def _follows_trade(self, alias: Alias, start: int, reading: Reading, tally: Tally) -> bool:
+        """Whether a name is the kind of shop and then the brand: `JUWELIER CHRIST`."""
+        category = self._partners[alias.partner].category
+        if not category.startswith(NAMED_AFTER_TRADE) or not reading.name.endswith(alias.text):
+            return False
+        return " " not in reading.name[: start - 1] and tally.scores.get(category, 0.0) >= TELLING_WEIGHT
 
     def weigh(self, choice: Choice, reading: Reading, tally: Tally) -> None:
         """Adds what the partner says about category and insurance type."""

@@ -6,13 +6,14 @@ from typing import NamedTuple
 from kontor.analysis.tagging.calibrating import MARGINS, SCORES, Cell, Confidences
 from kontor.analysis.tagging.choices import AT_NAME, AT_START, Choice, PartnerChooser
 from kontor.analysis.tagging.fallback import FallbackModel, list_grams
-from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main
+from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main, name_insurance_category
 from kontor.analysis.tagging.matching import GENERIC, Matcher
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
 from kontor.analysis.tagging.readings import Reading
+from kontor.analysis.tagging.stems import Stems
 from kontor.analysis.tagging.taggings import NO_BUSINESS, NO_INSURANCE, NO_PARTNER, Evidence, Tagging
-from kontor.analysis.tagging.tallies import BY_MODEL, BY_RELATION, Collector, Tally
+from kontor.analysis.tagging.tallies import BY_KEYWORD, BY_MODEL, BY_RELATION, Collector, Tally
 
 # How much hints for one subcategory count for its sisters.
 SISTER_SHARE = 0.5
@@ -26,6 +27,8 @@ IMPERSONAL_SHARE, IMPERSONAL_FAMILY_SHARE = 0.7, 0.4
 REFUND_BY_PERSON, CERTAIN_REFUND = 0.4, 4.0
 # What an insurer pays out stays insurance, whatever it was for; what one pays there for teeth is no treatment.
 BESIDE_INSURER: tuple[dict[str, float], dict[str, float]] = ({"INCOME_OTHER": 0.3}, {"HEALTH": 0.3})
+# A word that tells what an insurer insures.
+INSURED_WEIGHT = 1.6
 # Between own accounts only these mean something more special than the transfer.
 SPECIAL_OUT = frozenset(
     {
@@ -42,6 +45,9 @@ SPECIAL_IN = frozenset({"BANKFINANCE_TRANSFER"})
 SPECIAL_WEIGHT = 4.0
 # Categories that say what kind of company it was.
 TELLING_MAINS = frozenset({"HEALTH", "LIVING", "RECREATION", "EDUCATION", "TRAVEL", "MOBILITY", "SHOPPING"})
+# What banks book without a counterparty, and who may be meant by a name there.
+OF_THE_BANK = frozenset({"BANKFINANCE_INVESTMENT", "BANKFINANCE_OTHER", "SERVICES_FINANCIAL", "INCOME_INVESTMENT"})
+HOUSES = frozenset({"BANKFINANCE", "SAVINGS", "SERVICES"})
 # Words for a division without its product count less than those for a product.
 GENERAL_SHARE = 0.35
 # A special insurance or contract needs this much to be meant where others only say that it is one.
@@ -50,6 +56,8 @@ SPECIAL_ENOUGH = 1.0
 DECIDED = 1.0
 # A hint this weak is still better than a guess the model itself does not trust.
 WEAK_HINT = 0.3
+# The model is trusted from here on, whatever a part of a word says.
+SURE_GUESS = 0.35
 NEVER_GUESSED = ("INSURANCE_", "TRANSFER_", "SAVINGS_LIFEINSURANCE")
 KIND_NAMES = [f"k{number}" for number in range(64)]
 SCORE_NAMES = [f"s{number}" for number in range(len(SCORES) + 1)]
@@ -91,6 +99,7 @@ class Decider:
         ]
         self._guessable = (fitting[0], fitting[1])
         self._unlikely, self._refinements = rules.unlikely, rules.refinements
+        self._insured, self._stems = rules.insured, Stems(rules.stems)
 
     def tag(self, reading: Reading, relation: str, trace: list[Evidence] | None = None) -> Tagging:
         decision = self.decide(reading, relation, trace)
@@ -118,6 +127,7 @@ class Decider:
             self._chooser.weigh(choice, reading, tally)
             if is_payout(choice.partner):
                 tally.doubt(BESIDE_INSURER[not reading.is_incoming])
+                self._add_insured(reading, tally)
         if len(tally.scores) > 1:
             tally.refine(self._refinements)
         if relation in (OWN, OWN_SAVINGS):
@@ -145,6 +155,16 @@ class Decider:
             describe_partner(choice, reading, relation, category, cell[0]),
             (cell[0], cell[2], freelancer),
         )
+
+    def _add_insured(self, reading: Reading, tally: Tally) -> None:
+        """What an insurer's purpose names is what was insured, though the word alone says nothing: `Kfz`, `Hund`."""
+        for word in reading.purpose.split():
+            insurance_type = self._insured.get(word)
+            if insurance_type is not None:
+                tally.add(name_insurance_category(insurance_type), INSURED_WEIGHT, BY_KEYWORD)
+                tally.add_type(insurance_type, INSURED_WEIGHT)
+                if tally.trace is not None:
+                    tally.trace.append(Evidence("keyword", word, f"insured: {insurance_type}", INSURED_WEIGHT))
 
     def _add_person(self, reading: Reading, relation: str, tally: Tally) -> None:
         """What a person as counterparty speaks for; shops' words count less then."""
@@ -235,13 +255,19 @@ class Decider:
         grams = list_grams(reading.name, reading.purpose, reading.is_incoming, reading.channel)
         guess = self._model.guess(grams, self._guessable[not reading.is_incoming])
         category, probability = guess
+        stem = "" if reading.is_incoming else self._stems.find(reading.name)
+        support = "bare"
         if weak_score >= WEAK_HINT and probability < 0.3 + weak_score / 4:
             category = weak
+            support = "weak"
+        elif stem:
+            support = "stem" if stem == category else "stems"
+            category = category if probability >= SURE_GUESS else stem
         if tally.trace is not None:
             weight = round(probability, 3)
             tally.trace.append(Evidence("model", reading.name or reading.purpose, guess.category, weight))
         bucket = min(9, int(probability * 10))
-        return category, (KIND_NAMES[BY_MODEL], f"p{bucket}", "m0")
+        return category, (KIND_NAMES[BY_MODEL], f"p{bucket}", "m0", support)
 
     def _choose_freelancer(self, category: str, insurance_type: str, reading: Reading, tally: Tally) -> str:
         found = tally.freelancers.get(category)
@@ -271,9 +297,12 @@ def is_payout(partner: Partner) -> bool:
 
 def is_misnamed(choice: Choice, category: str, reading: Reading) -> bool:
     """A brand in the midst of a name that the booking is not about: the dentist `Praxis Dr. Klein` is no broker."""
+    main, own = find_main(category), find_main(choice.partner.category)
+    if category in OF_THE_BANK and reading.is_unnamed and own not in HOUSES:
+        # A share that was bought, or whose debit came back.
+        return True
     if reading.is_incoming or choice.place not in (AT_NAME, AT_START):
         return False
-    main, own = find_main(category), find_main(choice.partner.category)
     if choice.place == AT_START:
         # Stadiums and halls bear the names of insurers and banks.
         return main == "RECREATION" and own in ("INSURANCE", "BANKFINANCE")

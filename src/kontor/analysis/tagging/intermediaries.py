@@ -46,6 +46,11 @@ STAR_COLLECTORS = frozenset(
         "dojo",
         "revolut",
         "payu",
+        "uzr",
+        "unzer",
+        "ppl",
+        "pay",
+        "mbe",
     ]
 ) | {"paddle net", "zettle by paypal", "sum up", "iz", "z", "shopify payments"}
 # How the names of collectors begin, folded.
@@ -95,7 +100,21 @@ COLLECTORS = (
     "checkout com",
 )
 BUYING = ("kauf bei ", "zahlung an ", "bestellung bei ", "payment to ")
-_ENDS = (",", " Klarna", " KLARNA", " Artikel", " AWV", " Kd-Nr", " Bestell", " Order", " Referenz", " Transaktion")
+_ENDS = (
+    ",",
+    " ueber Klarna",
+    " über Klarna",
+    " via Klarna",
+    " Klarna",
+    " KLARNA",
+    " Artikel",
+    " AWV",
+    " Kd-Nr",
+    " Bestell",
+    " Order",
+    " Referenz",
+    " Transaktion",
+)
 
 
 def is_collector(folded_name: str) -> bool:

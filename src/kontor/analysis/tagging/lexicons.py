@@ -65,6 +65,8 @@ class Rules:
     channels: dict[str, str] = field(default_factory=dict)
     unlikely: dict[str, dict[str, float]] = field(default_factory=dict)
     refinements: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
+    insured: dict[str, str] = field(default_factory=dict)
+    stems: dict[str, str] = field(default_factory=dict)
     companies: frozenset[str] = frozenset()
     company_endings: tuple[str, ...] = ()
     places: frozenset[str] = frozenset()
@@ -148,6 +150,10 @@ def _read_table_line(rules: Rules, section: str, fields: list[str]) -> None:
         rules.refinements.setdefault(fields[0], []).append((fields[1], float(fields[2])))
     elif section == "channels":
         rules.channels[fields[0]] = fields[1]
+    elif section == "stems":
+        rules.stems.update(dict.fromkeys(fields[1].split(), fields[0]))
+    elif section == "insured":
+        rules.insured.update(dict.fromkeys(fields[0].split(), fields[1]))
     else:
         raise ValueError(f"rules.txt has no section {section}")
 

@@ -30,10 +30,12 @@ FAINTEST = 0.15
 LEGAL_FORMS = frozenset({"gmbh", "ag", "kg", "se", "ev", "eg", "ug", "de", "com", "mbh"})
 # Names of such partners say what they sell: `HUK-COBURG Rechtsschutz`. Words inside other names are but names.
 OPEN_MAINS = frozenset({"INSURANCE", "BILLS", "BANKFINANCE", "SAVINGS", "INCOME"})
-SHORTEST_COMPLETION = 5
+SHORTEST_COMPLETION, SHORTEST_BRAND_START = 5, 8
 LONGEST_COMPLETION = 1.75
 SHORTEST_MENDED = 8
 SHORTEST_RUN_TOGETHER, MOST_WORDS_RUN_TOGETHER = 8, 2
+# `Stadthalle` is a hall, not the town of Halle.
+NEVER_RUN_TOGETHER = frozenset({"stadt", "landkreis", "kreis", "gemeinde", "zoo"})
 
 
 class Clue(NamedTuple):
@@ -115,6 +117,10 @@ class Matcher:
         # Common words are among them so that nothing longer is taken for what they were: `DEUTSCHLA` is no ticket.
         self._completions = sorted({text.strip() for text in texts} | rules.companies)
         self._words = frozenset(text.strip() for text in texts if " " not in text.strip())
+        self.names = frozenset(alias.text for one in self.patterns for alias in one.aliases if alias.words > 1)
+        self._brands = frozenset(
+            one.word for one in self.patterns if one.aliases and not (one.incoming or one.outgoing)
+        )
 
     def _make_pattern(self, builder: _Builder, number: int, text: str, closed: set[int]) -> Pattern:
         clues = builder.clues.get(number)
@@ -164,8 +170,8 @@ class Matcher:
         last = name[name.rfind(" ") + 1 :]
         if found is None and len(last) >= SHORTEST_COMPLETION and last != name:
             found = self._complete_one(last)
-            # A surname is no beginning of a brand: `LINDNER` is not `Lindner Hotel`.
-            if found and " " in found:
+            # A surname is no beginning of a brand: `LINDNER` is not `Lindner Hotel`, `LOTTE` not `Lotteria`.
+            if found and (" " in found or (len(last) < SHORTEST_BRAND_START and found in self._brands)):
                 found = ""
         return found or ""
 
@@ -248,7 +254,8 @@ def spell_alias(alias: str) -> list[str]:
     if "'" in alias:
         spellings.append(fold(alias.replace("'", " ")))
     words = text.split()
-    if 1 < len(words) <= MOST_WORDS_RUN_TOGETHER and len(text) > SHORTEST_RUN_TOGETHER and words[-1] not in LEGAL_FORMS:
+    is_short = 1 < len(words) <= MOST_WORDS_RUN_TOGETHER and len(text) > SHORTEST_RUN_TOGETHER
+    if is_short and words[-1] not in LEGAL_FORMS and words[0] not in NEVER_RUN_TOGETHER:
         spellings.append("".join(words))
     return spellings
 

@@ -87,6 +87,8 @@ class Acquaintances:
         words = name.split()
         if customer.is_holder(name, words):
             return OWN
+        if len(words) == 1 and words[0] in KIN:
+            return FAMILY
         if not self.is_person(words):
             return STRANGER
         if words[0] in KIN or words[-1] in customer.surnames or words[0] in customer.surnames:

@@ -15,6 +15,8 @@ CARD, DEBIT, TRANSFER, CREDIT, SALARY, OTHER = "card", "debit", "transfer", "cre
 
 NO_FIELDS = SepaFields("")
 MOST_BOOKING_TEXTS = 2000
+# A code of our own for bookings over zero.
+NOTHING_MOVED = "000"
 
 
 class Reading(NamedTuple):
@@ -39,7 +41,8 @@ class Reading(NamedTuple):
 class Reader:
     """Reads bookings; knows the words that tell the channel."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, known_names: frozenset[str] = frozenset()) -> None:
+        self._known_names = known_names
         self._codes = {key[3:]: channel for key, channel in rules.channels.items() if key.startswith("gv:")}
         self._words = {key: channel for key, channel in rules.channels.items() if not key.startswith("gv:")}
         self._booking_texts: dict[str, tuple[str, str]] = {}
@@ -65,14 +68,20 @@ class Reader:
                 found = found or channel
         return found
 
+    def _keep_place(self, shop: str, name: str, purpose: str) -> str:
+        """A place that is part of a brand belongs to it: `ZOO BERLIN//BERLIN/DE`."""
+        whole = (purpose if "//" in purpose else name).partition("//")[0]
+        return whole if len(whole) > len(shop) and fold(whole) in self._known_names else shop
+
     def read(self, one: Transaction) -> Reading:
         raw_name, raw_purpose = one.counterparty_name or "", one.purpose or ""
         text, channel = self.read_booking_text(one.booking_text) if one.booking_text else ("", OTHER)
-        gv_code = (one.gv_code or "")[:3]
+        gv_code = (one.gv_code or "")[:3] if one.amount else NOTHING_MOVED
         if gv_code:
             channel = self._codes.get(gv_code, channel)
         shop = find_shop(raw_name, raw_purpose, True) if channel == CARD else None
         if shop is not None:
+            shop = self._keep_place(shop, raw_name, raw_purpose)
             # Card texts are most of all rows and have no SEPA fields.
             fields, others = NO_FIELDS, ""
             (name, has_collector), purpose = unwrap_star(shop), ""

@@ -152,6 +152,8 @@ def _split_labels(purpose: str) -> list[tuple[int, str]]:
 def _cut_tail(part: str, letters: int) -> str:
     """The part without its last letters, blanks not counted."""
     end = len(part)
+    if " " not in part[-letters:]:
+        return part[: end - letters] if end > letters else ""
     while letters and end:
         end -= 1
         letters -= part[end] != " "

@@ -1,5 +1,6 @@
 """The tagger as others call it."""
 
+import gc
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -18,7 +19,7 @@ from kontor.analysis.tagging.taggings import Evidence, OwnAccounts, Tagging
 from kontor.domain.transactions import Transaction
 
 # Raised when the code decides differently on the same knowledge.
-ENGINE_VERSION = 3
+ENGINE_VERSION = 4
 
 
 class Tagger:
@@ -92,4 +93,7 @@ def load_tagger() -> Tagger:
     categories = [line.split("|")[1].strip() for line in lines if not line.startswith("@")]
     leaves = [one for one in categories if "_" in one or one == "TAXES"]
     decider = Decider(matcher, rules, load_confidences(), load_model(), leaves)
-    return Tagger(decider, Reader(rules), Acquaintances(rules), derive_version())
+    tagger = Tagger(decider, Reader(rules, matcher.names), Acquaintances(rules), derive_version())
+    # The knowledge stays as long as the process does: the collector need not look through it again and again.
+    gc.freeze()
+    return tagger

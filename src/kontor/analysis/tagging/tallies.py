@@ -98,7 +98,23 @@ class Collector:
     """Walks over the finds of a booking and fills its tally."""
 
     def __init__(self, matcher: Matcher) -> None:
-        self._patterns = matcher.patterns
+        # By sign, outgoing first, and as bare tuples: this is read for every find.
+        self._meanings = [
+            [
+                None
+                if one is NOTHING
+                else (
+                    one.incoming if is_incoming else one.outgoing,
+                    one.joint_incoming if is_incoming else one.joint_outgoing,
+                    one.aliases,
+                    one.is_closed,
+                    one.tail,
+                    one.word,
+                )
+                for one in matcher.patterns
+            ]
+            for is_incoming in (False, True)
+        ]
         self._codes = matcher.codes
         self._find, self._complete, self._mend = matcher.find, matcher.complete, matcher.mend
 
@@ -122,7 +138,7 @@ class Collector:
     def _walk(
         self, matches: list[Match], text: str, ends: tuple[int, int], reading: Reading, is_person: bool, tally: Tally
     ) -> None:
-        patterns, incoming = self._patterns, reading.is_incoming
+        meanings = self._meanings[reading.is_incoming]
         name_end, purpose_end = ends
         # A person's name is no trade: Schneider, Koch, Fischer.
         in_name = 0 if is_person else IN_NAME
@@ -131,36 +147,31 @@ class Collector:
         done: set[str] = set()
         is_past_name = False
         for number, start, end in matches:
-            pattern = patterns[number]
-            if pattern is NOTHING:
+            meaning = meanings[number]
+            if meaning is None:
                 continue
+            clues, joint, aliases, is_closed, tail, word = meaning
             place = in_name if start < name_end else in_purpose if start < purpose_end else IN_TEXT
-            joint = pattern.joint_incoming if incoming else pattern.joint_outgoing
-            if (
-                joint
-                and f"+{pattern.word}" not in done
-                and self._add_clues(joint, place, matches, text[start:end], tally)
-            ):
-                done.add(f"+{pattern.word}")
+            if joint and f"+{word}" not in done and self._add_clues(joint, place, matches, text[start:end], tally):
+                done.add(f"+{word}")
             # The blank behind a word is none of it: `sparplan*` and `*sparplan` find the same word.
-            end -= pattern.tail
+            end -= tail
             is_free = end > keyword_end
             if start >= name_end and not is_past_name:
                 # What the purpose says again counts again: an insurer's name is not what was insured.
                 is_past_name = True
                 done.clear()
-            if end > partner_end and pattern.aliases:
-                tally.places.extend([(alias, start, end) for alias in pattern.aliases])
+            if aliases and end > partner_end:
+                tally.places.extend([(alias, start, end) for alias in aliases])
                 partner_end = end
                 # Words inside a shop's name are but its name; a brand that a purpose mentions hides nothing.
-                if pattern.is_closed and place & IN_NAME:
-                    keyword_end = max(keyword_end, end)
-            if is_free and pattern.word not in done:
-                clues = pattern.incoming if incoming else pattern.outgoing
-                share = PLACE_SHARE if place & IN_NAME and text.endswith(OF_PLACE, 0, start) else 1.0
-                if clues and self._add_clues(clues, place, matches, text[start:end], tally, share):
+                if is_closed and place & IN_NAME and end > keyword_end:
                     keyword_end = end
-                    done.add(pattern.word)
+            if clues and is_free and word not in done:
+                share = PLACE_SHARE if place & IN_NAME and text.endswith(OF_PLACE, 0, start) else 1.0
+                if self._add_clues(clues, place, matches, text[start:end], tally, share):
+                    keyword_end = end
+                    done.add(word)
 
     def _add_clues(
         self,

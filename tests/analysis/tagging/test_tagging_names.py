@@ -1,0 +1,71 @@
+"""Names that nobody wrote down, and names that mean something else than they seem to."""
+
+import pytest
+from tagging_rows import book, tag
+
+from kontor.analysis.tagging.lexicons import load_rules
+from kontor.analysis.tagging.stems import Stems
+from kontor.analysis.trees import find_tree, list_items
+
+
+@pytest.mark.parametrize(
+    ("one", "category"),
+    [
+        (book(-28, "WEINLAGER NORD", None, "Kartenzahlung"), "LIVING_GROCERIES"),
+        (book(-21, "Kletterscheune Ost", None, "Kartenzahlung"), "RECREATION_SPORTS"),
+        (book(-9, "PARKPLATZ STAATSTHEATER//Kassel/DE", None, "Kartenzahlung"), "MOBILITY_PARKING"),
+    ],
+)
+def test_a_compound_is_read_by_its_parts_and_a_name_by_its_first_trade(one, category):
+    assert tag(one).category == category
+
+
+def test_a_known_ending_comes_before_a_known_beginning_and_longer_parts_before_shorter():
+    stems = Stems({"wein*": "A", "*schule": "B", "*musikschule": "C", "*turn*": "D"})
+    assert [stems.find(name) for name in ("weinschule nord", "musikschule", "kinderturnen", "egal 4711")] == [
+        "B", "C", "D", "",
+    ]  # fmt: skip
+
+
+def test_stems_and_insured_words_name_what_the_trees_know():
+    rules = load_rules()
+    for name, used in (("CATEGORIES", rules.stems), ("INSURANCE_TYPES", rules.insured)):
+        tree = find_tree(name)
+        assert tree is not None
+        assert set(used.values()) <= {item.system_name for item in list_items(tree)}
+
+
+@pytest.mark.parametrize(
+    ("purpose", "insurance_type"),
+    [("AS-0112334/221 KFZ", "VEHICLE_OTHER"), ("Vertrag 4 Gebaeude", "HOME_BUILDING"), ("BU 4711", "INCAPACITY_OCC")],
+)
+def test_one_word_tells_what_an_insurer_insures(purpose, insurance_type):
+    assert tag(book(-54, "Allianz Versicherungs-AG", purpose, "Lastschrift")).insurance_type.startswith(insurance_type)
+
+
+def test_the_same_word_elsewhere_is_no_insurance():
+    assert tag(book(-54, "Werkstatt Moll", "Kfz Inspektion", "Lastschrift")).insurance_type == "UNRELATED_OTHER"
+
+
+@pytest.mark.parametrize(
+    ("one", "partner"),
+    [
+        (book(-40, "SATURN KOELN HANSARING", None, "Basislastschrift"), "SATURN"),
+        (book(-65, "JUWELIER CHRIST", None, "Kartenzahlung"), "CHRIST"),
+        (book(-18, "ZOO BERLIN//BERLIN/DE", None, "KARTENZAHLUNG"), "ZOO_BERLIN"),
+        (book(563, "Jobcenter Essen", "Regelbedarf BG 34102//0012", "Eingang"), "JOBCENTER"),
+        (book(-25, "SQ *Keramik Atelier Lotte", None, "Kartenzahlung"), "UNKNOWN"),
+        (book(-990, None, "Kauf 30 St Allianz SE vink. NA", "WERTPAPIERKAUF"), "UNKNOWN"),
+        (book(-23, "Stadthalle Gersthofen", None, "Kartenzahlung"), "UNKNOWN"),
+    ],
+)
+def test_a_brand_is_named_where_it_is_one(one, partner):
+    assert tag(one).partner == partner
+
+
+def test_who_is_called_by_kinship_alone_is_family():
+    assert tag(book(-50, "Mama", "Einkauf", "Überweisung")).category == "FAMILY_SUPPORT"
+
+
+def test_nothing_moved_is_a_transfer():
+    assert tag(book(0, None, "Kontoabschluss Saldo 0,00", "Abschluss")).category == "TRANSFER_OTHER"
