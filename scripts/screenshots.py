@@ -4,15 +4,10 @@ Starts a demo of its own in a temporary folder, goes through the form as users d
 `docs/screenshots/webform/`. With names of scenes (`payment payees`) only those.
 """
 
-import json
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 
@@ -21,6 +16,7 @@ TARGET = ROOT / "docs" / "screenshots" / "webform"
 sys.path.insert(0, str(ROOT / "tests"))
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402 (the tests' own modules come next)
+from running_demos import running_demo  # noqa: E402
 
 from banking import BankCustomer, new_customer  # noqa: E402
 from browser.form_driver import WRONG_TAN, Form  # noqa: E402
@@ -28,7 +24,6 @@ from browser.payment_driver import PAYMENT_TAN, PaymentForm  # noqa: E402
 from browser.tenant_site import TenantSite  # noqa: E402
 from consenting import new_login  # noqa: E402
 from form_client import DETAILS, connect_account, product_url  # noqa: E402
-from processes import free_port  # noqa: E402
 from tenants import TenantUnderTest  # noqa: E402
 
 CHROMIUM = "/usr/bin/chromium"
@@ -42,45 +37,12 @@ BILL = {
 
 
 @contextmanager
-def running_demo() -> Iterator[TenantUnderTest]:
-    """`kontor demo` on a free port; yields its redirect tenant."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "kontor", "demo", "--port", str(free_port()), "--data", folder]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            facts = wait_for_demo(Path(folder) / "demo.json", process)
-            with httpx.Client(base_url=facts["baseUrl"], timeout=30) as http:
-                wait_until_ready(http)
-                yield make_tenant(facts, http)
-        finally:
-            process.terminate()
-            process.wait(60)
-
-
-def wait_for_demo(file: Path, process: subprocess.Popen[bytes]) -> dict[str, Any]:
-    end = time.monotonic() + 120
-    while not file.exists():
-        if process.poll() is not None or time.monotonic() > end:
-            raise SystemExit("the demo did not start")
-        time.sleep(0.2)
-    return json.loads(file.read_text())
-
-
-def wait_until_ready(http: httpx.Client) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        try:
-            if http.get("/health/ready").status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.2)
-    raise SystemExit("the demo is not ready")
-
-
-def make_tenant(facts: dict[str, Any], http: httpx.Client) -> TenantUnderTest:
-    one = next(tenant for tenant in facts["tenants"] if not tenant["regulated"])
-    logins = [(one[part]["username"], one[part]["password"]) for part in ("adminClient", "userClient", "user")]
-    return TenantUnderTest(one["name"], logins[0], logins[1], *logins[2], "", http)
+def running_tenant() -> Iterator[TenantUnderTest]:
+    """A demo's redirect tenant."""
+    with running_demo() as facts, httpx.Client(base_url=facts["baseUrl"], timeout=30) as http:
+        one = next(tenant for tenant in facts["tenants"] if not tenant["regulated"])
+        logins = [(one[part]["username"], one[part]["password"]) for part in ("adminClient", "userClient", "user")]
+        yield TenantUnderTest(one["name"], logins[0], logins[1], *logins[2], "", http)
 
 
 class Camera:
@@ -248,7 +210,7 @@ def main() -> None:
     if not Path(CHROMIUM).exists():
         raise SystemExit("Chromium is needed: apt-get install chromium")
     TARGET.mkdir(parents=True, exist_ok=True)
-    with running_demo() as tenant, TenantSite("") as site, sync_playwright() as playwright:
+    with running_tenant() as tenant, TenantSite("") as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         camera = Camera(browser, tenant, site)
         for show in (

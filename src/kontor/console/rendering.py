@@ -120,7 +120,7 @@ def moment(context: Context, value: Any) -> str:
     """A timestamp of the API as day and time in Berlin."""
     if not isinstance(value, str | datetime):
         return "–"
-    local = (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(BERLIN)
+    local = _read_moment(value) if isinstance(value, str) else value.astimezone(BERLIN)
     return f"{day(context, local.date())}, {local:%H:%M}"
 
 
@@ -162,7 +162,13 @@ def read_day(value: Any) -> date | None:
         value += "-01"
     if len(value) == 10:
         return date.fromisoformat(value)
-    return datetime.fromisoformat(value).astimezone(BERLIN).date()
+    return _read_moment(value).date()
+
+
+def _read_moment(text: str) -> datetime:
+    """A timestamp of the API. Without an offset it is wall time in Berlin."""
+    found = datetime.fromisoformat(text)
+    return found.replace(tzinfo=BERLIN) if found.tzinfo is None else found.astimezone(BERLIN)
 
 
 def size(value: int) -> str:

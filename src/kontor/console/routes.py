@@ -264,7 +264,7 @@ class ForwardingTransport(httpx.AsyncBaseTransport):
 
 
 def _follow(following: GoTo, cookies: Sequence[str] = ()) -> ASGIResponse:
-    url = following.url
+    url, mark, fragment = following.url.partition("#")
     if following.notice is not None:
         url += f"{'&' if '?' in url else '?'}notice={following.notice}"
-    return see_other(url, cookies)
+    return see_other(url + mark + fragment, cookies)
