@@ -11,7 +11,7 @@ from kontor import bootstrap
 from kontor.cli import demo
 from kontor.cli import processes as commands
 from kontor.config import read_settings
-from kontor.jobs.tasks import DELIVERIES_AT_ONCE, register_jobs
+from kontor.jobs.tasks import register_jobs
 from processes import free_port
 
 
@@ -19,11 +19,11 @@ class Queue:
     """Takes pgqueuer's place: notes what is registered."""
 
     def __init__(self):
-        self.jobs, self.limits = {}, {}
+        self.jobs, self.failures = {}, {}
 
-    def entrypoint(self, name, *, concurrency_limit=0, on_failure="delete"):
+    def entrypoint(self, name, *, on_failure="delete"):
         def register(task):
-            self.jobs[name], self.limits[name] = task, (concurrency_limit, on_failure)
+            self.jobs[name], self.failures[name] = task, on_failure
             return task
 
         return register
@@ -50,9 +50,10 @@ class Answers:
 
 def test_deliveries_have_an_entrypoint_and_a_limit_of_their_own(office):
     queue = Queue()
-    register_jobs(queue, office.services)
-    assert queue.limits["deliver"] == (DELIVERIES_AT_ONCE, "hold")
-    assert queue.limits["fetch"][0] == 0  # what hangs at receivers takes no place from banks
+    gates = register_jobs(queue, office.services)
+    assert queue.failures["deliver"] == "hold"
+    assert "fetch" not in gates  # what hangs at receivers takes no place from banks
+    assert gates["deliver"] is not gates["refresh"]
 
 
 @pytest.mark.parametrize("seconds", [None, 12.5])
