@@ -123,9 +123,7 @@ class Users:
             current = await _require_user(connection, principal.tenant_id, user.id)
             if current.is_active:
                 raise NotAllowedNowError("Deactivate the user before erasing it.")
-            await deliveries.forget_user(connection, user.id)
-            await users.delete_user(connection, principal.tenant_id, user.id)
-            await self._record(connection, principal, "user.erase", user)
+            await self._delete(connection, user, auditing.name_actor(principal))
 
     async def erase_own(self, principal: Principal, confirmed_name: str) -> None:
         """A user goes, at its own wish: as deactivated and erased, in one step. The name must be repeated exactly."""
@@ -149,10 +147,14 @@ class Users:
             await tokens.delete_user_tokens(connection, user.tenant_id, user.id)
             await self._refreshing.stop_user(connection, user.id)
         async with self._database.transaction() as connection:
-            await users.lock_accesses(connection, user.id)
-            await deliveries.forget_user(connection, user.id)
-            await users.delete_user(connection, user.tenant_id, user.id)
-            await auditing.record(connection, user.tenant_id, actor, "user.erase", f"user {user.pseudonym}")
+            await self._delete(connection, user, actor)
+
+    @staticmethod
+    async def _delete(connection: Connection, user: User, actor: str) -> None:
+        await users.lock_accesses(connection, user.id)
+        await deliveries.forget_user(connection, user.id)
+        await users.delete_user(connection, user.tenant_id, user.id)
+        await auditing.record(connection, user.tenant_id, actor, "user.erase", f"user {user.pseudonym}")
 
     async def _create(self, tenant: Tenant, new: NewUser, actor: str, through_client: UUID | None) -> User:
         check_username(new.username)
