@@ -1,6 +1,10 @@
 """A console for tests: an API process that knows its clients, and people to sign in as."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -8,9 +12,30 @@ import httpx
 from banking import BankCustomer
 from tenants import TenantUnderTest
 
+TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
+
 
 def password_of(customer: BankCustomer) -> str:
     return f"password of {customer.username}"
+
+
+def sign_in_form(customer: BankCustomer, **other: str) -> dict[str, str]:
+    """What a browser sends for a user who signs in."""
+    known = {"action": "user", "tenant": customer.tenant.name, "username": customer.username}
+    return known | {"password": password_of(customer)} | other
+
+
+def read_token(page: str) -> str:
+    """What every form of a page has to carry."""
+    found = TOKEN.search(page)
+    assert found is not None, page
+    return found[1]
+
+
+def money(value: Any) -> str:
+    """German, as the pages write it."""
+    amount = Decimal(str(value))
+    return f"{'−' if amount < 0 else ''}{f'{abs(amount):,.2f}'.translate(str.maketrans(',.', '.,'))} €"
 
 
 @dataclass
@@ -28,33 +53,39 @@ class ConsoleSite:
     def url(self) -> str:
         return f"{self.address}/console"
 
-    def visit(self, customer: BankCustomer | None = None) -> httpx.Client:
+    @contextmanager
+    def visit(self, customer: BankCustomer | None = None) -> Iterator[httpx.Client]:
         """A browser without scripts, signed in; by default as `rich`."""
-        customer = customer or self.rich
-        client = httpx.Client(base_url=self.address, timeout=60, headers={"Accept-Language": "de"})
-        form = {"action": "user", "tenant": customer.tenant.name, "username": customer.username}
-        answer = client.post("/console/sign-in", data=form | {"password": password_of(customer)})
-        assert answer.status_code == 303, answer.text
-        return client
+        form = sign_in_form(customer or self.rich)
+        with httpx.Client(base_url=self.address, timeout=60, headers={"Accept-Language": "de"}) as client:
+            answer = client.post("/console/sign-in", data=form)
+            assert answer.status_code == 303, answer.text
+            yield client
 
-    def operate(self, token: str | None = None) -> httpx.Client:
-        """A browser without scripts, signed in as an operator."""
-        client = httpx.Client(base_url=self.address, timeout=60, headers={"Accept-Language": "de"})
-        form = {"action": "operator", "operator_token": token or self.operator_token}
-        answer = client.post("/console/ops/sign-in", data=form)
-        assert answer.status_code == 303, answer.text
-        return client
+    @contextmanager
+    def operate(self, form: dict[str, str] | None = None) -> Iterator[httpx.Client]:
+        """A browser without scripts, signed in as an operator, or by another form."""
+        form = form or {"action": "operator", "operator_token": self.operator_token}
+        with httpx.Client(base_url=self.address, timeout=60, headers={"Accept-Language": "de"}) as client:
+            answer = client.post("/console/ops/sign-in", data=form)
+            assert answer.status_code == 303, answer.text
+            yield client
 
 
 def sign_in(page: Any, site: ConsoleSite, customer: BankCustomer | None = None, path: str = "") -> None:
     """In a real browser, as a person does it, and on to a page."""
     customer = customer or site.rich
     page.goto(f"{site.url}/sign-in?next=/console{path}" if path else f"{site.url}/sign-in")
+    enter(page, customer)
+    page.wait_for_selector("body.signed-in")
+
+
+def enter(page: Any, customer: BankCustomer, password: str | None = None) -> None:
+    """What the form of a user asks for; whether it opens is another question."""
     page.select_option("#tenant", customer.tenant.name)
     page.fill("#username", customer.username)
-    page.fill("#password", password_of(customer))
+    page.fill("#password", password_of(customer) if password is None else password)
     page.click("#sign-in")
-    page.wait_for_selector("body.signed-in")
 
 
 def sign_in_operator(page: Any, site: ConsoleSite, path: str = "/ops") -> None:
