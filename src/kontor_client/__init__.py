@@ -19,6 +19,7 @@ from kontor_client.errors import (
     KontorClientError,
     Message,
     TimeLimitError,
+    UnexpectedAnswerError,
     UnreachableError,
 )
 from kontor_client.models.accesses import Access, AccessStatus, Product, ProductCategory
@@ -55,6 +56,7 @@ __all__ = [
     "TimeLimitError",
     "Transaction",
     "TransferStatus",
+    "UnexpectedAnswerError",
     "UnreachableError",
     "verify_webhook",
 ]

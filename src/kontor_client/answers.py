@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import httpx
 import msgspec
 
-from kontor_client.errors import ApiError, Message
+from kontor_client.errors import ApiError, Message, UnexpectedAnswerError
 
 T = TypeVar("T")
 
@@ -31,7 +31,11 @@ class Answer:
 
     def decode(self, expected: type[T]) -> T:
         """The body as a typed value; numbers become Decimal where the type says so."""
-        return msgspec.json.decode(self.content, type=expected)
+        try:
+            return msgspec.json.decode(self.content, type=expected)
+        except msgspec.MsgspecError as error:
+            led_on = f" to {self.headers['location']}" if "location" in self.headers else ""
+            raise UnexpectedAnswerError(f"{self.status}{led_on}: {error}") from error
 
     @property
     def next_url(self) -> str | None:
@@ -57,7 +61,7 @@ def read_answer(response: httpx.Response) -> Answer:
 def read_error(answer: Answer) -> ApiError:
     try:
         body = answer.decode(_ErrorBody)
-    except msgspec.MsgspecError:  # from a proxy, or an SCA status, which has no text for developers
+    except UnexpectedAnswerError:  # from a proxy, or an SCA status, which has no text for developers
         body = _ErrorBody()
     oauth = f"{body.error}: {body.error_description}" if body.error else ""
     return ApiError(

@@ -24,6 +24,10 @@ class ForeignAddressError(KontorClientError):
     """An address that does not belong to the service: the token is not sent there."""
 
 
+class UnexpectedAnswerError(KontorClientError):
+    """The answer is not what the interface describes: another program answers there, or another version."""
+
+
 class TimeLimitError(KontorClientError):
     """What was waited for did not happen in time."""
 

@@ -14,7 +14,7 @@ import httpx
 import msgspec
 
 from kontor_client.answers import Answer, read_answer, read_error
-from kontor_client.errors import ForeignAddressError, UnreachableError
+from kontor_client.errors import ForeignAddressError, KontorClientError, UnreachableError
 from kontor_client.plans import Call, Pause, Plan, Send
 from kontor_client.retries import Retries
 
@@ -104,6 +104,7 @@ class Session:
         """Send, and send again where that does no harm."""
         url = self.address_of(call.path, call.params)
         content = call.content if call.json is None else encode_json(call.json)
+        _refuse_odd_headers(headers)
         failures = 0
         while True:
             try:
@@ -131,13 +132,20 @@ class Session:
             address = httpx.URL(path)
         own = httpx.URL(self.base_url)
         if (address.scheme, address.host, address.port) != (own.scheme, own.host, own.port) or address.userinfo:
-            raise ForeignAddressError(f"The address does not belong to {self.base_url}.")
+            raise ForeignAddressError(f"The address does not belong to {own.scheme}://{own.netloc.decode()}.")
         return str(address.copy_merge_params(_show_params(params))) if params else str(address)
 
 
 def encode_json(value: Any) -> bytes:
     """Decimal goes out as a number, exactly."""
     return _encoder.encode(value)
+
+
+def _refuse_odd_headers(headers: Mapping[str, str]) -> None:
+    """Before the transport does: it would show the value in its error and its log, and the value may be a secret."""
+    for name, value in headers.items():
+        if not (value.isascii() and value.isprintable()):
+            raise KontorClientError(f"{name}: a header cannot have this value. Does a token end with a line break?")
 
 
 def _says_invalid_token(answer: Answer) -> bool:

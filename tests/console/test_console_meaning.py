@@ -9,15 +9,9 @@ import httpx
 import pytest
 
 from banking import new_customer
-from console_site import password_of
+from console_site import read_token, sign_in_form
 
 PATHS = ("life", "insurances", "triggers", "affordability", "quickstart", "data")
-
-
-@pytest.fixture(scope="module")
-def rich(console_site):
-    with console_site.visit() as client:
-        yield client
 
 
 def _read(client, path):
@@ -44,8 +38,8 @@ def _visible(answer):
     return html.unescape(text)
 
 
-def test_life_shows_every_event_and_stage_with_its_reason(rich, console_site):
-    page = _visible(_read(rich, "/console/life"))
+def test_life_shows_every_event_and_stage_with_its_reason(visitor, console_site):
+    page = _visible(_read(visitor, "/console/life"))
     events = console_site.rich.read("/customer/v2/ai/life-events", params={"explain": "true"})
     stages = console_site.rich.read("/customer/v2/ai/life-stages")
     assert page.count('<li class="event">') == len(events) > 3
@@ -56,8 +50,8 @@ def test_life_shows_every_event_and_stage_with_its_reason(rich, console_site):
         assert not [step["text"] for step in one["details"]["evidence"] if step["text"] in page]
 
 
-def test_insurances_add_up_to_the_total(rich, console_site):
-    page = _visible(_read(rich, "/console/insurances"))
+def test_insurances_add_up_to_the_total(visitor, console_site):
+    page = _visible(_read(visitor, "/console/insurances"))
     contracts = console_site.rich.read("/customer/v2/ai/contracts", params={"insuranceOnly": "true"})
     active = [one for one in contracts if one["details"]["status"] != "INACTIVE"]
     assert len(active) > 5
@@ -69,38 +63,38 @@ def test_insurances_add_up_to_the_total(rich, console_site):
     assert sum(number(one) for one in rows) == number(total)
 
 
-def test_triggers_stand_in_their_groups(rich, console_site):
-    page = _visible(_read(rich, "/console/triggers"))
+def test_triggers_stand_in_their_groups(visitor, console_site):
+    page = _visible(_read(visitor, "/console/triggers"))
     found = console_site.rich.read("/customer/v2/ai/sales-triggers")
     assert page.count('<li class="occasion">') == len(found) > 0
 
 
-def test_affordability_shows_the_figures_of_the_api(rich, console_site):
-    page = _visible(_read(rich, "/console/affordability"))
+def test_affordability_shows_the_figures_of_the_api(visitor, console_site):
+    page = _visible(_read(visitor, "/console/affordability"))
     details = console_site.rich.read("/customer/v2/ai/affordability")["details"]
     shown = f"{details['discretionary']:,.2f} €".translate(str.maketrans(",.", ".,"))
     assert shown in page
     assert page.count('<li class="clear">') + page.count('<li class="seen">') == 6
 
 
-def test_the_token_is_in_no_page(rich, console_site):
-    cookie = rich.cookies["kontor-console"]
+def test_the_token_is_in_no_page(visitor, console_site):
+    cookie = visitor.cookies["kontor-console"]
     for path in PATHS:
-        page = rich.get(f"/console/{path}").text
+        page = visitor.get(f"/console/{path}").text
         assert cookie not in page
         assert "kontor_at_" not in page
 
 
-def test_another_language_of_code_than_ours_is_refused(rich):
-    assert rich.get("/console/quickstart", params={"code": "cobol"}).status_code == 400
+def test_another_language_of_code_than_ours_is_refused(visitor):
+    assert visitor.get("/console/quickstart", params={"code": "cobol"}).status_code == 400
 
 
 # Exports and erasure
 
 
 @pytest.mark.parametrize("query", ["format=csv", "format=csv&dialect=german&from=2026-01-01", "format=beancount"])
-def test_an_export_is_what_the_api_exports(rich, console_site, query):
-    answer = _read(rich, f"/console/data/export?{query}")
+def test_an_export_is_what_the_api_exports(visitor, console_site, query):
+    answer = _read(visitor, f"/console/data/export?{query}")
     api = console_site.rich.get(f"/customer/v2/export?{query}")
     assert answer.status_code == 200
     assert answer.content == api.content
@@ -108,14 +102,14 @@ def test_an_export_is_what_the_api_exports(rich, console_site, query):
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_everything_is_exported_as_json(rich):
-    answer = _read(rich, "/console/data/export?format=json")
+def test_everything_is_exported_as_json(visitor):
+    answer = _read(visitor, "/console/data/export?format=json")
     assert answer.headers["content-type"].startswith("application/json")
     assert isinstance(answer.json(), dict)
 
 
-def test_a_wrong_export_is_a_page(rich):
-    answer = _read(rich, "/console/data/export?format=pdf")
+def test_a_wrong_export_is_a_page(visitor):
+    answer = _read(visitor, "/console/data/export?format=pdf")
     assert answer.status_code == 400
     assert 'data-view="problem"' in answer.text
 
@@ -130,7 +124,7 @@ def test_strangers_export_nothing(console_site):
 
 def _form(client, path):
     page = client.get(path).text
-    return {"action": "erase", "token": re.search(r'name="token" value="([^"]+)"', page)[1]}
+    return {"action": "erase", "token": read_token(page)}
 
 
 def test_erasing_asks_for_the_own_name_and_then_nothing_is_left(console_site):
@@ -149,6 +143,5 @@ def test_erasing_asks_for_the_own_name_and_then_nothing_is_left(console_site):
         assert "kontor-console" not in client.cookies
         assert "gelöscht" in client.get(gone.headers["location"]).text
     assert customer.get("/customer/v2").status_code in (401, 403)
-    form = {"action": "user", "tenant": customer.tenant.name, "username": customer.username}
     with httpx.Client(base_url=console_site.address, timeout=60) as again:
-        assert again.post("/console/sign-in", data=form | {"password": password_of(customer)}).status_code == 422
+        assert again.post("/console/sign-in", data=sign_in_form(customer)).status_code == 422

@@ -41,12 +41,6 @@ def contract(*, amount="-20.00", first="-20.00", period="MONTH_ONE", next_day="2
 
 
 @pytest.fixture(scope="module")
-def visitor(console_site):
-    with console_site.visit() as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
 def api(console_site):
     """What the same user gets from the API itself."""
     return console_site.rich

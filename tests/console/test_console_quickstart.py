@@ -18,17 +18,11 @@ SECONDS = 200
 
 
 @pytest.fixture(scope="module")
-def rich(console_site):
-    with console_site.visit() as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def blocks(rich):
+def blocks(visitor):
     """All code of the quick start, as a reader copies it."""
     found = {}
     for code in quickstart.CODES:
-        page = rich.get("/console/quickstart", params={"code": code}).text
+        page = visitor.get("/console/quickstart", params={"code": code}).text
         found |= dict(
             re.findall(r'<pre tabindex="0"[^>]* id="code-([a-z-]+)"><code>(.*?)</code></pre>', page, re.DOTALL)
         )

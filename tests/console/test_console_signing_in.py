@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from banking import new_customer
-from console_site import password_of
+from console_site import password_of, sign_in_form
 from kontor.config import SettingError
 from kontor.console.clients import read_clients, read_sample
 from kontor.console.rendering import load_texts
@@ -62,35 +62,27 @@ def test_every_page_asks_a_stranger_to_sign_in(console_site):
 
 @pytest.mark.parametrize("following", ["https://evil.example/", "//evil.example", "/console//evil.example", "/docs"])
 def test_after_signing_in_only_pages_of_the_console_are_gone_to(console_site, following):
-    customer = console_site.rich
-    form = {"tenant": customer.tenant.name, "username": customer.username, "password": password_of(customer)}
-    answer = httpx.post(f"{console_site.url}/sign-in", data=form | {"action": "user", "next": following})
+    form = sign_in_form(console_site.rich, next=following)
+    answer = httpx.post(f"{console_site.url}/sign-in", data=form)
     assert answer.headers["location"] == "/console"
 
 
 @pytest.mark.parametrize("headers", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
 def test_a_form_of_another_site_signs_nobody_in(console_site, headers):
-    customer = console_site.rich
-    form = {"tenant": customer.tenant.name, "username": customer.username, "password": password_of(customer)}
-    answer = httpx.post(f"{console_site.url}/sign-in", data=form | {"action": "user"}, headers=headers)
+    answer = httpx.post(f"{console_site.url}/sign-in", data=sign_in_form(console_site.rich), headers=headers)
     assert answer.status_code == 403
     assert "set-cookie" not in answer.headers
 
 
 def test_a_user_of_a_tenant_without_a_client_here_cannot_sign_in(console_site, shared):
-    customer = new_customer(shared)
-    form = {"tenant": shared.name, "username": customer.username, "password": password_of(customer)}
-    answer = httpx.post(f"{console_site.url}/sign-in", data=form | {"action": "user"})
+    answer = httpx.post(f"{console_site.url}/sign-in", data=sign_in_form(new_customer(shared)))
     assert answer.status_code == 422
     assert "set-cookie" not in answer.headers
 
 
 def test_a_user_is_refused_under_another_tenant(console_site):
-    customer = console_site.rich
-    form = {"tenant": console_site.redirecting.name, "username": customer.username}
-    answer = httpx.post(
-        f"{console_site.url}/sign-in", data=form | {"action": "user", "password": password_of(customer)}
-    )
+    form = sign_in_form(console_site.rich, tenant=console_site.redirecting.name)
+    answer = httpx.post(f"{console_site.url}/sign-in", data=form)
     assert answer.status_code == 422
 
 

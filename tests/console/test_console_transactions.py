@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from banking import ACCESSES, BankCustomer, new_customer, new_id
-from console_site import ConsoleSite
+from console_site import ConsoleSite, read_token
 from kontor.analysis.tagging.taggings import EVIDENCE_KINDS
 from kontor.console.categories import choose_fitting, fits_sign, name_categories, read_categories
 from kontor.console.entries import Tag, find_purpose, group_by_day, read_entries, shorten
@@ -23,7 +23,6 @@ from kontor.console.views.transactions import choose_product, read_amount
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
 
-TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
 ROW = re.compile(r'<li id="t-([0-9a-f-]{36})">(.*?)</li>', re.DOTALL)
 PAGE = "/console/transactions"
 LAST = date(2026, 10, 30)
@@ -56,9 +55,7 @@ class Ledger:
 
     def correct(self, entry_id: str, category: str, **fields: str) -> httpx.Response:
         url = self.details_url(entry_id)
-        token = TOKEN.search(self.visitor.get(url).text)
-        assert token is not None
-        form = {"action": "correct", "token": token[1], "category": category} | fields
+        form = {"action": "correct", "token": read_token(self.visitor.get(url).text), "category": category} | fields
         return self.visitor.post(url, data=form)
 
 
@@ -326,10 +323,9 @@ def test_a_correction_is_shown_as_the_users_word_and_rules_can_be_deleted(own_le
 def _delete_the_only_rule(ledger: Ledger) -> None:
     page = ledger.visitor.get(f"{PAGE}/rules").text
     assert "Zum Krug" in page
-    rule, token = re.search(r'name="rule" value="([^"]+)"', page), TOKEN.search(page)
+    rule = re.search(r'name="rule" value="([^"]+)"', page)
     assert rule is not None
-    assert token is not None
-    form = {"action": "delete", "rule": rule[1], "token": token[1]}
+    form = {"action": "delete", "rule": rule[1], "token": read_token(page)}
     answer = ledger.visitor.post(f"{PAGE}/rules", data=form)
     assert answer.headers["location"] == f"{PAGE}/rules?notice=rule_deleted"
     assert "Noch gibt es keine Regel" in ledger.visitor.get(f"{PAGE}/rules").text
@@ -340,9 +336,7 @@ def test_after_a_correction_the_list_is_as_it_was_left(ledger):
     entry_id = ledger.list(search="duerr")[0][0]
     back = urlencode({"search": "duerr", "evil": "x"})
     url = f"{ledger.details_url(entry_id).partition('&back=')[0]}&{urlencode({'back': back})}"
-    token = TOKEN.search(ledger.visitor.get(url).text)
-    assert token is not None
-    form = {"action": "correct", "token": token[1], "category": "SERVICES_OTHER"}
+    form = {"action": "correct", "token": read_token(ledger.visitor.get(url).text), "category": "SERVICES_OTHER"}
     location = ledger.visitor.post(url, data=form).headers["location"]
     assert "search=duerr" in location
     assert "evil" not in location

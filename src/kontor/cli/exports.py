@@ -49,17 +49,24 @@ def export(
         say(f"Written to {output}.")
 
 
+def _can_be_replaced(output: Path) -> bool:
+    return output.is_file() or not output.exists()
+
+
 async def _save_pieces(pieces: AsyncIterator[bytes], output: Path) -> None:
-    """Under another name until it is whole."""
-    unfinished = output.with_name(f"{output.name}.part")
+    """Under another name until it is whole; a device or a pipe stays what it is."""
+    is_replaced = _can_be_replaced(output)
+    unfinished = output.with_name(f"{output.name}.part") if is_replaced else output
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             async for piece in pieces:
                 file.write(piece)
-        unfinished.replace(output)
+        if is_replaced:
+            unfinished.replace(output)
     finally:
-        unfinished.unlink(missing_ok=True)
+        if is_replaced:
+            unfinished.unlink(missing_ok=True)
 
 
 async def _print_pieces(pieces: AsyncIterator[bytes]) -> None:

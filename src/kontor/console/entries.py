@@ -15,6 +15,7 @@ from kontor.console.gateway import segment
 MEANINGLESS = {"UNKNOWN", "UNRELATED_OTHER", "UNRELATED"}
 LONGEST_PURPOSE = 90
 LONGEST_TITLE = 60
+MOST_SEARCHED = 10**15  # the API searches for amounts below
 # Who decided, when it was not the tagger.
 DECIDERS = ("user", "rule")
 _FIELD = r"(?:EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|IBAN|BIC|PURP)\+"
@@ -75,7 +76,8 @@ class Entry:
 
     def find_url(self, access_id: str, product_id: str, back: str = "") -> str:
         """The page about it. The API finds it by day and amount."""
-        asked = {"on": None if self.day is None else self.day.isoformat(), "amount": self.amount, "back": back or None}
+        amount = self.amount if self.amount is not None and abs(self.amount) < MOST_SEARCHED else None
+        asked = {"on": None if self.day is None else self.day.isoformat(), "amount": amount, "back": back or None}
         query = urlencode({name: str(value) for name, value in asked.items() if value is not None})
         return f"/console/transactions/{segment(access_id)}/{segment(product_id)}/{segment(self.id)}?{query}"
 

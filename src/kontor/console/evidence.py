@@ -6,10 +6,13 @@ from decimal import Decimal
 from typing import Any
 
 from kontor.console.entries import Tag
+from kontor.console.sentences import fill_text, read_system_name
 from kontor.pages.texts import Texts
 
 # Kinds whose detail names a partner before the category.
 OF_PARTNERS = ("partner", "creditor-id")
+# Kinds that need no category to be told.
+OF_THE_USER = ("user", "rule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +42,19 @@ def write_sentence(one: Mapping[str, Any], partner: Tag | None, names: Mapping[s
     words = detail.replace(":", " ").split()
     meant = next((names[word] for word in reversed(words) if word in names), None)
     known = _name_partner(words[0], partner) if kind in OF_PARTNERS and words else ""
-    key = f"evidence.{kind}"
-    if key not in texts.texts or (meant is None and kind not in ("user", "rule")):
-        return texts("evidence.other", kind=kind, text=one["text"] or detail)
-    percent = f"{Decimal(str(one['weight'])) * 100:.0f}"
-    return texts(key, text=one["text"], category=meant or "", partner=known, percent=percent)
+    told = None
+    if meant is not None or kind in OF_THE_USER:
+        percent = f"{Decimal(str(one['weight'])) * 100:.0f}"
+        values = {"text": one["text"], "category": meant or "", "partner": known, "percent": percent}
+        told = fill_text(texts, "evidence", kind, values)
+    return texts("evidence.other", kind=kind, text=one["text"] or detail) if told is None else told
 
 
 def _name_partner(system_name: str, partner: Tag | None) -> str:
     """As the partner is called, else as its system name reads."""
     if partner is not None and partner.system_name == system_name:
         return partner.name
-    return system_name.replace("_", " ").title()
+    return read_system_name(system_name)
 
 
 def sort_out(reasons: Sequence[Reason]) -> tuple[list[Reason], list[Reason]]:

@@ -1,17 +1,16 @@
 """What led to a finding, told in the reader's language.
 
-The API explains itself in English sentences for programs and their authors. Here each is recognised by its pattern and
-told again, with amounts, days and names as people write them. A sentence nobody knows is shown as it came.
+With amounts, days and names as people write them. A sentence nobody knows is shown as it came.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal, InvalidOperation
-from functools import cache
+from decimal import Decimal
 from typing import Any
 
+from kontor.console.sentences import Sentences, read_system_name
 from kontor.pages.formatting import format_amount, format_date
 from kontor.pages.texts import Texts
 
@@ -86,14 +85,9 @@ SENTENCES = {
     "first_of": "First {sign} from {partner} on {day}",
     "last_of": "Last {sign} from {partner} on {day}",
 }
-_PLACEHOLDER = re.compile(r"\\?\{(\w+)\\?\}")
+_KNOWN = Sentences("finding_reasons", SENTENCES)
 _FOLDS = str.maketrans({"Ä": "AE", "Ö": "OE", "Ü": "UE", "ß": "SS", "É": "E", "È": "E"})
 _KEY_CHARACTERS = 20
-
-
-@cache
-def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    return [(key, re.compile(_PLACEHOLDER.sub(r"(?P<\1>.+?)", re.escape(text)))) for key, text in SENTENCES.items()]
 
 
 def squeeze_name(name: str) -> str:
@@ -124,7 +118,7 @@ class Partners:
             found = next((name for start, name in self.known.items() if len(key) > 5 and start.startswith(key)), None)
         if found is not None:
             return found
-        return key.replace("_", " ").title() + ("…" if len(key) == _KEY_CHARACTERS else "")
+        return read_system_name(key) + ("…" if len(key) == _KEY_CHARACTERS else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,21 +132,8 @@ class Reasons:
         return [self.tell(one["text"]) for one in details.get("evidence", [])]
 
     def tell(self, text: str) -> str:
-        for key, pattern in _patterns():
-            found = pattern.fullmatch(text)
-            if found is not None:
-                try:
-                    return self._fill(key, found.groupdict())
-                except (ValueError, InvalidOperation, KeyError):
-                    continue  # no number, day or word where one should be: another sentence
-        return text
-
-    def _fill(self, key: str, values: Mapping[str, str]) -> str:
-        filled = {name: self._show(name, value) for name, value in values.items()}
-        single = f"finding_reasons.{key}_one"
-        if values.get("count") == "1" and single in self.texts.texts:
-            return self.texts(single, **filled)
-        return self.texts(f"finding_reasons.{key}", **filled)
+        told = _KNOWN.tell(text, self.texts, self._show)
+        return text if told is None else told
 
     def _show(self, name: str, value: str) -> str:
         match name.partition("_")[0]:

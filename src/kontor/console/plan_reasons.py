@@ -10,35 +10,40 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from kontor.console.rendering import MONTHS
+from kontor.console.rendering import write_day
+from kontor.console.sentences import Sentences
 from kontor.pages.formatting import format_amount
 from kontor.pages.texts import Texts
 
 _NO_WORD = re.compile(r"\W+")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _PAYMENT = re.compile(r"(-?\d+\.\d{2}) on (\d{4}-\d{2}-\d{2})")
-_PATTERNS = {
-    "regular": re.compile(
-        r"(?P<count>\d+) regular payments from (?P<since>\S+) to (?P<until>\S+) are in step with (?P<period>\w+)"
-    ),
-    "single": re.compile(r"One payment on (?P<day>\S+), whose text tells the period (?P<period>\w+)"),
-    "method": re.compile(r"Paid by (?P<method>.+)"),
-    "number": re.compile(r"The payments share the number (?P<numbers>.+)"),
-    "varies": re.compile(r"The amounts vary, so the mean of the last six is expected next"),
-    "due_next": re.compile(r"Due on day (?P<days>.+) of the month, moved to the next banking day"),
-    "due_previous": re.compile(r"Due on day (?P<days>.+) of the month, moved to the previous banking day"),
-    "extras": re.compile(r"(?P<count>\d+) further bookings belong to it without being regular"),
-    "ended": re.compile(r"The payment due on (?P<day>\S+) did not come although newer data of the account is there"),
-    "salary": re.compile(r"The latest salary came on (?P<since>\S+), the next is expected on (?P<until>\S+)"),
-    "bookings": re.compile(r"(?P<count>\d+) bookings since then, without own transfers"),
-    "no_payments": re.compile(r"No payment of a contract is due before the next salary"),
-    "payments": re.compile(r"(?P<count>\d+) payments of contracts are due before the next salary: (?P<payments>.+)"),
-    "no_cycles": re.compile(r"There is no previous cycle to learn from"),
-    "cycles": re.compile(
-        r"What else is to be expected is the median of the rest of the previous (?P<count>\d+) cycles"
-        r" without contracts, the latest first: (?P<amounts>.+)"
-    ),
-}
+_NUMBER, _WORD, _SPACELESS, _REST = r"\d+", r"\w+", r"\S+", ".+"
+_KNOWN = Sentences(
+    "plan_reasons",
+    {
+        "regular": "{count} regular payments from {since} to {until} are in step with {period}",
+        "single": "One payment on {day}, whose text tells the period {period}",
+        "method": "Paid by {method}",
+        "number": "The payments share the number {numbers}",
+        "varies": "The amounts vary, so the mean of the last six is expected next",
+        "due_next": "Due on day {days} of the month, moved to the next banking day",
+        "due_previous": "Due on day {days} of the month, moved to the previous banking day",
+        "extras": "{count} further bookings belong to it without being regular",
+        "ended": "The payment due on {day} did not come although newer data of the account is there",
+        "salary": "The latest salary came on {since}, the next is expected on {until}",
+        "bookings": "{count} bookings since then, without own transfers",
+        "no_payments": "No payment of a contract is due before the next salary",
+        "payments": "{count} payments of contracts are due before the next salary: {payments}",
+        "no_cycles": "There is no previous cycle to learn from",
+        "cycles": "What else is to be expected is the median of the rest of the previous {count} cycles"
+        " without contracts, the latest first: {amounts}",
+    },
+    {
+        "count": _NUMBER, "period": _WORD, "since": _SPACELESS, "until": _SPACELESS, "day": _SPACELESS,
+        "method": _REST, "numbers": _REST, "days": _REST, "payments": _REST, "amounts": _REST,
+    },
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +57,8 @@ def read_reasons(evidence: Iterable[Mapping[str, Any]] | None, texts: Texts) -> 
 
 
 def word_reason(sentence: str, texts: Texts) -> Reason:
-    for key, pattern in _PATTERNS.items():
-        found = pattern.fullmatch(sentence)
-        if found is not None:
-            values = {name: _word(name, value, texts) for name, value in found.groupdict().items()}
-            return Reason(texts(f"plan_reasons.{key}", **values), is_translated=True)
-    return Reason(sentence, is_translated=False)
+    told = _KNOWN.tell(sentence, texts, lambda name, value: _word(name, value, texts))
+    return Reason(sentence if told is None else told, is_translated=told is not None)
 
 
 def _word(name: str, value: str, texts: Texts) -> str:
@@ -82,5 +83,4 @@ def _format_amount(value: str, texts: Texts) -> str:
 
 
 def _format_day(value: str, texts: Texts) -> str:
-    day = date.fromisoformat(value)
-    return f"{day:%d.%m.%Y}" if texts.language == "de" else f"{day.day} {MONTHS['en'][day.month - 1]} {day.year}"
+    return write_day(date.fromisoformat(value), texts.language)

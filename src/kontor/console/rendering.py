@@ -5,6 +5,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
@@ -27,6 +28,7 @@ HEADERS = NO_STORE | {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=()",
     "Vary": "Accept-Language, Cookie",
 }
+URL_SIGNS = "%/?#[]@!$&'()*+,;=:"
 MONTHS = {
     "de": ("Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."),
     "en": ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
@@ -67,7 +69,8 @@ def draw(template: str, texts: Texts, facts: dict[str, Any], status: int = 200) 
 
 
 def see_other(url: str, cookies: Sequence[str] = ()) -> ASGIResponse:
-    response = ASGIResponse(status_code=303, headers=NO_STORE | {"Location": url}, media_type="text/plain")
+    location = quote(url, safe=URL_SIGNS)  # a header has no other signs; what is written as %xx already stays
+    response = ASGIResponse(status_code=303, headers=NO_STORE | {"Location": location}, media_type="text/plain")
     for cookie in cookies:
         response.headers.add("Set-Cookie", cookie)
     return response
@@ -108,11 +111,7 @@ def whole_money(context: Context, value: Any, currency: str | None = "EUR") -> s
 def day(context: Context, value: Any) -> str:
     """A date or a timestamp of the API as a day; `15.11.2026` or `15 Nov 2026`."""
     found = read_day(value)
-    if found is None:
-        return "–"
-    if _language(context) == "de":
-        return found.strftime("%d.%m.%Y")
-    return f"{found.day} {MONTHS['en'][found.month - 1]} {found.year}"
+    return "–" if found is None else write_day(found, _language(context))
 
 
 @pass_context
@@ -145,6 +144,10 @@ def percent(context: Context, value: Any, digits: int = 0) -> str:
         return "–"
     text = number(context, Decimal(str(value)) * 100, digits)
     return f"{text} %" if _language(context) == "de" else f"{text}%"
+
+
+def write_day(value: date, language: str) -> str:
+    return f"{value:%d.%m.%Y}" if language == "de" else f"{value.day} {MONTHS['en'][value.month - 1]} {value.year}"
 
 
 def name_month(value: date, language: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import httpx
 import msgspec
@@ -162,7 +162,7 @@ class Console:
 
     def _draw_refusal(self, visit: Visit, view: View, error: ApiError) -> ASGIResponse:
         """What the API refused, in words. A token that is no longer valid ends the session."""
-        if error.status == 401 or (error.status == 403 and "token is invalid" in error.text):
+        if _ends_session(error):
             response = self._ask_to_sign_in(visit.request, view, notice="expired")
             response.headers.add("Set-Cookie", self._cookies.forget(is_operator=view.is_operator))
             return response
@@ -195,17 +195,24 @@ class Console:
     async def open_json(self, request: AnyRequest) -> ASGIResponse:
         """The whole answer to a reading call, as the page's own panel shows only its beginning."""
         path = read_query(request).get("path", "")
-        if not path.startswith(OPENED_PREFIXES):
+        if not _can_be_opened(path):
             raise BadRequestError
-        session = self._cookies.read(request, is_operator=path.startswith("/ops/"))
+        is_operator = path.startswith("/ops/")
+        sign_in = f"{BASE}/ops/sign-in" if is_operator else f"{BASE}/sign-in"
+        session = self._cookies.read(request, is_operator=is_operator)
         if session is None:
-            return see_other(f"{BASE}/sign-in")
+            return see_other(sign_in)
         async with self._connect(request, session.token) as client:
             try:
                 answer = await client.request("GET", path)
             except ApiError as error:
+                if _ends_session(error):
+                    return see_other(f"{sign_in}?notice=expired", [self._cookies.forget(is_operator=is_operator)])
                 return self.draw_problem(request, "bad_request", error.status)
-        body = msgspec.json.format(answer.content, indent=2) if answer.content else b"null"
+        try:
+            body = msgspec.json.format(answer.content, indent=2) if answer.content else b"null"
+        except msgspec.DecodeError:  # a picture, a table: nothing that this page shows
+            raise BadRequestError from None
         headers = {"Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'; sandbox"}
         return ASGIResponse(body=body, media_type="application/json", headers=headers)
 
@@ -261,6 +268,18 @@ class ForwardingTransport(httpx.AsyncBaseTransport):
         if self._forwarded is not None:
             request.headers["X-Forwarded-For"] = self._forwarded
         return await self._inner.handle_async_request(request)
+
+
+def _can_be_opened(path: str) -> bool:
+    """Whether it is a call behind a page: of the documented API, and nothing that leads out of it."""
+    if not (path.isascii() and path.isprintable()) or "\\" in path:
+        return False
+    place = unquote(path.partition("?")[0])
+    return ".." not in place.split("/") and any(f"{place}/".startswith(f"{one}/") for one in OPENED_PREFIXES)
+
+
+def _ends_session(error: ApiError) -> bool:
+    return error.status == 401 or (error.status == 403 and "token is invalid" in error.text)
 
 
 def _follow(following: GoTo, cookies: Sequence[str] = ()) -> ASGIResponse:

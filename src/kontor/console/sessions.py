@@ -42,9 +42,10 @@ class SessionCookies:
         if cookie is None:
             return None
         try:
-            return msgspec.json.decode(base64.urlsafe_b64decode(cookie.reveal()), type=Session)
+            session = msgspec.json.decode(base64.urlsafe_b64decode(cookie.reveal()), type=Session)
         except (binascii.Error, ValueError, msgspec.MsgspecError):
             return None
+        return session if session.token.isascii() and session.token.isprintable() else None  # as a header can be
 
     def write(self, session: Session) -> str:
         value = base64.urlsafe_b64encode(msgspec.json.encode(session)).decode()

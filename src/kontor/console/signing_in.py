@@ -1,6 +1,8 @@
 """Signing in: the console asks the token endpoint as any client would, and keeps nothing but the token."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from urllib.parse import urlencode
 
 from litestar.response.base import ASGIResponse
 
@@ -10,7 +12,7 @@ from kontor.console.rendering import choose_texts, draw, see_other
 from kontor.console.sessions import Role, Session, SessionCookies
 from kontor.console.visits import BASE, Form, field_of
 from kontor.pages.browser import AnyRequest, ForgedError, origin_of, read_form, read_query
-from kontor_client import ApiError, AsyncKontor
+from kontor_client import ApiError, AsyncKontor, KontorClientError
 from kontor_client.sessions import Login, client_login, user_login
 
 OPERATOR_HOME = f"{BASE}/ops"
@@ -53,7 +55,7 @@ class SigningIn:
         try:
             token = await self._get_token(request, login)
         except ApiError as error:
-            problem = name_problem(error)
+            problem = name_user_problem(error)
             return self._draw_user_form(request, following, problem=problem, tenant=tenant, username=username)
         session = Session(token, Role.USER, username, tenant)
         return see_other(_safe_next(following, BASE), [self._cookies.write(session)])
@@ -117,14 +119,12 @@ class SigningIn:
         client = self._clients.get(session.tenant or "")
         if session.role is not Role.USER or client is None:
             return
-        async with self._connect(request, None) as api:
-            login = client_login(client.username, client.secret.reveal()).call
-            await api.request(
-                "POST",
-                "/auth/oauth2/revoke",
-                content=f"token={session.token}".encode(),
-                headers=login.headers,
-            )
+        # Whatever the service says, the browser forgets the token.
+        with suppress(KontorClientError):
+            async with self._connect(request, None) as api:
+                login = client_login(client.username, client.secret.reveal()).call
+                content = urlencode({"token": session.token}).encode()
+                await api.request("POST", "/auth/oauth2/revoke", content=content, headers=login.headers)
 
     async def _get_token(self, request: AnyRequest, login: Login) -> str:
         async with self._connect(request, None) as api:
@@ -141,6 +141,11 @@ class SigningIn:
         ):
             raise ForgedError
         return await read_form(request)
+
+
+def name_user_problem(error: ApiError) -> str:
+    """That the console's own client is refused is no fault of the user's."""
+    return "client" if error.text.startswith("invalid_client") else name_problem(error)
 
 
 def name_problem(error: ApiError) -> str:

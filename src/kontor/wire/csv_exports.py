@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -50,6 +51,8 @@ DECIDED_BY = {"TAGGER": "Kontor", "RULE": "Regel", "USER": "Kunde"}
 BOM = "\ufeff"  # without it a German Excel takes UTF-8 for something else
 # A spreadsheet takes a cell that begins so for a formula; the wide forms of these signs too.
 FORMULA_STARTS = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
+_SIGNS = "".join(map(re.escape, FORMULA_STARTS))
+_CELL_INSIDE = re.compile(rf"([;,])(?=[{_SIGNS}]+[^\s{_SIGNS}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,11 @@ class _Format:
 
 
 def disarm(text: str | None) -> str:
-    """Words of strangers as a cell that no spreadsheet takes for a formula, in one line."""
-    plain = " ".join((text or "").split())
+    """Words of strangers as a cell that no spreadsheet takes for a formula, in one line.
+
+    A spreadsheet of another country separates cells by another sign, so none may stand right before a formula.
+    """
+    plain = _CELL_INSIDE.sub(r"\1 ", " ".join((text or "").split()))
     return f"'{plain}" if plain.startswith(FORMULA_STARTS) else plain
 
 

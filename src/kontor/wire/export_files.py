@@ -34,7 +34,20 @@ def write_file(
     dialect: Dialect = "plain",
 ) -> AsyncIterator[bytes]:
     if kind == "csv":
-        return write_csv(exports, owner, held, span, dialect)
-    if kind == "beancount":
-        return write_beancount(exports, owner, held, at.astimezone(BERLIN).date(), span)
-    return write_export(exports, owner, held, at, span)
+        pieces = write_csv(exports, owner, held, span, dialect)
+    elif kind == "beancount":
+        pieces = write_beancount(exports, owner, held, at.astimezone(BERLIN).date(), span)
+    else:
+        pieces = write_export(exports, owner, held, at, span)
+    return _end_if_whole(exports, owner, pieces)
+
+
+async def _end_if_whole(exports: Exports, owner: Owner, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Erasing the user empties the rest of its export: that must break off, not look like all there was."""
+    last = b""
+    async for piece in pieces:
+        if last:
+            yield last
+        last = piece
+    await exports.read_user(owner)
+    yield last

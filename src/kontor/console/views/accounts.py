@@ -7,7 +7,16 @@ from uuid import uuid4
 
 from kontor.console.accesses import Product, read_product
 from kontor.console.accounts import describe_product, draw_balances, read_positions, summarise_balances
-from kontor.console.banks import ACCESSES, OUTCOMES, PAGE, add_callback, list_banks, sum_by_currency, tell_presence
+from kontor.console.banks import (
+    ACCESSES,
+    OUTCOMES,
+    PAGE,
+    add_callback,
+    is_about_address,
+    list_banks,
+    send_present,
+    sum_by_currency,
+)
 from kontor.console.entries import read_entries
 from kontor.console.gateway import segment, together
 from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
@@ -45,7 +54,7 @@ async def connect(visit: Visit, form: Form) -> Facts | None:
     """To the web form. Sessions that were left open are ended first, as the interface recommends."""
     await visit.api.send("DELETE", "/customer/v2/regprotect/sessions")
     try:
-        answer = await visit.api.send("POST", ACCESSES, json={str(uuid4()): {}}, headers=tell_presence(visit))
+        answer = await send_present(visit, ACCESSES, json={str(uuid4()): {}})
     except ApiError as error:
         if error.status != 400:
             raise
@@ -61,9 +70,9 @@ async def renew(visit: Visit, form: Form) -> Facts | None:
         raise GoTo(PAGE)  # another tab was faster
     await visit.api.send("DELETE", "/customer/v2/regprotect/sessions")
     try:
-        answer = await visit.api.send("POST", bank.renewal, headers=tell_presence(visit))
+        answer = await send_present(visit, bank.renewal)
     except ApiError as error:
-        if error.status != 400:
+        if error.status != 400 or is_about_address(error):
             raise
         return await _gather(visit, refused="renew")
     raise GoTo(_follow(visit, answer.headers))
@@ -71,11 +80,14 @@ async def renew(visit: Visit, form: Form) -> Facts | None:
 
 async def refresh(visit: Visit, form: Form) -> Facts | None:
     access_id = _read_access_id(form)
-    params = {"refresh": True}
     try:
-        answer = await visit.api.send(
-            "POST", ACCESSES, params=params, json={access_id: {}}, headers=tell_presence(visit)
-        )
+        await visit.api.get(f"{ACCESSES}/{segment(access_id)}")  # the next call would begin a new one of this name
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        raise GoTo(PAGE) from None  # deleted in another tab
+    try:
+        answer = await send_present(visit, ACCESSES, params={"refresh": True}, json={access_id: {}})
     except ApiError as error:
         if error.status != 504:
             raise

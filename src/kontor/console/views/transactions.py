@@ -9,7 +9,15 @@ from urllib.parse import parse_qsl, urlencode
 from kontor.console.accesses import Product, list_products
 from kontor.console.banks import ACCESSES
 from kontor.console.categories import TREE, choose_fitting, list_categories, name_categories
-from kontor.console.entries import Entry, find_decider, group_by_day, read_booking_day, read_entries, read_tag
+from kontor.console.entries import (
+    MOST_SEARCHED,
+    Entry,
+    find_decider,
+    group_by_day,
+    read_booking_day,
+    read_entries,
+    read_tag,
+)
 from kontor.console.evidence import sort_out, tell_reasons
 from kontor.console.gateway import Gateway, segment, together
 from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
@@ -105,7 +113,7 @@ def read_amount(text: str | None) -> str | None:
         amount = Decimal(text)
     except InvalidOperation:
         raise BadRequestError from None
-    if not amount.is_finite() or abs(amount) >= 10**15:
+    if not amount.is_finite() or abs(amount) >= MOST_SEARCHED:
         raise BadRequestError
     return f"{amount:f}"
 

@@ -1,0 +1,64 @@
+"""What the API says in English, told again in the words of the page's language.
+
+The API explains itself to programs and their authors. A room lists the sentences it knows, each by the key of its text;
+one that is said is recognised by its pattern, and its values are written as people read them.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import InvalidOperation
+from functools import cached_property
+
+from kontor.pages.texts import Texts
+
+_PLACEHOLDER = re.compile(r"\\\{(\w+)\\\}")
+_ANYTHING = ".+?"
+# From the name and the value of a placeholder to what the reader sees; raises if there is no such number, day or word.
+Show = Callable[[str, str], str]
+
+
+class Sentences:
+    """`room` is the file of their texts; `shapes` says by name what a placeholder takes, otherwise it takes anything.
+
+    The first sentence that fits is told, so one that takes nearly anything stands last.
+    """
+
+    def __init__(self, room: str, sentences: Mapping[str, str], shapes: Mapping[str, str] | None = None) -> None:
+        self._room = room
+        self._sentences = sentences
+        self._shapes = shapes or {}
+
+    @cached_property
+    def _patterns(self) -> list[tuple[str, re.Pattern[str]]]:
+        return [
+            (key, re.compile(_PLACEHOLDER.sub(self._write_group, re.escape(text))))
+            for key, text in self._sentences.items()
+        ]
+
+    def _write_group(self, placeholder: re.Match[str]) -> str:
+        name = placeholder[1]
+        return f"(?P<{name}>{self._shapes.get(name, _ANYTHING)})"
+
+    def tell(self, sentence: str, texts: Texts, show: Show) -> str | None:
+        """In the texts' language, or nothing where nobody knows the sentence."""
+        for key, pattern in self._patterns:
+            found = pattern.fullmatch(sentence)
+            if found is not None:
+                try:
+                    values = {name: show(name, value) for name, value in found.groupdict().items()}
+                    return fill_text(texts, self._room, key, values)
+                except (ValueError, InvalidOperation, KeyError):
+                    continue  # no number, day or word where one should be: another sentence
+        return None
+
+
+def fill_text(texts: Texts, room: str, key: str, values: Mapping[str, str]) -> str | None:
+    """The text with its values, that of a single thing where there is one; nothing where there is no such text."""
+    names = (f"{room}.{key}_one", f"{room}.{key}") if values.get("count") == "1" else (f"{room}.{key}",)
+    known = next((name for name in names if name in texts.texts), None)
+    return None if known is None else texts(known, **values)
+
+
+def read_system_name(name: str) -> str:
+    """`STADTWERKE_KIEL` as people read it."""
+    return name.replace("_", " ").title()
