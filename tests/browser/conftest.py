@@ -10,9 +10,10 @@ import httpx
 import psycopg
 import pytest
 from _pytest.runner import runtestprotocol
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from banking import BankCustomer, new_customer
+from browser.accessibility import DESKTOP, PHONE
 from browser.form_driver import BASE, Form
 from browser.tenant_site import TenantSite
 from browser.watching import Watch
@@ -29,8 +30,6 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-DESKTOP = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
 LOCALES = {"de": "de-DE", "en": "en-GB"}
 PATIENCE_MS = 15_000
 
@@ -54,6 +53,7 @@ def browser(
     """Started after all asynchronous fixtures: Playwright keeps an event loop of its own until it is stopped."""
     if not CHROMIUM.exists() or shutil.which(str(CHROMIUM)) is None:
         pytest.fail(f"The browser tests need Debian's Chromium at {CHROMIUM}: apt-get install chromium", pytrace=False)
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         yield browser
@@ -113,8 +113,16 @@ def new_console_context(browser: Browser, console_watch: Watch) -> Iterator[Call
     yield from _make_contexts(browser, console_watch)
 
 
+@pytest.fixture(scope="session")
+def console_cookies() -> dict[str, Any]:
+    """What a browser keeps of whoever has signed in before; whoever signs out or is erased should be somebody new."""
+    return {}
+
+
 @pytest.fixture
-def open_console(new_console_context: Callable[..., BrowserContext], console_site: ConsoleSite) -> Callable[..., Page]:
+def open_console(
+    new_console_context: Callable[..., BrowserContext], console_site: ConsoleSite, console_cookies: dict[str, Any]
+) -> Callable[..., Page]:
     """A browser that is signed in to the console, at a page: `open_console("/contracts", language="en")`.
 
     `customer` is the user whose data is there from the start, unless another is given; `is_operator` opens /ops pages.
@@ -124,11 +132,18 @@ def open_console(new_console_context: Callable[..., BrowserContext], console_sit
     def open_page(
         path: str = "", *, customer: BankCustomer | None = None, is_operator: bool = False, **options: Any
     ) -> Page:
+        who = "/ops" if is_operator else (customer or console_site.rich).username
+        if who in console_cookies:
+            page = new_console_context(storage_state=console_cookies[who], **options).new_page()
+            page.goto(console_site.url + (path or ("/ops" if is_operator else "")))
+            page.wait_for_selector("body.signed-in")
+            return page
         page = new_console_context(**options).new_page()
         if is_operator:
             sign_in_operator(page, console_site, path or "/ops")
         else:
             sign_in(page, console_site, customer, path)
+        console_cookies[who] = page.context.storage_state()
         return page
 
     return open_page

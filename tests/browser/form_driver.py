@@ -23,11 +23,14 @@ WRONG_TAN = "4711"
 
 @dataclass
 class Form:
-    """The form in one tab, for one session of one user."""
+    """The form in one tab, for one session of one user.
+
+    `site` is the tenant's; where the console opened the form, it is itself what the form leads back to.
+    """
 
     page: Page
     customer: BankCustomer
-    site: TenantSite
+    site: TenantSite | None = None
     language: str = "de"
     access_id: str = ""
     location: str = ""
@@ -56,6 +59,7 @@ class Form:
         return self.location
 
     def callback(self, path: str = "/back", query: str = "") -> str:
+        assert self.site is not None
         return f"{self.site.origin}{path}{query}"
 
     def open(self, callback: str | None = None) -> "Form":
@@ -146,7 +150,7 @@ class Form:
 
     def expect_return(self, outcome: str, path: str = "/back") -> dict[str, str]:
         """The browser is back at the tenant with this outcome; what else stands in the query."""
-        self.page.wait_for_url(re.compile(re.escape(self.site.origin + path)), timeout=20_000)
+        self.page.wait_for_url(re.compile(re.escape(self.callback(path))), timeout=20_000)
         query = dict(parse_qsl(urlsplit(self.page.url).query, keep_blank_values=True))
         assert query.pop("baReentry") == outcome
         assert query.pop("accessId") == self.access_id

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from browser.conftest import DESKTOP, PHONE
+from browser.accessibility import check as look_at
+from browser.accessibility import find_violations
 from browser.form_driver import WRONG_TAN, Form, keep_bank_waiting, let_bank_answer
 from consenting import new_login
 
@@ -18,25 +18,22 @@ OPTIONS = {
     "rules": {"target-size": {"enabled": True}},
     "resultTypes": ["violations"],
 }
-AXE = Axe()
 
 
 def check(page: Page) -> None:
-    """Light on a desktop, dark on a phone: each colour and each layout is looked at, and no state is left."""
-    found = []
-    for scheme, size in (("light", DESKTOP), ("dark", PHONE)):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.set_viewport_size(size)
-        results = AXE.run(page, options=OPTIONS)
-        found += [
-            f"{scheme}: {one['id']} {node['html']}" for one in results.response["violations"] for node in one["nodes"]
-        ]
-        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
-            found.append(f"{scheme}: the page scrolls sideways")
-    page.set_viewport_size(DESKTOP)
-    assert found == []
-    assert page.locator("h1").count() == 1
-    assert page.title()
+    look_at(page, OPTIONS)
+
+
+def test_colours_that_nobody_can_read_are_found_in_a_late_row_too(new_context):
+    rows = (
+        "<tr><td>readable</td></tr>" * 20 + '<tr><td class="pale">too pale to read</td></tr>' + "<tr><td>last</td></tr>"
+    )
+    page = new_context().new_page()
+    page.set_content(
+        "<html lang=de><title>x</title><style>.pale { color: #ccc }</style>"
+        f"<main><h1>x</h1><table>{rows}</table></main>"
+    )
+    assert [one.partition(" ")[0] for one in find_violations(page, OPTIONS)] == ["color-contrast"]
 
 
 @pytest.mark.parametrize("language", ["de", "en"])

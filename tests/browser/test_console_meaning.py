@@ -3,26 +3,20 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from banking import new_customer
-from console_site import password_of
+from browser.accessibility import DESKTOP, find_problems, fits
+from console_site import enter
 
 PATHS = ("life", "insurances", "triggers", "affordability", "quickstart", "data")
 
 
-def _violations(page):
-    found = Axe().run(page)
-    return [(one["id"], [node["html"] for node in one["nodes"]]) for one in found.response["violations"]]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_pages_are_accessible(open_console, console_site, scheme):
-    page = open_console(color_scheme=scheme)
+def test_the_pages_are_accessible(open_console, console_site):
+    page = open_console()
     for path in PATHS:
         page.goto(f"{console_site.url}/{path}")
         assert page.locator("main").get_attribute("data-view") == path
-        assert _violations(page) == [], path
+        assert find_problems(page, "light", DESKTOP) + find_problems(page, "dark", DESKTOP) == [], path
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
@@ -30,7 +24,7 @@ def test_the_pages_fit_a_phone(open_console, console_site, language):
     page = open_console(is_phone=True, language=language)
     for path in (*PATHS, "quickstart?code=typescript"):
         page.goto(f"{console_site.url}/{path}")
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        assert fits(page), path
 
 
 def test_life_is_a_time_line_with_reasons(open_console, console_site):
@@ -98,8 +92,5 @@ def test_a_user_erases_everything_by_typing_the_own_name(open_console, console_s
     page.click("#erase")
     page.wait_for_url("**/console/sign-in?notice=erased")
     assert "gelöscht" in page.locator("[role=status]").inner_text()
-    page.select_option("#tenant", customer.tenant.name)
-    page.fill("#username", customer.username)
-    page.fill("#password", password_of(customer))
-    page.click("#sign-in")
+    enter(page, customer)
     assert "stimmt nicht" in page.locator("#problem").inner_text()

@@ -2,41 +2,14 @@
 
 import re
 from collections.abc import Callable
-from decimal import Decimal
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from banking import ACCESSES, BankCustomer, new_customer
-from console_site import ConsoleSite
-from kontor.webform.texts import load_texts
-
-AXE = Axe()
-DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-FORM = load_texts()["de"]
-
-
-def check(page: Page) -> None:
-    """Light on a desktop, dark on a phone: nothing that axe finds, and nothing beyond the edge."""
-    found = []
-    for scheme, size in (("light", DESKTOP), ("dark", PHONE)):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.set_viewport_size(size)
-        violations = AXE.run(page).response["violations"]
-        found += [f"{scheme}: {one['id']} {node['html']}" for one in violations for node in one["nodes"]]
-        if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
-            found.append(f"{scheme}: the page scrolls sideways")
-    page.set_viewport_size(DESKTOP)
-    page.emulate_media(color_scheme="light")
-    assert found == []
-    assert page.locator("h1").count() == 1
-
-
-def money(value: Any) -> str:
-    text = f"{abs(Decimal(str(value))):,.2f}".translate(str.maketrans(",.", ".,"))
-    return f"{'−' if Decimal(str(value)) < 0 else ''}{text} €"
+from browser.accessibility import check
+from browser.form_driver import Form
+from console_site import ConsoleSite, money
 
 
 @pytest.fixture(scope="module")
@@ -49,16 +22,10 @@ def spender(console_site: ConsoleSite) -> tuple[BankCustomer, str]:
 def test_a_newcomer_connects_a_bank_in_the_web_form_and_deletes_it_again(
     open_console: Callable[..., Page], console_site: ConsoleSite
 ):
-    page = open_console("/accounts", customer=new_customer(console_site.redirecting))
+    customer = new_customer(console_site.redirecting)
+    page = open_console("/accounts", customer=customer)
     page.click("#connect")
-    page.get_by_role("button", name=FORM("legal.accept"), exact=True).click()
-    page.get_by_label(FORM("provider.label")).fill("Demo-Bank")
-    page.get_by_role("option").filter(has_text="Demo-Bank").first.click()
-    fields = page.locator("#credentials-form input:not([type=hidden])")
-    fields.nth(0).fill("leer")
-    fields.nth(1).fill("demo")
-    page.get_by_role("button", name=FORM("credentials.submit"), exact=True).click()
-    page.get_by_role("button", name=FORM("accounts.submit"), exact=True).click()
+    Form(page, customer).accept().choose_bank().log_in("leer").confirm_accounts()
     page.wait_for_url(f"{console_site.url}/accounts**")
     expect(page.locator('.bank[data-state="connected"]')).to_be_visible()
     expect(page.locator(".products tbody tr")).to_have_count(1)
@@ -73,9 +40,10 @@ def test_a_newcomer_connects_a_bank_in_the_web_form_and_deletes_it_again(
 
 
 def test_whoever_cancels_in_the_web_form_is_told_so(open_console: Callable[..., Page], console_site: ConsoleSite):
-    page = open_console("/accounts", customer=new_customer(console_site.redirecting))
+    customer = new_customer(console_site.redirecting)
+    page = open_console("/accounts", customer=customer)
     page.click("#connect")
-    page.get_by_role("button", name=FORM("legal.decline"), exact=True).click()
+    Form(page, customer).press("legal.decline")
     page.wait_for_url(re.compile(r"/console/accounts\?.*baReentry=LEGAL_NOT_ACCEPTED"))
     expect(page.locator("#outcome")).to_contain_text("Ohne Zustimmung")
 

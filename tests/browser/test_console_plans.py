@@ -1,28 +1,12 @@
 """Contracts, cashflow and disposable money in a real browser."""
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from banking import new_customer
-from browser.conftest import DESKTOP, PHONE
+from browser.accessibility import DESKTOP, PHONE, find_problems, fits
 
 PAGES = ("/contracts", "/cashflow", "/disposable")
 CONTRACTS = "/customer/v2/ai/contracts"
-AXE = Axe()
-OPTIONS = {"resultTypes": ["violations"]}  # the rest would only be counted
-
-
-def find_problems(page, scheme, size):
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size(size)
-    found = [
-        f"{scheme}: {one['id']} {node['html']}"
-        for one in AXE.run(page, options=OPTIONS).response["violations"]
-        for node in one["nodes"]
-    ]
-    if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
-        found.append(f"{scheme}: the page scrolls sideways")
-    return found
 
 
 def list_pages(console_site):
@@ -36,7 +20,7 @@ def test_long_tables_of_partners_and_parts_fit_a_phone(open_console, console_sit
     page = open_console("/cashflow?of=HOUSING&span=24", is_phone=True)
     for path in ("/cashflow?of=HOUSING&span=24", "/cashflow?tag=partners&by=quarter"):
         page.goto(console_site.url + path)
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert fits(page), path
         expect(page.locator("#matrix tbody tr").first).to_be_visible()
 
 
