@@ -18,15 +18,15 @@ START_SECONDS = 180
 
 @contextmanager
 def running_demo() -> Iterator[dict[str, Any]]:
-    """`kontor demo` on a free port; yields what `demo.json` says, once all of it is ready."""
+    """`kontor demo` on a free port, once all of it is ready; yields what `demo.json` says, with `console.json` in it."""
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "demo.log").open("w+") as log:
         command = [sys.executable, "-m", "kontor", "demo", "--port", str(_free_port()), "--data", folder]
         process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
             _wait(lambda: "Ctrl-C" in (Path(folder) / "demo.log").read_text(), process)
-            facts = json.loads((Path(folder) / "demo.json").read_text())
+            facts, console = (json.loads((Path(folder) / f"{name}.json").read_text()) for name in ("demo", "console"))
             _wait(lambda: httpx.get(f"{facts['baseUrl']}/health/ready").status_code == 200, process)
-            yield facts
+            yield facts | {"console": console}
         finally:
             process.terminate()
             process.wait(60)

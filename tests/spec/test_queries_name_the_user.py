@@ -35,9 +35,11 @@ NAMES_THE_USER = (
 OPERATORS = "operators look at everybody's, and a tenant's client at those of its tenant; no content, only states"
 # Background work acts for nobody in particular: it gets ids from rows of our own, never from a caller.
 ALLOWED = {
-    "fetches.find_fetch": "a worker has only the job's id, and takes the user from the row",
+    "fetches.FIND": "a worker has only the job's id, and takes the user from the row",
+    "fetches.TAKE": "a worker has only the job's id, and takes the user from the row",
+    "fetches.IS_OURS": "by the worker that holds the lease",
+    "fetches.FINISH_ANSWERED": "by the worker that holds the lease",
     "fetches.start_fetch": "by the worker that holds the lease",
-    "fetches.is_running": "by the worker that holds the lease",
     "fetches.finish_fetch": "by the worker that holds the lease",
     "fetches.list_abandoned": "the reaper looks at everybody's",
     "fetches.put_back": "the reaper, on rows that it has locked",

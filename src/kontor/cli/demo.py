@@ -71,14 +71,14 @@ def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "S
     with steps.step("Migrations"):
         migrate_database(ready)
     with steps.step("Demo tenants"):
-        facts = _prepare_tenants(ready)
-    children = Children(add_console(ready, facts["console"]), port)
+        facts, console = _prepare_tenants(ready)
+    children = Children(add_console(ready, console), port)
     try:
         with steps.step("API and worker"):
             children.start(settings.base_url, stopping)
         with steps.step("Sample user"):
-            _add_sample_bank(ready, facts["console"])
-        _show_welcome(settings.base_url, facts, settings.data)
+            _add_sample_bank(ready, console)
+        _show_welcome(settings.base_url, facts, console, settings.data)
         children.watch(stopping)
     except StopRequested:
         say("\nStopping …")
@@ -140,32 +140,42 @@ def _only_one(data: Path) -> Iterator[None]:
         yield
 
 
-def _prepare_tenants(settings: Settings) -> dict[str, Any]:
-    """The demo tenants, and `demo.json` with all that a caller needs. What is there already is kept."""
+def _prepare_tenants(settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The demo tenants with `demo.json`, all that a caller needs, and `console.json`, what the console needs.
+
+    What is there already is kept.
+    """
     import asyncio
 
     from kontor.bootstrap import open_services
     from kontor.cli.demo_console import ensure_console
     from kontor.cli.demo_tenants import ensure_demo_tenants
 
-    path = settings.data / "demo.json"
-    try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        known = {}
+    tenants_file, console_file = settings.data / "demo.json", settings.data / "console.json"
 
-    async def ensure() -> dict[str, Any]:
+    async def ensure() -> tuple[dict[str, Any], dict[str, Any]]:
         async with open_services(settings, "kontor demo") as services:
-            tenants = await ensure_demo_tenants(services, settings.base_url, known)
-            remembered = known.get("console") if isinstance(known, dict) else None
-            return tenants | {"console": await ensure_console(services, settings.base_url, remembered)}
+            tenants = await ensure_demo_tenants(services, settings.base_url, _read_known(tenants_file))
+            return tenants, await ensure_console(services, settings.base_url, _read_known(console_file))
 
-    facts = asyncio.run(ensure())
+    tenants, console = asyncio.run(ensure())
+    _write_private(tenants_file, tenants)
+    _write_private(console_file, console)
+    return tenants, console
+
+
+def _read_known(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def _write_private(path: Path, facts: dict[str, Any]) -> None:
     unfinished = path.with_suffix(f".{secrets.token_hex(4)}")
     with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
         json.dump(facts, file, indent=2)
     unfinished.replace(path)
-    return facts
 
 
 def _add_sample_bank(settings: Settings, console: dict[str, Any]) -> None:
@@ -181,12 +191,12 @@ def _add_sample_bank(settings: Settings, console: dict[str, Any]) -> None:
     asyncio.run(add())
 
 
-def _show_welcome(base_url: str, facts: dict[str, Any], data: Path) -> None:
+def _show_welcome(base_url: str, facts: dict[str, Any], console: dict[str, Any], data: Path) -> None:
     tenant = facts["tenants"][0]
     client, user = tenant["userClient"], tenant["user"]
     bold, plain = ("[bold]", "[/bold]") if errors.is_terminal else ("", "")
     say(f"\n{bold}Kontor runs at {base_url}{plain}\n", is_styled=True)
-    say(f"  Console             {facts['console']['url']}")
+    say(f"  Console             {console['url']}")
     say(f"  API documentation   {base_url}/docs")
     say(f"  All logins          {data / 'demo.json'}\n")
     say("Get a token (paste this into another terminal):\n")

@@ -24,7 +24,7 @@ DEMO_BANK = UUID(int=0)
 
 
 async def ensure_console(services: Services, base_url: str, known: Any) -> dict[str, Any]:
-    """Create what is missing. What an earlier `demo.json` knew is kept as long as it is whole."""
+    """Create what is missing. What an earlier `console.json` knew is kept as long as it is whole."""
     url = f"{base_url}/console"
     if isinstance(known, dict) and set(known) == {"url", "clients", "sample", "operatorToken"}:
         return known | {"url": url}
@@ -42,7 +42,7 @@ async def ensure_console(services: Services, base_url: str, known: Any) -> dict[
 
 
 async def _create_operator(services: Services) -> str:
-    """For the pages under /console/ops. One whose token was lost with demo.json is replaced."""
+    """For the pages under /console/ops. One whose token was lost with console.json is replaced."""
     if OPERATOR in {one.name for one in await services.operators.list_operators()}:
         await services.operators.delete_operator(OPERATOR)
     _, token = await services.operators.create_operator(OPERATOR, OPERATOR_DAYS)
@@ -52,7 +52,7 @@ async def _create_operator(services: Services) -> str:
 async def _create_sample(services: Services) -> dict[str, str]:
     taken = {one.username for one in await services.users.list_users_by_operator(SAMPLE_TENANT)}
     username = SAMPLE_USERNAME
-    while username in taken:  # its password was lost with demo.json
+    while username in taken:  # its password was lost with console.json
         username = f"{SAMPLE_USERNAME}-{secrets.token_hex(2)}"
     password = secrets.token_urlsafe(12)
     await services.users.create_user_by_operator(SAMPLE_TENANT, NewUser(username, Secret(password)))
