@@ -18,7 +18,7 @@ START_SECONDS = 180
 
 @contextmanager
 def running_demo() -> Iterator[dict[str, Any]]:
-    """`kontor demo` on a free port, once all of it is ready; yields what `demo.json` says, with `console.json` in it."""
+    """`kontor demo` on a free port, once all is ready; yields what `demo.json` says, with `console.json` in it."""
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "demo.log").open("w+") as log:
         command = [sys.executable, "-m", "kontor", "demo", "--port", str(_free_port()), "--data", folder]
         process = subprocess.Popen(command, stdout=log, stderr=log)
