@@ -81,6 +81,21 @@ def wait_until_ready(base_url: str, process: subprocess.Popen[bytes], log: Path,
     raise AssertionError(f"not ready in time:\n{log.read_text()}")
 
 
+def run_kontor(settings: Settings, *arguments: Any, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """A command, as an operator runs it; it ends with this code, and never with a traceback."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kontor", *map(str, arguments)],
+        env=os.environ | export_settings(settings),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
 def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

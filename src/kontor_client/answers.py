@@ -38,6 +38,11 @@ class Answer:
             raise UnexpectedAnswerError(f"{self.status}{led_on}: {error}") from error
 
     @property
+    def says_invalid_token(self) -> bool:
+        """The token is unknown, has run out or was revoked: nothing else of the call was looked at."""
+        return self.status == 403 and "invalid_token" in self.headers.get("www-authenticate", "")
+
+    @property
     def next_url(self) -> str | None:
         """Where the next page of a list is."""
         found = _NEXT.search(self.headers.get("link", ""))
@@ -70,6 +75,7 @@ def read_error(answer: Answer) -> ApiError:
         body.correlationId or answer.headers.get("x-correlation-id"),
         read_retry_after(answer),
         text=body.message or oauth,
+        is_token_invalid=answer.says_invalid_token,
         content=answer.content,
     )
 

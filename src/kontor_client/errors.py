@@ -60,6 +60,7 @@ class ApiError(KontorClientError):
         retry_after_seconds: float | None = None,
         *,
         text: str = "",
+        is_token_invalid: bool = False,
         content: bytes = b"",
     ) -> None:
         super().__init__(status, text)
@@ -68,6 +69,7 @@ class ApiError(KontorClientError):
         self.correlation_id = correlation_id
         self.retry_after_seconds = retry_after_seconds
         self.text = text
+        self.is_token_invalid = is_token_invalid
         self.content = content
 
     @property

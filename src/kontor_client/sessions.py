@@ -75,7 +75,7 @@ class Session:
             yield from self.renew_token()
         answer = yield from self._attempt(call, self._headers_of(call))
         # The token is looked at before anything else: whatever was asked for has not been done.
-        if self.login is not None and _says_invalid_token(answer):
+        if self.login is not None and answer.says_invalid_token:
             yield from self.renew_token()
             answer = yield from self._attempt(call, self._headers_of(call))
         if answer.status >= 400 and answer.status != 451:
@@ -146,10 +146,6 @@ def _refuse_odd_headers(headers: Mapping[str, str]) -> None:
     for name, value in headers.items():
         if not (value.isascii() and value.isprintable()):
             raise KontorClientError(f"{name}: a header cannot have this value. Does a token end with a line break?")
-
-
-def _says_invalid_token(answer: Answer) -> bool:
-    return answer.status == 403 and "invalid_token" in answer.headers.get("www-authenticate", "")
 
 
 def _show_params(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 
 import kontor.console
 from kontor.console.rendering import load_assets
+from page_rules import find_unsafe
 
 ROOM = Path(kontor.console.__file__).parent
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))
@@ -15,11 +16,7 @@ SCRIPTS = [name for name in load_assets().names() if name.endswith(".js") and na
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda one: one.name)
 def test_templates_have_nothing_inline_nothing_unescaped_and_nothing_from_elsewhere(template):
-    text = template.read_text(encoding="utf-8")
-    assert not re.search(r"\|\s*safe\b|autoescape|Markup", text)
-    assert not re.search(r"\sstyle=|<style|\son[a-z]+=\"|javascript:", text)
-    assert not re.search(r"<script(?![^>]*(\ssrc=|application/json))", text)
-    assert not re.search(r"(src|href|action)=\"https?:", text)
+    assert find_unsafe(template.read_text(encoding="utf-8"), allows_data=True) == []
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

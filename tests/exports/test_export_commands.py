@@ -10,6 +10,7 @@ import pytest
 
 from banking import new_customer
 from kontor.config import export_settings
+from processes import run_kontor
 
 
 @pytest.fixture
@@ -17,16 +18,7 @@ def kontor(settings):
     """Runs the program; returns what it printed."""
 
     def run(*arguments, code=0):
-        done = subprocess.run(
-            [sys.executable, "-m", "kontor", *map(str, arguments)],
-            env=os.environ | export_settings(settings),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
-        assert "Traceback" not in done.stderr
+        done = run_kontor(settings, *arguments, code=code)
         return done.stdout, done.stderr
 
     return run

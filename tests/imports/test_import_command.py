@@ -1,16 +1,13 @@
 """`kontor import` as an operator runs it."""
 
 import json
-import os
-import subprocess
-import sys
 from datetime import date
 
 import pytest
 
-from kontor.config import export_settings
 from kontor.domain.errors import InvalidError
 from kontor.services.imports import Owner
+from processes import run_kontor
 from statement_files import find_account, of_another_account, pack, take, write
 
 
@@ -20,16 +17,7 @@ def kontor_import(settings, shared):
 
     def run(*arguments, access, code=0):
         command = ["import", shared.name, shared.username, *map(str, arguments), "--access", access, "--json"]
-        done = subprocess.run(
-            [sys.executable, "-m", "kontor", *command],
-            env=os.environ | export_settings(settings),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == code, done.stderr
-        assert "Traceback" not in done.stderr
+        done = run_kontor(settings, *command, code=code)
         return json.loads(done.stdout) if code == 0 else done.stderr
 
     return run

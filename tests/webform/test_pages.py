@@ -11,6 +11,7 @@ from kontor.domain.redirects import Look
 from kontor.pages.formatting import embed_picture, format_amount, format_bank_code, format_iban, is_numeric
 from kontor.webform import rendering
 from kontor.webform.rendering import load_assets, make_policy
+from page_rules import find_unsafe
 
 TEMPLATES = sorted((Path(rendering.__file__).parent / "templates").glob("*.html"))
 
@@ -75,11 +76,7 @@ def test_the_policy_has_no_inline_code_and_no_other_host():
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda one: one.name)
 def test_templates_have_nothing_inline_nothing_unescaped_and_nothing_from_elsewhere(template):
-    text = template.read_text(encoding="utf-8")
-    assert not re.search(r"\|\s*safe\b|autoescape|Markup", text)
-    assert not re.search(r"\sstyle=|<style|\son[a-z]+=|javascript:", text)
-    assert not re.search(r"<script(?![^>]*\ssrc=)", text)
-    assert not re.search(r"(src|href|action)=\"https?:", text)
+    assert find_unsafe(template.read_text(encoding="utf-8")) == []
 
 
 def test_assets_are_small_and_load_nothing():

@@ -107,7 +107,6 @@ def draw_balances(balances: Sequence[Mapping[str, Any]], product: Product, texts
         is_stepped=True,
         currency=product.currency,
         label_heading=texts("common.date"),
-        is_table_short=True,
     )
 
 

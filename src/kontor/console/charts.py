@@ -1,7 +1,7 @@
 """A chart is data: the page's script draws it, and the same values stand in a table beside it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -42,7 +42,6 @@ class Chart:
     is_stepped: bool = False
     currency: str = "EUR"
     label_heading: str = ""
-    is_table_short: bool = field(default=False)  # only the last rows are worth a table: a year of days, say
 
     def for_script(self, language: str) -> Markup:
         """What `charts.js` reads from the page."""

@@ -5,6 +5,7 @@ every check. Each call is remembered, for the page shows what it was made of.
 """
 
 import asyncio
+import shlex
 import time
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
@@ -49,7 +50,7 @@ class RecordedCall:
         if self.method != "GET":
             lines[0] = f"curl -s -X {self.method} '{base_url}{self.path}'"
         if self.body is not None:
-            lines += ["-H 'Content-Type: application/json'", f"-d '{self.body}'"]
+            lines += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(self.body)}"]
         return " \\\n  ".join(lines)
 
 

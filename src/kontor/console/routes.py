@@ -279,7 +279,7 @@ def _can_be_opened(path: str) -> bool:
 
 
 def _ends_session(error: ApiError) -> bool:
-    return error.status == 401 or (error.status == 403 and "token is invalid" in error.text)
+    return error.status == 401 or error.is_token_invalid
 
 
 def _follow(following: GoTo, cookies: Sequence[str] = ()) -> ASGIResponse:

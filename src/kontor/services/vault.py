@@ -34,12 +34,6 @@ class Vault:
         plain = {name: value.reveal() for name, value in credentials.items()}
         return await self.seal(connection, user_id, access_id, "credentials", plain)
 
-    async def unseal_credentials(
-        self, connection: Connection, user_id: UUID, access_id: str, sealed: bytes
-    ) -> dict[str, Secret]:
-        plain = await self.unseal(connection, user_id, access_id, "credentials", sealed)
-        return {name: Secret(value) for name, value in plain.items()}
-
     async def open_access(
         self, connection: Connection, user_id: UUID, access_id: str, credentials: bytes, memory: bytes | None
     ) -> tuple[dict[str, Secret], Any]:

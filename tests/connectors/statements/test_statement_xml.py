@@ -6,16 +6,14 @@ from decimal import Decimal
 import pytest
 from statement_strategies import TODAY
 
-from kontor.connectors.demo.people import person_for
 from kontor.connectors.statements import StatementError, read_camt
 from kontor.demobank.statements import write_camt052, write_camt053
+from statement_files import find_account
 
 
 @pytest.fixture(scope="module")
 def shaped() -> dict[str, bytes]:
-    person = person_for("vermoegend", TODAY)
-    product = person.accounts[0].product
-    rows = [entry.transaction for entry in person.accounts[0].entries]
+    product, rows = find_account("vermoegend")
     rows = [*rows[100:110], *rows[-2:]]
     return {
         "camt052": write_camt052(product, rows, Decimal("1.00"), day=TODAY),

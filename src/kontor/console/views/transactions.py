@@ -12,7 +12,6 @@ from kontor.console.categories import TREE, choose_fitting, list_categories, nam
 from kontor.console.entries import (
     MOST_SEARCHED,
     Entry,
-    find_decider,
     group_by_day,
     read_booking_day,
     read_entries,
@@ -137,7 +136,6 @@ async def show_transaction(visit: Visit) -> Facts:
     return {
         "entry": entry,
         "category": category,
-        "decided_by": find_decider(category),
         "tags": tags,
         "decisive": decisive,
         "outvoted": outvoted,
