@@ -59,7 +59,7 @@ def check_common_fields(tenant, answer, before):
     assert (token["tenant"], token["token_type"], token["active"]) == (tenant.name, "Bearer", True)
     UUID(token["tenantId"])
     assert (token["expires_in"], token["expiresAt"] - token["issuedAt"]) == (7200, 7200)
-    assert before - 1 <= token["issuedAt"] <= time.time() + 1
+    assert before - 5 <= token["issuedAt"] <= time.time() + 5  # a machine's clock may be set back a little
     berlin = datetime.fromtimestamp(token["expiresAt"], ZoneInfo("Europe/Berlin"))
     assert token["validTo"] == berlin.strftime("%Y-%m-%d %H:%M:%S")
     return token

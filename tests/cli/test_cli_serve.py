@@ -161,7 +161,8 @@ async def app(scope, receive, send):
         await send({"type": "lifespan.shutdown.complete"})
         return
     if scope["path"] == "/slow":
-        await asyncio.sleep(1.5)
+        print("slow request arrived", file=sys.stderr, flush=True)
+        await asyncio.sleep(3)
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"whole answer"})
 
@@ -183,10 +184,10 @@ def test_a_slow_request_is_answered_new_connections_are_refused_and_idle_ones_do
         with httpx.Client() as idle:
             idle.get(f"{address}/quick")
             slow.start()
-            time.sleep(0.4)
+            server.wait_for("slow request arrived")
             server.process.terminate()
-            time.sleep(0.3)
-            assert status_of(f"{address}/quick") is None
+            wait_until(lambda: status_of(f"{address}/quick") is None, "no new connection is taken")
+            assert not answers
             slow.join()
             started = time.monotonic()
             assert server.process.wait(20) == 0

@@ -65,6 +65,30 @@ def untrusted(console_site):
     return customer
 
 
+@pytest.fixture(scope="module")
+def overdrawn(console_site):
+    """A user who spent more than the latest salary on the day after it."""
+    customer = new_customer(console_site.regulated)
+    product = customer.products(customer.add_complete("leer"))[0]
+    latest = find_today() - timedelta(days=8)
+    payer = {"gegenkontoInhaber": "Beispiel Werke GmbH", "gegenkontoIban": "DE89370400440532013000"}
+    rows = [
+        payer | {
+            "identifier": {"batchId": "one", "id": str(number)}, "betrag": 2000, "gvCode": "153",
+            "buchungsdatum": str(latest - timedelta(days=round(number * 30.44))), "buchungstext": "LOHN GEHALT",
+            "verwendungszweck": "Lohn/Gehalt",
+        }
+        for number in range(8)
+    ]  # fmt: skip
+    rows.append({
+        "identifier": {"batchId": "one", "id": "car"}, "betrag": -2600, "buchungsdatum": str(latest + timedelta(1)),
+        "gegenkontoInhaber": "Autohaus Beispiel", "verwendungszweck": "Rechnung 4711", "gvCode": "177",
+    })  # fmt: skip
+    answer = customer.post(href(product, "get_kontoumsaetze"), rows)
+    assert answer.status_code == 201, answer.text
+    return customer
+
+
 def text_of(answer):
     assert answer.status_code == 200, answer.text
     return html.unescape(answer.text)
@@ -339,6 +363,14 @@ def test_disposable_money_says_in_one_sentence_what_is_left(visitor, api):
     steps = ("amountSalaryLatest", "amountCashflow", "amountCurrentlyLeft", "amountExpectedFixedCashflow",
              "amountExpectedFlexCashflow", "amountExpectedLeft")  # fmt: skip
     assert re.findall(r'class="amount">([^<]+)</td>', table) == [euros(details[one]) for one in steps]
+
+
+def test_who_spent_more_than_came_in_sees_where_nothing_is_left(console_site, overdrawn):
+    assert overdrawn.read("/customer/v2/ai/disposable-money")["details"]["amountCurrentlyLeft"] == -600
+    with console_site.visit(overdrawn) as visitor:
+        page = text_of(visitor.get("/console/disposable"))
+    assert page.count('class="fall-zero"') == 6
+    assert euros(-600) in page
 
 
 def test_a_new_user_is_told_kindly_that_there_is_nothing_yet(console_site):
