@@ -81,7 +81,7 @@ def test_templates_have_nothing_inline_nothing_unescaped_and_nothing_from_elsewh
 
 def test_assets_are_small_and_load_nothing():
     assets = {name: load_assets().read(name) for name in load_assets().names()}
-    assert set(assets) == {"form.css", "form.js", "flicker.js", "embed.js"}
+    assert set(assets) == {"palette.css", "form.css", "form.js", "flicker.js", "embed.js"}
     assert len(assets["form.css"]) < 20_000
     assert sum(map(len, assets.values())) < 60_000
     for name, content in assets.items():

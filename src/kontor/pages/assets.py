@@ -9,6 +9,7 @@ from litestar.response.base import ASGIResponse
 
 from kontor.pages.browser import AnyRequest
 
+SHARED = "kontor.pages"
 NO_STORE = {"Cache-Control": "no-store"}
 TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 SMALLEST_COMPRESSED = 1024
@@ -23,11 +24,11 @@ class Asset:
 
 
 class Assets:
-    """The files in a room's folder `static/`. They hold nobody's secrets, so they may be compressed."""
+    """The files in a room's folder `static/`, and those of all pages. They hold no secrets, so they may be compressed."""
 
     def __init__(self, package: str, base: str) -> None:
         self._base = base
-        files = resources.files(package).joinpath("static").iterdir()
+        files = [one for room in (SHARED, package) for one in resources.files(room).joinpath("static").iterdir()]
         self._found = {one.name: _load(one.name, one.read_bytes()) for one in files if _ending(one.name) in TYPES}
 
     def url(self, name: str) -> str:
