@@ -1,7 +1,7 @@
 """Workers that can be killed every second: forked off a process that has loaded everything already.
 
-Each is a worker as `kontor worker` runs it, only that it reaches the simulated bank, and that leases run out sooner, as
-a simulated day has few real minutes.
+Each is a worker as `kontor worker` runs it, only that it reaches the simulated bank, and that leases and claims run out
+sooner, as a simulated day has few real minutes.
 """
 
 import os
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-LEASE_SECONDS, HEARTBEAT_SECONDS, REAPER_SECONDS = 3, 0.5, 0.5
+LEASE_SECONDS, HEARTBEAT_SECONDS, REAPER_SECONDS, CLAIM_SECONDS = 3, 0.5, 0.5, 3
 
 
 class Nursery:
@@ -107,6 +107,7 @@ def prepare(port: int) -> Callable[[], None]:
     worker.PROBE_SECONDS, worker.RECONNECT_SECONDS = 1, (0.1, 0.5)
     bootstrap.make_registry = lambda settings: Registry([SimulatedConnector(port)])
     bootstrap.load_catalogue = lambda *_, **__: Catalogue(PROVIDERS)
+    deliveries.CLAIM_SECONDS = CLAIM_SECONDS
     deliveries.RetrySchedule = partial(RetrySchedule, (0, 1, 2, 4, 8, 16), 60, 0.5)
     settings = read_settings()
     configure_logs(settings.log_level, settings.log_format)

@@ -178,11 +178,26 @@ async def test_a_hanging_receiver_holds_up_nobody_else(office, receiver, user, m
         await office.tell(user)
         pauses = [await office.deliveries.run(one) for one in office.open_ids() if one not in office_claimed(office)]
         assert healthy.serials == [1]
-        assert sorted(1 <= one <= 10 for one in pauses if one is not None) == [True] * 3  # the other one's are put off
+        assert [0.5 <= one <= 90 for one in pauses if one is not None] == [True] * 3  # the other one's are put off
         (shown,) = await deliveries_of(office, webhook)
         assert shown["state"] == "DELIVERED"
     receiver.gate.set()
     assert await asyncio.gather(*hanging) == [None, None]
+
+
+async def test_what_waits_for_a_busy_receiver_looks_again_the_more_rarely_the_longer_it_waits(
+    office, receiver, user, monkeypatch
+):
+    monkeypatch.setattr(delivering, "MAX_CALLS_PER_WEBHOOK", 0)
+    await office.register(receiver)
+    await office.tell(user)
+    (delivery_id,) = office.open_ids()
+    for waited, least, most in ((0, 0.5, 15), (20, 10, 45), (3600, 30, 90)):
+        moment = "update webhook_deliveries set next_attempt_at = now() - make_interval(secs => %s)"
+        office.owner.execute(moment, [waited])
+        pause = await office.deliveries.run(delivery_id)
+        assert least <= pause <= most
+    assert receiver.received == []
 
 
 def office_claimed(office):

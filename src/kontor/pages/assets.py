@@ -24,7 +24,7 @@ class Asset:
 
 
 class Assets:
-    """The files in a room's folder `static/`, and those of all pages. They hold no secrets, so they may be compressed."""
+    """The files in a room's folder `static/`, and those of all pages. They hold no secrets and may be compressed."""
 
     def __init__(self, package: str, base: str) -> None:
         self._base = base

@@ -25,7 +25,9 @@ log = structlog.get_logger(__name__)
 ACTOR = "delivery"
 CLAIM_SECONDS = 30  # longer than a call may take
 MAX_CALLS_PER_WEBHOOK = 16  # a receiver that hangs holds up its own events only
-BUSY_SECONDS = (1.0, 10.0)
+# While a receiver is busy, what waits for it looks again after about as long as it has waited already: thousands that
+# looked every few seconds would keep the queue busy with nothing else.
+LEAST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 60.0
 BATCH = 100
 
 # Makes the body of a delivery, for the tenant of this name.
@@ -89,7 +91,7 @@ class Deliveries:
                 await deliveries.discard_delivery(connection, delivery_id, DeliveryFailure.SWITCHED_OFF)
                 return None
             if await deliveries.count_claimed(connection, found.delivery.webhook_id) >= MAX_CALLS_PER_WEBHOOK:
-                return random.uniform(*BUSY_SECONDS)  # noqa: S311
+                return wait_for_turn(-found.wait_seconds)
             secrets = await self._open_secrets(connection, found)
             claim = uuid4()
             await deliveries.claim_delivery(connection, delivery_id, claim, CLAIM_SECONDS)
@@ -145,3 +147,9 @@ class Deliveries:
             subject = f"webhook {webhook.id} answered 410"
             await auditing.record(connection, webhook.tenant_id, ACTOR, "webhook.switch-off", subject, AuditResult.DONE)
         return True
+
+
+def wait_for_turn(waited_seconds: float) -> float:
+    """In how many seconds to look again whether the receiver can be called."""
+    usual = min(max(waited_seconds, LEAST_WAIT_SECONDS), LONGEST_WAIT_SECONDS)
+    return usual * random.uniform(0.5, 1.5)  # noqa: S311
