@@ -57,6 +57,11 @@ def test_the_same_word_elsewhere_is_no_insurance():
         (book(-25, "SQ *Keramik Atelier Lotte", None, "Kartenzahlung"), "UNKNOWN"),
         (book(-990, None, "Kauf 30 St Allianz SE vink. NA", "WERTPAPIERKAUF"), "UNKNOWN"),
         (book(-23, "Stadthalle Gersthofen", None, "Kartenzahlung"), "UNKNOWN"),
+        (book(-9, None, "GOOGLE *DUOLINGO SUPER G.CO/HELPPAY#", "Kartenzahlung"), "DUOLINGO"),
+        (book(-9, None, "GOOGLE *Brawl Stars g.co/helppay#", "Kartenzahlung"), "GOOGLE_PLAY"),
+        (book(-8, None, "HAIRLOUNGE STEFFI 16.11 11.10 SumUp NFC", "Kartenzahlung girocard"), "UNKNOWN"),
+        (book(-13, "MUSEU.PICASSO/BARCELONA", "VISA Debitkartenumsatz vom 19.05.2024"), "UNKNOWN"),
+        (book(41, "Mangopay S.A.", "Vinted Auszahlung Guthaben", "Gutschrift"), "VINTED"),
     ],
 )
 def test_a_brand_is_named_where_it_is_one(one, partner):

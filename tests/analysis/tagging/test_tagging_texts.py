@@ -2,7 +2,7 @@
 
 import pytest
 
-from kontor.analysis.tagging.card_texts import find_shop
+from kontor.analysis.tagging.card_texts import find_remark, find_shop
 from kontor.analysis.tagging.columns import join_lines
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.intermediaries import find_merchants, is_collector, unwrap_star
@@ -37,6 +37,8 @@ def test_folding_gives_one_shape_to_all_spellings(text, folded):
         "Mobilfunk Rechnung 7 Mandat: M-4 Einreicher-ID: DE93ZZZ00000078611",
         "Mobilfunk Rechnung 7 Glaeubiger-ID: DE93ZZZ00000078611",
         "EREF+123SV WZ+Mobilfunk Rechnung 7CR ED+DE93ZZZ00000078611",
+        "EREF: 123 MREF: M-4 CRED: DE93ZZZ00000078611 Mobilfunk Rechnung 7",
+        "mandatereference:M-4,submitterreferred:,remittanceinformation:Mobilfunk Rechnung 7 CRED: DE93ZZZ00000078611",
     ],
 )
 def test_sepa_tags_are_read_in_all_spellings(purpose):
@@ -71,10 +73,33 @@ def test_words_cut_at_a_column_are_joined(width):
         ("VISA CAFE BOHNE", "NR XXXX 1234 ESSEN KAUFUMSATZ 02.03 182133 ARN74", "CAFE BOHNE"),
         ("CAFE BOHNE", "CAFE BOHNE ESSEN DE 02.03.2026 um 18:21:33 Uhr girocard", "CAFE BOHNE"),
         ("", "CAFE BOHNE ESSEN Debitk.0 2028-12", "CAFE BOHNE ESSEN "),
+        ("", "2026-03-02T18:21 Debitk.1 2028-12 CAFE BOHNE ESSEN", "CAFE BOHNE ESSEN"),
+        ("", "KARTENZAHLUNG 02.03 18.21 UHR CAFE BOHNE ESSEN", "CAFE BOHNE ESSEN"),
+        ("", "VISA-Debitkarte *4711 CAFE BOHNE ESSEN DE", "CAFE BOHNE ESSEN DE"),
+        ("CAFE.BOHNE/ESSEN", "VISA Debitkartenumsatz vom 02.03.2026", "CAFE.BOHNE"),
     ],
 )
 def test_a_card_text_gives_the_shop_without_place_and_time(name, purpose, shop):
     assert find_shop(name, purpose, True) == shop
+
+
+def test_a_card_text_is_known_by_its_purpose_where_the_bank_tells_no_kind_of_booking():
+    assert find_shop("CAFE.BOHNE/ESSEN", "VISA Debitkartenumsatz vom 02.03.2026", False) == "CAFE.BOHNE"
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose", "remark"),
+    [
+        ("VISA VOLKSBANK ESSEN", "NR XXXX 1234 ESSEN BARGELDAUSZAHLUNG 02.03 182133 ARN74", "Bargeldauszahlung"),
+        ("KURVERWALTUNG", "2026-03-02T18:21 DEBITK.0 2028-12 KURTAXE", "KURTAXE"),
+        ("KURVERWALTUNG", "2026-03-02T18:21 DEBITK.0 2028-12", ""),
+        ("Stadt Essen", "Bürgerbüro Reisepass 02.03 18.21 girocard", "Bürgerbüro Reisepass 02.03 18.21"),
+        ("CAFE BOHNE", "Cafe Bohne ESSEN DE 02.03.2026 um 18:21:33 Uhr girocard", ""),
+        ("VISA CAFE BOHNE", "NR XXXX 1234 ESSEN KAUFUMSATZ 02.03 182133 ARN74", ""),
+    ],
+)
+def test_of_a_card_text_only_remarks_are_read_and_no_places(name, purpose, remark):
+    assert find_remark(name, purpose) == remark
 
 
 @pytest.mark.parametrize(
@@ -85,14 +110,17 @@ def test_a_card_text_gives_the_shop_without_place_and_time(name, purpose, shop):
         ("ZETTLE_*Wochenmarkt Kraut", "Wochenmarkt Kraut"),
         ("SQ *BLUMEN MAI", "BLUMEN MAI"),
         ("PADDLE.NET* SOFTMAKER", "SOFTMAKER"),
+        ("SUMUP  .CAFE BOHNE", "CAFE BOHNE"),
+        ("ZETTLE CAFE BOHNE", "CAFE BOHNE"),
     ],
 )
 def test_a_star_of_a_collector_is_unwrapped(text, merchant):
     assert unwrap_star(text) == (merchant, True)
 
 
-def test_a_star_inside_a_merchants_own_name_stays():
-    assert unwrap_star("AIRBNB * HM42") == ("AIRBNB * HM42", False)
+@pytest.mark.parametrize("text", ["AIRBNB * HM42", "SumUp Limited", "SUMUP PID338120", "ST. ANNA", "Zettle"])
+def test_what_is_no_collector_for_somebody_stays(text):
+    assert unwrap_star(text) == (text, False)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 Places are left out on purpose: `ESSEN` is a city and a meal.
 """
 
+import re
+
 CARD_PREFIXES = ("visa ", "mastercard ", "maestro ", "girocard ", "debitkarte ", "kartenzahlung ", "ec ", "pos ")
 SHORTEST_PLACE = 2
 CARD_SIGNS = (
@@ -18,6 +20,15 @@ CARD_SIGNS = (
     "NR XXXX",
     "Karte Nr.",
 )
+# What may stand before the shop where a bank names nobody: kinds of cards, dates, times and numbers.
+_PARTICULARS = re.compile(
+    r"(?:(?:(?:visa|mastercard|maestro|girocard|ec)[ -]*)?(?:debit|kredit)?kart(?:e|en)(?:zahlung|umsatz)?"
+    r"|(?:visa|mastercard|maestro|girocard)-?|kaufumsatz|debitk\S*|karte|nr\.?|uhr|vom|am|um|[*x]*\d[\d.:/*x-]*(?:t[\d:.]+)?)"
+    r"(?:\s+|$)",
+    re.IGNORECASE,
+)
+# `2025-09-03T10:20 DEBITK.0 2028-12 KURTAXE`: till and card, then what was bought.
+_REMARK = re.compile(r"DEBITK\.?\s?\d*\s+(?:\d{4}-\d\d\s+)?(\D.*)", re.IGNORECASE)
 
 
 def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
@@ -30,14 +41,40 @@ def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
         return _cut_place(name[:place], name[place + 2 :])
     if name[:14].lower().startswith(CARD_PREFIXES):
         return _cut_prefix(name)
-    if is_card and "/" in name and " " not in name:
+    if (is_card or "artenumsatz" in purpose) and "/" in name and " " not in name:
         # `FLYING.TIGER/BERLIN`
         return name.partition("/")[0]
     if not name:
-        return _cut_sign(purpose) or (purpose if is_card else None)
+        return _find_unnamed(purpose, is_card)
     if is_card and (purpose.startswith(name) or any(sign in purpose for sign in CARD_SIGNS)):
         return name
     return None
+
+
+def find_remark(name: str, purpose: str) -> str:
+    """What a card text tells beside the shop: that cash was drawn, or what was bought."""
+    if "BARGELD" in purpose:
+        return "Bargeldauszahlung"
+    if "EBITK" in purpose or "ebitk" in purpose:
+        found = _REMARK.search(purpose)
+        return found[1] if found else ""
+    # `Bürgerbüro Personalausweis 07.08 09.16 girocard`; but the shop again comes with its place.
+    before, girocard, _ = purpose.partition(" girocard")
+    return before if girocard and not before.lower().startswith(name.partition(" ")[0].lower()) else ""
+
+
+def _find_unnamed(purpose: str, is_card: bool) -> str | None:
+    """The shop in a card text without a name: before the card's particulars, or behind them."""
+    before = _cut_sign(purpose)
+    if before is None and not is_card:
+        return None
+    return _cut_particulars(before or "") or _cut_particulars(purpose) or before or purpose
+
+
+def _cut_particulars(text: str) -> str:
+    while found := _PARTICULARS.match(text):
+        text = text[found.end() :]
+    return text if len(text) > SHORTEST_PLACE else ""
 
 
 def _cut_place(shop: str, rest: str) -> str:

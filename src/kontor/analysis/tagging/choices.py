@@ -31,6 +31,8 @@ STRANGE_SHARE = 0.3
 # What a partner says about the product. A health fund has but one.
 PRODUCT_TYPE, GENERAL_TYPE, ONLY_TYPE = 2.0, 0.0, 6.0
 ONLY_PRODUCTS = frozenset({"HEALTH_STATUTORY"})
+# Where others sell: who is named behind them is the partner (`GOOGLE *DUOLINGO`).
+STAGES = frozenset({"GOOGLE", "GOOGLE_PLAY"})
 # Banks are named in purposes for many reasons.
 PASSED_OVER = frozenset({"BANKFINANCE", "SERVICES"})
 
@@ -73,11 +75,9 @@ class PartnerChooser:
             if not place:
                 continue
             partner = self._partners[alias.partner]
-            rank = RANKS[place] + min(alias.letters, 20) - 2.5 * partner.is_built
-            if partner.is_intermediary:
-                if reading.has_merchant:
-                    continue
-                rank -= 40
+            if partner.is_intermediary and (reading.has_merchant or place == AT_NAME):
+                continue
+            rank = RANKS[place] + min(alias.letters, 20) - find_handicap(partner)
             count += 1
             if rank > best_rank:
                 best_rank, best = rank, (alias, place)
@@ -240,6 +240,13 @@ def is_strange(partner: Partner, tally: Tally) -> bool:
     return any(
         weight >= TELLING_WEIGHT and find_main(one) not in (main, "OTHER") for one, weight in tally.scores.items()
     )
+
+
+def find_handicap(partner: Partner) -> float:
+    """How much others are preferred to it."""
+    if partner.is_intermediary:
+        return 45.0
+    return 15.0 if partner.system_name in STAGES else 2.5 * partner.is_built
 
 
 def is_head_of(house: Partner, group: str) -> bool:

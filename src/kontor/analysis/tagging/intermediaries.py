@@ -53,6 +53,10 @@ STAR_COLLECTORS = frozenset(
         "mbe",
     ]
 ) | {"paddle net", "zettle by paypal", "sum up", "iz", "z", "shopify payments"}
+# These stand before merchants without a star too; with such words behind them they are meant themselves.
+BARE_COLLECTORS = frozenset(["sumup", "zettle", "izettle"])
+BARE_INITIALS = frozenset("SsZzIi")
+OWN_WORDS = ("limited", "ltd", "payments", "by paypal", "ab", "gmbh", "eu ", "pid", "s.a", "uk", "auszahlung", "nfc")
 # How the names of collectors begin, folded.
 COLLECTORS = (
     "paypal",
@@ -122,10 +126,19 @@ def is_collector(folded_name: str) -> bool:
 
 
 def unwrap_star(shop: str) -> tuple[str, bool]:
-    """The merchant after a collector's star, and whether there was one."""
-    if "*" not in shop:
+    """The merchant after a collector's star, and whether there was one. Some banks write the star as a full stop, or
+    leave it out: `SUMUP  .CAFE BOHNE`, `ZETTLE CAFE BOHNE`."""
+    if "*" in shop:
+        before, _, after = shop.partition("*")
+    elif " ." in shop:
+        before, _, after = shop.partition(" .")
+    elif shop[:1] in BARE_INITIALS:
+        before, _, after = shop.partition(" ")
+        after = after.strip()
+        is_bare = before.lower() in BARE_COLLECTORS and not after.lower().startswith(OWN_WORDS)
+        return (after, True) if is_bare and after else (shop, False)
+    else:
         return shop, False
-    before, _, after = shop.partition("*")
     after = after.strip(" *.")
     collector = before.strip(" _-.").lower().replace(".", " ").replace("_", " ")
     if collector in STAR_COLLECTORS and after and not after[0].isdigit():

@@ -35,7 +35,7 @@ LONGEST_COMPLETION = 1.75
 SHORTEST_MENDED = 8
 SHORTEST_RUN_TOGETHER, MOST_WORDS_RUN_TOGETHER = 8, 2
 # `Stadthalle` is a hall, not the town of Halle.
-NEVER_RUN_TOGETHER = frozenset({"stadt", "landkreis", "kreis", "gemeinde", "zoo"})
+NEVER_RUN_TOGETHER = frozenset({"stadt", "landkreis", "kreis", "gemeinde", "zoo", "bar"})
 
 
 class Clue(NamedTuple):

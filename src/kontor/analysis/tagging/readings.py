@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kontor.analysis.tagging.card_texts import find_shop
+from kontor.analysis.tagging.card_texts import find_remark, find_shop
 from kontor.analysis.tagging.columns import is_cut, join_lines
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.intermediaries import find_merchants, is_collector, unwrap_star
@@ -15,6 +15,8 @@ CARD, DEBIT, TRANSFER, CREDIT, SALARY, OTHER = "card", "debit", "transfer", "cre
 
 NO_FIELDS = SepaFields("")
 MOST_BOOKING_TEXTS = 2000
+# How a purpose tells that a card was used, where a bank tells it nowhere else.
+CARD_PURPOSE = "Card transaction of"
 # A code of our own for bookings over zero.
 NOTHING_MOVED = "000"
 
@@ -79,12 +81,14 @@ class Reader:
         gv_code = (one.gv_code or "")[:3] if one.amount else NOTHING_MOVED
         if gv_code:
             channel = self._codes.get(gv_code, channel)
+        if not channel and raw_purpose.startswith(CARD_PURPOSE):
+            channel = CARD
         shop = find_shop(raw_name, raw_purpose, True) if channel == CARD else None
         if shop is not None:
             shop = self._keep_place(shop, raw_name, raw_purpose)
             # Card texts are most of all rows and have no SEPA fields.
             fields, others = NO_FIELDS, ""
-            (name, has_collector), purpose = unwrap_star(shop), ""
+            (name, has_collector), purpose = unwrap_star(shop), find_remark(raw_name, raw_purpose) if raw_name else ""
         else:
             joined, others, mended = join_lines(raw_purpose)
             fields = split_purpose(joined)
@@ -135,6 +139,6 @@ def read_shop(name: str, purpose: str, channel: str) -> tuple[str, str, bool]:
     if shop is None:
         shop = name
     else:
-        purpose = ""
+        purpose = find_remark(name, purpose) if name else ""
     merchant, has_collector = unwrap_star(shop)
     return merchant, purpose, has_collector

@@ -39,6 +39,8 @@ LABELS = {tag.lower(): field for tag, field in TAGS.items()} | {
     "mandat": REFERENCE,
     "mandatref": REFERENCE,
     "mandats-id": REFERENCE,
+    "mandatereference": REFERENCE,
+    "submitterreferred": REFERENCE,
     "bic": REFERENCE,
     "kto/iban": REFERENCE,
     "gläubiger-id": CREDITOR,
@@ -51,6 +53,7 @@ LABELS = {tag.lower(): field for tag, field in TAGS.items()} | {
     "creditorid": CREDITOR,
     "identifikationsnummer": CREDITOR,
     "verwendungszweck": TEXT,
+    "remittanceinformation": TEXT,
     "buchungstext": TEXT,
     "abweichenderauftraggeber": ULTIMATE,
     "abw.auftraggeber": ULTIMATE,
@@ -102,6 +105,7 @@ def _gather(pieces: list[tuple[int, str]]) -> SepaFields:
             texts.append(value)
         elif field == CREDITOR:
             creditor = normalise_creditor_id(value)
+            rest = rest + " " + value.strip().partition(" ")[2]
         elif field == ULTIMATE:
             ultimate = value.strip()
         elif field == PURPOSE_CODE:
