@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 
 import httpx
 import pytest
@@ -157,7 +158,6 @@ def test_a_language_that_we_do_not_have_or_a_foreign_way_back_is_refused(console
 def test_assets_come_compressed_and_are_kept_for_ever(console_site):
     with httpx.Client(base_url=console_site.address) as browser:
         page = browser.get("/console/sign-in").text
-        path = page.partition('rel="stylesheet" href="')[2].partition('"')[0]
-        answer = browser.get(path)
+        answer = browser.get(re.search(r'href="([^"]*/console\.css[^"]*)"', page)[1])
     assert answer.headers["content-encoding"] == "gzip"
     assert "immutable" in answer.headers["cache-control"]

@@ -426,5 +426,6 @@ async def test_every_step_is_in_the_audit_trail(payer):
 async def test_an_executed_payment_has_its_access_refreshed(payer):
     transfer = await (await payer.pay()).tan()
     assert transfer.codes == ["BA1111"]
-    rows = await payer.desk.execute("select state, all_history from fetches where access_id = %s", payer.access_id)
-    assert rows == [("QUEUED", False)]
+    # A worker that serves other tests may be at it already, so that its state says nothing.
+    rows = await payer.desk.execute("select all_history from fetches where access_id = %s", payer.access_id)
+    assert rows == [(False,)]

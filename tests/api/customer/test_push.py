@@ -3,6 +3,7 @@
 import json
 from base64 import urlsafe_b64encode
 from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
 
 import pytest
 
@@ -24,9 +25,9 @@ def pusher(bank_server, shared):
 
 
 @pytest.fixture
-def account(pusher, request):
+def account(pusher):
     """An empty account of the test's own: (customer, its product, push)."""
-    access_id = pusher.add_complete(f"leer+{request.node.name[:12].replace('_', '')}")
+    access_id = pusher.add_complete(f"leer+{uuid4().hex[:12]}")
     product = pusher.products(access_id)[0]
     url = f"/customer/v2/bankzugaenge/{access_id}/{product['id']}/kontoumsaetze"
 
