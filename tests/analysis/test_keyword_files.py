@@ -121,7 +121,7 @@ def test_only_known_options_with_known_values_are_used(entries):
         or one.options.get("sign", "+") not in ("+", "-")
         or one.options.get("in", "name") not in ("name", "purpose", "text")
         or not re.fullmatch(r"[1-9]", one.options.get("strength", "5"))
-        or not re.fullmatch(r"[a-z0-9]+(,[a-z0-9]+)*", one.options.get("not", "x"))
+        or not re.fullmatch(r"\*?[a-z0-9 ]+\*?(,\*?[a-z0-9 ]+\*?)*", one.options.get("not", "x"))
     ]
     assert places_of(wrong) == []
 
