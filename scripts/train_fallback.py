@@ -42,8 +42,8 @@ SEED = 7
 TODAY = date(2026, 6, 15)
 ROUNDS, BATCH, STEP, PENALTY = 8, 512, 0.02, 2e-6
 MOST_PER_CATEGORY = 3000
-# For the confidences: how often one shop of the demo bank counts, and an error on a labelled row. The tagger was improved
-# with these rows, and new ones show about three times as many errors.
+# For the confidences: how often one shop of the demo bank counts, and an error on a labelled row. The tagger was
+# improved with these rows, and new ones show about three times as many errors.
 MOST_OF_A_KIND, ERRORS_WEIGH, FOLDS = 2, 3, 5
 SURNAMES = [
     "mueller",
