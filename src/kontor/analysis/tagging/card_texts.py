@@ -23,7 +23,7 @@ CARD_SIGNS = (
 # What may stand before the shop where a bank names nobody: kinds of cards, dates, times and numbers.
 _PARTICULARS = re.compile(
     r"(?:(?:(?:visa|mastercard|maestro|girocard|ec)[ -]*)?(?:debit|kredit)?kart(?:e|en)(?:zahlung|umsatz)?"
-    r"|(?:visa|mastercard|maestro|girocard)-?|kaufumsatz|debitk\S*|karte|nr\.?|uhr|vom|am|um|[*x]*\d[\d.:/*x-]*(?:t[\d:.]+)?)"
+    r"|(?:visa|mastercard|maestro|girocard)-?|kaufumsatz|debitk\S*|nr\.?|uhr|vom|am|um|[*x]*\d[\d.:/*x-]*(?:t[\d:.]+)?)"
     r"(?:\s+|$)",
     re.IGNORECASE,
 )
