@@ -29,12 +29,18 @@ _PARTICULARS = re.compile(
 )
 # `2025-09-03T10:20 DEBITK.0 2028-12 KURTAXE`: till and card, then what was bought.
 _REMARK = re.compile(r"DEBITK\.?\s?\d*\s+(?:\d{4}-\d\d\s+)?(\D.*)", re.IGNORECASE)
+# `Cafe Bohne 10.05.2025 06.04.22 460836 EUR 6,40 EC …`: all behind the date is the card's; `GA` is a cash machine.
+_DATE_AND_TIME = re.compile(r"\s?\d\d\.\d\d\.\d{4} \d\d\.\d\d\.\d\d ")
+_MACHINE = re.compile(r"\d\d\.\d\d\.\d\d GA \d")
 
 
 def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
     """The text of the shop's terminal, or nothing if this is no card text."""
     place = purpose.find("//")
     if place > 1 and "http" not in purpose[max(0, place - 6) : place] and not purpose[place + 2 : place + 3].isdigit():
+        dated = _DATE_AND_TIME.search(purpose, 0, place)
+        if dated and dated.start() > SHORTEST_PLACE:
+            return purpose[: dated.start()]
         return _cut_place(purpose[:place], purpose[place + 2 :])
     place = name.find("//")
     if place > 1:
@@ -53,8 +59,10 @@ def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
 
 def find_remark(name: str, purpose: str) -> str:
     """What a card text tells beside the shop: that cash was drawn, or what was bought."""
-    if "BARGELD" in purpose:
+    if "BARGELD" in purpose or "Bargeld" in purpose or _MACHINE.search(purpose):
         return "Bargeldauszahlung"
+    if not name:
+        return ""
     if "EBITK" in purpose or "ebitk" in purpose:
         found = _REMARK.search(purpose)
         return found[1] if found else ""

@@ -4,7 +4,7 @@ The lines come joined by blanks, so that `KONTOFUEHRUNG` may read `KONTOF UEHRUN
 letter may have cut a word or not; both readings are kept.
 """
 
-WIDTHS = (27, 35)
+WIDTHS = (27, 35, 54)
 
 
 def find_breaks(text: str, width: int) -> list[tuple[int, bool]]:

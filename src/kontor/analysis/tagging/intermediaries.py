@@ -119,6 +119,42 @@ _ENDS = (
     " Referenz",
     " Transaktion",
 )
+# These name a merchant without further words.
+LACONIC = ("klarna", "ratepay")
+# What collectors write beside a merchant that stands alone, and how long such a name may be.
+_ASIDE = frozenset(
+    [
+        "klarna",
+        "riverty",
+        "ratepay",
+        "rechnung",
+        "rechnungsnr",
+        "bestellung",
+        "order",
+        "zahlung",
+        "rate",
+        "raten",
+        "ratenkauf",
+        "ratenzahlung",
+        "kauf",
+        "auftrag",
+        "ihr",
+        "ihre",
+        "nr",
+        "re",
+        "rg",
+        "pay",
+        "later",
+        "ueber",
+        "über",
+        "via",
+        "vom",
+        "kd-nr",
+        "kdnr",
+        "monatsrechnung",
+    ]
+)
+MOST_BARE_WORDS = 3
 
 
 def is_collector(folded_name: str) -> bool:
@@ -130,8 +166,8 @@ def unwrap_star(shop: str) -> tuple[str, bool]:
     leave it out: `SUMUP  .CAFE BOHNE`, `ZETTLE CAFE BOHNE`."""
     if "*" in shop:
         before, _, after = shop.partition("*")
-    elif " ." in shop:
-        before, _, after = shop.partition(" .")
+    elif " ." in shop or "_." in shop:
+        before, _, after = shop.replace("_.", " .").partition(" .")
     elif shop[:1] in BARE_INITIALS:
         before, _, after = shop.partition(" ")
         after = after.strip()
@@ -144,6 +180,20 @@ def unwrap_star(shop: str) -> tuple[str, bool]:
     if collector in STAR_COLLECTORS and after and not after[0].isdigit():
         return after, True
     return shop, False
+
+
+def find_bare_merchant(folded_name: str, text: str) -> str:
+    """The merchant behind a star, or where a collector writes hardly more than its name: `Klarna H&M 88471204`."""
+    unwrapped, has_star = unwrap_star(text)
+    if has_star and not unwrapped.lower().startswith(OWN_WORDS):
+        text = unwrapped.partition("/")[0]
+    elif not folded_name.startswith(LACONIC):
+        return ""
+    words = [word for word in text.replace("*", " ").replace(",", " ").split() if word.lower().strip(".:-") not in _ASIDE]
+    # A line's end may have joined them: `YOUBESTELLUNG`.
+    words = [word[:-10] if word.upper().endswith("BESTELLUNG") else word for word in words]
+    words = [word for word in words if not any(letter.isdigit() for letter in word)]
+    return " ".join(words) if len(words) <= MOST_BARE_WORDS else ""
 
 
 def find_merchants(text: str) -> tuple[list[str], str]:

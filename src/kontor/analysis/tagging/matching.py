@@ -32,7 +32,7 @@ LEGAL_FORMS = frozenset({"gmbh", "ag", "kg", "se", "ev", "eg", "ug", "de", "com"
 OPEN_MAINS = frozenset({"INSURANCE", "BILLS", "BANKFINANCE", "SAVINGS", "INCOME"})
 SHORTEST_COMPLETION, SHORTEST_BRAND_START = 5, 8
 LONGEST_COMPLETION = 1.75
-SHORTEST_MENDED = 8
+SHORTEST_MENDED, SHORTEST_MENDED_NAME = 8, 6
 SHORTEST_RUN_TOGETHER, MOST_WORDS_RUN_TOGETHER = 8, 2
 # `Stadthalle` is a hall, not the town of Halle.
 NEVER_RUN_TOGETHER = frozenset({"stadt", "landkreis", "kreis", "gemeinde", "zoo", "bar"})
@@ -183,7 +183,7 @@ class Matcher:
         found = self._completions[place]
         return "" if found == start or len(found) > len(start) * LONGEST_COMPLETION else found
 
-    def mend(self, text: str) -> str:
+    def mend(self, text: str, shortest: int = SHORTEST_MENDED) -> str:
         """Known words that a line's end tore apart: `LEBENSVERSICHERU NG`. Empty if there are none."""
         known, pieces = self._words, text.split()
         pairs = [(one, two) for one, two in pairwise(pieces) if one + two in known]
@@ -192,7 +192,7 @@ class Matcher:
         mended = [
             one + two
             for one, two in pairs
-            if len(one) + len(two) >= SHORTEST_MENDED and not (one in known and two in known)
+            if len(one) + len(two) >= shortest and not (one in known and two in known)
         ]
         return f" {' '.join(mended)}" if mended else ""
 

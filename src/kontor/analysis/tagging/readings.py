@@ -5,9 +5,9 @@ from typing import NamedTuple
 from kontor.analysis.tagging.card_texts import find_remark, find_shop
 from kontor.analysis.tagging.columns import is_cut, join_lines
 from kontor.analysis.tagging.folding import fold
-from kontor.analysis.tagging.intermediaries import find_merchants, is_collector, unwrap_star
+from kontor.analysis.tagging.intermediaries import find_bare_merchant, find_merchants, is_collector, unwrap_star
 from kontor.analysis.tagging.lexicons import Rules
-from kontor.analysis.tagging.sepa_tags import SepaFields, split_purpose
+from kontor.analysis.tagging.sepa_tags import GLUED_KIND, SepaFields, split_glued, split_purpose
 from kontor.domain.transactions import Transaction
 
 CARD, DEBIT, TRANSFER, CREDIT, SALARY, OTHER = "card", "debit", "transfer", "credit", "salary", ""
@@ -77,7 +77,11 @@ class Reader:
 
     def read(self, one: Transaction) -> Reading:
         raw_name, raw_purpose = one.counterparty_name or "", one.purpose or ""
-        text, channel = self.read_booking_text(one.booking_text) if one.booking_text else ("", OTHER)
+        booking_text = one.booking_text
+        if not booking_text and GLUED_KIND in raw_purpose:
+            name, booking_text, raw_purpose = split_glued(raw_purpose)
+            raw_name = raw_name or name
+        text, channel = self.read_booking_text(booking_text) if booking_text else ("", OTHER)
         gv_code = (one.gv_code or "")[:3] if one.amount else NOTHING_MOVED
         if gv_code:
             channel = self._codes.get(gv_code, channel)
@@ -88,7 +92,7 @@ class Reader:
             shop = self._keep_place(shop, raw_name, raw_purpose)
             # Card texts are most of all rows and have no SEPA fields.
             fields, others = NO_FIELDS, ""
-            (name, has_collector), purpose = unwrap_star(shop), find_remark(raw_name, raw_purpose) if raw_name else ""
+            (name, has_collector), purpose = unwrap_star(shop), find_remark(raw_name, raw_purpose)
         else:
             joined, others, mended = join_lines(raw_purpose)
             fields = split_purpose(joined)
@@ -110,6 +114,8 @@ class Reader:
                 folded, purpose, others, has_merchant = fold(merchants[0]), rest, "", True
             elif ultimate and not is_collector(fold(ultimate)):
                 folded, ultimate, has_merchant = fold(ultimate), "", True
+            elif bare := find_bare_merchant(folded, purpose):
+                folded, has_merchant = fold(bare), True
         return Reading(
             one.amount > 0,
             folded,
@@ -139,6 +145,6 @@ def read_shop(name: str, purpose: str, channel: str) -> tuple[str, str, bool]:
     if shop is None:
         shop = name
     else:
-        purpose = find_remark(name, purpose) if name else ""
+        purpose = find_remark(name, purpose)
     merchant, has_collector = unwrap_star(shop)
     return merchant, purpose, has_collector

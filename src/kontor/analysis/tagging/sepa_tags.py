@@ -71,6 +71,10 @@ LOOK_BACK = max(_LENGTHS) + 3
 CREDITOR_LENGTHS = {"DE": 18, "AT": 18, "LU": 26, "NL": 19, "FR": 13, "IE": 13, "BE": 20}
 
 
+# Some banks begin a purpose with the counterparty, and the kind of booking right behind it.
+GLUED_KIND, LONGEST_KIND = "SEPA-", 40
+
+
 class SepaFields(NamedTuple):
     text: str
     creditor_id: str = ""
@@ -84,6 +88,17 @@ def normalise_creditor_id(text: str) -> str:
     compact = text.replace(" ", "").upper()[:35]
     compact = compact[: CREDITOR_LENGTHS.get(compact[:2], 35)]
     return compact[:4] + compact[7:] if len(compact) > 8 and compact[2:4].isdigit() and compact[:2].isalpha() else ""
+
+
+def split_glued(purpose: str) -> tuple[str, str, str]:
+    """Name, kind and rest of `Stadtwerke SEPA-BASISLASTSCHRIFT SVWZ+ Strom`, with or without a blank before the kind.
+    Name and kind are empty where it is written otherwise."""
+    name, _, rest = purpose.partition(GLUED_KIND)
+    kind, tag, _ = rest.partition("+")
+    # What stands before the sign is the first tag.
+    if not tag or "+" in name or len(kind) > LONGEST_KIND:
+        return "", "", purpose
+    return name.strip(), GLUED_KIND + kind[:-4].strip(), rest[max(0, len(kind) - 4) :]
 
 
 def split_purpose(purpose: str) -> SepaFields:

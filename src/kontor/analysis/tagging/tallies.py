@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, IN_TEXT, MAINS
-from kontor.analysis.tagging.matching import NOTHING, Alias, Clue, Match, Matcher
+from kontor.analysis.tagging.matching import NOTHING, SHORTEST_MENDED_NAME, Alias, Clue, Match, Matcher
 from kontor.analysis.tagging.readings import Reading
 from kontor.analysis.tagging.taggings import NO_INSURANCE, Evidence
 
@@ -122,6 +122,9 @@ class Collector:
         name, extra = reading.name, reading.ultimate
         if reading.is_name_cut and name:
             extra = f"{extra} | {self._complete(name)}"
+        if reading.has_merchant and (mended := self._mend(f"{name} {extra}", SHORTEST_MENDED_NAME)):
+            # A merchant's name comes out of a purpose, where lines' ends cut it.
+            extra = f"{extra} |{mended}"
         head = f" {name} | {extra}" if extra else f" {name}"
         purpose = reading.purpose
         if purpose and (mended := self._mend(purpose)):
