@@ -30,13 +30,13 @@ def judge(
     said_insurance="UNRELATED_OTHER",
     partner=(),
     said_partner="UNKNOWN",
-    name="",
+    names=(),
 ):
     """One row with the accepted labels and what was said about it."""
     accepted = (gold,) if isinstance(gold, str) else gold
     said = Tagging(category, said_insurance, said_partner, "UNRELATED", confidence, 1.0, 1.0, 1.0)
     labels = Gold(accepted, insurance, partner, ("UNRELATED",))
-    return Judged(Labelled("a", BOOKING, labels), said, name or said_partner)
+    return Judged(Labelled("a", BOOKING, labels), said, names or (said_partner,))
 
 
 # Confidence
@@ -132,10 +132,16 @@ def test_insurance_is_judged_on_insured_rows_and_false_alarms_on_the_others():
     assert scores.false_insurance == Share(1, 2)
 
 
+def test_a_partner_is_right_under_any_name_it_goes_by():
+    known = ("Bayerische Landesbank", "BayernLB")
+    rows = [judge("A_A", "A_A", partner=(name,), said_partner="X", names=known) for name in ("Bayern LB", "Helaba")]
+    assert score_tags(rows).partner == Share(1, 2)
+
+
 def test_partners_are_compared_as_people_read_them():
     scores = score_tags(
         [
-            judge("A_A", "A_A", partner=("Müller & Söhne",), said_partner="X", name="MUELLER + SOEHNE"),
+            judge("A_A", "A_A", partner=("Müller & Söhne",), said_partner="X", names=("MUELLER + SOEHNE",)),
             judge("A_A", "A_A", partner=("Lidl",), said_partner="UNKNOWN"),
             judge("A_A", "A_A", partner=("UNKNOWN",), said_partner="LIDL"),
             judge("A_A", "A_A", partner=("UNKNOWN",)),

@@ -158,7 +158,7 @@ def judge(labelled: "Sequence[Labelled]", tagger: "Tagger") -> "list[Judged]":
         found = tagger.tag([one.transaction], NOBODY)[0]
         seconds = time.perf_counter() - start
         partner = find_partner(found.partner)
-        judged.append(Judged(one, found, partner.name if partner is not None else found.partner, seconds))
+        judged.append(Judged(one, found, partner.names if partner is not None else (found.partner,), seconds))
     return judged
 
 

@@ -18,7 +18,7 @@ def scores() -> TagScores:
     judged = []
     for one, found in zip(labelled, taggings, strict=True):
         partner = find_partner(found.partner)
-        judged.append(Judged(one, found, partner.name if partner is not None else found.partner))
+        judged.append(Judged(one, found, partner.names if partner is not None else (found.partner,)))
     return score_tags(judged)
 
 

@@ -29,11 +29,11 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A labelled transaction with what the tagger said, and how long that took."""
+    """A labelled transaction with what the tagger said, all names of the partner it means, and how long that took."""
 
     labelled: Labelled
     found: Tagging
-    partner_name: str
+    partner_names: tuple[str, ...]
     seconds: float = 0.0
 
     @property
@@ -146,8 +146,10 @@ def _average(values: Sequence[float]) -> float:
 
 
 def has_partner(one: Judged) -> bool:
-    """Names are compared as people read them: case, punctuation and blanks do not count."""
-    return fold_name(one.partner_name) in {fold_name(name) for name in one.labelled.gold.partner}
+    """Whether any accepted name is one that the partner goes by, display name or alias: `BayernLB` is `Bayerische
+    Landesbank`. Names are compared as people read them: case, punctuation and blanks do not count."""
+    known = {fold_name(name) for name in one.partner_names}
+    return any(fold_name(name) in known for name in one.labelled.gold.partner)
 
 
 def fold_name(name: str) -> str:

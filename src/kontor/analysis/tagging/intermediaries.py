@@ -189,7 +189,9 @@ def find_bare_merchant(folded_name: str, text: str) -> str:
         text = unwrapped.partition("/")[0]
     elif not folded_name.startswith(LACONIC):
         return ""
-    words = [word for word in text.replace("*", " ").replace(",", " ").split() if word.lower().strip(".:-") not in _ASIDE]
+    words = [
+        word for word in text.replace("*", " ").replace(",", " ").split() if word.lower().strip(".:-") not in _ASIDE
+    ]
     # A line's end may have joined them: `YOUBESTELLUNG`.
     words = [word[:-10] if word.upper().endswith("BESTELLUNG") else word for word in words]
     words = [word for word in words if not any(letter.isdigit() for letter in word)]

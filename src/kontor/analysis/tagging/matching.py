@@ -190,9 +190,7 @@ class Matcher:
         if not pairs:
             return ""
         mended = [
-            one + two
-            for one, two in pairs
-            if len(one) + len(two) >= shortest and not (one in known and two in known)
+            one + two for one, two in pairs if len(one) + len(two) >= shortest and not (one in known and two in known)
         ]
         return f" {' '.join(mended)}" if mended else ""
 

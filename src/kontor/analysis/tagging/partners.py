@@ -38,6 +38,11 @@ class Partner:
     is_intermediary: bool = False
     is_built: bool = False
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The display name and all others it goes by, without the marks of the files."""
+        return (self.name, *(alias.removeprefix("=") for alias in self.aliases if alias != "!"))
+
 
 def make_system_name(name: str) -> str:
     """Upper-case ASCII of a display name: HUK_COBURG, STADTWERKE_MUENCHEN, H_UND_M."""
