@@ -1,6 +1,6 @@
 """Which of the partners found in a booking is the one it was made with, and what that says about it."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from kontor.analysis.tagging.lexicons import Rules, find_main, name_insurance_category
 from kontor.analysis.tagging.matching import Alias, Matcher
@@ -37,7 +37,8 @@ STAGES = frozenset({"GOOGLE", "GOOGLE_PLAY"})
 PASSED_OVER = frozenset({"BANKFINANCE", "SERVICES"})
 
 
-class Choice(NamedTuple):
+@dataclass
+class Choice:
     partner: Partner
     place: str
     letters: int

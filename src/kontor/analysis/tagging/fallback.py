@@ -85,7 +85,7 @@ class FallbackModel:
         if not pairs:
             return Guess("", 0.0)
         best, category = max(pairs)
-        return Guess(category, 1 / sum(exp(value - best) for value, _ in pairs))
+        return Guess(category, 1 / sum([exp(value - best) for value, _ in pairs], 0.0))
 
 
 @lru_cache(maxsize=1)

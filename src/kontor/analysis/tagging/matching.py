@@ -6,9 +6,9 @@ a longer find is dropped: `Deutsche Post` is no post office box.
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
-from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
@@ -38,7 +38,8 @@ SHORTEST_RUN_TOGETHER, MOST_WORDS_RUN_TOGETHER = 8, 2
 NEVER_RUN_TOGETHER = frozenset({"stadt", "landkreis", "kreis", "gemeinde", "zoo", "bar"})
 
 
-class Clue(NamedTuple):
+@dataclass
+class Clue:
     """What a keyword or code says for one sign."""
 
     category: str
@@ -52,7 +53,8 @@ class Clue(NamedTuple):
     keyword: Keyword
 
 
-class Alias(NamedTuple):
+@dataclass
+class Alias:
     """A partner's name as it may stand in a text. `is_whole`: only as the whole name."""
 
     partner: int
@@ -62,7 +64,8 @@ class Alias(NamedTuple):
     text: str
 
 
-class Pattern(NamedTuple):
+@dataclass
+class Pattern:
     """All that one pattern stands for. Clues that need further words apart from this one are `joint`; `tail` is the
     blank at its end, `word` what it searches for without blanks."""
 

@@ -32,11 +32,11 @@ class Tagger:
     def tag(self, transactions: Sequence[Transaction], own: OwnAccounts) -> list[Tagging]:
         """A tagging for each of the bookings, in their order."""
         customer = Customer(own)
-        read, relate, decide = self._reader.read, self._acquaintances.relate, self._decider.tag
         taggings = []
         for one in transactions:
-            reading = read(one)
-            taggings.append(decide(reading, relate(reading, one.counterparty_iban, customer)))
+            reading = self._reader.read(one)
+            relation = self._acquaintances.relate(reading, one.counterparty_iban, customer)
+            taggings.append(self._decider.tag(reading, relation))
         return taggings
 
     def explain(self, transaction: Transaction, own: OwnAccounts) -> tuple[Tagging, tuple[Evidence, ...]]:

@@ -1,6 +1,7 @@
 """What the tagger says about a booking, and why."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 NO_INSURANCE = "UNRELATED_OTHER"
 NO_PARTNER = "UNKNOWN"
@@ -20,8 +21,7 @@ class OwnAccounts:
 NOBODY = OwnAccounts()
 
 
-@dataclass(frozen=True, slots=True)
-class Tagging:
+class Tagging(NamedTuple):
     """System names of all four trees, each with the probability that it is right. `partner` is `UNKNOWN` where none was
     found; the insurance type is `UNRELATED_OTHER` exactly where the category is none of `INSURANCE_*`."""
 

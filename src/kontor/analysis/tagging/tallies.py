@@ -116,23 +116,23 @@ class Collector:
             for is_incoming in (False, True)
         ]
         self._codes = matcher.codes
-        self._find, self._complete, self._mend = matcher.find, matcher.complete, matcher.mend
+        self._matcher = matcher
 
     def collect(self, reading: Reading, is_person: bool, tally: Tally) -> None:
         name, extra = reading.name, reading.ultimate
         if reading.is_name_cut and name:
-            extra = f"{extra} | {self._complete(name)}"
-        if reading.has_merchant and (mended := self._mend(f"{name} {extra}", SHORTEST_MENDED_NAME)):
+            extra = f"{extra} | {self._matcher.complete(name)}"
+        if reading.has_merchant and (mended := self._matcher.mend(f"{name} {extra}", SHORTEST_MENDED_NAME)):
             # A merchant's name comes out of a purpose, where lines' ends cut it.
             extra = f"{extra} |{mended}"
         head = f" {name} | {extra}" if extra else f" {name}"
         purpose = reading.purpose
-        if purpose and (mended := self._mend(purpose)):
+        if purpose and (mended := self._matcher.mend(purpose)):
             purpose = f"{purpose} |{mended}"
         body = f"{head} | {purpose}"
         text = f"{body} | {reading.text} "
         tally.head = len(head) if name or extra else 0
-        matches = self._find(text)
+        matches = self._matcher.find(text)
         if matches:
             self._walk(matches, text, (len(head), len(body)), reading, is_person, tally)
         if reading.gv_code or reading.purpose_code:
