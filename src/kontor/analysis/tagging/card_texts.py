@@ -32,10 +32,13 @@ _REMARK = re.compile(r"DEBITK\.?\s?\d*\s+(?:\d{4}-\d\d\s+)?(\D.*)", re.IGNORECAS
 # `Cafe Bohne 10.05.2025 06.04.22 460836 EUR 6,40 EC …`: all behind the date is the card's; `GA` is a cash machine.
 _DATE_AND_TIME = re.compile(r"\s?\d\d\.\d\d\.\d{4} \d\d\.\d\d\.\d\d ")
 _MACHINE = re.compile(r"\d\d\.\d\d\.\d\d GA \d")
+# Behind these a till tells what was bought: `APPLE.COM/BILL ITUNES.COM iCloud+ 200 GB`.
+TELLING_STAGES = ("APPLE", "GOOGLE", "AMAZON", "AMZN")
 
 
 def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
     """The text of the shop's terminal, or nothing if this is no card text."""
+    purpose = purpose.removeprefix("SVWZ+")
     place = purpose.find("//")
     if place > 1 and "http" not in purpose[max(0, place - 6) : place] and not purpose[place + 2 : place + 3].isdigit():
         dated = _DATE_AND_TIME.search(purpose, 0, place)
@@ -63,6 +66,8 @@ def find_remark(name: str, purpose: str) -> str:
         return "Bargeldauszahlung"
     if not name:
         return ""
+    if name.upper().startswith(TELLING_STAGES) and purpose.startswith(name):
+        return purpose[len(name) :]
     if "EBITK" in purpose or "ebitk" in purpose:
         found = _REMARK.search(purpose)
         return found[1] if found else ""

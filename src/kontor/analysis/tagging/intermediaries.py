@@ -166,8 +166,8 @@ def unwrap_star(shop: str) -> tuple[str, bool]:
     leave it out: `SUMUP  .CAFE BOHNE`, `ZETTLE CAFE BOHNE`."""
     if "*" in shop:
         before, _, after = shop.partition("*")
-    elif " ." in shop or "_." in shop:
-        before, _, after = shop.replace("_.", " .").partition(" .")
+    elif " ." in shop or "_." in shop or ".." in shop:
+        before, _, after = shop.replace("_.", " .").replace("..", " .").partition(" .")
     elif shop[:1] in BARE_INITIALS:
         before, _, after = shop.partition(" ")
         after = after.strip()

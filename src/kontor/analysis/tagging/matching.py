@@ -184,7 +184,9 @@ class Matcher:
         if place == len(self._completions) or not self._completions[place].startswith(start):
             return None
         found = self._completions[place]
-        return "" if found == start or len(found) > len(start) * LONGEST_COMPLETION else found
+        # What goes on with another word was not cut: `Stadtwerke Neumünster` is not their `Glasfaser`.
+        is_whole = found == start or found[len(start)] == " "
+        return "" if is_whole or len(found) > len(start) * LONGEST_COMPLETION else found
 
     def mend(self, text: str, shortest: int = SHORTEST_MENDED) -> str:
         """Known words that a line's end tore apart: `LEBENSVERSICHERU NG`. Empty if there are none."""

@@ -17,6 +17,8 @@ NO_FIELDS = SepaFields("")
 MOST_BOOKING_TEXTS = 2000
 # How a purpose tells that a card was used, where a bank tells it nowhere else.
 CARD_PURPOSE = "Card transaction of"
+# Money given back to a card comes as a credit.
+CARD_NUMBER = "Karte Nr."
 # A code of our own for bookings over zero.
 NOTHING_MOVED = "000"
 
@@ -115,7 +117,7 @@ class Reader:
             elif ultimate and not is_collector(fold(ultimate)):
                 folded, ultimate, has_merchant = fold(ultimate), "", True
             elif bare := find_bare_merchant(folded, purpose):
-                folded, has_merchant = fold(bare), True
+                folded, has_merchant = fold(bare.replace(" + ", "&")), True
         return Reading(
             one.amount > 0,
             folded,
@@ -140,7 +142,7 @@ def _fold_purpose(purpose: str, others: str) -> str:
 
 def read_shop(name: str, purpose: str, channel: str) -> tuple[str, str, bool]:
     """Who got the money and what is left of the purpose, card texts and collectors' stars unwrapped."""
-    is_transfer = channel in (TRANSFER, CREDIT, SALARY)
+    is_transfer = channel in (TRANSFER, CREDIT, SALARY) and CARD_NUMBER not in purpose
     shop = None if is_transfer else find_shop(name, purpose, channel == CARD)
     if shop is None:
         shop = name
