@@ -1,0 +1,59 @@
+"""The compiled tagger says what the plain one says. Compiled without optimising, which is several times quicker."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from kontor.analysis.tagging import NOBODY, load_tagger
+from kontor.wire.labelled_rows import read_labelled
+
+ROOT = Path(__file__).parents[3]
+ROWS = sorted((ROOT / "evaluation/transactions").glob("*.jsonl"))
+COMPILED = """
+import json, sys
+from pathlib import Path
+from kontor.analysis.tagging import NOBODY, load_tagger, taggers
+from kontor.wire.labelled_rows import read_labelled
+rows = [one.transaction for name in sys.argv[1:] for one in read_labelled(Path(name).read_bytes().splitlines())]
+tagger = load_tagger()
+tags, reasons = tagger.tag(rows, NOBODY), [tagger.explain(row, NOBODY)[1] for row in rows[:200]]
+print(json.dumps([taggers.__file__, tags, [[reason.detail for reason in one] for one in reasons]]))
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A folder with the wheel's files."""
+    if shutil.which("cc") is None and shutil.which("gcc") is None:
+        pytest.skip("there is no C compiler here (package gcc)")
+    folder = tmp_path_factory.mktemp("compiled")
+    environment = os.environ | {"KONTOR_COMPILE": "yes", "MYPYC_OPT_LEVEL": "0"}
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=ROOT, env=environment, check=True
+    )
+    (wheel,) = folder.glob("*.whl")
+    assert "none-any" not in wheel.name
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+@pytest.mark.timeout(600)
+def test_the_compiled_tagger_says_of_every_labelled_row_what_the_plain_one_says(compiled):
+    rows = [one.transaction for file in ROWS for one in read_labelled(file.read_bytes().splitlines())]
+    environment = os.environ | {"PYTHONPATH": str(compiled)}
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED, *map(str, ROWS)], env=environment, cwd=compiled, capture_output=True, check=True
+    )
+    file, tags, reasons = json.loads(done.stdout)
+    assert file.endswith(".so")
+    assert len(rows) > 4000
+    tagger = load_tagger()
+    assert [tuple(one) for one in tags] == [tuple(one) for one in tagger.tag(rows, NOBODY)]
+    assert reasons == [[one.detail for one in tagger.explain(row, NOBODY)[1]] for row in rows[:200]]
