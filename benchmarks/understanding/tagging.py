@@ -6,8 +6,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
+from benchmarks.understanding.compiled import CompiledTagger, can_compile
 from benchmarks.understanding.rows import Labelled, pick_rows
 from kontor.analysis.tagging import NOBODY, load_tagger
 from kontor.domain.transactions import Transaction
@@ -18,6 +20,7 @@ TRAINING_ROWS, QUICK_TRAINING_ROWS = 12_000, 2_000
 BULK_ROWS, QUICK_BULK_ROWS = 4_000, 1_000
 SINGLE_ROWS, QUICK_SINGLE_ROWS = 300, 60
 LOADS = 3
+SUFFIXES = ("+speed1", "+speed2", "+speed3")
 BULK_TARGET, SINGLE_TARGET, RATE_TARGET = 4.0, 20.0, 30_000
 LOAD_TARGET_SECONDS, MEMORY_TARGET = 1.0, 150
 Tag = Callable[[Sequence[Transaction]], Sequence[object]]
@@ -42,6 +45,8 @@ class Speeds:
 
     bulk: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in NAMES})
     single: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in NAMES})
+    # All at once with the compiled tagger; empty where it was not built.
+    compiled: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -73,22 +78,29 @@ def measure_tagging(rounds: int, *, is_quick: bool, say: Callable[[str], None]) 
     textbook = Textbook(training)
     tagger = load_tagger()
     # Each round has rows of its own, so that nobody can profit from having seen one before.
-    rows = pick_rows(("+speed1", "+speed2", "+speed3"), rounds * (bulk + single))
+    rows = pick_rows(SUFFIXES, rounds * (bulk + single))
     tags: dict[str, Tag] = {OURS: lambda some: tagger.tag(some, NOBODY), TEXTBOOK: textbook.tag}
     speeds, right = Speeds(), dict.fromkeys(NAMES, 0)
     for tag in tags.values():  # code is warm
         tag([row.transaction for row in pick_rows(("+warm",), 200)])
-    for number in range(rounds):
-        part = rows[number * (bulk + single) : (number + 1) * (bulk + single)]
-        for name in NAMES if number % 2 == 0 else reversed(NAMES):
-            rate, found = time_bulk(tags[name], part[:bulk])
-            speeds.bulk[name].append(rate)
-            right[name] += count_right(name, found, part[:bulk])
-            speeds.single[name].append(time_single(tags[name], part[bulk:]))
-        say(
-            f"round {number + 1} of {rounds}: "
-            + ", ".join(f"{name} {speeds.bulk[name][-1]:,.0f} rows/s" for name in NAMES)
-        )
+    with ExitStack() as stack:
+        compiled = None
+        if can_compile() and not is_quick:
+            say("compiling the tagger …")
+            compiled = stack.enter_context(CompiledTagger(SUFFIXES, rounds, bulk, bulk + single))
+        for number in range(rounds):
+            part = rows[number * (bulk + single) : (number + 1) * (bulk + single)]
+            for name in NAMES if number % 2 == 0 else reversed(NAMES):
+                rate, found = time_bulk(tags[name], part[:bulk])
+                speeds.bulk[name].append(rate)
+                right[name] += count_right(name, found, part[:bulk])
+                speeds.single[name].append(time_single(tags[name], part[bulk:]))
+                if compiled is not None and name == OURS:
+                    speeds.compiled.append(compiled.measure(number))
+            say(
+                f"round {number + 1} of {rounds}: "
+                + ", ".join(f"{name} {speeds.bulk[name][-1]:,.0f} rows/s" for name in NAMES)
+            )
     shares = {name: right[name] / (rounds * bulk) for name in NAMES}
     return TaggingResult(speeds, loading, bulk, single, len(training), shares)
 
@@ -146,16 +158,14 @@ def make_speed_rows(result: TaggingResult) -> list[tuple[str, ...]]:
 
 def describe_tagging(result: TaggingResult) -> list[str]:
     bulk, single = (statistics.median(list_ratios(one)) for one in (result.speeds.bulk, result.speeds.single))
-    rates = result.speeds.bulk[OURS]
-    rate, loading = statistics.median(rates), result.loading
+    rates, loading = result.speeds.bulk[OURS], result.loading
     seconds, cpu, memory = (statistics.median(one) for one in (loading.seconds, loading.cpu, loading.megabytes))
     return [
         f"Target: at least {BULK_TARGET:g} × the pipeline in bulk. Measured: {bulk:.1f} ×,"
         f" {judge(bulk >= BULK_TARGET)}.",
         f"Target: at least {SINGLE_TARGET:g} × the pipeline one at a time. Measured: {single:.1f} ×,"
         f" {judge(single >= SINGLE_TARGET)}.",
-        f"Target: {RATE_TARGET:,} rows per second of one core in bulk. Measured: {rate:,.0f}, the best round"
-        f" {max(rates):,.0f}: {judge(rate >= RATE_TARGET)}.",
+        *describe_rates(rates, result.speeds.compiled),
         f"Target: loaded in about {LOAD_TARGET_SECONDS:g} s. Measured: {cpu:.2f} s of processor time, {seconds:.2f} s"
         f" on the clock, which others who use the machine make longer: {judge(cpu <= LOAD_TARGET_SECONDS * 1.25)}.",
         f"Target: under {MEMORY_TARGET} MB for each process. Measured: {memory:.0f} MB more after loading than before,"
@@ -164,6 +174,23 @@ def describe_tagging(result: TaggingResult) -> list[str]:
         f" {result.right[TEXTBOOK]:.1%}: it was trained on {result.training_rows:,} rows of the same generator, and"
         " Kontor is told nothing about the accounts here.",
     ]
+
+
+def describe_rates(rates: list[float], compiled: list[float]) -> list[str]:
+    rate = statistics.median(rates)
+    lines = [
+        f"Target: {RATE_TARGET:,} rows per second of one core in bulk. Measured: {rate:,.0f}, the best round"
+        f" {max(rates):,.0f}: {judge(rate >= RATE_TARGET)}."
+    ]
+    if compiled:
+        ratios = [one / plain for one, plain in zip(compiled, rates, strict=True)]
+        rate = statistics.median(compiled)
+        lines.append(
+            f"Compiled (`./dev wheel`), in the same rounds: {rate:,.0f}, the best round {max(compiled):,.0f}:"
+            f" {judge(rate >= RATE_TARGET)}. That is {statistics.median(ratios):.1f} × the plain one"
+            f" ({min(ratios):.1f} – {max(ratios):.1f})."
+        )
+    return lines
 
 
 def judge(is_reached: bool) -> str:

@@ -49,7 +49,11 @@ def test_the_compiled_tagger_says_of_every_labelled_row_what_the_plain_one_says(
     rows = [one.transaction for file in ROWS for one in read_labelled(file.read_bytes().splitlines())]
     environment = os.environ | {"PYTHONPATH": str(compiled)}
     done = subprocess.run(
-        [sys.executable, "-c", COMPILED, *map(str, ROWS)], env=environment, cwd=compiled, capture_output=True, check=True
+        [sys.executable, "-c", COMPILED, *map(str, ROWS)],
+        env=environment,
+        cwd=compiled,
+        capture_output=True,
+        check=True,
     )
     file, tags, reasons = json.loads(done.stdout)
     assert file.endswith(".so")

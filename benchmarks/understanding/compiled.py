@@ -1,0 +1,85 @@
+"""The tagger as `./dev wheel` compiles it: a process of its own that is asked round by round, in turn with others."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+from types import TracebackType
+
+from benchmarks.understanding.rows import pick_rows
+
+ROOT = Path(__file__).parents[2]
+
+
+def can_compile() -> bool:
+    return shutil.which("cc") is not None or shutil.which("gcc") is not None
+
+
+class CompiledTagger:
+    """Builds the wheel, then measures `bulk` of every `stride` rows, as many rounds as are asked for."""
+
+    def __init__(self, suffixes: tuple[str, ...], rounds: int, bulk: int, stride: int) -> None:
+        self._arguments = [",".join(suffixes), str(rounds), str(bulk), str(stride)]
+
+    def __enter__(self) -> "CompiledTagger":
+        self._folder = tempfile.TemporaryDirectory(prefix="kontor-compiled-")
+        site = Path(self._folder.name)
+        environment = os.environ | {"KONTOR_COMPILE": "yes"}
+        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", self._folder.name]
+        subprocess.run(command, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)
+        with zipfile.ZipFile(next(site.glob("*.whl"))) as archive:
+            archive.extractall(site)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__, *self._arguments],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(site)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._ask("load")
+        return self
+
+    def measure(self, number: int) -> float:
+        """Rows per second of processor time in that round."""
+        return float(self._ask(str(number)))
+
+    def _ask(self, word: str) -> str:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{word}\n")
+        self._process.stdin.flush()
+        return self._process.stdout.readline()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._folder.cleanup()
+
+
+def answer(suffixes: str, rounds: str, bulk: str, stride: str) -> None:
+    """What the process does: tags the rows of the round that a line names, and says how fast."""
+    from kontor.analysis.tagging import NOBODY, load_tagger, taggers
+
+    if not taggers.__file__.endswith(".so"):
+        raise RuntimeError("this is not the compiled tagger")
+    tagger = load_tagger()
+    rows = [one.transaction for one in pick_rows(tuple(suffixes.split(",")), int(rounds) * int(stride))]
+    for line in sys.stdin:
+        start = int(line) * int(stride) if line.strip().isdigit() else 0
+        part = rows[start : start + int(bulk)]
+        began = time.process_time()
+        tagger.tag(part, NOBODY)
+        sys.stdout.write(f"{len(part) / (time.process_time() - began)}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    answer(*sys.argv[1:])
