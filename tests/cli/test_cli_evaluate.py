@@ -264,14 +264,14 @@ def test_coverage_is_drawn_where_it_lies():
     assert float(band.get("width")) == pytest.approx((high - low) / 5, abs=0.1)
 
 
-def test_the_published_page_shows_figures_of_kept_back_rows_and_nothing_else_of_them(rows, tmp_path):
+def test_the_published_page_shows_figures_of_unread_rows_and_nothing_else_of_them(rows, tmp_path):
     script = runpy.run_path(str(Path(__file__).parents[2] / "scripts/publish_evaluation.py"))
     published = tmp_path / "published.jsonl"
     published.write_text(json.dumps(label(REWE, "LIVING_GROCERIES", insuranceType="UNRELATED_OTHER")) + "\n")
-    found = [score_tags(judge(read_files([one]), load_tagger())) for one in (published, rows)]
+    found = [score_tags(judge(read_files([one]), load_tagger())) for one in (published, rows, rows)]
     page = script["make_tags_page"](*found, "1-test")
     assert "./dev evaluate" in page
-    assert "| category right | 1.0000 | 1 | 0.7500 | 4 | ≥ 0.93 | no |" in page
-    assert "| other rows called insurance | 0.0000 | 1 | 0.0000 | 3 | ≤ 0.01 | yes |" in page
+    assert "| category right | 1.0000 | 1 | 0.7500 | 4 | 0.7500 | 4 | ≥ 0.93 | no | no |" in page
+    assert "| other rows called insurance | 0.0000 | 1 | 0.0000 | 3 | 0.0000 | 3 | ≤ 0.01 | yes | yes |" in page
     assert "LIVING_GROCERIES" in page
-    assert "INCOME_SALARY" not in page  # a label of the kept-back rows alone
+    assert "INCOME_SALARY" not in page  # a label of the unread rows alone

@@ -74,3 +74,14 @@ def test_who_is_called_by_kinship_alone_is_family():
 
 def test_nothing_moved_is_a_transfer():
     assert tag(book(0, None, "Kontoabschluss Saldo 0,00", "Abschluss")).category == "TRANSFER_OTHER"
+
+
+def test_a_name_that_is_whole_is_not_gone_on_with():
+    """`Stadtwerke Neumünster`, as long as old systems allow, is not their fibre network."""
+    found = tag(book(-94, "SWN STADTWERKE NEUMUENSTER", "Abschlag Strom 03/2025"))
+    assert found.category == "BILLS_ELECTRICITY"
+
+
+def test_a_merchants_name_torn_by_a_lines_end_is_mended():
+    purpose = "1039448271884/. Spoti fy AB, Ihr Einkauf bei Spot ify AB"
+    assert tag(book(-9.99, "PayPal Europe S.a.r.l. et C", purpose)).partner == "SPOTIFY"

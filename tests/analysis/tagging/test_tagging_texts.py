@@ -5,8 +5,8 @@ import pytest
 from kontor.analysis.tagging.card_texts import find_remark, find_shop
 from kontor.analysis.tagging.columns import join_lines
 from kontor.analysis.tagging.folding import fold
-from kontor.analysis.tagging.intermediaries import find_merchants, is_collector, unwrap_star
-from kontor.analysis.tagging.sepa_tags import normalise_creditor_id, split_purpose
+from kontor.analysis.tagging.intermediaries import find_bare_merchant, find_merchants, is_collector, unwrap_star
+from kontor.analysis.tagging.sepa_tags import normalise_creditor_id, split_glued, split_purpose
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,33 @@ def test_sepa_tags_give_purpose_code_and_ultimate_party():
     assert (fields.purpose_code, fields.ultimate) == ("SALA", "Muster Holding")
 
 
+@pytest.mark.parametrize(
+    ("purpose", "name", "kind", "rest"),
+    [
+        (
+            "swb Bremen GmbHSEPA-BASISLASTSCHRIFT SVWZ+ Strom EREF+ 1",
+            "swb Bremen GmbH",
+            "SEPA-BASISLASTSCHRIFT",
+            "Strom",
+        ),
+        ("SEPA-ÜBERWEISUNG IBAN+ DE12 SVWZ+ Strom", "", "SEPA-ÜBERWEISUNG", "Strom"),
+    ],
+)
+def test_a_name_and_the_kind_of_booking_glued_before_the_purpose_are_taken_off(purpose, name, kind, rest):
+    found = split_glued(purpose)
+    assert found[:2] == (name, kind)
+    assert split_purpose(found[2]).text.strip() == rest
+
+
+def test_the_kind_of_a_booking_in_the_midst_of_a_text_stays_there():
+    assert split_glued("Rückgabe einer SEPA-Lastschrift") == ("", "", "Rückgabe einer SEPA-Lastschrift")
+
+
 def test_a_plus_or_colon_without_a_tag_is_text():
     assert split_purpose("Disney+ Abo um 12:30 Uhr").text == "Disney+ Abo um 12:30 Uhr"
 
 
-@pytest.mark.parametrize("width", [27, 35])
+@pytest.mark.parametrize("width", [27, 35, 54])
 def test_words_cut_at_a_column_are_joined(width):
     text = "Kontofuehrung und Grundpreis fuer Ihr Girokonto einschliesslich Buchungsposten Oktober"
     cut = " ".join(text[start : start + width].strip() for start in range(0, len(text), width))
@@ -77,6 +99,8 @@ def test_words_cut_at_a_column_are_joined(width):
         ("", "KARTENZAHLUNG 02.03 18.21 UHR CAFE BOHNE ESSEN", "CAFE BOHNE ESSEN"),
         ("", "VISA-Debitkarte *4711 CAFE BOHNE ESSEN DE", "CAFE BOHNE ESSEN DE"),
         ("CAFE.BOHNE/ESSEN", "VISA Debitkartenumsatz vom 02.03.2026", "CAFE.BOHNE"),
+        ("", "SVWZ+CAFE BOHNE//ESSEN/DE 2026-03-02T18:21:33 KFN 1", "CAFE BOHNE"),
+        ("", "Cafe Bohne02.03.2026 18.21.33 460836 EUR 6,40 EC 4125 PAN 672 CAFE BOHNE//Essen/DE 000", "Cafe Bohne"),
     ],
 )
 def test_a_card_text_gives_the_shop_without_place_and_time(name, purpose, shop):
@@ -96,6 +120,10 @@ def test_a_card_text_is_known_by_its_purpose_where_the_bank_tells_no_kind_of_boo
         ("Stadt Essen", "Bürgerbüro Reisepass 02.03 18.21 girocard", "Bürgerbüro Reisepass 02.03 18.21"),
         ("CAFE BOHNE", "Cafe Bohne ESSEN DE 02.03.2026 um 18:21:33 Uhr girocard", ""),
         ("VISA CAFE BOHNE", "NR XXXX 1234 ESSEN KAUFUMSATZ 02.03 182133 ARN74", ""),
+        ("NETTO", "NETTO ZWICKAU 10.12.2024 18:03 nur Bargeldauszahlung", "Bargeldauszahlung"),
+        ("", "SPARDA-BANK 03.02.2024 11.12.40 GA 533533 EUR 100,00 EC//BREMEN/DE", "Bargeldauszahlung"),
+        ("", "CAFE BOHNE//ESSEN/DE 2026-03-02T18:21:33 KFN 1", ""),
+        ("APPLE.COM/BILL", "APPLE.COM/BILL ITUNES.COM IRL iCloud+ 200 GB", " ITUNES.COM IRL iCloud+ 200 GB"),
     ],
 )
 def test_of_a_card_text_only_remarks_are_read_and_no_places(name, purpose, remark):
@@ -112,6 +140,8 @@ def test_of_a_card_text_only_remarks_are_read_and_no_places(name, purpose, remar
         ("PADDLE.NET* SOFTMAKER", "SOFTMAKER"),
         ("SUMUP  .CAFE BOHNE", "CAFE BOHNE"),
         ("ZETTLE CAFE BOHNE", "CAFE BOHNE"),
+        ("Zettle_.Cafe Bohne", "Cafe Bohne"),
+        ("SumUp..Wochenmarkt", "Wochenmarkt"),
     ],
 )
 def test_a_star_of_a_collector_is_unwrapped(text, merchant):
@@ -134,3 +164,20 @@ def test_what_is_no_collector_for_somebody_stays(text):
 def test_a_collectors_purpose_names_the_merchant(text, merchant):
     assert find_merchants(text)[0][0] == merchant
     assert is_collector("paypal europe s a r l et cie s c a")
+
+
+@pytest.mark.parametrize(
+    ("collector", "text", "merchant"),
+    [
+        ("klarna bank ab", "Klarna H&M 88471204 Rechnung", "H&M"),
+        ("klarna bank ab", "KLARNA*ABOUT YOU BESTELLUNG 118841902", "ABOUT YOU"),
+        ("klarna bank ab", "KLARNA*ABOUT YOUBESTELLUNG 118841902", "ABOUT YOU"),
+        ("sumup payments limited", "SumUp .Landbaeckerei Meyerhof/Maasen/DE", "Landbaeckerei Meyerhof"),
+        ("sumup payments limited", "SUMUP PID 112233 PAYOUT 140326", ""),
+        ("stripe technology europe", "STRIPE PAYOUT X7K2 Auszahlung", ""),
+        ("klarna bank ab", "Ihre Rechnung Nr. 12345", ""),
+        ("klarna bank ab", "Danke dass Sie pünktlich gezahlt haben", ""),
+    ],
+)
+def test_a_merchant_that_stands_alone_in_a_collectors_purpose_is_found(collector, text, merchant):
+    assert find_bare_merchant(collector, text) == merchant

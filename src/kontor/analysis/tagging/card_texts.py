@@ -62,7 +62,7 @@ def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
 
 def find_remark(name: str, purpose: str) -> str:
     """What a card text tells beside the shop: that cash was drawn, or what was bought."""
-    if "BARGELD" in purpose or "Bargeld" in purpose or _MACHINE.search(purpose):
+    if "BARGELD" in purpose or "Bargeld" in purpose or (" GA " in purpose and _MACHINE.search(purpose)):
         return "Bargeldauszahlung"
     if not name:
         return ""

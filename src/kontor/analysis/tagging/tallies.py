@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from kontor.analysis.tagging.columns import WIDTHS
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, IN_TEXT, MAINS
 from kontor.analysis.tagging.matching import NOTHING, SHORTEST_MENDED_NAME, Alias, Clue, Match, Matcher
 from kontor.analysis.tagging.readings import Reading
@@ -16,6 +17,8 @@ HINT_WEIGHT = 1.0
 # A word behind these tells where a shop is or what it is called: `Gasthaus zur Apotheke`, `Kita am Theater`.
 OF_PLACE = (" am", " zum", " zur", " im", " beim", " an der", " an den", " in der", " alte", " alten", " alter")
 PLACE_SHARE = 0.35
+# A shorter purpose had no line whose end could tear a word.
+SHORTEST_LINE = min(WIDTHS)
 
 
 class Tally:
@@ -127,7 +130,7 @@ class Collector:
             extra = f"{extra} |{mended}"
         head = f" {name} | {extra}" if extra else f" {name}"
         purpose = reading.purpose
-        if purpose and (mended := self._matcher.mend(purpose)):
+        if len(purpose) > SHORTEST_LINE and (mended := self._matcher.mend(purpose)):
             purpose = f"{purpose} |{mended}"
         body = f"{head} | {purpose}"
         text = f"{body} | {reading.text} "
