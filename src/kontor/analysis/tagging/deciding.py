@@ -29,6 +29,7 @@ REFUND_BY_PERSON, CERTAIN_REFUND = 0.4, 4.0
 BESIDE_INSURER: tuple[dict[str, float], dict[str, float]] = ({"INCOME_OTHER": 0.3}, {"HEALTH": 0.3})
 # A word that tells what an insurer insures.
 INSURED_WEIGHT = 1.6
+DIGITS = "0123456789"
 # Between own accounts only these mean something more special than the transfer.
 SPECIAL_OUT = frozenset(
     {
@@ -159,7 +160,8 @@ class Decider:
     def _add_insured(self, reading: Reading, tally: Tally) -> None:
         """What an insurer's purpose names is what was insured, though the word alone says nothing: `Kfz`, `Hund`."""
         for word in reading.purpose.split():
-            insurance_type = self._insured.get(word)
+            # `TK150` is what `TK` is.
+            insurance_type = self._insured.get(word.rstrip(DIGITS))
             if insurance_type is not None:
                 tally.add(name_insurance_category(insurance_type), INSURED_WEIGHT, BY_KEYWORD)
                 tally.add_type(insurance_type, INSURED_WEIGHT)
