@@ -120,7 +120,7 @@ _ENDS = (
     " Transaktion",
 )
 # These name a merchant without further words.
-LACONIC = ("klarna", "ratepay")
+LACONIC = ("klarna bank", "klarna ab", "ratepay")
 # What collectors write beside a merchant that stands alone, and how long such a name may be.
 _ASIDE = frozenset(
     [
@@ -152,6 +152,9 @@ _ASIDE = frozenset(
         "kd-nr",
         "kdnr",
         "monatsrechnung",
+        "festgeld",
+        "anlage",
+        "kontoausgleich",
     ]
 )
 MOST_BARE_WORDS = 3
