@@ -86,14 +86,25 @@ def derive_version() -> str:
 
 @lru_cache(maxsize=1)
 def load_tagger() -> Tagger:
-    """The tagger of this process; the first call takes about a second."""
+    """The tagger of this process; the first call takes a second or two."""
+    # Nothing that is made here is garbage: looking for some would take a third of the time.
+    was_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        tagger = make_tagger()
+    finally:
+        if was_collecting:
+            gc.enable()
+    # The knowledge stays as long as the process does: the collector need not look through it again and again.
+    gc.freeze()
+    return tagger
+
+
+def make_tagger() -> Tagger:
     rules = load_rules()
     matcher = Matcher(list_partners(), load_keywords(), rules)
     lines = list_lines(files("kontor.analysis") / "data" / "trees" / "categories.txt")
     categories = [line.split("|")[1].strip() for line in lines if not line.startswith("@")]
     leaves = [one for one in categories if "_" in one or one == "TAXES"]
     decider = Decider(matcher, rules, load_confidences(), load_model(), leaves)
-    tagger = Tagger(decider, Reader(rules, matcher.names), Acquaintances(rules), derive_version())
-    # The knowledge stays as long as the process does: the collector need not look through it again and again.
-    gc.freeze()
-    return tagger
+    return Tagger(decider, Reader(rules, matcher.names), Acquaintances(rules), derive_version())
