@@ -3,7 +3,7 @@
 Needs numpy and scipy (dependency group `bench`). Same knowledge, same result:
 
     cd evaluation/transactions
-    python ../../scripts/train_fallback.py {published,households,categories,strangers,outsiders}.jsonl
+    python ../../scripts/train_fallback.py $(ls *.jsonl | grep -v "kept_back\\|latest\\|second_look")
 
 That is the model, then the confidences; `--only-confidences` leaves the model as it is.
 
