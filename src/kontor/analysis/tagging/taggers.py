@@ -19,7 +19,7 @@ from kontor.analysis.tagging.taggings import Evidence, OwnAccounts, Tagging
 from kontor.domain.transactions import Transaction
 
 # Raised when the code decides differently on the same knowledge.
-ENGINE_VERSION = 5
+ENGINE_VERSION = 6
 
 
 class Tagger:
