@@ -32,9 +32,11 @@ class CompiledTagger(BuildHookInterface):  # type: ignore[type-arg]
         command += [one for one in modules if Path(one).name not in LEFT_PLAIN]
         done = subprocess.run(command, cwd=self._folder, text=True, capture_output=True, check=False)
         if done.returncode:
+            shutil.rmtree(self._folder)
             raise RuntimeError(f"mypyc could not compile the tagger:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-        for library in (*self._folder.glob("*.so"), *(self._folder / PACKAGE).glob("*.so")):
-            build_data["force_include"][str(library)] = str(library.relative_to(self._folder))
+        for folder in (self._folder, self._folder / PACKAGE):
+            for library in (*folder.glob("*.so"), *folder.glob("*.pyd")):
+                build_data["force_include"][str(library)] = str(library.relative_to(self._folder))
         build_data["pure_python"], build_data["infer_tag"] = False, True
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

@@ -30,7 +30,9 @@ class CompiledTagger:
         site = Path(self._folder.name)
         environment = os.environ | {"KONTOR_COMPILE": "yes"}
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", self._folder.name]
-        subprocess.run(command, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)
+        done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"the wheel was not built:\n{done.stderr}")
         with zipfile.ZipFile(next(site.glob("*.whl"))) as archive:
             archive.extractall(site)
         self._process = subprocess.Popen(
@@ -53,7 +55,10 @@ class CompiledTagger:
         assert self._process.stdout is not None
         self._process.stdin.write(f"{word}\n")
         self._process.stdin.flush()
-        return self._process.stdout.readline()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("the process with the compiled tagger has ended")
+        return line
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -72,9 +77,10 @@ def answer(suffixes: str, rounds: str, bulk: str, stride: str) -> None:
         raise RuntimeError("this is not the compiled tagger")
     tagger = load_tagger()
     rows = [one.transaction for one in pick_rows(tuple(suffixes.split(",")), int(rounds) * int(stride))]
+    warm = [one.transaction for one in pick_rows(("+warm",), 200)]
     for line in sys.stdin:
         start = int(line) * int(stride) if line.strip().isdigit() else 0
-        part = rows[start : start + int(bulk)]
+        part = rows[start : start + int(bulk)] if line.strip().isdigit() else warm
         began = time.process_time()
         tagger.tag(part, NOBODY)
         sys.stdout.write(f"{len(part) / (time.process_time() - began)}\n")

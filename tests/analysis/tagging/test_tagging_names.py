@@ -85,3 +85,25 @@ def test_a_name_that_is_whole_is_not_gone_on_with():
 def test_a_merchants_name_torn_by_a_lines_end_is_mended():
     purpose = "1039448271884/. Spoti fy AB, Ihr Einkauf bei Spot ify AB"
     assert tag(book(-9.99, "PayPal Europe S.a.r.l. et C", purpose)).partner == "SPOTIFY"
+
+
+@pytest.mark.parametrize(
+    ("one", "partner"),
+    [
+        (book(-34.97, "Klarna Bank AB (publ)", "Klarna H&M 88471204 Rechnung"), "H_UND_M"),
+        (book(-88, "Klarna Bank AB", "Max Mustermann 88471204", "Überweisung"), "KLARNA"),
+        (book(20, "Klarna Bank AB", "Erstattung 8844", "Gutschrift"), "KLARNA"),
+        (book(90, "SumUp Limited", "SumUp Umsatz 03/2026", "Gutschrift"), "SUMUP"),
+    ],
+)
+def test_of_a_collectors_bare_words_only_brands_are_merchants(one, partner):
+    assert tag(one).partner == partner
+
+
+def test_what_stands_before_the_kind_of_a_booking_is_read_where_the_counterparty_is_named():
+    assert tag(book(-900, "Hausverwaltung Meier", "Miete Mai SEPA-Überweisung EREF+ 123")).category == "HOUSING_RENT"
+
+
+def test_a_word_torn_in_a_short_text_behind_tags_is_mended():
+    purpose = "EREF+99887766554433MREF+4711CRED+DE98ZZZ00000123456 SVWZ+Haftpflichtversicheru ng"
+    assert tag(book(-30, "Muster GmbH", purpose)).category == "INSURANCE_LIABILITY"

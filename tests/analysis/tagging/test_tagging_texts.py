@@ -71,8 +71,15 @@ def test_a_name_and_the_kind_of_booking_glued_before_the_purpose_are_taken_off(p
     assert split_purpose(found[2]).text.strip() == rest
 
 
-def test_the_kind_of_a_booking_in_the_midst_of_a_text_stays_there():
-    assert split_glued("Rückgabe einer SEPA-Lastschrift") == ("", "", "Rückgabe einer SEPA-Lastschrift")
+def test_a_tag_that_a_lines_end_broke_ends_the_kind_too():
+    assert split_glued("swb GmbHSEPA-BASISLASTSCHRIFT SV WZ+ Strom")[1:] == ("SEPA-BASISLASTSCHRIFT", "SV WZ+ Strom")
+
+
+@pytest.mark.parametrize(
+    "text", ["Rückgabe einer SEPA-Lastschrift", "SEPA-Lastschrift Disney+ Abo", "Per SEPA-Lastschrift, Vertrag A+B"]
+)
+def test_the_kind_of_a_booking_without_a_tag_behind_it_stays_in_the_text(text):
+    assert split_glued(text) == ("", "", text)
 
 
 def test_a_plus_or_colon_without_a_tag_is_text():
@@ -123,6 +130,8 @@ def test_a_card_text_is_known_by_its_purpose_where_the_bank_tells_no_kind_of_boo
         ("NETTO", "NETTO ZWICKAU 10.12.2024 18:03 nur Bargeldauszahlung", "Bargeldauszahlung"),
         ("", "SPARDA-BANK 03.02.2024 11.12.40 GA 533533 EUR 100,00 EC//BREMEN/DE", "Bargeldauszahlung"),
         ("", "CAFE BOHNE//ESSEN/DE 2026-03-02T18:21:33 KFN 1", ""),
+        ("REWE MARKT", "REWE MARKT ESSEN Bargeldlose Zahlung 02.03.2026 girocard", ""),
+        ("AMAZONAS GRILL", "AMAZONAS GRILL ESSEN DE 02.03.2026", ""),
         ("APPLE.COM/BILL", "APPLE.COM/BILL ITUNES.COM IRL iCloud+ 200 GB", " ITUNES.COM IRL iCloud+ 200 GB"),
     ],
 )
@@ -142,6 +151,7 @@ def test_of_a_card_text_only_remarks_are_read_and_no_places(name, purpose, remar
         ("ZETTLE CAFE BOHNE", "CAFE BOHNE"),
         ("Zettle_.Cafe Bohne", "Cafe Bohne"),
         ("SumUp..Wochenmarkt", "Wochenmarkt"),
+        ("SumUp Cafe Bohne..", "Cafe Bohne.."),
     ],
 )
 def test_a_star_of_a_collector_is_unwrapped(text, merchant):

@@ -12,7 +12,7 @@ from kontor.domain.transactions import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """Every label a careful person would accept, the best first. Partners are display names; empty means not judged."""
+    """Every label a careful person would accept, the best first; partners by any name. Empty means not judged."""
 
     category: tuple[str, ...]
     insurance_type: tuple[str, ...] = ()

@@ -33,7 +33,9 @@ _REMARK = re.compile(r"DEBITK\.?\s?\d*\s+(?:\d{4}-\d\d\s+)?(\D.*)", re.IGNORECAS
 _DATE_AND_TIME = re.compile(r"\s?\d\d\.\d\d\.\d{4} \d\d\.\d\d\.\d\d ")
 _MACHINE = re.compile(r"\d\d\.\d\d\.\d\d GA \d")
 # Behind these a till tells what was bought: `APPLE.COM/BILL ITUNES.COM iCloud+ 200 GB`.
-TELLING_STAGES = ("APPLE", "GOOGLE", "AMAZON", "AMZN")
+TELLING_STAGES = ("APPLE.COM", "APPLE COM", "GOOGLE ", "GOOGLE*", "AMAZON ", "AMAZON.", "AMZN")
+# Not `bargeldlos`.
+CASH_SIGNS = ("BARGELDA", "Bargelda", "BARGELD ", "Bargeld ")
 
 
 def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
@@ -62,11 +64,11 @@ def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
 
 def find_remark(name: str, purpose: str) -> str:
     """What a card text tells beside the shop: that cash was drawn, or what was bought."""
-    if "BARGELD" in purpose or "Bargeld" in purpose or (" GA " in purpose and _MACHINE.search(purpose)):
+    if any(sign in purpose for sign in CASH_SIGNS) or (" GA " in purpose and _MACHINE.search(purpose)):
         return "Bargeldauszahlung"
     if not name:
         return ""
-    if name.upper().startswith(TELLING_STAGES) and purpose.startswith(name):
+    if name.upper().startswith(TELLING_STAGES) and purpose.startswith(name) and "//" not in purpose:
         return purpose[len(name) :]
     if "EBITK" in purpose or "ebitk" in purpose:
         found = _REMARK.search(purpose)

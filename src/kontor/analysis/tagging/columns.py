@@ -1,4 +1,4 @@
-"""Purposes that a bank's old system cut into lines of 27 or 35 letters, and words with them.
+"""Purposes that a bank's old system cut into lines of 27, 35 or 54 letters, and words with them.
 
 The lines come joined by blanks, so that `KONTOFUEHRUNG` may read `KONTOF UEHRUNG`. A line that is full to its last
 letter may have cut a word or not; both readings are kept.

@@ -53,6 +53,7 @@ STAR_COLLECTORS = frozenset(
         "mbe",
     ]
 ) | {"paddle net", "zettle by paypal", "sum up", "iz", "z", "shopify payments"}
+STARS = ("*", " .", "_.", "..")
 # These stand before merchants without a star too; with such words behind them they are meant themselves.
 BARE_COLLECTORS = frozenset(["sumup", "zettle", "izettle"])
 BARE_INITIALS = frozenset("SsZzIi")
@@ -167,30 +168,31 @@ def is_collector(folded_name: str) -> bool:
 def unwrap_star(shop: str) -> tuple[str, bool]:
     """The merchant after a collector's star, and whether there was one. Some banks write the star as a full stop, or
     leave it out: `SUMUP  .CAFE BOHNE`, `ZETTLE CAFE BOHNE`."""
-    if "*" in shop:
-        before, _, after = shop.partition("*")
-    elif " ." in shop or "_." in shop or ".." in shop:
-        before, _, after = shop.replace("_.", " .").replace("..", " .").partition(" .")
-    elif shop[:1] in BARE_INITIALS:
+    merchant = _find_starred(shop)
+    if not merchant and shop[:1] in BARE_INITIALS:
         before, _, after = shop.partition(" ")
         after = after.strip()
-        is_bare = before.lower() in BARE_COLLECTORS and not after.lower().startswith(OWN_WORDS)
-        return (after, True) if is_bare and after else (shop, False)
-    else:
-        return shop, False
-    after = after.strip(" *.")
-    collector = before.strip(" _-.").lower().replace(".", " ").replace("_", " ")
-    if collector in STAR_COLLECTORS and after and not after[0].isdigit():
-        return after, True
-    return shop, False
+        if before.lower() in BARE_COLLECTORS and not after.lower().startswith(OWN_WORDS):
+            merchant = after
+    return (merchant, True) if merchant else (shop, False)
+
+
+def _find_starred(shop: str) -> str:
+    for star in STARS:
+        if star in shop:
+            before, _, after = shop.partition(star)
+            after = after.strip(" *.")
+            collector = before.strip(" _-.").lower().replace(".", " ").replace("_", " ")
+            return after if collector in STAR_COLLECTORS and not after[:1].isdigit() else ""
+    return ""
 
 
 def find_bare_merchant(folded_name: str, text: str) -> str:
-    """The merchant behind a star, or where a collector writes hardly more than its name: `Klarna H&M 88471204`."""
-    unwrapped, has_star = unwrap_star(text)
-    if has_star and not unwrapped.lower().startswith(OWN_WORDS):
-        text = unwrapped.partition("/")[0]
-    elif not folded_name.startswith(LACONIC):
+    """The merchant behind a star, or what may be one where a collector writes hardly more: `Klarna H&M 88471204`."""
+    starred = _find_starred(text)
+    if starred and not starred.lower().startswith(OWN_WORDS):
+        return starred.partition("/")[0]
+    if not folded_name.startswith(LACONIC):
         return ""
     words = [
         word for word in text.replace("*", " ").replace(",", " ").split() if word.lower().strip(".:-") not in _ASIDE

@@ -120,7 +120,7 @@ class Matcher:
         # Common words are among them so that nothing longer is taken for what they were: `DEUTSCHLA` is no ticket.
         self._completions = sorted({text.strip() for text in texts} | rules.companies)
         self._words = frozenset(text.strip() for text in texts if " " not in text.strip())
-        self.names = frozenset(alias.text for one in self.patterns for alias in one.aliases if alias.words > 1)
+        self.names = frozenset(alias.text for one in self.patterns for alias in one.aliases)
         self._brands = frozenset(
             one.word for one in self.patterns if one.aliases and not (one.incoming or one.outgoing)
         )

@@ -7,6 +7,7 @@ from kontor.analysis.tagging.columns import is_cut, join_lines
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.intermediaries import find_bare_merchant, find_merchants, is_collector, unwrap_star
 from kontor.analysis.tagging.lexicons import Rules
+from kontor.analysis.tagging.matching import LEGAL_FORMS
 from kontor.analysis.tagging.sepa_tags import GLUED_KIND, SepaFields, split_glued, split_purpose
 from kontor.domain.transactions import Transaction
 
@@ -45,8 +46,8 @@ class Reading(NamedTuple):
 class Reader:
     """Reads bookings; knows the words that tell the channel."""
 
-    def __init__(self, rules: Rules, known_names: frozenset[str] = frozenset()) -> None:
-        self._known_names = known_names
+    def __init__(self, rules: Rules, brands: frozenset[str] = frozenset()) -> None:
+        self._brands = brands
         self._codes = {key[3:]: channel for key, channel in rules.channels.items() if key.startswith("gv:")}
         self._words = {key: channel for key, channel in rules.channels.items() if not key.startswith("gv:")}
         self._booking_texts: dict[str, tuple[str, str]] = {}
@@ -74,13 +75,20 @@ class Reader:
 
     def _keep_place(self, shop: str, name: str, purpose: str) -> str:
         """A place that is part of a brand belongs to it: `ZOO BERLIN//BERLIN/DE`."""
-        whole = (purpose if "//" in purpose else name).partition("//")[0]
-        return whole if len(whole) > len(shop) and fold(whole) in self._known_names else shop
+        whole = (purpose.removeprefix("SVWZ+") if "//" in purpose else name).partition("//")[0]
+        return whole if len(whole) > len(shop) and fold(whole) in self._brands else shop
+
+    def _find_bare(self, collector: str, purpose: str) -> str:
+        """A merchant without words that tell it is one must be a brand, or behind a star."""
+        found = find_bare_merchant(collector, purpose)
+        bare = fold(found.replace(" + ", "&")) if found else ""
+        brand = " ".join(word for word in bare.split() if word not in LEGAL_FORMS)
+        return bare if brand in self._brands or "*" in purpose or " ." in purpose else ""
 
     def read(self, one: Transaction) -> Reading:
         raw_name, raw_purpose = one.counterparty_name or "", one.purpose or ""
         booking_text = one.booking_text
-        if not booking_text and GLUED_KIND in raw_purpose:
+        if not booking_text and (raw_purpose.startswith(GLUED_KIND) or (not raw_name and GLUED_KIND in raw_purpose)):
             name, booking_text, raw_purpose = split_glued(raw_purpose)
             raw_name = raw_name or name
         text, channel = self.read_booking_text(booking_text) if booking_text else ("", OTHER)
@@ -116,8 +124,8 @@ class Reader:
                 folded, purpose, others, has_merchant = fold(merchants[0]), rest, "", True
             elif ultimate and not is_collector(fold(ultimate)):
                 folded, ultimate, has_merchant = fold(ultimate), "", True
-            elif bare := find_bare_merchant(folded, purpose):
-                folded, has_merchant = fold(bare.replace(" + ", "&")), True
+            elif bare := self._find_bare(folded, purpose):
+                folded, has_merchant = bare, True
         return Reading(
             one.amount > 0,
             folded,
@@ -142,8 +150,9 @@ def _fold_purpose(purpose: str, others: str) -> str:
 
 def read_shop(name: str, purpose: str, channel: str) -> tuple[str, str, bool]:
     """Who got the money and what is left of the purpose, card texts and collectors' stars unwrapped."""
-    is_transfer = channel in (TRANSFER, CREDIT, SALARY) and CARD_NUMBER not in purpose
-    shop = None if is_transfer else find_shop(name, purpose, channel == CARD)
+    is_card = channel == CARD or (not name and CARD_NUMBER in purpose)
+    is_transfer = channel in (TRANSFER, CREDIT, SALARY) and not is_card
+    shop = None if is_transfer else find_shop(name, purpose, is_card)
     if shop is None:
         shop = name
     else:

@@ -94,11 +94,12 @@ def split_glued(purpose: str) -> tuple[str, str, str]:
     """Name, kind and rest of `Stadtwerke SEPA-BASISLASTSCHRIFT SVWZ+ Strom`, with or without a blank before the kind.
     Name and kind are empty where it is written otherwise."""
     name, _, rest = purpose.partition(GLUED_KIND)
-    kind, tag, _ = rest.partition("+")
-    # What stands before the sign is the first tag.
-    if not tag or "+" in name or len(kind) > LONGEST_KIND:
+    before, sign, _ = rest.partition("+")
+    # What stands before the sign must be the first tag, which a line's end may have broken.
+    if not sign or "+" in name or len(before) > LONGEST_KIND or before[-5:].replace(" ", "")[-4:] not in TAGS:
         return "", "", purpose
-    return name.strip(), GLUED_KIND + kind[:-4].strip(), rest[max(0, len(kind) - 4) :]
+    kind = _cut_tail(before, 4)
+    return name.strip(), GLUED_KIND + kind.strip(), rest[len(kind) :]
 
 
 def split_purpose(purpose: str) -> SepaFields:

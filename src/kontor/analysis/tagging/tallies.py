@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from kontor.analysis.tagging.columns import WIDTHS
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, IN_TEXT, MAINS
 from kontor.analysis.tagging.matching import NOTHING, SHORTEST_MENDED_NAME, Alias, Clue, Match, Matcher
 from kontor.analysis.tagging.readings import Reading
@@ -17,14 +16,12 @@ HINT_WEIGHT = 1.0
 # A word behind these tells where a shop is or what it is called: `Gasthaus zur Apotheke`, `Kita am Theater`.
 OF_PLACE = (" am", " zum", " zur", " im", " beim", " an der", " an den", " in der", " alte", " alten", " alter")
 PLACE_SHARE = 0.35
-# A shorter purpose had no line whose end could tear a word.
-SHORTEST_LINE = min(WIDTHS)
 
 
 class Tally:
     """Weights per category and per insurance type. `trace` collects evidence when somebody asks for reasons."""
 
-    __slots__ = ("bonuses", "freelancers", "head", "hints", "kinds", "places", "scores", "trace", "types")
+    __slots__ = ("bonuses", "freelancers", "head", "hints", "kinds", "numbers", "places", "scores", "trace", "types")
 
     def __init__(self, trace: list[Evidence] | None) -> None:
         self.scores: dict[str, float] = {}
@@ -34,6 +31,8 @@ class Tally:
         self.types: dict[str, float] = {}
         self.freelancers: dict[str, str] = {}
         self.places: list[tuple[Alias, int, int]] = []
+        # The patterns that were found, where a clue asks for them.
+        self.numbers: set[int] | None = None
         # How many letters of the searched text tell who it was.
         self.head = 0
         self.trace = trace
@@ -130,7 +129,7 @@ class Collector:
             extra = f"{extra} |{mended}"
         head = f" {name} | {extra}" if extra else f" {name}"
         purpose = reading.purpose
-        if len(purpose) > SHORTEST_LINE and (mended := self._matcher.mend(purpose)):
+        if purpose and (mended := self._matcher.mend(purpose)):
             purpose = f"{purpose} |{mended}"
         body = f"{head} | {purpose}"
         text = f"{body} | {reading.text} "
@@ -189,13 +188,14 @@ class Collector:
         share: float = 1.0,
     ) -> bool:
         """Adds what counts here: all that a clue needs is there, and nothing that excludes it."""
-        has_added, seen = False, None
+        has_added = False
         for clue in clues:
             if not clue.places & place:
                 continue
             if clue.needed or clue.excluded:
-                seen = seen or {match[0] for match in matches}
-                if not (seen.issuperset(clue.needed) and seen.isdisjoint(clue.excluded)):
+                if tally.numbers is None:
+                    tally.numbers = {match[0] for match in matches}
+                if not (tally.numbers.issuperset(clue.needed) and tally.numbers.isdisjoint(clue.excluded)):
                     continue
             tally.add_clue(clue, BY_KEYWORD, found, place, share)
             has_added = True
