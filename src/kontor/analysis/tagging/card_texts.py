@@ -65,7 +65,7 @@ def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
 def find_remark(name: str, purpose: str) -> str:
     """What a card text tells beside the shop: that cash was drawn, or what was bought."""
     if any(sign in purpose for sign in CASH_SIGNS) or (" GA " in purpose and _MACHINE.search(purpose)):
-        return "Bargeldauszahlung"
+        return "Cashback an der Kasse" if "CASHBACK" in purpose.upper() else "Bargeldauszahlung"
     if not name:
         return ""
     if name.upper().startswith(TELLING_STAGES) and purpose.startswith(name) and "//" not in purpose:

@@ -220,7 +220,12 @@ def find_merchants(text: str) -> tuple[list[str], str]:
         merchant = _cut_end(text[start + 3 :].lstrip(" /.-"))
         if not merchant.lower().startswith(("paypal", "ihr einkauf")):
             found.append(merchant)
-    return [merchant for merchant in found if merchant], text[:rest]
+    return [merchant for merchant in found if _is_name(merchant)], text[:rest]
+
+
+def _is_name(merchant: str) -> bool:
+    """Not a number, nor what a collector says of itself: `PP.7714.PP ABBUCHUNG VOM PAYPAL-KONTO`."""
+    return any(letter.isalpha() for letter in merchant) and "paypal" not in merchant.lower()
 
 
 def _cut_end(text: str) -> str:

@@ -17,7 +17,7 @@ CARD, DEBIT, TRANSFER, CREDIT, SALARY, OTHER = "card", "debit", "transfer", "cre
 NO_FIELDS = SepaFields("")
 MOST_BOOKING_TEXTS = 2000
 # How a purpose tells that a card was used, where a bank tells it nowhere else.
-CARD_PURPOSE = "Card transaction of"
+CARD_PURPOSE, HIDDEN_NUMBER = "Card transaction of", "NR XXXX"
 # Money given back to a card comes as a credit.
 CARD_NUMBER = "Karte Nr."
 # A code of our own for bookings over zero.
@@ -95,7 +95,7 @@ class Reader:
         gv_code = (one.gv_code or "")[:3] if one.amount else NOTHING_MOVED
         if gv_code:
             channel = self._codes.get(gv_code, channel)
-        if not channel and raw_purpose.startswith(CARD_PURPOSE):
+        if channel != CARD and (raw_purpose.startswith(CARD_PURPOSE) or HIDDEN_NUMBER in raw_purpose[:9]):
             channel = CARD
         shop = find_shop(raw_name, raw_purpose, True) if channel == CARD else None
         if shop is not None:
@@ -140,7 +140,7 @@ class Reader:
             has_collector,
             has_merchant,
             not folded or (has_collector and not has_merchant),
-            is_cut(shop or raw_name or name),
+            is_cut(shop or name) or is_cut(raw_name),
         )
 
 

@@ -13,8 +13,12 @@ BY_PARTNER, BY_KEYWORD, BY_CODE, BY_CREDITOR, BY_RELATION, BY_MODEL = 1, 2, 4, 8
 NAME_SHARE = 0.4
 # What is lighter is too faint to count as a hint that agrees.
 HINT_WEIGHT = 1.0
-# A word behind these tells where a shop is or what it is called: `Gasthaus zur Apotheke`, `Kita am Theater`.
-OF_PLACE = (" am", " zum", " zur", " im", " beim", " an der", " an den", " in der", " alte", " alten", " alter")
+# A word behind these tells where a shop is or what it is called: `Gasthaus zur Apotheke`, `Kita am Theater`, or whose
+# it is: `Kleintierpraxis Dr. Backhaus`.
+OF_PLACE = (
+    *(" am", " zum", " zur", " im", " beim", " an der", " an den", " in der", " alte", " alten", " alter"),
+    *(" dr", " inh", " familie"),
+)
 PLACE_SHARE = 0.35
 
 
