@@ -574,7 +574,8 @@ async def test_refresh_of_an_access_that_is_deleted_meanwhile_does_not_bring_it_
 
 
 async def test_call_that_waits_for_busy_credentials_to_its_limit_is_told_so(stage, bank, monkeypatch):
-    monkeypatch.setattr(stage.services.accesses, "_wait_seconds", 0.2)
+    # Long enough for the first fetch to be at its bank by then.
+    monkeypatch.setattr(stage.services.accesses, "_wait_seconds", 1.5)
     gate = bank.on_begin = Gate()
     slow = stage.post({"a": await stage.request()})
     running = asyncio.create_task(stage.services.fetching.run(await stage.queued("a")))
