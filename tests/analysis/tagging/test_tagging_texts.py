@@ -151,6 +151,7 @@ def test_of_a_card_text_only_remarks_are_read_and_no_places(name, purpose, remar
         ("ZETTLE CAFE BOHNE", "CAFE BOHNE"),
         ("Zettle_.Cafe Bohne", "Cafe Bohne"),
         ("SumUp..Wochenmarkt", "Wochenmarkt"),
+        ("SUMUP ABENDROT", "ABENDROT"),
         ("SumUp Cafe Bohne..", "Cafe Bohne.."),
     ],
 )
@@ -184,6 +185,7 @@ def test_a_collectors_purpose_names_the_merchant(text, merchant):
         ("klarna bank ab", "KLARNA*ABOUT YOUBESTELLUNG 118841902", "ABOUT YOU"),
         ("sumup payments limited", "SumUp .Landbaeckerei Meyerhof/Maasen/DE", "Landbaeckerei Meyerhof"),
         ("sumup payments limited", "SUMUP PID 112233 PAYOUT 140326", ""),
+        ("sumup payments limited", "SUMUP *ABENDROT BAR", "ABENDROT BAR"),
         ("stripe technology europe", "STRIPE PAYOUT X7K2 Auszahlung", ""),
         ("klarna bank ab", "Ihre Rechnung Nr. 12345", ""),
         ("klarna bank ab", "Danke dass Sie pünktlich gezahlt haben", ""),

@@ -57,7 +57,7 @@ STARS = ("*", " .", "_.", "..")
 # These stand before merchants without a star too; with such words behind them they are meant themselves.
 BARE_COLLECTORS = frozenset(["sumup", "zettle", "izettle"])
 BARE_INITIALS = frozenset("SsZzIi")
-OWN_WORDS = ("limited", "ltd", "payments", "by paypal", "ab", "gmbh", "eu ", "pid", "s.a", "uk", "auszahlung", "nfc")
+OWN_WORDS = ("limited", "ltd", "payments", "by paypal", "ab ", "gmbh", "eu ", "pid", "s.a", "uk ", "auszahlung", "nfc")
 # How the names of collectors begin, folded.
 COLLECTORS = (
     "paypal",
@@ -172,9 +172,14 @@ def unwrap_star(shop: str) -> tuple[str, bool]:
     if not merchant and shop[:1] in BARE_INITIALS:
         before, _, after = shop.partition(" ")
         after = after.strip()
-        if before.lower() in BARE_COLLECTORS and not after.lower().startswith(OWN_WORDS):
+        if before.lower() in BARE_COLLECTORS and not _is_own(after):
             merchant = after
     return (merchant, True) if merchant else (shop, False)
+
+
+def _is_own(text: str) -> bool:
+    """Whether a collector speaks of itself: `SumUp Limited`, but not `SumUp Abendrot`."""
+    return f"{text.lower()} ".startswith(OWN_WORDS)
 
 
 def _find_starred(shop: str) -> str:
@@ -190,9 +195,9 @@ def _find_starred(shop: str) -> str:
 def find_bare_merchant(folded_name: str, text: str) -> str:
     """The merchant behind a star, or what may be one where a collector writes hardly more: `Klarna H&M 88471204`."""
     starred = _find_starred(text)
-    if starred and not starred.lower().startswith(OWN_WORDS):
-        return starred.partition("/")[0]
-    if not folded_name.startswith(LACONIC):
+    if starred and not _is_own(starred):
+        text = starred.partition("/")[0]
+    elif not folded_name.startswith(LACONIC):
         return ""
     words = [
         word for word in text.replace("*", " ").replace(",", " ").split() if word.lower().strip(".:-") not in _ASIDE
