@@ -79,7 +79,8 @@ def test_a_thousand_transactions_are_the_same(ask):
     rows = assert_same_list(*ask(), ROWS)
     assert [one["hash"] for one in rows] == sorted((one["hash"] for one in rows), reverse=True)
     assert len({one["verwendungszweck"] for one in rows}) > ROWS / 4  # texts as of a bank, not one again and again
-    assert {"vorgemerkt", "gegenkontoIban", "gvCode", "primanotaNummer"} <= set().union(*rows)
+    # Pending ones have `vorgemerkt`; some mornings all are booked.
+    assert {"gegenkontoIban", "gvCode", "primanotaNummer"} <= set().union(*rows)
 
 
 async def test_pushed_ones_and_odd_texts_are_the_same(ask, listed, services):
