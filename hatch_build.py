@@ -1,4 +1,4 @@
-"""Compiles the tagger into the wheel when `KONTOR_COMPILE=yes` asks for it: the same code, about twice as fast.
+"""Compiles the tagger into the wheel when `KONTOR_COMPILE=yes` asks for it: the same code, faster.
 
 That needs a C compiler, mypy and setuptools (`./dev wheel` has all but the first). Otherwise the wheel is plain Python.
 """

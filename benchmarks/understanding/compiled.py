@@ -19,6 +19,18 @@ def can_compile() -> bool:
     return shutil.which("cc") is not None or shutil.which("gcc") is not None
 
 
+def build_site(folder: Path, **settings: str) -> Path:
+    """The files of a wheel with a compiled tagger, below that folder; `settings` go to the compiler's environment."""
+    environment = os.environ | {"KONTOR_COMPILE": "yes"} | settings
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"the wheel was not built:\n{done.stderr}")
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
 class CompiledTagger:
     """Builds the wheel, then measures `bulk` of every `stride` rows, as many rounds as are asked for."""
 
@@ -27,14 +39,7 @@ class CompiledTagger:
 
     def __enter__(self) -> "CompiledTagger":
         self._folder = tempfile.TemporaryDirectory(prefix="kontor-compiled-")
-        site = Path(self._folder.name)
-        environment = os.environ | {"KONTOR_COMPILE": "yes"}
-        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", self._folder.name]
-        done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"the wheel was not built:\n{done.stderr}")
-        with zipfile.ZipFile(next(site.glob("*.whl"))) as archive:
-            archive.extractall(site)
+        site = build_site(Path(self._folder.name))
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__, *self._arguments],
             cwd=ROOT,

@@ -2,13 +2,12 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
+from benchmarks.understanding.compiled import build_site, can_compile
 
 from kontor.analysis.tagging import NOBODY, load_tagger
 from kontor.wire.labelled_rows import read_labelled
@@ -30,18 +29,12 @@ print(json.dumps([taggers.__file__, tags, [[reason.detail for reason in one] for
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
     """A folder with the wheel's files."""
-    if shutil.which("cc") is None and shutil.which("gcc") is None:
+    if not can_compile():
         pytest.skip("there is no C compiler here (package gcc)")
     folder = tmp_path_factory.mktemp("compiled")
-    environment = os.environ | {"KONTOR_COMPILE": "yes", "MYPYC_OPT_LEVEL": "0"}
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=ROOT, env=environment, check=True
-    )
-    (wheel,) = folder.glob("*.whl")
-    assert "none-any" not in wheel.name
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder / "site")
-    return folder / "site"
+    site = build_site(folder, MYPYC_OPT_LEVEL="0")
+    assert not list(folder.glob("*none-any.whl"))
+    return site
 
 
 @pytest.mark.timeout(600)

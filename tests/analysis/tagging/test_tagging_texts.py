@@ -192,4 +192,4 @@ def test_a_collectors_purpose_names_the_merchant(text, merchant):
     ],
 )
 def test_a_merchant_that_stands_alone_in_a_collectors_purpose_is_found(collector, text, merchant):
-    assert find_bare_merchant(collector, text) == merchant
+    assert find_bare_merchant(collector, text)[0] == merchant

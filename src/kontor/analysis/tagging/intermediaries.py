@@ -153,9 +153,6 @@ _ASIDE = frozenset(
         "kd-nr",
         "kdnr",
         "monatsrechnung",
-        "festgeld",
-        "anlage",
-        "kontoausgleich",
     ]
 )
 MOST_BARE_WORDS = 3
@@ -192,20 +189,22 @@ def _find_starred(shop: str) -> str:
     return ""
 
 
-def find_bare_merchant(folded_name: str, text: str) -> str:
-    """The merchant behind a star, or what may be one where a collector writes hardly more: `Klarna H&M 88471204`."""
+def find_bare_merchant(folded_name: str, text: str) -> tuple[str, bool]:
+    """The merchant behind a star, or what may be one where a collector writes hardly more: `Klarna H&M 88471204`. And
+    whether there was a star."""
     starred = _find_starred(text)
-    if starred and not _is_own(starred):
+    is_starred = bool(starred) and not _is_own(starred)
+    if is_starred:
         text = starred.partition("/")[0]
     elif not folded_name.startswith(LACONIC):
-        return ""
+        return "", False
     words = [
         word for word in text.replace("*", " ").replace(",", " ").split() if word.lower().strip(".:-") not in _ASIDE
     ]
     # A line's end may have joined them: `YOUBESTELLUNG`.
     words = [word[:-10] if word.upper().endswith("BESTELLUNG") else word for word in words]
     words = [word for word in words if not any(letter.isdigit() for letter in word)]
-    return " ".join(words) if len(words) <= MOST_BARE_WORDS else ""
+    return " ".join(words) if len(words) <= MOST_BARE_WORDS else "", is_starred
 
 
 def find_merchants(text: str) -> tuple[list[str], str]:

@@ -80,10 +80,10 @@ class Reader:
 
     def _find_bare(self, collector: str, purpose: str) -> str:
         """A merchant without words that tell it is one must be a brand, or behind a star."""
-        found = find_bare_merchant(collector, purpose)
+        found, is_starred = find_bare_merchant(collector, purpose)
         bare = fold(found.replace(" + ", "&")) if found else ""
         brand = " ".join(word for word in bare.split() if word not in LEGAL_FORMS)
-        return bare if brand in self._brands or "*" in purpose or " ." in purpose else ""
+        return bare if is_starred or brand in self._brands else ""
 
     def read(self, one: Transaction) -> Reading:
         raw_name, raw_purpose = one.counterparty_name or "", one.purpose or ""

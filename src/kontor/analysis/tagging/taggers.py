@@ -87,7 +87,7 @@ def derive_version() -> str:
 @lru_cache(maxsize=1)
 def load_tagger() -> Tagger:
     """The tagger of this process; the first call takes a second or two."""
-    # Nothing that is made here is garbage: looking for some would take a third of the time.
+    # Nothing that is made here is garbage: looking for some would take much of the time.
     was_collecting = gc.isenabled()
     gc.disable()
     try:
