@@ -64,7 +64,7 @@ def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
 
 def find_remark(name: str, purpose: str) -> str:
     """What a card text tells beside the shop: that cash was drawn, or what was bought."""
-    if any(sign in purpose for sign in CASH_SIGNS) or (" GA " in purpose and _MACHINE.search(purpose)):
+    if _tells_cash(purpose) or (" GA " in purpose and _MACHINE.search(purpose)):
         return "Cashback an der Kasse" if "CASHBACK" in purpose.upper() else "Bargeldauszahlung"
     if not name:
         return ""
@@ -76,6 +76,10 @@ def find_remark(name: str, purpose: str) -> str:
     # `Bürgerbüro Personalausweis 07.08 09.16 girocard`; but the shop again comes with its place.
     before, girocard, _ = purpose.partition(" girocard")
     return before if girocard and not before.lower().startswith(name.partition(" ")[0].lower()) else ""
+
+
+def _tells_cash(purpose: str) -> bool:
+    return ("ARGELD" in purpose or "argeld" in purpose) and any(sign in purpose for sign in CASH_SIGNS)
 
 
 def _find_unnamed(purpose: str, is_card: bool) -> str | None:

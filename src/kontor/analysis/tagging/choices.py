@@ -1,7 +1,5 @@
 """Which of the partners found in a booking is the one it was made with, and what that says about it."""
 
-from dataclasses import dataclass
-
 from kontor.analysis.tagging.lexicons import Rules, find_main, name_insurance_category
 from kontor.analysis.tagging.matching import Alias, Matcher
 from kontor.analysis.tagging.partners import Partner
@@ -37,13 +35,11 @@ STAGES = frozenset({"GOOGLE", "GOOGLE_PLAY"})
 PASSED_OVER = frozenset({"BANKFINANCE", "SERVICES"})
 
 
-@dataclass
 class Choice:
-    partner: Partner
-    place: str
-    letters: int
-    rivals: int
-    text: str
+    # Written out, as it is made for nearly every booking: what `dataclass` would write is not compiled.
+    def __init__(self, partner: Partner, place: str, letters: int, rivals: int, text: str) -> None:
+        self.partner, self.place, self.letters = partner, place, letters
+        self.rivals, self.text = rivals, text
 
 
 class PartnerChooser:

@@ -7,9 +7,9 @@ import unicodedata
 
 # Replacing them one by one is far faster than str.translate() with a table that is not one to one.
 SPELLED_OUT = (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss"))
-# Translation from ASCII to ASCII is the fast path of str.translate(). An apostrophe vanishes before it.
-_KEPT = "abcdefghijklmnopqrstuvwxyz0123456789&"
-TABLE = {code: chr(code).lower() if chr(code).lower() in _KEPT else " " for code in range(128)}
+# Bytes, as their translation takes half the time of a string's. An apostrophe vanishes before it.
+_KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789&"
+TABLE = bytes(letter if letter in _KEPT else ord(" ") for letter in bytes(range(256)).lower())
 
 
 def fold(text: str) -> str:
@@ -20,7 +20,7 @@ def fold(text: str) -> str:
         text = text.replace("'", "")
     if "&" in text:
         text = text.replace("&", " & ")
-    return " ".join(text.translate(TABLE).split())
+    return b" ".join(text.encode("ascii").translate(TABLE).split()).decode("ascii")
 
 
 def _spell_out(text: str) -> str:

@@ -104,6 +104,7 @@ COLLECTORS = (
     "trustly",
     "checkout com",
 )
+_COLLECTORS_BEGIN = frozenset(one[:4] for one in COLLECTORS)
 BUYING = ("kauf bei ", "zahlung an ", "bestellung bei ", "payment to ")
 _ENDS = (
     ",",
@@ -159,7 +160,7 @@ MOST_BARE_WORDS = 3
 
 
 def is_collector(folded_name: str) -> bool:
-    return folded_name.startswith(COLLECTORS)
+    return folded_name[:4] in _COLLECTORS_BEGIN and folded_name.startswith(COLLECTORS)
 
 
 def unwrap_star(shop: str) -> tuple[str, bool]:

@@ -118,7 +118,7 @@ class Matcher:
             for one in partner.creditor_ids
         }
         # Common words are among them so that nothing longer is taken for what they were: `DEUTSCHLA` is no ticket.
-        self._completions = sorted({text.strip() for text in texts} | rules.companies)
+        self._completions = group_by_start({text.strip() for text in texts} | rules.companies)
         self._words = frozenset(text.strip() for text in texts if " " not in text.strip())
         self.names = frozenset(alias.text for one in self.patterns for alias in one.aliases)
         self._brands = frozenset(
@@ -180,10 +180,13 @@ class Matcher:
 
     def _complete_one(self, start: str) -> str | None:
         """What begins so; empty if it is known as it is or far shorter, None if nothing does."""
-        place = bisect_left(self._completions, start)
-        if place == len(self._completions) or not self._completions[place].startswith(start):
+        known = self._completions.get(start[:SHORTEST_COMPLETION])
+        if known is None:
             return None
-        found = self._completions[place]
+        place = bisect_left(known, start)
+        if place == len(known) or not known[place].startswith(start):
+            return None
+        found = known[place]
         # What goes on with another word was not cut: `Stadtwerke Neumünster` is not their `Glasfaser`.
         is_whole = found == start or found[len(start)] == " "
         return "" if is_whole or len(found) > len(start) * LONGEST_COMPLETION else found
@@ -198,6 +201,14 @@ class Matcher:
             one + two for one, two in pairs if len(one) + len(two) >= shortest and not (one in known and two in known)
         ]
         return f" {' '.join(mended)}" if mended else ""
+
+
+def group_by_start(words: Iterable[str]) -> dict[str, list[str]]:
+    """The words in their order, by their first letters: what begins like a word is then looked for among few."""
+    groups: dict[str, list[str]] = {}
+    for word in sorted(words):
+        groups.setdefault(word[:SHORTEST_COMPLETION], []).append(word)
+    return groups
 
 
 def make_clue(

@@ -1,6 +1,6 @@
 """A booking as the tagger reads it: who, what for and how, each folded once."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from kontor.analysis.tagging.card_texts import find_remark, find_shop
 from kontor.analysis.tagging.columns import is_cut, join_lines
@@ -24,7 +24,8 @@ CARD_NUMBER = "Karte Nr."
 NOTHING_MOVED = "000"
 
 
-class Reading(NamedTuple):
+@dataclass
+class Reading:
     """`name` is the merchant where one can be seen behind a collector; `is_unnamed` says that the purpose is all there
     is to tell who it was."""
 

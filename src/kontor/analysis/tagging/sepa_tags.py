@@ -64,6 +64,7 @@ LABELS = {tag.lower(): field for tag, field in TAGS.items()} | {
     "purp": PURPOSE_CODE,
     "purposecode": PURPOSE_CODE,
 }
+_LAST_LETTERS = frozenset(label[-3:] for label in LABELS)
 _ENDINGS = tuple(LABELS)
 _LENGTHS = sorted({len(label) for label in LABELS}, reverse=True)
 LOOK_BACK = max(_LENGTHS) + 3
@@ -157,7 +158,7 @@ def _split_labels(purpose: str) -> list[tuple[int, str]]:
     parts = purpose.split(":")
     for part in parts[:-1]:
         tail = part[-LOOK_BACK:].replace(" ", "").lower()
-        if not tail.endswith(_ENDINGS):
+        if tail[-3:] not in _LAST_LETTERS or not tail.endswith(_ENDINGS):
             value = f"{value}:{part}" if value else part
             continue
         length = next(length for length in _LENGTHS if tail[-length:] in LABELS)
