@@ -3,7 +3,9 @@
 import pytest
 from tagging_rows import book, tag
 
+from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.lexicons import load_rules
+from kontor.analysis.tagging.persons import Acquaintances
 from kontor.analysis.tagging.stems import Stems
 from kontor.analysis.trees import find_tree, list_items
 
@@ -107,3 +109,53 @@ def test_what_stands_before_the_kind_of_a_booking_is_read_where_the_counterparty
 def test_a_word_torn_in_a_short_text_behind_tags_is_mended():
     purpose = "EREF+99887766554433MREF+4711CRED+DE98ZZZ00000123456 SVWZ+Haftpflichtversicheru ng"
     assert tag(book(-30, "Muster GmbH", purpose)).category == "INSURANCE_LIABILITY"
+
+
+@pytest.mark.parametrize(
+    ("one", "category"),
+    [
+        (book(-12.95, "Landdrogerie Apothekergasse 3", "", "EC-Zahlung"), "LIVING_DRUGSTORE"),
+        (book(-890, "Evang. Kirchengemeinde Nordheim", "Miete Kindergartenweg 4 DG links"), "HOUSING_RENT"),
+        (book(-58.9, "Gartencenter Kolb Apotheker Str. 5", "", "EC-Zahlung"), "RECREATION_GARDEN"),
+    ],
+)
+def test_a_word_in_a_streets_name_tells_no_trade(one, category):
+    assert tag(one).category == category
+
+
+def test_owners_of_a_house_are_no_street():
+    assert tag(book(-342, "WEG Am Stadtpark 3", "Hausgeld WEG Am Stadtpark WE 22")).category == "HOUSING_ANCILLARYCOSTS"
+
+
+@pytest.mark.parametrize(
+    ("name", "category"),
+    [
+        ("SCHUHHAUS APOTHEKER//WITTLICH/DE", "SHOPPING_CLOTHINGACCESSORIES"),
+        ("KAUFHAUS SCHUHMACHER//WERTHEIM/DE", "SHOPPING_OTHER"),
+        ("FLEISCHER HUBER//WERTHEIM/DE", "LIVING_GROCERIES"),
+    ],
+)
+def test_a_trade_behind_another_word_of_a_name_is_a_surname(name, category):
+    assert tag(book(-88, name, "2025-04-05T11:20 Debitk.0 2028-12", "KARTENZAHLUNG")).category == category
+
+
+PERSONS = Acquaintances(load_rules())
+
+
+@pytest.mark.parametrize(
+    "name", ["Anna Weber", "Weber Anna", "Weber Anna Maria", "Dr. Anna Weber", "Cousine Anna Weber", "Frau Liebig"]
+)
+def test_a_person_is_told_by_where_the_given_name_stands(name):
+    assert PERSONS.is_person(fold(name).split())
+
+
+@pytest.mark.parametrize("name", ["M. Kassner", "H. Pohl"])
+def test_an_initial_and_a_surname_are_a_person(name):
+    assert PERSONS.is_person(fold(name).split())
+
+
+@pytest.mark.parametrize(
+    "name", ["Hufpflege Ina Barhuf", "Patchwork-Scheune Ilse Behn", "Saxophonunterricht Bernd Holler", "E-Bikes"]
+)
+def test_what_stands_before_a_persons_name_makes_it_a_business(name):
+    assert not PERSONS.is_person(fold(name).split())

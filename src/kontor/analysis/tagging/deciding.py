@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from kontor.analysis.tagging.calibrating import MARGINS, SCORES, Cell, Confidences
 from kontor.analysis.tagging.choices import AT_NAME, AT_START, Choice, PartnerChooser
-from kontor.analysis.tagging.fallback import FallbackModel, list_grams
+from kontor.analysis.tagging.fallback import FallbackModel
 from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main, name_insurance_category
 from kontor.analysis.tagging.matching import GENERIC, Matcher
+from kontor.analysis.tagging.opinions import Adviser
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
 from kontor.analysis.tagging.readings import Reading
-from kontor.analysis.tagging.stems import Stems
 from kontor.analysis.tagging.taggings import NO_BUSINESS, NO_INSURANCE, NO_PARTNER, Evidence, Tagging
 from kontor.analysis.tagging.tallies import BY_KEYWORD, BY_MODEL, BY_RELATION, Collector, Tally
 
@@ -55,11 +55,6 @@ GENERAL_SHARE = 0.35
 SPECIAL_ENOUGH = 1.0
 # Below this nothing written has decided, and the model is asked.
 DECIDED = 1.0
-# A hint this weak is still better than a guess the model itself does not trust.
-WEAK_HINT = 0.3
-# The model is trusted from here on, whatever a part of a word says.
-SURE_GUESS = 0.35
-NEVER_GUESSED = ("INSURANCE_", "TRANSFER_", "SAVINGS_LIFEINSURANCE")
 KIND_NAMES = [f"k{number}" for number in range(64)]
 SCORE_NAMES = [f"s{number}" for number in range(len(SCORES) + 1)]
 MARGIN_NAMES = [f"m{number}" for number in range(len(MARGINS) + 1)]
@@ -90,17 +85,10 @@ class Decider:
         model: FallbackModel | None,
         categories: list[str],
     ) -> None:
-        self._collector, self._chooser = Collector(matcher), PartnerChooser(matcher, rules)
-        self._rules, self._confidences, self._model = rules, confidences, model
-        fitting = [
-            frozenset(
-                one for one in categories if rules.mirror(one, incoming) == one and not one.startswith(NEVER_GUESSED)
-            )
-            for incoming in (True, False)
-        ]
-        self._guessable = (fitting[0], fitting[1])
-        self._unlikely, self._refinements = rules.unlikely, rules.refinements
-        self._insured, self._stems = rules.insured, Stems(rules.stems)
+        self._collector, self._chooser = Collector(matcher, rules.surnames), PartnerChooser(matcher, rules)
+        self._rules, self._confidences = rules, confidences
+        self._adviser = Adviser(model, rules, categories)
+        self._unlikely, self._refinements, self._insured = rules.unlikely, rules.refinements, rules.insured
 
     def tag(self, reading: Reading, relation: str, trace: list[Evidence] | None = None) -> Tagging:
         decision = self.decide(reading, relation, trace)
@@ -136,7 +124,7 @@ class Decider:
         else:
             if is_person:
                 self._add_person(reading, relation, tally)
-            category, cell = self._decide_category(reading, tally)
+            category, cell = self._decide_category(reading, relation, tally)
         if choice is not None and is_misnamed(choice, category, reading):
             choice = None
         insurance_type = choose_type(category, tally)
@@ -199,8 +187,8 @@ class Decider:
             tally.trace.append(Evidence("own-account", reading.name, category, 9.0))
         return category, ("own", SCORE_NAMES[bisect_right(SCORES, weight)], "m0")
 
-    def _decide_category(self, reading: Reading, tally: Tally) -> tuple[str, Cell]:
-        """The heaviest category; below a threshold, what the model says."""
+    def _decide_category(self, reading: Reading, relation: str, tally: Tally) -> tuple[str, Cell]:
+        """The heaviest category; below a threshold what the model says, and where it is in doubt both together."""
         scores = tally.scores
         best, best_score, second, rival = "", 0.0, 0.0, ""
         if len(scores) == 1:
@@ -210,6 +198,9 @@ class Decider:
             best, best_score, second, rival = self._compare(tally)
         if best_score < DECIDED:
             return self._guess(reading, tally, best, best_score)
+        # The model knows nothing of relatives.
+        if relation != FAMILY and self._adviser.is_asked(reading, best, best_score, second):
+            return self._ask(reading, tally, best, best_score)
         cell = (
             KIND_NAMES[tally.kinds[best]],
             SCORE_NAMES[bisect_right(SCORES, best_score)],
@@ -250,26 +241,25 @@ class Decider:
         return self._guess(reading, Tally(None), "", 0.0)
 
     def _guess(self, reading: Reading, tally: Tally, weak: str, weak_score: float) -> tuple[str, Cell]:
-        """The model's word, helped by weak hints; without a model a default that fits the sign."""
-        default = weak or ("INCOME_OTHER" if reading.is_incoming else "OTHER_SPENDING")
-        if self._model is None:
-            return default, ("k0", "s0", "m0")
-        grams = list_grams(reading.name, reading.purpose, reading.is_incoming, reading.channel)
-        guess = self._model.guess(grams, self._guessable[not reading.is_incoming])
-        category, probability = guess
-        stem = "" if reading.is_incoming else self._stems.find(reading.name)
-        support = "bare"
-        if weak_score >= WEAK_HINT and probability < 0.3 + weak_score / 4:
-            category = weak
-            support = "weak"
-        elif stem:
-            support = "stem" if stem == category else "stems"
-            category = category if probability >= SURE_GUESS else stem
-        if tally.trace is not None:
-            weight = round(probability, 3)
-            tally.trace.append(Evidence("model", reading.name or reading.purpose, guess.category, weight))
-        bucket = min(9, int(probability * 10))
-        return category, (KIND_NAMES[BY_MODEL], f"p{bucket}", "m0", support)
+        category, probability, support = self._adviser.guess(reading, tally, weak, weak_score)
+        return category, (KIND_NAMES[BY_MODEL], name_probability(probability), "m0", support)
+
+    def _ask(self, reading: Reading, tally: Tally, best: str, best_score: float) -> tuple[str, Cell]:
+        """What is written and the model together; `best` is the heaviest without it."""
+        scores, mains = tally.scores, tally.bonuses
+        if len(scores) == 1:
+            weights = {best: best_score}
+        else:
+            weights = {one: (1 - SISTER_SHARE) * own + mains[MAINS[one]] for one, own in scores.items()}
+            weights[best] = best_score
+        category, probability = self._adviser.weigh(reading, tally, weights)
+        cell = (
+            "asked" if category == best else "sister" if MAINS[category] == MAINS[best] else "overruled",
+            f"a:{name_probability(probability)}",
+            f"a:{SCORE_NAMES[bisect_right(SCORES, weights.get(category, 0.0))]}",
+            HINT_NAMES[min(tally.hints.get(category, 0), MOST_HINTS)],
+        )
+        return category, cell
 
     def _choose_freelancer(self, category: str, insurance_type: str, reading: Reading, tally: Tally) -> str:
         found = tally.freelancers.get(category)
@@ -277,6 +267,10 @@ class Decider:
             return found
         pair = self._rules.freelancer.get(insurance_type) or self._rules.freelancer.get(category)
         return NO_BUSINESS if pair is None else pair[reading.is_incoming]
+
+
+def name_probability(probability: float) -> str:
+    return f"p{min(9, int(probability * 10))}"
 
 
 def choose_type(category: str, tally: Tally) -> str:

@@ -6,36 +6,37 @@ so that adding up a booking's n-grams is a hundred additions instead of ten thou
 """
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
 from math import exp
-from typing import NamedTuple
 from zlib import crc32
 
 BITS = 15
-SIZES = (3, 5)
+SIZE, MOST_WORDS = 5, 12
 # Lanes of 16 bits hold the sum of this many weights between 0 and 255.
 MOST_GRAMS = 256
 OFFSET = 128
 _LANE = 2
+# What is this much less likely than the likeliest (as a logarithm) is left out.
+FARTHEST = 5.0
 
 
 def list_grams(name: str, purpose: str, is_incoming: bool, channel: str) -> list[bytes]:
-    """The features of a booking: n-grams of its words (those of the name apart from the purpose's), sign and channel.
+    """The features of a booking: its words (those of the name apart from the purpose's) and their n-grams, sign and
+    channel.
 
     Digits are left out, as numbers of bookings tell nothing.
     """
     sign = b"+" if is_incoming else b"-"
     grams = [b"#" + sign, b"#" + sign + channel.encode()]
     for mark, text in ((b"n", name), (b"p", purpose)):
-        for word in text.split()[:12]:
+        for word in text.split()[:MOST_WORDS]:
             if not word.isalpha():
                 continue
             padded = f" {word} ".encode()
-            if len(padded) <= 6:
-                grams.append(mark + padded)
-            grams.extend(padded[start : start + 5] for start in range(max(1, len(padded) - 4)))
-            grams.extend(mark + padded[start : start + 4] for start in range(0, max(1, len(padded) - 3), 2))
+            grams.append(mark + padded)
+            grams.extend([padded[start : start + SIZE] for start in range(max(1, len(padded) - SIZE + 1))])
     return grams[:MOST_GRAMS]
 
 
@@ -43,13 +44,8 @@ def hash_gram(gram: bytes) -> int:
     return crc32(gram) & ((1 << BITS) - 1)
 
 
-class Guess(NamedTuple):
-    category: str
-    probability: float
-
-
 class FallbackModel:
-    """Scores without any dependency; `guess` says what it takes a booking for."""
+    """Scores without any dependency; `guess` says what it takes a booking for, and how surely."""
 
     def __init__(self, categories: list[str], scale: float, biases: list[float], weights: bytes) -> None:
         self.categories = categories
@@ -76,16 +72,19 @@ class FallbackModel:
         offset, scale = OFFSET * len(grams), self._scale / max(1.0, len(grams)) ** 0.5
         return [(lane - offset) * scale + bias for lane, bias in zip(lanes, self._biases, strict=True)]
 
-    def guess(self, grams: list[bytes], allowed: frozenset[str]) -> Guess:
-        """The likeliest of the allowed categories."""
+    def guess(self, grams: list[bytes], allowed: Sequence[int]) -> dict[str, float]:
+        """Probabilities of the likeliest of the allowed categories, which are numbers in `categories`."""
         scores = self.score(grams)
-        pairs = [
-            (value, category) for value, category in zip(scores, self.categories, strict=True) if category in allowed
-        ]
-        if not pairs:
-            return Guess("", 0.0)
-        best, category = max(pairs)
-        return Guess(category, 1 / sum([exp(value - best) for value, _ in pairs], 0.0))
+        if not allowed:
+            return {}
+        best = max([scores[number] for number in allowed])
+        likely = {
+            self.categories[number]: exp(scores[number] - best)
+            for number in allowed
+            if scores[number] > best - FARTHEST
+        }
+        total = sum(likely.values())
+        return {category: value / total for category, value in likely.items()}
 
 
 @lru_cache(maxsize=1)

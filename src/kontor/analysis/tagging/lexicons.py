@@ -70,6 +70,7 @@ class Rules:
     companies: frozenset[str] = frozenset()
     company_endings: tuple[str, ...] = ()
     places: frozenset[str] = frozenset()
+    surnames: frozenset[str] = frozenset()
     given_names: frozenset[str] = frozenset()
 
     def mirror(self, category: str, is_incoming: bool) -> str:
@@ -120,7 +121,7 @@ def spell_atom(atom: str) -> str:
 def load_rules() -> Rules:
     data = files("kontor.analysis") / "data"
     rules, section = Rules(), ""
-    words: dict[str, list[str]] = {"companies": [], "endings": [], "places": []}
+    words: dict[str, list[str]] = {"companies": [], "endings": [], "places": [], "surnames": []}
     for line in list_lines(data / "rules.txt"):
         if line.startswith("["):
             section = line.strip("[]")
@@ -131,7 +132,7 @@ def load_rules() -> Rules:
         else:
             _read_table_line(rules, section, [part.strip() for part in line.split("|")])
     rules.companies, rules.places = frozenset(words["companies"]), frozenset(words["places"])
-    rules.company_endings = tuple(words["endings"])
+    rules.surnames, rules.company_endings = frozenset(words["surnames"]), tuple(words["endings"])
     names = (line.split() for line in list_lines(data / "given_names.txt"))
     rules.given_names = frozenset(name for part in names for name in part)
     return rules

@@ -9,6 +9,9 @@ STRANGER, PERSON, FAMILY, OWN, OWN_SAVINGS = "", "person", "family", "own", "sav
 TITLES = frozenset(
     ["herr", "frau", "dr", "prof", "dipl", "ing", "med", "von", "und", "u", "oder", "familie", "fam", "eheleute"]
 )
+ADDRESSES = frozenset(["herr", "herrn", "frau", "fam", "familie", "eheleute"])
+# Not those of `E-Bikes`, `T-Shirts`, `U-Bahn` and `X-Ray`.
+INITIALS = frozenset("abcdfghijklmnprsvwz")
 # Who is called so is family, whatever the surname.
 KIN = frozenset(
     [
@@ -27,6 +30,7 @@ KIN = frozenset(
         "enkel",
     ]
 )
+RELATIVES = KIN | {"cousin", "cousine", "neffe", "nichte", "schwager", "schwaegerin", "pate", "patin"}
 MOST_WORDS = 5
 SHORTEST_SURNAME = 3
 SHORTEST_CUT_NAME = 12
@@ -68,10 +72,21 @@ class Acquaintances:
         if not 2 <= len(words) <= MOST_WORDS:
             return False
         return (
-            not self._given_names.isdisjoint(words)
+            self._is_named(words)
             and self._companies.isdisjoint(words)
             and all(word.isalpha() and not word.endswith(self._endings) for word in words)
         )
+
+    def _is_named(self, words: list[str]) -> bool:
+        """Whether given names stand where persons have them: in front, or behind the surname (`Weber Anna Maria`). What
+        comes before them otherwise is a trade: `Hufpflege Ina Bach`. Where somebody is addressed, or has but an
+        initial, none is needed."""
+        given = self._given_names
+        if given.isdisjoint(words):
+            return words[0] in ADDRESSES or (len(words) == 2 and words[0] in INITIALS and len(words[1]) > 3)
+        names = [word for word in words if word not in TITLES and word not in RELATIVES and len(word) > 1]
+        first = next((place for place, word in enumerate(names) if word in given), 0)
+        return first == 0 or first == len(names) - 1 or all(word in given for word in names[first:])
 
     def relate(self, reading: Reading, iban: str | None, customer: Customer) -> str:
         """What the counterparty is to the customer."""

@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 
 from kontor.analysis.tagging.calibrating import Cell, load_confidences
 from kontor.analysis.tagging.deciding import Decider, Decision
-from kontor.analysis.tagging.fallback import load_model
+from kontor.analysis.tagging.fallback import FallbackModel, load_model
 from kontor.analysis.tagging.lexicons import find_main, load_keywords, load_rules
 from kontor.analysis.tagging.matching import Matcher
 from kontor.analysis.tagging.partners import list_lines, list_partners
@@ -19,7 +19,7 @@ from kontor.analysis.tagging.taggings import Evidence, OwnAccounts, Tagging
 from kontor.domain.transactions import Transaction
 
 # Raised when the code decides differently on the same knowledge.
-ENGINE_VERSION = 6
+ENGINE_VERSION = 7
 
 
 class Tagger:
@@ -91,7 +91,7 @@ def load_tagger() -> Tagger:
     was_collecting = gc.isenabled()
     gc.disable()
     try:
-        tagger = make_tagger()
+        tagger = make_tagger(load_model())
     finally:
         if was_collecting:
             gc.enable()
@@ -100,11 +100,11 @@ def load_tagger() -> Tagger:
     return tagger
 
 
-def make_tagger() -> Tagger:
+def make_tagger(model: FallbackModel | None) -> Tagger:
     rules = load_rules()
     matcher = Matcher(list_partners(), load_keywords(), rules)
     lines = list_lines(files("kontor.analysis") / "data" / "trees" / "categories.txt")
     categories = [line.split("|")[1].strip() for line in lines if not line.startswith("@")]
     leaves = [one for one in categories if "_" in one or one == "TAXES"]
-    decider = Decider(matcher, rules, load_confidences(), load_model(), leaves)
+    decider = Decider(matcher, rules, load_confidences(), model, leaves)
     return Tagger(decider, Reader(rules, matcher.names), Acquaintances(rules), derive_version())

@@ -20,6 +20,10 @@ OF_PLACE = (
     *(" dr", " inh", " familie"),
 )
 PLACE_SHARE = 0.35
+# What a word is part of when it goes on so, or is followed so: `Kindergartenweg`, `Apotheker Str.`
+STREET_ENDINGS = ("strasse", "strass", "stras", "stra", "str", "gasse", "weg", "allee", "chaussee")
+# `WEG` alone are the owners of a house.
+STREETS = frozenset(STREET_ENDINGS) - {"weg"}
 
 
 class Tally:
@@ -100,10 +104,16 @@ def name_kind(clue: Clue, place: int) -> str:
     return "booking-text" if place == IN_TEXT else "keyword"
 
 
+def is_street(text: str, end: int) -> bool:
+    """Whether the word that ends there, or goes on there, names a street."""
+    rest = text[end : text.find(" ", end + 1)]
+    return rest[1:] in STREETS if rest.startswith(" ") else rest.endswith(STREET_ENDINGS)
+
+
 class Collector:
     """Walks over the finds of a booking and fills its tally."""
 
-    def __init__(self, matcher: Matcher) -> None:
+    def __init__(self, matcher: Matcher, surnames: frozenset[str]) -> None:
         # By sign, outgoing first, and as bare tuples: this is read for every find.
         self._meanings = [
             [
@@ -123,6 +133,7 @@ class Collector:
         ]
         self._codes = matcher.codes
         self._matcher = matcher
+        self._surnames = surnames
 
     def collect(self, reading: Reading, is_person: bool, tally: Tally) -> None:
         name, extra = reading.name, reading.ultimate
@@ -176,11 +187,17 @@ class Collector:
                 # Words inside a shop's name are but its name; a brand that a purpose mentions hides nothing.
                 if is_closed and place & IN_NAME and end > keyword_end:
                     keyword_end = end
-            if clues and is_free and word not in done:
-                share = PLACE_SHARE if place & IN_NAME and text.endswith(OF_PLACE, 0, start) else 1.0
+            if clues and is_free and word not in done and not is_street(text, end):
+                share = self._find_share(text, start, end) if place & IN_NAME else 1.0
                 if self._add_clues(clues, place, matches, text[start:end], tally, share):
                     keyword_end = end
                     done.add(word)
+
+    def _find_share(self, text: str, start: int, end: int) -> float:
+        """How much a word in a name counts: less behind what tells a place, and as a surname, which never comes first:
+        `Elektro Metzger`."""
+        is_name = start > 0 and text[start:end].lstrip() in self._surnames and text[end] == " "
+        return PLACE_SHARE if is_name or text.endswith(OF_PLACE, 0, start) else 1.0
 
     def _add_clues(
         self,

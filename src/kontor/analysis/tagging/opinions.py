@@ -1,0 +1,79 @@
+"""What the model says about a booking: alone where nothing written decides, and as one voice where that is in doubt."""
+
+from collections.abc import Iterable
+
+from kontor.analysis.tagging.fallback import FallbackModel, list_grams
+from kontor.analysis.tagging.lexicons import Rules
+from kontor.analysis.tagging.readings import Reading
+from kontor.analysis.tagging.stems import Stems
+from kontor.analysis.tagging.taggings import Evidence
+from kontor.analysis.tagging.tallies import Tally
+
+# A hint this weak is still better than a guess the model itself does not trust.
+WEAK_HINT = 0.3
+# The model is trusted from here on, whatever a part of a word says.
+SURE_GUESS = 0.35
+# What is written is in doubt when it is light, or when another category comes near. The model then counts as much as
+# this many units of weight.
+LIGHT, NEAR, VOICE = 3.0, 0.6, 6.0
+NEVER_GUESSED = ("INSURANCE_", "TRANSFER_", "SAVINGS_LIFEINSURANCE")
+
+
+class Adviser:
+    """Asks the model; without one a default that fits the sign has to do."""
+
+    def __init__(self, model: FallbackModel | None, rules: Rules, categories: Iterable[str]) -> None:
+        self._model, self._stems = model, Stems(rules.stems)
+        fitting = [
+            frozenset(
+                one for one in categories if rules.mirror(one, incoming) == one and not one.startswith(NEVER_GUESSED)
+            )
+            for incoming in (True, False)
+        ]
+        self._guessable = (fitting[0], fitting[1])
+        known = model.categories if model is not None else []
+        numbers = [tuple(number for number, one in enumerate(known) if one in allowed) for allowed in fitting]
+        self._numbers = (numbers[0], numbers[1])
+
+    def is_asked(self, reading: Reading, best: str, best_score: float, second: float) -> bool:
+        """Whether what is written for the best category leaves doubts the model may settle."""
+        is_doubtful = best_score < LIGHT or second >= NEAR * best_score
+        return is_doubtful and self._model is not None and best in self._guessable[not reading.is_incoming]
+
+    def _guess(self, reading: Reading) -> dict[str, float]:
+        if self._model is None:
+            return {}
+        grams = list_grams(reading.name, reading.purpose, reading.is_incoming, reading.channel)
+        return self._model.guess(grams, self._numbers[not reading.is_incoming])
+
+    def guess(self, reading: Reading, tally: Tally, weak: str, weak_score: float) -> tuple[str, float, str]:
+        """The category where nothing written has decided, the model's probability, and what supports it."""
+        default = weak or ("INCOME_OTHER" if reading.is_incoming else "OTHER_SPENDING")
+        opinion = self._guess(reading)
+        if not opinion:
+            return default, 0.0, "none"
+        category = max(opinion, key=lambda one: (opinion[one], one))
+        probability = opinion[category]
+        if tally.trace is not None:
+            weight = round(probability, 3)
+            tally.trace.append(Evidence("model", reading.name or reading.purpose, category, weight))
+        stem = "" if reading.is_incoming else self._stems.find(reading.name)
+        if weak_score >= WEAK_HINT and probability < 0.3 + weak_score / 4:
+            return weak, probability, "weak"
+        if stem:
+            support = "stem" if stem == category else "stems"
+            return (category if probability >= SURE_GUESS else stem), probability, support
+        return category, probability, "bare"
+
+    def weigh(self, reading: Reading, tally: Tally, weights: dict[str, float]) -> tuple[str, float]:
+        """The heaviest category when the model's voice is added to what is written, and its probability there."""
+        opinion = self._guess(reading)
+        totals = dict(weights)
+        for category, probability in opinion.items():
+            totals[category] = totals.get(category, 0.0) + VOICE * probability
+            if tally.trace is not None and probability >= SURE_GUESS:
+                weight = round(VOICE * probability, 2)
+                tally.trace.append(Evidence("model", reading.name or reading.purpose, category, weight))
+        # Of equal ones the alphabet decides, never chance.
+        category = min(totals, key=lambda one: (-totals[one], one))
+        return category, opinion.get(category, 0.0)
