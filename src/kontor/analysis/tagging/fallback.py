@@ -63,28 +63,26 @@ class FallbackModel:
             rows.append(int.from_bytes(lanes, "little"))
         return rows
 
-    def score(self, grams: list[bytes]) -> list[float]:
-        rows = self._rows
+    def score(self, grams: list[bytes], allowed: Sequence[int]) -> list[float]:
+        """What speaks for each of the allowed categories, which are numbers in `categories`."""
+        rows, biases = self._rows, self._biases
         mask = (1 << BITS) - 1
         total = sum([rows[crc32(gram) & mask] for gram in grams])
         lanes = memoryview(total.to_bytes(self._width * _LANE, "little")).cast("H")
         # Every weight was stored with an offset; long texts do not shout.
         offset, scale = OFFSET * len(grams), self._scale / max(1.0, len(grams)) ** 0.5
-        return [(lane - offset) * scale + bias for lane, bias in zip(lanes, self._biases, strict=True)]
+        return [(lanes[number] - offset) * scale + biases[number] for number in allowed]
 
     def guess(self, grams: list[bytes], allowed: Sequence[int]) -> dict[str, float]:
-        """Probabilities of the likeliest of the allowed categories, which are numbers in `categories`."""
-        scores = self.score(grams)
-        if not allowed:
+        """Probabilities of the likeliest of the allowed categories."""
+        scores = self.score(grams, allowed)
+        if not scores:
             return {}
-        best = max([scores[number] for number in allowed])
-        likely = {
-            self.categories[number]: exp(scores[number] - best)
-            for number in allowed
-            if scores[number] > best - FARTHEST
-        }
-        total = sum(likely.values())
-        return {category: value / total for category, value in likely.items()}
+        best = max(scores)
+        likely = [(number, score) for number, score in zip(allowed, scores, strict=True) if score > best - FARTHEST]
+        values = [exp(score - best) for _, score in likely]
+        total = sum(values)
+        return {self.categories[number]: value / total for (number, _), value in zip(likely, values, strict=True)}
 
 
 @lru_cache(maxsize=1)

@@ -193,12 +193,11 @@ class Matcher:
 
     def mend(self, text: str, shortest: int = SHORTEST_MENDED) -> str:
         """Known words that a line's end tore apart: `LEBENSVERSICHERU NG`. Empty if there are none."""
-        known, pieces = self._words, text.split()
-        pairs = [(one, two) for one, two in pairwise(pieces) if one + two in known]
-        if not pairs:
-            return ""
+        known = self._words
         mended = [
-            one + two for one, two in pairs if len(one) + len(two) >= shortest and not (one in known and two in known)
+            one + two
+            for one, two in pairwise(text.split())
+            if len(one) + len(two) >= shortest and one + two in known and not (one in known and two in known)
         ]
         return f" {' '.join(mended)}" if mended else ""
 

@@ -196,8 +196,9 @@ class Collector:
     def _find_share(self, text: str, start: int, end: int) -> float:
         """How much a word in a name counts: less behind what tells a place, and as a surname, which never comes first:
         `Elektro Metzger`."""
-        is_name = start > 0 and text[start:end].lstrip() in self._surnames and text[end] == " "
-        return PLACE_SHARE if is_name or text.endswith(OF_PLACE, 0, start) else 1.0
+        begin = start if text[start] == " " else text.rfind(" ", 0, start)
+        is_name = begin > 0 and text[begin + 1 : end] in self._surnames and text[end] == " "
+        return PLACE_SHARE if is_name or text.endswith(OF_PLACE, 0, begin) else 1.0
 
     def _add_clues(
         self,
