@@ -34,6 +34,7 @@ _DATE_AND_TIME = re.compile(r"\s?\d\d\.\d\d\.\d{4} \d\d\.\d\d\.\d\d ")
 _MACHINE = re.compile(r"\d\d\.\d\d\.\d\d GA \d")
 # Behind these a till tells what was bought: `APPLE.COM/BILL ITUNES.COM iCloud+ 200 GB`.
 TELLING_STAGES = ("APPLE.COM", "APPLE COM", "GOOGLE ", "GOOGLE*", "AMAZON ", "AMAZON.", "AMZN")
+PARTICULAR_SIGNS = (*CARD_SIGNS, "artenumsatz", "artenzahlung", "KARTENZAHLUNG", "Terminal", "TERMINAL", "Beleg", "ELV")
 # Not `bargeldlos`.
 CASH_SIGNS = ("BARGELDA", "Bargelda", "BARGELD ", "Bargeld ")
 
@@ -74,8 +75,14 @@ def find_remark(name: str, purpose: str) -> str:
         found = _REMARK.search(purpose)
         return found[1] if found else ""
     # `Bürgerbüro Personalausweis 07.08 09.16 girocard`; but the shop again comes with its place.
+    is_shop_again = purpose.lower().startswith(name.partition(" ")[0].lower())
     before, girocard, _ = purpose.partition(" girocard")
-    return before if girocard and not before.lower().startswith(name.partition(" ")[0].lower()) else ""
+    if girocard:
+        return "" if is_shop_again else before
+    # Where the name tells the place too, or is but a stage, a purpose without a card's particulars is somebody's own.
+    has_place = "//" in name or name.upper().startswith(TELLING_STAGES)
+    is_own = has_place and purpose[:1].isalpha() and not is_shop_again
+    return purpose if is_own and not any(sign in purpose for sign in PARTICULAR_SIGNS) else ""
 
 
 def _tells_cash(purpose: str) -> bool:

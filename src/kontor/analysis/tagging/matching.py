@@ -118,8 +118,9 @@ class Matcher:
             for one in partner.creditor_ids
         }
         # Common words are among them so that nothing longer is taken for what they were: `DEUTSCHLA` is no ticket.
-        self._completions = group_by_start({text.strip() for text in texts} | rules.companies)
-        self._words = frozenset(text.strip() for text in texts if " " not in text.strip())
+        spelled = {text.strip() for text in texts}
+        self._completions = group_by_start(spelled | rules.companies)
+        self._words = frozenset(text for text in spelled if " " not in text)
         self.names = frozenset(alias.text for one in self.patterns for alias in one.aliases)
         self._brands = frozenset(
             one.word for one in self.patterns if one.aliases and not (one.incoming or one.outgoing)
@@ -131,21 +132,22 @@ class Matcher:
         if clues is None and not aliases:
             return NOTHING
         incoming, outgoing = clues or ([], [])
-        is_closed = any(alias.partner in closed for alias in aliases)
+        single_incoming, joint_incoming = part_joint(incoming)
+        single_outgoing, joint_outgoing = part_joint(outgoing)
         return Pattern(
-            tuple(clue for clue in incoming if not clue.needed),
-            tuple(clue for clue in outgoing if not clue.needed),
-            tuple(clue for clue in incoming if clue.needed),
-            tuple(clue for clue in outgoing if clue.needed),
+            single_incoming,
+            single_outgoing,
+            joint_incoming,
+            joint_outgoing,
             aliases,
-            is_closed,
+            any(alias.partner in closed for alias in aliases),
             int(text.endswith(" ")),
             text.strip(),
         )
 
     def _add_keyword(self, builder: _Builder, keyword: Keyword, rules: Rules) -> None:
-        numbers = tuple(builder.number(text) for atom in keyword.atoms if (text := spell_atom(atom)))
-        excluded = tuple(builder.number(text) for word in keyword.excluded if (text := spell_atom(word)))
+        numbers = tuple([builder.number(text) for atom in keyword.atoms if (text := spell_atom(atom))])
+        excluded = tuple([builder.number(text) for word in keyword.excluded if (text := spell_atom(word))])
         if not numbers and not keyword.code:
             return
         for is_incoming in (True, False):
@@ -200,6 +202,13 @@ class Matcher:
             if len(one) + len(two) >= shortest and one + two in known and not (one in known and two in known)
         ]
         return f" {' '.join(mended)}" if mended else ""
+
+
+def part_joint(clues: list[Clue]) -> tuple[tuple[Clue, ...], tuple[Clue, ...]]:
+    """Clues that need no further words, and those that do."""
+    if not clues:
+        return (), ()
+    return tuple([clue for clue in clues if not clue.needed]), tuple([clue for clue in clues if clue.needed])
 
 
 def group_by_start(words: Iterable[str]) -> dict[str, list[str]]:
