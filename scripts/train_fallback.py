@@ -40,10 +40,10 @@ from kontor.wire.labelled_rows import read_labelled
 FOLDER = Path(__file__).parent.parent / "src" / "kontor" / "analysis" / "data" / "model"
 SEED = 7
 TODAY = date(2026, 6, 15)
-ROUNDS, BATCH, STEP, PENALTY = 10, 1024, 0.02, 2e-6
-MOST_PER_CATEGORY = 3000
+ROUNDS, BATCH, STEP, PENALTY = 8, 1024, 0.02, 2e-6
+MOST_PER_CATEGORY = 2000
 # A labelled booking is worth more than a generated one, and names tell something without purposes too.
-LABELLED_COUNT, SHORTEST_NAME = 3, 5
+LABELLED_COUNT, SHORTEST_NAME = 6, 5
 # For the confidences: how often one shop of the demo bank counts, and an error on a labelled row. The tagger was
 # improved with these rows, and new ones show about three times as many errors.
 MOST_OF_A_KIND, ERRORS_WEIGH, FOLDS = 2, 3, 5

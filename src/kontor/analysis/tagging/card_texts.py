@@ -36,7 +36,7 @@ _MACHINE = re.compile(r"\d\d\.\d\d\.\d\d GA \d")
 TELLING_STAGES = ("APPLE.COM", "APPLE COM", "GOOGLE ", "GOOGLE*", "AMAZON ", "AMAZON.", "AMZN")
 PARTICULAR_SIGNS = (*CARD_SIGNS, "artenumsatz", "artenzahlung", "KARTENZAHLUNG", "Terminal", "TERMINAL", "Beleg", "ELV")
 # Not `bargeldlos`.
-CASH_SIGNS = ("BARGELDA", "Bargelda", "BARGELD ", "Bargeld ")
+CASH_SIGNS = ("BARGELDA", "Bargelda", "BARGELD ", "Bargeld ", "GELDAUTOMAT", "Geldautomat")
 
 
 def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
@@ -86,7 +86,7 @@ def find_remark(name: str, purpose: str) -> str:
 
 
 def _tells_cash(purpose: str) -> bool:
-    return ("ARGELD" in purpose or "argeld" in purpose) and any(sign in purpose for sign in CASH_SIGNS)
+    return ("ELD" in purpose or "eld" in purpose) and any(sign in purpose for sign in CASH_SIGNS)
 
 
 def _find_unnamed(purpose: str, is_card: bool) -> str | None:

@@ -18,6 +18,7 @@ NO_FIELDS = SepaFields("")
 MOST_BOOKING_TEXTS = 2000
 # How a purpose tells that a card was used, where a bank tells it nowhere else.
 CARD_PURPOSE, HIDDEN_NUMBER = "Card transaction of", "NR XXXX"
+CARD_PARTICULARS = ("Debitk.", "DEBITK.", " KFN ")
 # Money given back to a card comes as a credit.
 CARD_NUMBER = "Karte Nr."
 # A code of our own for bookings over zero.
@@ -96,7 +97,7 @@ class Reader:
         gv_code = (one.gv_code or "")[:3] if one.amount else NOTHING_MOVED
         if gv_code:
             channel = self._codes.get(gv_code, channel)
-        if channel != CARD and (raw_purpose.startswith(CARD_PURPOSE) or HIDDEN_NUMBER in raw_purpose[:9]):
+        if channel != CARD and is_card_text(raw_name, raw_purpose, channel):
             channel = CARD
         shop = find_shop(raw_name, raw_purpose, True) if channel == CARD else None
         if shop is not None:
@@ -143,6 +144,13 @@ class Reader:
             not folded or (has_collector and not has_merchant),
             is_cut(shop or name) or is_cut(raw_name),
         )
+
+
+def is_card_text(name: str, purpose: str, channel: str) -> bool:
+    """Whether a booking tells only by how it is written that a card was used."""
+    if purpose.startswith(CARD_PURPOSE) or HIDDEN_NUMBER in purpose[:9]:
+        return True
+    return channel == OTHER and ("//" in name or any(sign in purpose for sign in CARD_PARTICULARS))
 
 
 def _fold_purpose(purpose: str, others: str) -> str:
