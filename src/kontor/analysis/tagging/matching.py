@@ -38,7 +38,7 @@ SHORTEST_RUN_TOGETHER, MOST_WORDS_RUN_TOGETHER = 8, 2
 NEVER_RUN_TOGETHER = frozenset({"stadt", "landkreis", "kreis", "gemeinde", "zoo", "bar"})
 
 
-@dataclass
+@dataclass(slots=True)
 class Clue:
     """What a keyword or code says for one sign."""
 
@@ -53,7 +53,7 @@ class Clue:
     keyword: Keyword
 
 
-@dataclass
+@dataclass(slots=True)
 class Alias:
     """A partner's name as it may stand in a text. `is_whole`: only as the whole name."""
 
@@ -64,7 +64,7 @@ class Alias:
     text: str
 
 
-@dataclass
+@dataclass(slots=True)
 class Pattern:
     """All that one pattern stands for. Clues that need further words apart from this one are `joint`; `tail` is the
     blank at its end, `word` what it searches for without blanks."""
