@@ -3,8 +3,8 @@
 Needs numpy and scipy (dependency group `bench`). Same knowledge, same result:
 
     cd evaluation/transactions
-    python ../../scripts/train_fallback.py --sketches sketches.jsonl \\
-        $(ls *.jsonl | grep -v "kept_back\\|latest\\|second_look\\|sketches")
+    python ../../scripts/train_fallback.py --sketches sketches.jsonl --sketches lives.jsonl \\
+        $(ls *.jsonl | grep -v "kept_back\\|latest\\|second_look\\|sketches\\|lives")
 
 The model learns from generated bookings (each keyword and partner of the lexicon in several made-up settings, and the
 demo bank's people, who never share a login with those of the tests) and from the labelled files, as `kontor evaluate`
@@ -383,11 +383,11 @@ def fit_confidences(samples: list[Sample], taggers: tuple[Tagger, Tagger]) -> No
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sketches", type=Path)
+    parser.add_argument("--sketches", type=Path, action="append", default=[])
     parser.add_argument("labelled", nargs="*", type=Path)
     options = parser.parse_args()
     samples = list(read_samples(options.labelled))
-    sketches = list(read_samples([options.sketches] if options.sketches else []))
+    sketches = list(read_samples(options.sketches))
     reader = Reader(load_rules())
     generated = [*generate_rows(), *write_samples(sketches, reader)]
     train([*generated, *write_samples(samples, reader)]).save()
