@@ -8,7 +8,7 @@ from kontor.analysis.tagging.choices import AT_NAME, AT_START, Choice, PartnerCh
 from kontor.analysis.tagging.fallback import FallbackModel
 from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main, name_insurance_category
 from kontor.analysis.tagging.matching import GENERIC, Matcher
-from kontor.analysis.tagging.opinions import Adviser
+from kontor.analysis.tagging.opinions import VOICE, Adviser
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
 from kontor.analysis.tagging.readings import Reading
@@ -248,18 +248,24 @@ class Decider:
         """What is written and the model together; `best` is the heaviest without it."""
         scores, mains = tally.scores, tally.bonuses
         if len(scores) == 1:
-            weights = {best: best_score}
-        else:
-            weights = {one: (1 - SISTER_SHARE) * own + mains[MAINS[one]] for one, own in scores.items()}
-            weights[best] = best_score
-        category, probability = self._adviser.weigh(reading, tally, weights)
+            mains[MAINS[best]] = mains.get(MAINS[best], 0.0) + SISTER_SHARE * scores[best]
+        voices = self._adviser.give_voices(reading, tally)
+        for category, voice in voices.items():
+            mains[MAINS[category]] = mains.get(MAINS[category], 0.0) + SISTER_SHARE * voice
+        totals = {
+            category: (1 - SISTER_SHARE) * (scores.get(category, 0.0) + voices.get(category, 0.0))
+            + mains[MAINS[category]]
+            for category in scores.keys() | voices.keys()
+        }
+        # Of equal ones the alphabet decides, never chance.
+        chosen = min(totals, key=lambda one: (-totals[one], one))
         cell = (
-            "asked" if category == best else "sister" if MAINS[category] == MAINS[best] else "overruled",
-            f"a:{name_probability(probability)}",
-            f"a:{SCORE_NAMES[bisect_right(SCORES, weights.get(category, 0.0))]}",
-            HINT_NAMES[min(tally.hints.get(category, 0), MOST_HINTS)],
+            "asked" if chosen == best else "sister" if MAINS[chosen] == MAINS[best] else "overruled",
+            f"a:{name_probability(voices.get(chosen, 0.0) / VOICE)}",
+            f"a:{SCORE_NAMES[bisect_right(SCORES, scores.get(chosen, 0.0))]}",
+            HINT_NAMES[min(tally.hints.get(chosen, 0), MOST_HINTS)],
         )
-        return category, cell
+        return chosen, cell
 
     def _choose_freelancer(self, category: str, insurance_type: str, reading: Reading, tally: Tally) -> str:
         found = tally.freelancers.get(category)

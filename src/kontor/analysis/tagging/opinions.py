@@ -65,15 +65,11 @@ class Adviser:
             return (category if probability >= SURE_GUESS else stem), probability, support
         return category, probability, "bare"
 
-    def weigh(self, reading: Reading, tally: Tally, weights: dict[str, float]) -> tuple[str, float]:
-        """The heaviest category when the model's voice is added to what is written, and its probability there."""
-        opinion = self._guess(reading)
-        totals = dict(weights)
-        for category, probability in opinion.items():
-            totals[category] = totals.get(category, 0.0) + VOICE * probability
-            if tally.trace is not None and probability >= SURE_GUESS:
-                weight = round(VOICE * probability, 2)
-                tally.trace.append(Evidence("model", reading.name or reading.purpose, category, weight))
-        # Of equal ones the alphabet decides, never chance.
-        category = min(totals, key=lambda one: (-totals[one], one))
-        return category, opinion.get(category, 0.0)
+    def give_voices(self, reading: Reading, tally: Tally) -> dict[str, float]:
+        """What the model weighs beside what is written."""
+        voices = {category: VOICE * probability for category, probability in self._guess(reading).items()}
+        if tally.trace is not None:
+            for category, voice in voices.items():
+                if voice >= VOICE * SURE_GUESS:
+                    tally.trace.append(Evidence("model", reading.name or reading.purpose, category, round(voice, 2)))
+        return voices
