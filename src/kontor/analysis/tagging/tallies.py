@@ -13,6 +13,8 @@ BY_PARTNER, BY_KEYWORD, BY_CODE, BY_CREDITOR, BY_RELATION, BY_MODEL = 1, 2, 4, 8
 NAME_SHARE = 0.4
 # What is lighter is too faint to count as a hint that agrees.
 HINT_WEIGHT = 1.0
+# What outweighs the special category this often is meant itself: a bank for mortgages gives other loans too.
+MOST_REFINED = 10
 # A word behind these tells where a shop is or what it is called: `Gasthaus zur Apotheke`, `Kita am Theater`, or whose
 # it is: `Kleintierpraxis Dr. Backhaus`.
 OF_PLACE = (
@@ -68,7 +70,7 @@ class Tally:
         scores = self.scores
         for general in [one for one in scores if one in refinements]:
             for special, least in refinements[general]:
-                if scores.get(special, 0.0) >= least:
+                if scores.get(special, 0.0) >= max(least, scores[general] / MOST_REFINED):
                     scores[special] += scores.pop(general)
                     self.kinds[special] |= self.kinds[general]
                     break
