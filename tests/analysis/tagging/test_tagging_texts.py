@@ -1,12 +1,17 @@
 """How texts of statements are read before anything is decided."""
 
 import pytest
+from tagging_rows import book
 
 from kontor.analysis.tagging.card_texts import find_remark, find_shop
 from kontor.analysis.tagging.columns import join_lines
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.intermediaries import find_bare_merchant, find_merchants, is_collector, unwrap_star
+from kontor.analysis.tagging.lexicons import load_rules
+from kontor.analysis.tagging.readings import CARD, Reader
 from kontor.analysis.tagging.sepa_tags import normalise_creditor_id, split_glued, split_purpose
+
+READER = Reader(load_rules())
 
 
 @pytest.mark.parametrize(
@@ -193,3 +198,42 @@ def test_a_collectors_purpose_names_the_merchant(text, merchant):
 )
 def test_a_merchant_that_stands_alone_in_a_collectors_purpose_is_found(collector, text, merchant):
     assert find_bare_merchant(collector, text)[0] == merchant
+
+
+@pytest.mark.parametrize(
+    ("purpose", "code"),
+    [
+        ("Zweitwohnungssteuer 2026 HSTX", "HSTX"),
+        ("MONTHLY RENT", ""),
+        ("BEITRAG JUNGSCHAR", ""),
+        ("EREF+1 PURP+RENT", "RENT"),
+    ],
+)
+def test_a_bare_purpose_code_is_no_word_and_no_end_of_one(purpose, code):
+    assert READER.read(book(-20, None, purpose)).purpose_code == code
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose", "read"),
+    [
+        ("AUTOHAUS VOGEL//SUHL/DE", "Überführungskosten", "ueberfuehrungskosten"),
+        ("AUTOHAUS VOGEL//SUHL/DE", "2025-03-04T10:11 Debitk.0 2028-12", ""),
+        ("AUTOHAUS VOGEL//SUHL/DE", "AUTOHAUS VOGEL SUHL", ""),
+        ("APPLE.COM/BILL", "iCloud+ 200 GB", "icloud 200 gb"),
+        ("SPARKASSE BREMEN//BREMEN/DE", "2026-02-03T18:10:42 KFN 1 GELDAUTOMAT", "bargeldauszahlung"),
+    ],
+)
+def test_a_card_payments_own_purpose_is_read_and_its_particulars_are_not(name, purpose, read):
+    assert READER.read(book(-20, name, purpose, "Kartenzahlung")).purpose == read
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose", "channel"),
+    [
+        ("CORA SARREGUEMINES//57200/FR", "", CARD),
+        ("DM SAARBRUECKEN", "2025-03-31T14:05 Debitk.0 2027-12", CARD),
+        ("Cora Weber", "Miete", ""),
+    ],
+)
+def test_a_card_payment_is_told_by_its_text_alone(name, purpose, channel):
+    assert READER.read(book(-20, name, purpose)).channel == channel

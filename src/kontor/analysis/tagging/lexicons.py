@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 
-from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.partners import list_files, list_lines
 from kontor.analysis.tagging.taggings import NO_INSURANCE
 
@@ -84,8 +83,11 @@ class Rules:
 
 
 def read_options(text: str) -> dict[str, str]:
-    pairs = (part.partition("=") for part in text.split(";"))
-    return {key.strip(): value.strip() for key, _, value in pairs if key.strip()}
+    options = {}
+    for part in text.split(";"):
+        key, _, value = part.partition("=")
+        options[key.strip()] = value.strip()
+    return options
 
 
 def read_keyword(line: str) -> Keyword:
@@ -113,7 +115,7 @@ def read_keyword(line: str) -> Keyword:
 def spell_atom(atom: str) -> str:
     """An atom as it is searched for in folded text with blanks around: ` miete `, ` rechtsanwalt`, `baeckerei `."""
     starts, ends = atom.startswith("*"), atom.endswith("*")
-    words = fold(atom.replace("*", " "))
+    words = " ".join(atom.replace("*", " ").split())
     return ("" if starts else " ") + words + ("" if ends else " ") if words else ""
 
 

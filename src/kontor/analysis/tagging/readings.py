@@ -23,6 +23,8 @@ CARD_PARTICULARS = ("Debitk.", "DEBITK.", " KFN ")
 CARD_NUMBER = "Karte Nr."
 # A code of our own for bookings over zero.
 NOTHING_MOVED = "000"
+# In capitals these cannot be told from words.
+CODES_THAT_ARE_WORDS = frozenset({"CHAR", "LOAN", "RENT", "VIEW"})
 
 
 @dataclass
@@ -53,7 +55,9 @@ class Reader:
         self._codes = {key[3:]: channel for key, channel in rules.channels.items() if key.startswith("gv:")}
         self._words = {key: channel for key, channel in rules.channels.items() if not key.startswith("gv:")}
         self._booking_texts: dict[str, tuple[str, str]] = {}
-        self._purpose_codes = frozenset(one.code[5:] for one in rules.keywords if one.code.startswith("purp:"))
+        codes = {one.code[5:] for one in rules.keywords if one.code.startswith("purp:")}
+        # Some banks write a purpose code bare at the end.
+        self._bare_codes = frozenset(f" {code}" for code in codes - CODES_THAT_ARE_WORDS)
 
     def read_booking_text(self, booking_text: str) -> tuple[str, str]:
         """A booking text folded, and the channel its words tell. Banks have but a few, so each is read once."""
@@ -135,8 +139,7 @@ class Reader:
             _fold_purpose(purpose, others) if purpose else "",
             text,
             fields.creditor_id,
-            # Some banks write it bare at the end.
-            fields.purpose_code or (raw_purpose[-4:] if raw_purpose[-4:] in self._purpose_codes else ""),
+            fields.purpose_code or (raw_purpose[-4:] if raw_purpose[-5:] in self._bare_codes else ""),
             gv_code,
             channel,
             has_collector,

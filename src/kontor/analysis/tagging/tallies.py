@@ -26,6 +26,7 @@ PLACE_SHARE = 0.35
 STREET_ENDINGS = ("strasse", "strass", "stras", "stra", "str", "gasse", "weg", "allee", "chaussee")
 # `WEG` alone are the owners of a house.
 STREETS = frozenset(STREET_ENDINGS) - {"weg"}
+STREETS_BEGIN = frozenset(one[0] for one in STREETS)
 
 
 class Tally:
@@ -108,8 +109,9 @@ def name_kind(clue: Clue, place: int) -> str:
 
 def is_street(text: str, end: int) -> bool:
     """Whether the word that ends there, or goes on there, names a street."""
-    rest = text[end : text.find(" ", end + 1)]
-    return rest[1:] in STREETS if rest.startswith(" ") else rest.endswith(STREET_ENDINGS)
+    if text[end] == " ":
+        return text[end + 1 : end + 2] in STREETS_BEGIN and text[end + 1 : text.find(" ", end + 1)] in STREETS
+    return text.endswith(STREET_ENDINGS, end, text.find(" ", end))
 
 
 class Collector:
@@ -190,7 +192,7 @@ class Collector:
                 if is_closed and place & IN_NAME and end > keyword_end:
                     keyword_end = end
             if clues and is_free and word not in done and not is_street(text, end):
-                share = self._find_share(text, start, end) if place & IN_NAME else 1.0
+                share = self._find_share(text, start, end) if start > 0 and place & IN_NAME else 1.0
                 if self._add_clues(clues, place, matches, text[start:end], tally, share):
                     keyword_end = end
                     done.add(word)
