@@ -29,6 +29,7 @@ from kontor.analysis.tagging.calibrating import Cell, count_cells, fit, score_ce
 from kontor.analysis.tagging.fallback import BITS, OFFSET, FallbackModel, hash_gram, list_grams
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, Keyword, Rules, load_keywords, load_rules
+from kontor.analysis.tagging.opinions import NEVER_GUESSED
 from kontor.analysis.tagging.partners import Partner, find_partner, list_partners
 from kontor.analysis.tagging.readings import CARD, CREDIT, DEBIT, TRANSFER, Reader
 from kontor.analysis.tagging.taggers import Tagger, make_tagger
@@ -109,7 +110,6 @@ COMPOUND_STARTS = [
     "dorf",
     "muehlen",
 ]
-NOT_GUESSED = ("INSURANCE_", "TRANSFER_", "SAVINGS_LIFEINSURANCE")
 
 
 class Row(NamedTuple):
@@ -184,7 +184,7 @@ def generate_rows() -> list[Row]:
     rows += write_people(("+train1", "+train2"), rules)
     by_category = defaultdict(list)
     for row in rows:
-        if not row.category.startswith(NOT_GUESSED):
+        if not row.category.startswith(NEVER_GUESSED):
             by_category[row.category].append(row)
     kept = []
     for category in sorted(by_category):
@@ -198,7 +198,7 @@ def write_samples(samples: Iterable["Sample"], reader: Reader) -> Iterator[Row]:
     """Labelled bookings, as they are and as a name alone."""
     for sample in samples:
         category = sample.categories[0]
-        if category.startswith(NOT_GUESSED):
+        if category.startswith(NEVER_GUESSED):
             continue
         one = reader.read(sample.transaction)
         grams = tuple(list_grams(one.name, one.purpose, one.is_incoming, one.channel))

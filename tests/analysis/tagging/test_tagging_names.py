@@ -3,6 +3,7 @@
 import pytest
 from tagging_rows import book, tag
 
+from kontor.analysis.tagging import NOBODY, load_tagger
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.lexicons import load_rules
 from kontor.analysis.tagging.persons import Acquaintances
@@ -123,6 +124,10 @@ def test_a_word_in_a_streets_name_tells_no_trade(one, category):
     assert tag(one).category == category
 
 
+def test_a_word_before_a_street_that_is_an_address_keeps_its_meaning():
+    assert tag(book(-640, "Peter Kolb", "Miete Straße des Friedens 12")).category == "HOUSING_RENT"
+
+
 def test_owners_of_a_house_are_no_street():
     assert tag(book(-342, "WEG Am Stadtpark 3", "Hausgeld WEG Am Stadtpark WE 22")).category == "HOUSING_ANCILLARYCOSTS"
 
@@ -139,11 +144,29 @@ def test_a_trade_behind_another_word_of_a_name_is_a_surname(name, category):
     assert tag(book(-88, name, "2025-04-05T11:20 Debitk.0 2028-12", "KARTENZAHLUNG")).category == category
 
 
-PERSONS = Acquaintances(load_rules())
+def test_a_trade_that_begins_a_purpose_is_no_surname():
+    _, evidence = load_tagger().explain(book(-78, None, "Schornsteinfeger Kehrgebühr 2026", "Überweisung"), NOBODY)
+    assert max(one.weight for one in evidence if one.text == "schornsteinfeger") > 5
+
+
+def test_where_fixed_line_or_mobile_is_named_the_bill_is_that_one_with_the_models_voice_too():
+    assert tag(book(-39, "Telefonrechnung", "Mobilfunk 03/26", "Lastschrift")).category == "BILLS_MOBILE"
+
+
+PERSONS = Acquaintances(load_rules(), frozenset({"n ergie"}))
 
 
 @pytest.mark.parametrize(
-    "name", ["Anna Weber", "Weber Anna", "Weber Anna Maria", "Dr. Anna Weber", "Cousine Anna Weber", "Frau Liebig"]
+    "name",
+    [
+        "Anna Weber",
+        "Weber Anna",
+        "Weber Anna Maria",
+        "Dr. rer. nat. Anna Weber",
+        "Herrn Max Weber",
+        "Cousine Anna Weber",
+        "Frau Liebig",
+    ],
 )
 def test_a_person_is_told_by_where_the_given_name_stands(name):
     assert PERSONS.is_person(fold(name).split())
@@ -155,7 +178,8 @@ def test_an_initial_and_a_surname_are_a_person(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["Hufpflege Ina Barhuf", "Patchwork-Scheune Ilse Behn", "Saxophonunterricht Bernd Holler", "E-Bikes"]
+    "name",
+    ["Hufpflege Ina Barhuf", "Patchwork-Scheune Ilse Behn", "Saxophonunterricht Bernd Holler", "E-Bikes", "N-ERGIE"],
 )
 def test_what_stands_before_a_persons_name_makes_it_a_business(name):
     assert not PERSONS.is_person(fold(name).split())

@@ -205,6 +205,7 @@ def test_a_merchant_that_stands_alone_in_a_collectors_purpose_is_found(collector
     [
         ("Zweitwohnungssteuer 2026 HSTX", "HSTX"),
         ("MONTHLY RENT", ""),
+        ("SALA", "SALA"),
         ("BEITRAG JUNGSCHAR", ""),
         ("EREF+1 PURP+RENT", "RENT"),
     ],
@@ -219,6 +220,8 @@ def test_a_bare_purpose_code_is_no_word_and_no_end_of_one(purpose, code):
         ("AUTOHAUS VOGEL//SUHL/DE", "Überführungskosten", "ueberfuehrungskosten"),
         ("AUTOHAUS VOGEL//SUHL/DE", "2025-03-04T10:11 Debitk.0 2028-12", ""),
         ("AUTOHAUS VOGEL//SUHL/DE", "AUTOHAUS VOGEL SUHL", ""),
+        ("BUDNI//HAMBURG/DE", "BUDNI HAMBURG", ""),
+        ("BUDNI//HAMBURG/DE", "EREF+1 MREF+2", ""),
         ("APPLE.COM/BILL", "iCloud+ 200 GB", "icloud 200 gb"),
         ("SPARKASSE BREMEN//BREMEN/DE", "2026-02-03T18:10:42 KFN 1 GELDAUTOMAT", "bargeldauszahlung"),
     ],

@@ -34,7 +34,12 @@ _DATE_AND_TIME = re.compile(r"\s?\d\d\.\d\d\.\d{4} \d\d\.\d\d\.\d\d ")
 _MACHINE = re.compile(r"\d\d\.\d\d\.\d\d GA \d")
 # Behind these a till tells what was bought: `APPLE.COM/BILL ITUNES.COM iCloud+ 200 GB`.
 TELLING_STAGES = ("APPLE.COM", "APPLE COM", "GOOGLE ", "GOOGLE*", "AMAZON ", "AMAZON.", "AMZN")
-PARTICULAR_SIGNS = (*CARD_SIGNS, "artenumsatz", "artenzahlung", "KARTENZAHLUNG", "Terminal", "TERMINAL", "Beleg", "ELV")
+# What no purpose of somebody's own holds: words of cards and tills, and tags.
+PARTICULAR_SIGNS = (
+    *CARD_SIGNS,
+    *("artenumsatz", "artenzahlung", "KARTENZAHLUNG", "Terminal", "TERMINAL", "Beleg", "ELV"),
+    *("EREF+", "KREF+", "MREF+", "SVWZ+"),
+)
 # Not `bargeldlos`.
 CASH_SIGNS = ("BARGELDA", "Bargelda", "BARGELD ", "Bargeld ", "GELDAUTOMAT", "Geldautomat")
 
@@ -75,7 +80,7 @@ def find_remark(name: str, purpose: str) -> str:
         found = _REMARK.search(purpose)
         return found[1] if found else ""
     # `Bürgerbüro Personalausweis 07.08 09.16 girocard`; but the shop again comes with its place.
-    is_shop_again = purpose.lower().startswith(name.partition(" ")[0].lower())
+    is_shop_again = purpose.lower().startswith(name.partition("//")[0].partition(" ")[0].lower())
     before, girocard, _ = purpose.partition(" girocard")
     if girocard:
         return "" if is_shop_again else before
@@ -86,6 +91,7 @@ def find_remark(name: str, purpose: str) -> str:
 
 
 def _tells_cash(purpose: str) -> bool:
+    # Two looks for what all signs share spare most purposes the other six.
     return ("ELD" in purpose or "eld" in purpose) and any(sign in purpose for sign in CASH_SIGNS)
 
 

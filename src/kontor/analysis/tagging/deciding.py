@@ -53,7 +53,7 @@ HOUSES = frozenset({"BANKFINANCE", "SAVINGS", "SERVICES"})
 GENERAL_SHARE = 0.35
 # A special insurance or contract needs this much to be meant where others only say that it is one.
 SPECIAL_ENOUGH = 1.0
-# Below this nothing written has decided, and the model is asked.
+# Below this nothing written has decided, and the model decides alone.
 DECIDED = 1.0
 KIND_NAMES = [f"k{number}" for number in range(64)]
 SCORE_NAMES = [f"s{number}" for number in range(len(SCORES) + 1)]
@@ -188,7 +188,8 @@ class Decider:
         return category, ("own", SCORE_NAMES[bisect_right(SCORES, weight)], "m0")
 
     def _decide_category(self, reading: Reading, relation: str, tally: Tally) -> tuple[str, Cell]:
-        """The heaviest category; below a threshold what the model says, and where it is in doubt both together."""
+        """The heaviest category; below a threshold what the model says, and where what is written is in doubt, both
+        together."""
         scores = tally.scores
         best, best_score, second, rival = "", 0.0, 0.0, ""
         if len(scores) == 1:
@@ -200,7 +201,7 @@ class Decider:
             return self._guess(reading, tally, best, best_score)
         # The model knows nothing of relatives.
         if relation != FAMILY and self._adviser.is_asked(reading, best, best_score, second):
-            return self._ask(reading, tally, best, best_score)
+            return self._decide_with_model(reading, tally, best)
         cell = (
             KIND_NAMES[tally.kinds[best]],
             SCORE_NAMES[bisect_right(SCORES, best_score)],
@@ -244,7 +245,7 @@ class Decider:
         category, probability, support = self._adviser.guess(reading, tally, weak, weak_score)
         return category, (KIND_NAMES[BY_MODEL], name_probability(probability), "m0", support)
 
-    def _ask(self, reading: Reading, tally: Tally, best: str, best_score: float) -> tuple[str, Cell]:
+    def _decide_with_model(self, reading: Reading, tally: Tally, best: str) -> tuple[str, Cell]:
         """What is written and the model together; `best` is the heaviest without it."""
         scores, mains = tally.scores, tally.bonuses
         if len(scores) == 1:
@@ -259,6 +260,8 @@ class Decider:
         }
         # Of equal ones the alphabet decides, never chance.
         chosen = min(totals, key=lambda one: (-totals[one], one))
+        if chosen in GENERIC:
+            chosen = self._specify(chosen, tally)
         cell = (
             "asked" if chosen == best else "sister" if MAINS[chosen] == MAINS[best] else "overruled",
             f"a:{name_probability(voices.get(chosen, 0.0) / VOICE)}",

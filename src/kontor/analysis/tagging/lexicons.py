@@ -86,7 +86,8 @@ def read_options(text: str) -> dict[str, str]:
     options = {}
     for part in text.split(";"):
         key, _, value = part.partition("=")
-        options[key.strip()] = value.strip()
+        if key:
+            options[key.strip()] = value.strip()
     return options
 
 
@@ -113,7 +114,8 @@ def read_keyword(line: str) -> Keyword:
 
 
 def spell_atom(atom: str) -> str:
-    """An atom as it is searched for in folded text with blanks around: ` miete `, ` rechtsanwalt`, `baeckerei `."""
+    """An atom, which is written folded, as it is searched for in folded text with blanks around: ` miete `,
+    ` rechtsanwalt`, `baeckerei `."""
     starts, ends = atom.startswith("*"), atom.endswith("*")
     words = " ".join(atom.replace("*", " ").split())
     return ("" if starts else " ") + words + ("" if ends else " ") if words else ""

@@ -40,7 +40,7 @@ class Adviser:
         is_doubtful = best_score < LIGHT or second >= NEAR * best_score
         return is_doubtful and self._model is not None and best in self._guessable[not reading.is_incoming]
 
-    def _guess(self, reading: Reading) -> dict[str, float]:
+    def _find_probabilities(self, reading: Reading) -> dict[str, float]:
         if self._model is None:
             return {}
         grams = list_grams(reading.name, reading.purpose, reading.is_incoming, reading.channel)
@@ -49,10 +49,10 @@ class Adviser:
     def guess(self, reading: Reading, tally: Tally, weak: str, weak_score: float) -> tuple[str, float, str]:
         """The category where nothing written has decided, the model's probability, and what supports it."""
         default = weak or ("INCOME_OTHER" if reading.is_incoming else "OTHER_SPENDING")
-        opinion = self._guess(reading)
+        opinion = self._find_probabilities(reading)
         if not opinion:
             return default, 0.0, "none"
-        category = max(opinion, key=lambda one: (opinion[one], one))
+        category = min(opinion, key=lambda one: (-opinion[one], one))
         probability = opinion[category]
         if tally.trace is not None:
             weight = round(probability, 3)
@@ -67,9 +67,9 @@ class Adviser:
 
     def give_voices(self, reading: Reading, tally: Tally) -> dict[str, float]:
         """What the model weighs beside what is written."""
-        voices = {category: VOICE * probability for category, probability in self._guess(reading).items()}
-        if tally.trace is not None:
-            for category, voice in voices.items():
-                if voice >= VOICE * SURE_GUESS:
-                    tally.trace.append(Evidence("model", reading.name or reading.purpose, category, round(voice, 2)))
+        voices = {category: VOICE * part for category, part in self._find_probabilities(reading).items()}
+        if tally.trace is not None and voices:
+            category = min(voices, key=lambda one: (-voices[one], one))
+            weight = round(voices[category], 2)
+            tally.trace.append(Evidence("model", reading.name or reading.purpose, category, weight))
         return voices

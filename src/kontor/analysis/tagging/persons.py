@@ -6,11 +6,10 @@ from kontor.analysis.tagging.readings import CARD, DEBIT, Reading
 from kontor.analysis.tagging.taggings import OwnAccounts
 
 STRANGER, PERSON, FAMILY, OWN, OWN_SAVINGS = "", "person", "family", "own", "savings"
-TITLES = frozenset(
-    ["herr", "frau", "dr", "prof", "dipl", "ing", "med", "von", "und", "u", "oder", "familie", "fam", "eheleute"]
-)
-ADDRESSES = frozenset(["herr", "herrn", "frau", "fam", "familie", "eheleute"])
-# Not those of `E-Bikes`, `T-Shirts`, `U-Bahn` and `X-Ray`.
+ADDRESSES = frozenset(["herr", "herrn", "hr", "frau", "fr", "fam", "familie", "eheleute"])
+DEGREES = frozenset(["dr", "prof", "dipl", "ing", "med", "rer", "nat", "jur", "phil", "kfm", "mag"])
+TITLES = ADDRESSES | DEGREES | {"von", "und", "u", "oder"}
+# Not those of `E-Bikes`, `T-Shirts`, `U-Bahn` and `X-Ray`, nor what hardly any given name begins with.
 INITIALS = frozenset("abcdfghijklmnprsvwz")
 # Who is called so is family, whatever the surname.
 KIN = frozenset(
@@ -30,6 +29,7 @@ KIN = frozenset(
         "enkel",
     ]
 )
+# Passed over where a given name is looked for; not all of them are close family.
 RELATIVES = KIN | {"cousin", "cousine", "neffe", "nichte", "schwager", "schwaegerin", "pate", "patin"}
 MOST_WORDS = 5
 SHORTEST_SURNAME = 3
@@ -64,7 +64,8 @@ class Customer:
 class Acquaintances:
     """Tells persons from companies by given names and by companies' words."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, brands: frozenset[str] = frozenset()) -> None:
+        self._brands = brands
         self._given_names, self._companies = rules.given_names, rules.companies
         self._endings = rules.company_endings
 
@@ -83,7 +84,8 @@ class Acquaintances:
         initial, none is needed."""
         given = self._given_names
         if given.isdisjoint(words):
-            return words[0] in ADDRESSES or (len(words) == 2 and words[0] in INITIALS and len(words[1]) > 3)
+            is_short = len(words) == 2 and words[0] in INITIALS and len(words[1]) > 3
+            return words[0] in ADDRESSES or (is_short and " ".join(words) not in self._brands)
         names = [word for word in words if word not in TITLES and word not in RELATIVES and len(word) > 1]
         first = next((place for place, word in enumerate(names) if word in given), 0)
         return first == 0 or first == len(names) - 1 or all(word in given for word in names[first:])

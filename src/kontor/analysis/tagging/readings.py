@@ -139,7 +139,7 @@ class Reader:
             _fold_purpose(purpose, others) if purpose else "",
             text,
             fields.creditor_id,
-            fields.purpose_code or (raw_purpose[-4:] if raw_purpose[-5:] in self._bare_codes else ""),
+            fields.purpose_code or (raw_purpose[-4:] if f" {raw_purpose}"[-5:] in self._bare_codes else ""),
             gv_code,
             channel,
             has_collector,
@@ -153,7 +153,9 @@ def is_card_text(name: str, purpose: str, channel: str) -> bool:
     """Whether a booking tells only by how it is written that a card was used."""
     if purpose.startswith(CARD_PURPOSE) or HIDDEN_NUMBER in purpose[:9]:
         return True
-    return channel == OTHER and ("//" in name or any(sign in purpose for sign in CARD_PARTICULARS))
+    if channel != OTHER or "SVWZ+" in purpose or "MREF+" in purpose:
+        return False
+    return "//" in name or any(sign in purpose for sign in CARD_PARTICULARS)
 
 
 def _fold_purpose(purpose: str, others: str) -> str:

@@ -107,4 +107,4 @@ def make_tagger(model: FallbackModel | None) -> Tagger:
     categories = [line.split("|")[1].strip() for line in lines if not line.startswith("@")]
     leaves = [one for one in categories if "_" in one or one == "TAXES"]
     decider = Decider(matcher, rules, load_confidences(), model, leaves)
-    return Tagger(decider, Reader(rules, matcher.names), Acquaintances(rules), derive_version())
+    return Tagger(decider, Reader(rules, matcher.names), Acquaintances(rules, matcher.names), derive_version())

@@ -13,8 +13,8 @@ BY_PARTNER, BY_KEYWORD, BY_CODE, BY_CREDITOR, BY_RELATION, BY_MODEL = 1, 2, 4, 8
 NAME_SHARE = 0.4
 # What is lighter is too faint to count as a hint that agrees.
 HINT_WEIGHT = 1.0
-# What outweighs the special category this often is meant itself: a bank for mortgages gives other loans too.
-MOST_REFINED = 10
+# A general category this many times as heavy as the special one is meant itself: banks for mortgages give other loans.
+OUTWEIGHS = 10
 # A word behind these tells where a shop is or what it is called: `Gasthaus zur Apotheke`, `Kita am Theater`, or whose
 # it is: `Kleintierpraxis Dr. Backhaus`.
 OF_PLACE = (
@@ -71,7 +71,7 @@ class Tally:
         scores = self.scores
         for general in [one for one in scores if one in refinements]:
             for special, least in refinements[general]:
-                if scores.get(special, 0.0) >= max(least, scores[general] / MOST_REFINED):
+                if scores.get(special, 0.0) >= max(least, scores[general] / OUTWEIGHS):
                     scores[special] += scores.pop(general)
                     self.kinds[special] |= self.kinds[general]
                     break
@@ -97,7 +97,7 @@ class Tally:
         if self.trace is not None:
             detail = category if clue.insurance_type == NO_INSURANCE else f"{category} {clue.insurance_type}"
             source = f"{clue.keyword.source}: {detail}"
-            self.trace.append(Evidence(name_kind(clue, place), found, source, clue.weight + clue.main_weight))
+            self.trace.append(Evidence(name_kind(clue, place), found, source, share * clue.weight + clue.main_weight))
 
 
 def name_kind(clue: Clue, place: int) -> str:
@@ -108,9 +108,14 @@ def name_kind(clue: Clue, place: int) -> str:
 
 
 def is_street(text: str, end: int) -> bool:
-    """Whether the word that ends there, or goes on there, names a street."""
+    """Whether the word that ends there, or goes on there, names a street. Behind a street's own word comes a number or
+    nothing: `Miete Straße des Friedens` is rent."""
     if text[end] == " ":
-        return text[end + 1 : end + 2] in STREETS_BEGIN and text[end + 1 : text.find(" ", end + 1)] in STREETS
+        if text[end + 1 : end + 2] not in STREETS_BEGIN:
+            return False
+        stop = text.find(" ", end + 1)
+        behind = text[stop + 1 : stop + 2]
+        return text[end + 1 : stop] in STREETS and (not behind or behind == "|" or behind.isdigit())
     return text.endswith(STREET_ENDINGS, end, text.find(" ", end))
 
 
@@ -192,17 +197,19 @@ class Collector:
                 if is_closed and place & IN_NAME and end > keyword_end:
                     keyword_end = end
             if clues and is_free and word not in done and not is_street(text, end):
-                share = self._find_share(text, start, end) if start > 0 and place & IN_NAME else 1.0
+                share = self._find_share(text, start, end, name_end) if start > 0 and place & IN_NAME else 1.0
                 if self._add_clues(clues, place, matches, text[start:end], tally, share):
                     keyword_end = end
                     done.add(word)
 
-    def _find_share(self, text: str, start: int, end: int) -> float:
+    def _find_share(self, text: str, start: int, end: int, name_end: int) -> float:
         """How much a word in a name counts: less behind what tells a place, and as a surname, which never comes first:
         `Elektro Metzger`."""
         begin = start if text[start] == " " else text.rfind(" ", 0, start)
-        is_name = begin > 0 and text[begin + 1 : end] in self._surnames and text[end] == " "
-        return PLACE_SHARE if is_name or text.endswith(OF_PLACE, 0, begin) else 1.0
+        if text.endswith(OF_PLACE, 0, begin):
+            return PLACE_SHARE
+        is_behind = 0 < begin < name_end and text[begin - 1] != "|"
+        return PLACE_SHARE if is_behind and text[end] == " " and text[begin + 1 : end] in self._surnames else 1.0
 
     def _add_clues(
         self,
