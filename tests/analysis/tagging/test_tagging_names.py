@@ -149,10 +149,6 @@ def test_a_trade_that_begins_a_purpose_is_no_surname():
     assert max(one.weight for one in evidence if one.text == "schornsteinfeger") > 5
 
 
-def test_where_fixed_line_or_mobile_is_named_the_bill_is_that_one_with_the_models_voice_too():
-    assert tag(book(-39, "Telefonrechnung", "Mobilfunk 03/26", "Lastschrift")).category == "BILLS_MOBILE"
-
-
 PERSONS = Acquaintances(load_rules(), frozenset({"n ergie"}))
 
 

@@ -246,7 +246,8 @@ class Decider:
         return category, (KIND_NAMES[BY_MODEL], name_probability(probability), "m0", support)
 
     def _decide_with_model(self, reading: Reading, tally: Tally, best: str) -> tuple[str, Cell]:
-        """What is written and the model together; `best` is the heaviest without it."""
+        """What is written and the model together, which also knows where a general category is meant; `best` is the
+        heaviest without it."""
         scores, mains = tally.scores, tally.bonuses
         if len(scores) == 1:
             mains[MAINS[best]] = mains.get(MAINS[best], 0.0) + SISTER_SHARE * scores[best]
@@ -260,8 +261,6 @@ class Decider:
         }
         # Of equal ones the alphabet decides, never chance.
         chosen = min(totals, key=lambda one: (-totals[one], one))
-        if chosen in GENERIC:
-            chosen = self._specify(chosen, tally)
         cell = (
             "asked" if chosen == best else "sister" if MAINS[chosen] == MAINS[best] else "overruled",
             f"a:{name_probability(voices.get(chosen, 0.0) / VOICE)}",
