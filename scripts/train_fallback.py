@@ -29,6 +29,7 @@ from kontor.analysis.tagging.calibrating import Cell, count_cells, fit, score_ce
 from kontor.analysis.tagging.fallback import BITS, OFFSET, FallbackModel, hash_gram, list_grams
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, Keyword, Rules, load_keywords, load_rules
+from kontor.analysis.tagging.matching import Matcher
 from kontor.analysis.tagging.opinions import NEVER_GUESSED
 from kontor.analysis.tagging.partners import Partner, find_partner, list_partners
 from kontor.analysis.tagging.readings import CARD, CREDIT, DEBIT, TRANSFER, Reader
@@ -166,8 +167,8 @@ def list_people(suffixes: tuple[str, ...]) -> Iterator[tuple[OwnAccounts, list]]
             yield own, [entry for account in person.accounts for entry in account.entries]
 
 
-def write_people(suffixes: tuple[str, ...], rules: Rules) -> Iterator[Row]:
-    reader, seen = Reader(rules), set()
+def write_people(suffixes: tuple[str, ...], reader: Reader) -> Iterator[Row]:
+    seen = set()
     for _, entries in list_people(suffixes):
         for entry in entries:
             reading = reader.read(entry.transaction)
@@ -177,11 +178,17 @@ def write_people(suffixes: tuple[str, ...], rules: Rules) -> Iterator[Row]:
                 yield Row(entry.truth.category, grams)
 
 
-def generate_rows() -> list[Row]:
+def make_reader() -> Reader:
+    """Reads as the tagger does."""
+    rules = load_rules()
+    return Reader(rules, Matcher(list_partners(), load_keywords(), rules).names)
+
+
+def generate_rows(reader: Reader) -> list[Row]:
     draw, rules = random.Random(SEED), load_rules()
     rows = [row for keyword in load_keywords() if keyword.atoms for row in write_keyword(keyword, rules, draw)]
     rows += [row for partner in list_partners() for row in write_partner(partner, rules, draw)]
-    rows += write_people(("+train1", "+train2"), rules)
+    rows += write_people(("+train1", "+train2"), reader)
     by_category = defaultdict(list)
     for row in rows:
         if not row.category.startswith(NEVER_GUESSED):
@@ -388,8 +395,8 @@ def main() -> None:
     options = parser.parse_args()
     samples = list(read_samples(options.labelled))
     sketches = list(read_samples(options.sketches))
-    reader = Reader(load_rules())
-    generated = [*generate_rows(), *write_samples(sketches, reader)]
+    reader = make_reader()
+    generated = [*generate_rows(reader), *write_samples(sketches, reader)]
     train([*generated, *write_samples(samples, reader)]).save()
     halves = [
         make_tagger(FallbackModel(*train([*generated, *write_samples(seen, reader)])))
