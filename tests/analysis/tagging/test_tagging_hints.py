@@ -130,3 +130,17 @@ def test_the_model_is_asked_where_nothing_written_decides():
     assert "model" in {one.kind for one in evidence}
     _, evidence = load_tagger().explain(book(-9, "REWE", None, "Kartenzahlung"), OWN)
     assert "model" not in {one.kind for one in evidence}
+
+
+def test_of_two_trades_that_weigh_alike_the_model_settles_which_is_meant():
+    found, evidence = load_tagger().explain(book(-13.5, "Doener Haus Apothekenplatz", None, "Kartenzahlung"), OWN)
+    assert found.category == "RECREATION_ENTERTAINMENTFOOD"
+    weights = [one.weight for one in evidence if one.kind == "keyword"]
+    assert max(weights) == min(weights)
+    (voice,) = [one for one in evidence if one.kind == "model"]
+    assert voice.detail == found.category
+
+
+def test_a_loan_that_is_called_one_is_no_mortgage_though_the_bank_gives_mortgages():
+    assert tag(book(-150, "DSL Bank", "Privatkredit Rate", "Lastschrift")).category == "BANKFINANCE_CREDITPAYMENT"
+    assert tag(book(-150, "DSL Bank", "Rate 03/26", "Lastschrift")).category == "HOUSING_FINANCING"
