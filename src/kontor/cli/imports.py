@@ -1,31 +1,41 @@
 """Importing statement files: `kontor import`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+from uuid import UUID
 
 from cyclopts import Parameter
 
 from kontor.cli.context import AsJson, say, use_services
-from kontor.cli.output import show_rows
+from kontor.cli.output import show_json, show_rows
+from kontor.domain.doubts import Doubt
 from kontor.domain.errors import InvalidError
 from kontor.services.auditing import OPERATOR
 from kontor.services.bundle import Services
-from kontor.services.imports import Import, Owner
+from kontor.services.imports import Import, ImportedAccount, Owner
 
-HEAD = ("file", "kind", "account", "new", "changed", "known", "unreadable", "doubts")
+HEAD = ("file", "form", "account", "read", "new", "changed", "known", "rejected", "doubts")
+DEFAULT_ACCESS = "dateien"
 
 
 def import_statements(
     tenant: Annotated[str, Parameter(help="The tenant.")],
     username: Annotated[str, Parameter(help="The user to whom the accounts belong.")],
     *files: Annotated[Path, Parameter(help="MT940, camt.052 to 054, CSV of a large bank, MT535, or zips of them.")],
-    access: Annotated[str, Parameter(help="The access to import into; it is made when there is none.")] = "statements",
+    access: Annotated[
+        str, Parameter(help="The access to import into; it is made when there is none.")
+    ] = DEFAULT_ACCESS,
+    product: Annotated[
+        UUID | None, Parameter(help="The product to import into. Files of other accounts are refused.")
+    ] = None,
     preview: Annotated[bool, Parameter(help="Only show what would be stored.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Import statement files. What is stored already is not added again, whichever file it came in.
 
-    Accounts are found by their IBAN or number. An access that holds files only gets the accounts that it lacks.
+    Accounts are found by their IBAN or number among those of the access, which gets the ones it lacks. A file without an
+    account number makes an account of its own for its bank and kind. Into an account of a bank's access files go only
+    with `--product`. Rows that cannot be read are named; the rest is stored.
     """
     if not files:
         raise InvalidError("name at least one file", "files")
@@ -37,26 +47,42 @@ def import_statements(
         for file in files:
             try:
                 data = file.read_bytes()
-                found.append((file.name, await services.imports.import_file(owner, access, data, is_preview=preview)))
+                imported = await services.imports.import_file(
+                    owner, access, data, product_id=product, is_preview=preview
+                )
             except InvalidError as error:
                 raise InvalidError(str(error).removeprefix("body: "), file.name) from None
+            found.append((file.name, imported))
         return found
 
-    imported = use_services(run)
-    rows = [
-        (
-            name,
-            one.kind,
-            account.product.key,
-            len(account.added),
-            account.changed,
-            account.known,
-            account.unreadable,
-            "; ".join(account.doubts),
-        )
-        for name, one in imported
-        for account in one.accounts
-    ]
-    show_rows(HEAD, rows, as_json=as_json, keys=HEAD)
+    accounts = [(name, account) for name, one in use_services(run) for account in one.accounts]
+    if as_json:
+        show_json([_describe(name, account) for name, account in accounts])
+    else:
+        rows = [_summarise(name, account) for name, account in accounts]
+        show_rows(HEAD, rows, as_json=False, keys=HEAD)
+        for name, account in accounts:
+            for row in account.rejected:
+                say(f"{name}: {row}")
     if preview:
         say("Nothing was stored.")
+
+
+def _summarise(name: str, account: ImportedAccount) -> tuple[Any, ...]:
+    counts = (account.read, len(account.added), account.changed, account.known, len(account.rejected))
+    return name, account.form, account.product.key, *counts, "; ".join(map(_name_doubt, account.doubts))
+
+
+def _describe(name: str, account: ImportedAccount) -> dict[str, Any]:
+    described = dict(zip(HEAD, _summarise(name, account), strict=True))
+    rejected = [{"line": row.line, "reason": row.reason} for row in account.rejected]
+    doubts = [
+        {"kind": one.kind, "difference": None if one.difference is None else str(one.difference), "detail": one.detail}
+        for one in account.doubts
+    ]
+    return described | {"rejected": rejected, "doubts": doubts}
+
+
+def _name_doubt(doubt: Doubt) -> str:
+    words = [doubt.kind, *([str(doubt.difference)] if doubt.difference is not None else [])]
+    return " ".join([*([f"{doubt.detail}:"] if doubt.detail else []), *words])

@@ -6,10 +6,11 @@ from datetime import date
 from uuid import UUID
 
 from kontor.connectors.catalogue.providers import FILES_PROVIDER
-from kontor.connectors.files.accounts import FileAccount, derive_iban, join_statements
-from kontor.connectors.statements import StatementError, read_statements
+from kontor.connectors.files.accounts import FileAccount, join_statements
+from kontor.connectors.statements import Balance, RejectedRow, StatementError, read_statements
 from kontor.domain.accesses import check_access_id, make_product_id
 from kontor.domain.cleaning import clean_position, clean_product
+from kontor.domain.doubts import Doubt
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.merging import Merge, merge_transactions
 from kontor.domain.principals import Principal
@@ -19,6 +20,7 @@ from kontor.services import auditing
 from kontor.services.accesses import user_of
 from kontor.services.bookings import write_merge
 from kontor.services.clock import Clock
+from kontor.services.import_targets import check_named, find_target
 from kontor.services.tagging import TransactionTagging
 from kontor.storage import accesses, positions, products, transactions
 from kontor.storage.data_versions import lock_data
@@ -43,15 +45,26 @@ def name_owner(principal: Principal) -> Owner:
 
 @dataclass(frozen=True, slots=True)
 class ImportedAccount:
-    """What a file brings to one account. `doubts` are contradictions in the file; `unreadable` rows are left out."""
+    """What a file brings to one account. `rejected` rows are left out; `doubts` are contradictions in the file.
 
+    `form` names the format, and the layout of a CSV. The balances are those before and after the file's bookings.
+    """
+
+    product_id: UUID
     product: Product
     is_new: bool
+    form: str
     added: tuple[Transaction, ...]
     changed: int
     known: int
-    unreadable: int
-    doubts: tuple[str, ...]
+    rejected: tuple[RejectedRow, ...]
+    doubts: tuple[Doubt, ...]
+    opening: Balance | None
+    closing: Balance | None
+
+    @property
+    def read(self) -> int:
+        return len(self.added) + self.changed + self.known
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +94,8 @@ class Imports:
     ) -> Import:
         """Store what a file has besides what is known, all or none; with `is_preview` only tell.
 
-        With `product_id` the file must be of that product. Without, its accounts are found by their numbers; an access
-        that does not exist, or holds files only, gets the accounts that it lacks.
+        With `product_id` the file must be of that product, or name no account. Without, its accounts are found by their
+        numbers, or by bank and kind, in an access that holds files only; it is made, and gets the accounts it lacks.
         """
         check_access_id(access_id)
         try:
@@ -100,8 +113,15 @@ class Imports:
                 stored = [one for one in stored if one.id == product_id]
                 if not stored:
                     raise NotFoundError
+            is_named = product_id is not None
+            if is_named:
+                check_named(accounts)
             may_add = product_id is None and (access is None or access.provider_id == FILES_PROVIDER.id)
-            plans = [await self._plan(connection, owner, access_id, one, stored, may_add=may_add) for one in accounts]
+            targets = [find_target(stored, one, is_named=is_named, may_add=may_add) for one in accounts]
+            plans = [
+                await self._plan(connection, owner, access_id, account, target)
+                for account, target in zip(accounts, targets, strict=True)
+            ]
             if not is_preview:
                 await self._store(connection, owner, access_id, plans, is_new=access is None)
         return Import(str(found.kind), tuple(_describe(one) for one in plans))
@@ -112,13 +132,8 @@ class Imports:
         owner: Owner,
         access_id: str,
         account: FileAccount,
-        stored: Sequence[StoredProduct],
-        *,
-        may_add: bool,
+        fitting: StoredProduct | None,
     ) -> _Plan:
-        fitting = next((one for one in stored if _is_same(one.product, account.product)), None)
-        if fitting is None and not may_add:
-            raise InvalidError(f"the file is of another account: {account.product.key}", "body")
         product_id = make_product_id(owner.user_id, access_id, account.product.key) if fitting is None else fitting.id
         rows = [one for one in map(clean_transaction, account.transactions) if one is not None]
         today = self._clock.today()
@@ -157,34 +172,21 @@ class Imports:
         await auditing.record(connection, owner.tenant_id, owner.actor, "transactions.import", subject)
 
 
-def _is_same(product: Product, other: Product) -> bool:
-    """The same account: by IBAN where both have one, else by number and bank; a file without either is of any.
-
-    Where one has an IBAN and the other a number, the general rule tells whether they are the same.
-    """
-    if product.iban and other.iban:
-        return product.iban == other.iban
-    if product.account_number and other.account_number:
-        codes = {product.bank_code, other.bank_code} - {None, ""}
-        return product.account_number.lstrip("0") == other.account_number.lstrip("0") and len(codes) <= 1
-    if other.iban or other.account_number:
-        wanted = _find_iban(other)
-        return wanted is not None and _find_iban(product) == wanted
-    return True
-
-
-def _find_iban(product: Product) -> str | None:
-    return product.iban or derive_iban(product.bank_code, product.account_number)
-
-
 def _describe(plan: _Plan) -> ImportedAccount:
-    product = plan.account.product if plan.stored is None else plan.stored.product
+    account = plan.account
+    rejected = account.rejected
+    if plan.unreadable:
+        rejected += (RejectedRow(None, f"{plan.unreadable} bookings have no day or no amount that can be stored."),)
     return ImportedAccount(
-        product,
+        plan.product_id,
+        account.product if plan.stored is None else plan.stored.product,
         plan.stored is None,
+        account.form,
         plan.merge.new,
         len(plan.merge.changed),
         plan.known,
-        plan.unreadable,
-        plan.account.doubts,
+        rejected,
+        account.doubts,
+        account.opening,
+        account.closing,
     )

@@ -6,32 +6,68 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from uuid import UUID
 
-from kontor.connectors.statements import AccountIdentification, Balance, Holdings, Statement
+from kontor.connectors.statements import (
+    AccountIdentification,
+    Balance,
+    Holdings,
+    RejectedRow,
+    Statement,
+    StatementIssue,
+    StatementKind,
+)
 from kontor.domain.clocks import BERLIN
+from kontor.domain.doubts import Doubt
 from kontor.domain.merging import StoredTransaction, merge_transactions
 from kontor.domain.positions import Position
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.transactions import Transaction, find_day
 
+_NAMES = {ProductCategory.DEPOT: "Depot", ProductCategory.CREDIT_CARD: "Kreditkarte"}
+
 
 @dataclass(frozen=True, slots=True)
 class FileAccount:
-    """All that a set of files says about one account."""
+    """All that a set of files says about one account. `rejected` rows could not be read.
+
+    `form` names the format, and the layout of a CSV. `opening` and `closing` are the first and the last balance told.
+    """
 
     product: Product
     transactions: tuple[Transaction, ...]
     positions: tuple[Position, ...] | None = None
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    rejected: tuple[RejectedRow, ...] = ()
+    form: str = ""
+    opening: Balance | None = None
+    closing: Balance | None = None
+
+    @property
+    def has_number(self) -> bool:
+        return bool(self.product.iban or self.product.account_number)
 
 
-def name_account(account: AccountIdentification) -> str:
-    """The account's key: its IBAN, or its number at its bank.
+def name_account(account: AccountIdentification, form: str) -> str:
+    """The account's key: its IBAN, or its number at its bank. Without a number, the bank and the kind of account.
 
     MT940 names German accounts by bank code and number, other formats by IBAN: one key stands for both, which is the
     IBAN by the general rule. Where a bank has a rule of its own it is a key only, and shown to nobody as IBAN.
     """
-    given = "/".join(one for one in (account.bank_code, account.account_number) if one)
-    return account.iban or derive_iban(account.bank_code, account.account_number) or given or "Konto"
+    if account.iban:
+        return account.iban
+    if account.account_number:
+        bank = account.bank_code or (account.origin and account.origin.bank)
+        given = "/".join(one for one in (bank, account.account_number) if one)
+        return derive_iban(account.bank_code, account.account_number) or given
+    return account.origin.key if account.origin is not None else account.bank_code or account.bic or form
+
+
+def _name_form(statement: Statement) -> str:
+    return f"CSV {statement.form}" if statement.kind is StatementKind.CSV else str(statement.kind)
+
+
+def _name_family(statement: Statement) -> str:
+    """Formats that one bank sends of one account: a day's bookings as MT942 or camt.052, and the statement later."""
+    return "MT940" if statement.kind is StatementKind.MT942 else str(statement.kind).partition(".")[0]
 
 
 def derive_iban(bank_code: str | None, number: str | None) -> str | None:
@@ -46,14 +82,26 @@ def join_statements(statements: Iterable[Statement], holdings: Iterable[Holdings
     """Per account: bookings of overlapping statements once, and the newest balance."""
     by_key: dict[str, list[Statement]] = {}
     for one in statements:
-        by_key.setdefault(name_account(one.account), []).append(one)
-    found = [_join(key, group) for key, group in by_key.items()]
+        by_key.setdefault(name_account(one.account, _name_family(one)), []).append(one)
+    found = [_complete(_join(key, group), group) for key, group in by_key.items()]
     depots: dict[str, Holdings] = {}
     for held in holdings:
-        key = name_account(held.account)
+        key = name_account(held.account, "MT535")
         if key not in depots or (held.day or date.min) >= (depots[key].day or date.min):
             depots[key] = held
     return found + [_make_depot(key, held) for key, held in depots.items()]
+
+
+def _complete(account: FileAccount, statements: Sequence[Statement]) -> FileAccount:
+    """With what could not be read, the forms, and the balances before and after all."""
+    ordered = sorted(statements, key=_find_end)
+    return replace(
+        account,
+        rejected=tuple(row for one in statements for row in one.rejected),
+        form=", ".join(dict.fromkeys(_name_form(one) for one in statements)),
+        opening=next((one.opening for one in ordered if one.opening is not None), None),
+        closing=next((one.closing for one in reversed(ordered) if one.closing is not None), None),
+    )
 
 
 def _join(key: str, statements: Sequence[Statement]) -> FileAccount:
@@ -61,7 +109,7 @@ def _join(key: str, statements: Sequence[Statement]) -> FileAccount:
     doubts = []
     for one in sorted(statements, key=_find_end):
         rows = _add(rows, one.entries)
-        doubts += [f"{one.sequence or key}: {issue.kind}" for issue in one.issues]
+        doubts += [_make_doubt(issue, one.sequence or key) for issue in one.issues]
     rows.sort(key=lambda row: find_day(row) or date.min)
     newest = max(statements, key=_find_end)
     # Not every format names everything.
@@ -82,6 +130,11 @@ def _add(rows: list[Transaction], entries: Sequence[Transaction]) -> list[Transa
     return [*untouched, *(changed.get(one.id, one.transaction) for one in numbered), *merge.new]
 
 
+def _make_doubt(issue: StatementIssue, place: str) -> Doubt:
+    difference = None if issue.found is None or issue.expected is None else issue.found - issue.expected
+    return Doubt(str(issue.kind), difference, place)
+
+
 def _number(index: int) -> UUID:
     return UUID(int=index + 1)
 
@@ -95,16 +148,20 @@ def _find_end(statement: Statement) -> date:
 def _make_product(
     key: str, account: AccountIdentification, category: ProductCategory, balance: Balance | None
 ) -> Product:
+    origin = account.origin
+    if origin is not None and category is ProductCategory.CHECKING:
+        category = origin.category
     product = Product(
         key=key,
         category=category,
-        name="Depot" if category is ProductCategory.DEPOT else "Konto",
+        name=_NAMES.get(category, "Konto"),
         holder=account.holder or "",
         currency=account.currency or (balance.currency if balance else "EUR"),
         account_number=account.account_number,
         iban=account.iban,
         bic=account.bic,
         bank_code=account.bank_code,
+        institution=None if origin is None else origin.institution,
     )
     if balance is None:
         return product
@@ -114,4 +171,4 @@ def _make_product(
 
 def _make_depot(key: str, held: Holdings) -> FileAccount:
     product = _make_product(key, held.account, ProductCategory.DEPOT, held.total)
-    return FileAccount(product, (), held.positions, tuple(f"{key}: {one.kind}" for one in held.issues))
+    return FileAccount(product, (), held.positions, tuple(_make_doubt(one, key) for one in held.issues), form="MT535")

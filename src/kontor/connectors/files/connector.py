@@ -30,6 +30,7 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.files.accounts import FileAccount, join_statements
 from kontor.connectors.freezing import freeze_job, thaw_job
+from kontor.connectors.rejections import report_rejected
 from kontor.connectors.statements import LIMITS, Holdings, Statement, StatementError, read_statements
 from kontor.domain.providers import Provider
 from kontor.domain.transactions import find_day
@@ -111,7 +112,12 @@ class FilesConnector:
             if job.selected is None or one.product.key in job.selected
         ]
         for one in accounts:
-            problems += [Problem(ProblemKind.TRANSACTIONS, one.product.key, doubt) for doubt in one.doubts]
+            key = one.product.key
+            problems += [
+                Problem(ProblemKind.TRANSACTIONS, key, f"{doubt.detail}: {doubt.kind}") for doubt in one.doubts
+            ]
+            if one.rejected:
+                problems.append(report_rejected(key, one.rejected))
         return accounts, problems
 
     def _list_files(self, name: str) -> list[Path]:

@@ -15,7 +15,8 @@ from kontor.connectors.fints.accounts import Account, name_account
 from kontor.connectors.fints.codes import CONFIRMATION_WANTED, MORE_FOLLOWS, TAN_WANTED
 from kontor.connectors.fints.lines import SilentBankError
 from kontor.connectors.fints.sessions import Reply, Session
-from kontor.connectors.statements import StatementError, read_camt, read_mt535, read_mt940
+from kontor.connectors.rejections import report_rejected
+from kontor.connectors.statements import StatementError, read_camt_pages, read_mt535, read_mt940
 from kontor.domain.positions import Position
 from kontor.domain.transactions import Transaction
 
@@ -24,6 +25,8 @@ HOLDINGS = {5: HKWPD5, 6: HKWPD6}
 MOST_PAGES = 1000
 MOST_BYTES = 128 * 1024 * 1024
 CAMT_052 = "camt.052"
+BOOKED_ELEMENT = 2  # where the bookings stand in HICAZ: behind the account and the format
+NOTHING = b"\r\n\t @-"  # an MT940 of these alone has no statement
 
 
 @dataclass(slots=True)
@@ -142,7 +145,7 @@ def _take(reply: Reply, raw: Raw) -> int:
     before = sum(map(len, raw.booked)) + sum(map(len, raw.pending))
     for segment in (*reply.list("HIKAZ"), *reply.list("HICAZ"), *reply.list("HIWPD")):
         if raw.form == "camt":
-            raw.booked += [bytes(one) for one in segment.statement_booked.camt_statements if one]
+            raw.booked += _list_documents(segment)
         elif raw.form == "mt940":
             raw.booked.append(bytes(segment.statement_booked or b""))
         else:
@@ -153,15 +156,24 @@ def _take(reply: Reply, raw: Raw) -> int:
     return sum(map(len, raw.booked)) + sum(map(len, raw.pending)) - before
 
 
+def _list_documents(segment: Any) -> list[bytes]:
+    """The camt documents of a page. Without bookings some banks leave the element out, which the library cannot read."""
+    if hasattr(segment, "statement_booked"):
+        return [bytes(one) for one in segment.statement_booked.camt_statements if one]
+    if len(segment._additional_data) > BOOKED_ELEMENT:
+        raise SilentBankError("a statement in a form that is not known")
+    return []
+
+
 def read_transactions(key: str, raw: Raw) -> tuple[tuple[Transaction, ...] | None, list[Problem]]:
     """The bookings, and what is doubtful about them. None where they cannot be read at all."""
     try:
         if raw.form == "camt":
-            pages = [one for page in (*raw.booked, *raw.pending) for one in read_camt(page)]
+            pages = list(read_camt_pages((*raw.booked, *raw.pending)))
         else:
             # Banks cut MT940 anywhere: only all pages together are a statement.
             joined = (b"".join(raw.booked), b"".join(raw.pending))
-            pages = [one for page in joined if page.strip() for one in read_mt940(page)]
+            pages = [one for page in joined if page.strip(NOTHING) for one in read_mt940(page)]
     except StatementError as error:
         return None, [Problem(ProblemKind.TRANSACTIONS, key, str(error))]
     problems = [
@@ -169,6 +181,8 @@ def read_transactions(key: str, raw: Raw) -> tuple[tuple[Transaction, ...] | Non
         for page in pages
         for issue in page.issues
     ]
+    if rejected := [row for page in pages for row in page.rejected]:
+        problems.append(report_rejected(key, rejected))
     return tuple(one for page in pages for one in page.entries), problems
 
 

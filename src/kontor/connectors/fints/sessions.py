@@ -16,6 +16,7 @@ from fints.segments.dialog import HIRMG2, HIRMS2, HISYN4, HKEND1, HKSYN3
 from fints.segments.message import HNHBK3, HNHBS1
 
 from kontor.connectors.base import FailureKind, State
+from kontor.connectors.fints.amounts import accept_amounts
 from kontor.connectors.fints.codes import Code, find_failure
 from kontor.connectors.fints.knowledge import ONE_STEP, Knowledge, Method
 from kontor.connectors.fints.lines import Line, SilentBankError
@@ -24,6 +25,7 @@ from kontor.domain.secrets import Secret
 
 # The parser warns where it meets what it does not know, and goes on; so do we.
 warnings.filterwarnings("ignore", category=FinTSParserWarning)
+accept_amounts()
 
 GERMANY = "280"
 NO_DIALOGUE = "0"

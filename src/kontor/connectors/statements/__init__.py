@@ -1,10 +1,10 @@
 """Statement files of banks: MT940, MT942, camt.052 to 054, MT535, CSV, and zips of them. Pure functions of bytes.
 
-`read_statements` finds out what a file is. Whatever is wrong with a file is a `StatementError`; what is merely doubtful
-is an issue of the statement.
+`read_statements` finds out what a file is. A file that cannot be read is a `StatementError`. A booking that cannot be read
+is a rejected row of its statement, and what is merely doubtful an issue of it.
 """
 
-from kontor.connectors.statements.camt import read_camt
+from kontor.connectors.statements.camt import read_camt, read_camt_pages
 from kontor.connectors.statements.csv_files import read_csv
 from kontor.connectors.statements.detection import FileKind, detect_kind, read_statements
 from kontor.connectors.statements.mt535 import read_mt535
@@ -16,6 +16,8 @@ from kontor.connectors.statements.results import (
     Holdings,
     IssueKind,
     Limits,
+    Origin,
+    RejectedRow,
     Statement,
     StatementError,
     StatementIssue,
@@ -30,12 +32,15 @@ __all__ = [
     "Holdings",
     "IssueKind",
     "Limits",
+    "Origin",
+    "RejectedRow",
     "Statement",
     "StatementError",
     "StatementIssue",
     "StatementKind",
     "detect_kind",
     "read_camt",
+    "read_camt_pages",
     "read_csv",
     "read_mt535",
     "read_mt940",

@@ -1,6 +1,8 @@
 """ISO 20022 account reports (camt.052), statements (camt.053) and notifications (camt.054), in any version."""
 
+import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 
@@ -10,68 +12,142 @@ from kontor.connectors.statements.results import (
     AccountIdentification,
     Balance,
     Limits,
+    RejectedRow,
     Statement,
     StatementError,
     StatementIssue,
     StatementKind,
+    check_amounts,
     check_balances,
+    check_rejected,
+    refuse_unreadable,
 )
 from kontor.connectors.statements.values import clean_bic, clean_iban, parse_iso_day
-from kontor.connectors.statements.xml_trees import Tree, find_deep_text, find_text, find_tree, list_trees, read_elements
+from kontor.connectors.statements.xml_trees import (
+    ElementLines,
+    Tree,
+    find_deep_text,
+    find_text,
+    find_tree,
+    list_trees,
+    read_elements,
+)
 from kontor.domain.transactions import Transaction
 
 KINDS = {"Rpt": StatementKind.CAMT_052, "Stmt": StatementKind.CAMT_053, "Ntfctn": StatementKind.CAMT_054}
+MESSAGES = ("BkToCstmrAcctRpt", "BkToCstmrStmt", "BkToCstmrDbtCdtNtfctn")
+HEAD_BYTES = 2000
+_NAMESPACE = re.compile(rb"<(?:\w+:)?Document\s[^>]*xmlns(?::\w+)?=[\"'][^\"']*camt\.05[234]")
 OPENING_CODES = ("OPBD", "PRCD")
 CLOSING_CODES = ("CLBD", "ITBD")
 
 
 def read_camt(data: bytes, limits: Limits = LIMITS) -> tuple[Statement, ...]:
-    """All statements of a document."""
-    statements: list[Statement] = []
-    reader, entries, issues, count = EntryReader(), list[Transaction](), list[StatementIssue](), 0
-    for name, tree in read_elements(data, ("Ntry", "Acct", *KINDS), limits):
-        if name == "Ntry":
-            count += 1
-            rows, found = reader.read(tree)
-            entries += rows
-            issues += found
-            if max(count, len(entries)) > limits.entries:
-                raise StatementError(f"There are more than {limits.entries} bookings.")
-        elif name == "Acct":
-            # The account comes before its entries, which need to know whose side is whose.
-            reader.account = reader.account or _parse_account(tree)
-        else:
-            account = reader.account or AccountIdentification()
-            statements.append(_make_statement(KINDS[name], account, tree, tuple(entries), issues))
-            reader, entries, issues = EntryReader(), [], []
-            if len(statements) > limits.statements:
-                raise StatementError(f"There are more than {limits.statements} statements.")
-    if not statements:
-        raise StatementError("This is no camt.052, camt.053 or camt.054: there are no statements in it.")
-    return tuple(statements)
+    """All statements of a document. Entries that cannot be read are told by their statement.
+
+    A document without any statement is one of an account without bookings: banks send such pages.
+    """
+    statements = tuple(_Reader(data, limits).read())
+    refuse_unreadable(statements)
+    return statements
 
 
-def _make_statement(
-    kind: StatementKind,
-    account: AccountIdentification,
-    tree: Tree,
-    entries: tuple[Transaction, ...],
-    issues: list[StatementIssue],
-) -> Statement:
-    opening = _find_balance(tree, OPENING_CODES, account.currency)
-    closing = _find_balance(tree, CLOSING_CODES, account.currency)
-    currency = account.currency or (closing or opening or Balance(Decimal(0), "", None)).currency or None
-    rows = _drop_repeated_ids(entries)
-    return Statement(
-        kind,
-        replace(account, currency=currency),
-        rows,
-        opening,
-        closing,
-        find_text(tree, "ElctrncSeqNb") or find_text(tree, "LglSeqNb") or find_text(tree, "Id"),
-        kind is StatementKind.CAMT_052,
-        (*issues, *check_balances(opening, closing, rows)),
-    )
+def read_camt_pages(pages: Iterable[bytes], limits: Limits = LIMITS) -> tuple[Statement, ...]:
+    """All statements of documents that are one answer of a bank. Empty ones among them say nothing."""
+    statements = tuple(one for page in pages if page.strip() for one in _Reader(page, limits).read())
+    refuse_unreadable(statements)
+    return statements
+
+
+class _Reader:
+    """Takes element after element. Each statement ends with its own element, after its entries."""
+
+    def __init__(self, data: bytes, limits: Limits) -> None:
+        self._data = data
+        self._limits = limits
+        self._count = 0
+        self._rejected_count = 0
+        self._lines: ElementLines | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._entry_reader = EntryReader()
+        self._entries: list[Transaction] = []
+        self._issues: list[StatementIssue] = []
+        self._rejected: list[RejectedRow] = []
+
+    def read(self) -> list[Statement]:
+        statements: list[Statement] = []
+        limits, is_camt = self._limits, False
+        for name, tree in read_elements(self._data, ("Ntry", "Acct", *KINDS, *MESSAGES), limits):
+            if name == "Ntry":
+                self._take_entry(tree)
+            elif name == "Acct":
+                # The account comes before its entries, which need to know whose side is whose.
+                self._entry_reader.account = self._entry_reader.account or _parse_account(tree)
+            elif name in MESSAGES:
+                is_camt = True
+            else:
+                statements.append(self._make_statement(KINDS[name], tree))
+                self._begin()
+                if len(statements) > limits.statements:
+                    raise StatementError(f"There are more than {limits.statements} statements.")
+        if not statements and not is_camt and not _NAMESPACE.search(self._data[:HEAD_BYTES]):
+            raise StatementError("This is no camt.052, camt.053 or camt.054: there are no statements in it.")
+        return statements
+
+    def _take_entry(self, tree: Tree) -> None:
+        self._count += 1
+        try:
+            rows, issues = self._entry_reader.read(tree)
+        except StatementError as error:
+            self._reject(str(error), error.field)
+            return
+        self._entries += rows
+        self._issues += issues
+        if max(self._count, len(self._entries)) > self._limits.entries:
+            raise StatementError(f"There are more than {self._limits.entries} bookings.")
+
+    def _reject(self, reason: str, field: str | None) -> None:
+        """Documents often have one line only, so the entry is counted too."""
+        self._rejected_count += 1
+        check_rejected(self._rejected_count, self._limits)
+        self._lines = self._lines or ElementLines(self._data, "Ntry")
+        line = self._lines.find(self._count)
+        self._rejected.append(RejectedRow(line, f"Entry {self._count}: {reason}", field))
+
+    def _make_statement(self, kind: StatementKind, tree: Tree) -> Statement:
+        account = self._entry_reader.account or AccountIdentification()
+        opening = self._find_balance(tree, OPENING_CODES, account.currency)
+        closing = self._find_balance(tree, CLOSING_CODES, account.currency)
+        currency = account.currency or (closing or opening or Balance(Decimal(0), "", None)).currency or None
+        rows = _drop_repeated_ids(tuple(self._entries))
+        return Statement(
+            kind,
+            replace(account, currency=currency),
+            rows,
+            opening,
+            closing,
+            find_text(tree, "ElctrncSeqNb") or find_text(tree, "LglSeqNb") or find_text(tree, "Id"),
+            kind is StatementKind.CAMT_052,
+            (*self._issues, *check_balances(opening, closing, rows), *check_amounts(rows)),
+            tuple(self._rejected),
+        )
+
+    def _find_balance(self, tree: Tree, codes: tuple[str, ...], currency: str | None) -> Balance | None:
+        """The first balance of the first code there is; that of the account's currency goes before others."""
+        found: list[tuple[int, int, Balance]] = []
+        for one in list_trees(tree, "Bal"):
+            code = find_deep_text(one, "Tp", "CdOrPrtry", "Cd")
+            if code not in codes:
+                continue
+            try:
+                balance = _parse_balance(one)
+            except StatementError as error:
+                self._rejected.append(RejectedRow(None, f"Balance {code}: {error}", error.field))
+                continue
+            found.append((0 if currency in (None, balance.currency) else 1, codes.index(code), balance))
+        return min(found, key=lambda one: one[:2])[2] if found else None
 
 
 def _drop_repeated_ids(entries: tuple[Transaction, ...]) -> tuple[Transaction, ...]:
@@ -97,17 +173,6 @@ def _parse_account(tree: Tree) -> AccountIdentification:
         currency=find_text(tree, "Ccy"),
         holder=find_deep_text(tree, "Ownr", "Nm") or find_deep_text(tree, "Ownr", "Pty", "Nm"),
     )
-
-
-def _find_balance(tree: Tree, codes: tuple[str, ...], currency: str | None) -> Balance | None:
-    """The first balance of the first code there is; that of the account's currency goes before others."""
-    found: list[tuple[int, int, Balance]] = []
-    for one in list_trees(tree, "Bal"):
-        code = find_deep_text(one, "Tp", "CdOrPrtry", "Cd")
-        if code in codes:
-            balance = _parse_balance(one)
-            found.append((0 if currency in (None, balance.currency) else 1, codes.index(code), balance))
-    return min(found, key=lambda one: one[:2])[2] if found else None
 
 
 def _parse_balance(tree: Tree) -> Balance:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -10,21 +11,27 @@ from typing import NamedTuple
 from kontor.connectors.statements.booking_texts import find_booking_text
 from kontor.connectors.statements.results import AccountIdentification, IssueKind, StatementError, StatementIssue
 from kontor.connectors.statements.values import (
+    add_national_account,
     clean_bic,
     clean_iban,
+    drop_noise,
     find_iso_midnight,
     is_tagged,
     join_lines,
 )
 from kontor.connectors.statements.xml_trees import EMPTY, Tree, find_deep_text, find_text, find_tree, list_trees
+from kontor.domain.cleaning import MAX_TEXT_LENGTH
 from kontor.domain.transactions import Transaction
 
 USTRD_WIDTH = 140
 PENDING = frozenset(("PDNG", "FUTR"))
 NO_REFERENCE = frozenset(("NONREF", "NOTPROVIDED", "NOTAVAILABLE", "NONE"))
 CHARGES = "Entgelte"
+PARTS_SEPARATOR = " | "
+PARTS_LEFT_OUT = "und {} weitere"
 _REFERENCES = (("EREF", "EndToEndId"), ("KREF", "InstrId"), ("MREF", "MndtId"))
-_AMOUNT = re.compile(r"[0-9]{0,20}(?:\.[0-9]{0,10})?")
+# The schema allows 18 digits, 5 of them decimals. More decimals are the noise of binary fractions.
+_AMOUNT = re.compile(r"[0-9]{0,20}(?:\.[0-9]{0,30})?")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 # SWIFT key, GV code, prima nota: `NTRF+166+9310`; some banks send the GV code alone.
 _GERMAN_CODE = re.compile(r"(?:[A-Z][A-Z0-9]{3}\+)?([0-9]{3})?(?:\+([A-Za-z0-9]{1,10}))?(?:\+.*)?")
@@ -40,8 +47,15 @@ def parse_amount(tree: Tree) -> tuple[Decimal, str]:
         raise StatementError("The amount has no currency.", field="Amt")
     if mark not in ("CRDT", "DBIT"):
         raise StatementError("Credit or debit is not said.", field="CdtDbtInd")
-    amount = Decimal(text)
+    amount = _read_amount(text)
     return (-amount if mark == "DBIT" else amount), currency
+
+
+def _read_amount(text: str) -> Decimal:
+    try:
+        return drop_noise(Decimal(text))
+    except ValueError as error:
+        raise StatementError(f"The amount cannot be read: {error}.", field="Amt") from error
 
 
 class _Head(NamedTuple):
@@ -55,6 +69,20 @@ class _Head(NamedTuple):
     is_reversal: bool
     reference: str | None
     text: str | None
+
+
+class _Party(NamedTuple):
+    """The other side. `ultimate` is for whom it was paid; an old account number and bank code stand beside no IBAN."""
+
+    name: str | None = None
+    iban: str | None = None
+    bic: str | None = None
+    ultimate: str | None = None
+    number: str | None = None
+    bank_code: str | None = None
+
+
+NOBODY = _Party()
 
 
 class EntryReader:
@@ -79,7 +107,7 @@ class EntryReader:
     def _read_head(self, tree: Tree, *, is_pending: bool) -> _Head:
         amount, currency = parse_amount(tree)
         booked_at, value_at = _find_day(tree, "BookgDt"), _find_day(tree, "ValDt")
-        if booked_at is None and value_at is None and not is_pending:
+        if booked_at is None and value_at is None:
             raise StatementError("The booking has no date.", field="BookgDt")
         return _Head(
             amount,
@@ -100,10 +128,13 @@ class EntryReader:
         known = [one for one in amounts if one is not None]
         rest = head.amount - sum(known, Decimal(0))
         if len(known) != len(details) or (rest and abs(rest) != _sum_charges(tree, details)):
+            row = self._make_whole(head, tree, details)
+            if not known:  # nothing that could contradict
+                return [row], []
             issue = StatementIssue(
                 IssueKind.BATCH_MISMATCH, head.amount - rest, head.amount, f"{len(details)} bookings in one entry"
             )
-            return [self._make(head, tree, EMPTY, head.amount, head.reference)], [issue]
+            return [row], [issue]
         rows = []
         for number, (one, amount) in enumerate(zip(details, known, strict=True), 1):
             reference = _clean_reference(find_deep_text(one, "Refs", "AcctSvcrRef"))
@@ -114,37 +145,53 @@ class EntryReader:
             rows.append(Transaction(rest, head.currency, head.booked_at, head.value_at, CHARGES))
         return rows, []
 
+    def _make_whole(self, head: _Head, tree: Tree, details: Sequence[Tree]) -> Transaction:
+        """One booking of a batch whose parts have no amounts to book: it tells what all of them tell."""
+        parts = [self._make(head, tree, one, head.amount, head.reference) for one in details]
+        texts = [" ".join(text for text in (part.counterparty_name, part.purpose) if text) for part in parts]
+        # What all parts agree on is true of the whole.
+        shared = {
+            name: getattr(parts[0], name)
+            for name in ("counterparty_name", "counterparty_iban", "counterparty_bic", "ultimate_counterparty")
+            if len({getattr(part, name) for part in parts}) == 1
+        }
+        if "counterparty_name" in shared:
+            texts = [part.purpose or "" for part in parts]
+        whole = self._make(head, tree, EMPTY, head.amount, head.reference)
+        return replace(whole, purpose=_join_parts(texts), **shared)
+
     def _make(self, head: _Head, tree: Tree, details: Tree, amount: Decimal, reference: str | None) -> Transaction:
         gv_code, prima_nota = _find_german_code(details, tree)
         purpose_code = find_deep_text(details, "Purp", "Cd") if "Purp" in details else None
         refs, parties = find_tree(details, "Refs"), find_tree(details, "RltdPties")
-        name, iban, bic, ultimate = self._find_other_side(
-            details, parties, is_debit=amount < 0, is_reversal=head.is_reversal
-        )
+        party = self._find_other_side(details, parties, is_debit=amount < 0, is_reversal=head.is_reversal)
+        purpose = _make_purpose(details, refs, parties)
+        if party.number or party.bank_code:
+            purpose = add_national_account(purpose, party.number, party.bank_code)
         return Transaction(
             amount,
             head.currency,
             head.booked_at,
             head.value_at,
-            _make_purpose(details, refs, parties),
+            purpose,
             head.text or find_text(details, "AddtlTxInf") or find_booking_text(gv_code, purpose_code),
             gv_code,
             prima_nota,
-            name,
-            iban,
-            bic,
-            ultimate,
+            party.name,
+            party.iban,
+            party.bic,
+            party.ultimate,
             reference or _clean_reference(find_text(refs, "AcctSvcrRef")),
             head.is_pending,
         )
 
     def _find_other_side(
         self, details: Tree, parties: Tree, *, is_debit: bool, is_reversal: bool
-    ) -> tuple[str | None, str | None, str | None, str | None]:
-        """Name, IBAN, BIC, and for whom in truth. A reversal names the parties of what is reversed."""
+    ) -> _Party:
+        """A reversal names the parties of what is reversed."""
         agents = find_tree(details, "RltdAgts")
         if not parties and not agents:
-            return None, None, None, None
+            return NOBODY
         side, other = ("Cdtr", "Dbtr") if is_debit != is_reversal else ("Dbtr", "Cdtr")
         own = None if self.account is None else self.account.iban
         iban = _find_account(parties, side)
@@ -153,10 +200,14 @@ class EntryReader:
         if is_own or is_missing:
             side, iban = other, _find_account(parties, other)
             if iban is not None and iban == own and not is_own:
-                return None, None, None, None
+                return NOBODY
         agent = find_tree(find_tree(agents, f"{side}Agt"), "FinInstnId")
         bic = clean_bic(find_text(agent, "BICFI") or find_text(agent, "BIC"))
-        return _find_name(parties, side), iban, bic, _find_name(parties, f"Ultmt{side}")
+        name, ultimate = _find_name(parties, side), _find_name(parties, f"Ultmt{side}")
+        if iban is not None:
+            return _Party(name, iban, bic, ultimate)
+        number = find_deep_text(parties, f"{side}Acct", "Id", "Othr", "Id")
+        return _Party(name, None, bic, ultimate, number, find_deep_text(agent, "ClrSysMmbId", "MmbId"))
 
 
 def _find_day(tree: Tree, name: str) -> datetime | None:
@@ -186,6 +237,19 @@ def _find_account(parties: Tree, side: str) -> str | None:
     return clean_iban(find_text(number, "IBAN")) or clean_iban(find_deep_text(number, "Othr", "Id"))
 
 
+def _join_parts(texts: Sequence[str]) -> str | None:
+    """Texts of a batch's parts, as many as have room; how many have none is said."""
+    kept: list[str] = []
+    room = MAX_TEXT_LENGTH - len(PARTS_LEFT_OUT) - 10
+    for number, text in enumerate(texts):
+        room -= len(text) + len(PARTS_SEPARATOR)
+        if room < 0:
+            return PARTS_SEPARATOR.join([*kept, PARTS_LEFT_OUT.format(len(texts) - number)])
+        if text:
+            kept.append(text)
+    return PARTS_SEPARATOR.join(kept) or None
+
+
 def _find_part_amount(details: Tree, head: _Head) -> Decimal | None:
     """The share of one booking in the entry's currency, with the entry's sign unless it has its own."""
     amounts = find_tree(details, "AmtDtls")
@@ -202,7 +266,7 @@ def _find_part_amount(details: Tree, head: _Head) -> Decimal | None:
             raise StatementError("The amount cannot be read.", field="TxDtls/Amt")
         mark = find_text(details, "CdtDbtInd")
         is_debit = mark == "DBIT" if mark in ("CRDT", "DBIT") else head.amount < 0
-        return -Decimal(text) if is_debit else Decimal(text)
+        return -_read_amount(text) if is_debit else _read_amount(text)
     return None
 
 
@@ -214,7 +278,7 @@ def _sum_charges(tree: Tree, details: Sequence[Tree]) -> Decimal:
             for record in list_trees(one, "Rcrd") or [one]:
                 text = find_text(record, "Amt") or find_text(record, "TtlChrgsAndTaxAmt")
                 if text is not None and _AMOUNT.fullmatch(text) and text != ".":
-                    total += Decimal(text)
+                    total += _read_amount(text)
     return total
 
 

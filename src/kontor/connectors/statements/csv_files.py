@@ -2,44 +2,46 @@
 
 import csv
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from io import StringIO
 
 from kontor.connectors.statements.csv_profiles import Profile, fold_name, load_profiles
+from kontor.connectors.statements.csv_values import choose_decimal, parse_day, parse_number
 from kontor.connectors.statements.decoding import check_size, decode_text
 from kontor.connectors.statements.results import (
     LIMITS,
     AccountIdentification,
     Balance,
     Limits,
+    Origin,
+    RejectedRow,
     Statement,
     StatementError,
     StatementKind,
+    check_balances,
+    check_rejected,
+    refuse_unreadable,
 )
 from kontor.connectors.statements.values import (
-    MAX_DIGITS,
+    add_national_account,
     clean_bic,
     clean_iban,
     find_midnight,
     find_ultimate_party,
     is_tagged,
-    make_day,
 )
-from kontor.domain.transactions import Transaction
+from kontor.domain.account_numbers import clean_card_number
+from kontor.domain.transactions import Transaction, find_day
 
 DELIMITERS = (";", ",", "\t", "|")
 HEADER_ROWS = 40
 HEADER_CHARACTERS = 65_536
-MAX_NUMBER_LENGTH = 60
 MAX_SEARCHED = 4000
 MAX_LINES_AROUND = 200
-_DAY = re.compile(r"([0-9]{1,2})[./]([0-9]{1,2})[./]([0-9]{4}|[0-9]{2})(?:\s.*)?")
-_ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[T ].*)?")
-_NUMBER = re.compile(r"([+-]?)([0-9]+(?:[0-9.,' ]*[0-9])?)([+-]?)(?:\s*(?:€|EUR|[A-Z]{3}))?")
-_MINUS = str.maketrans({"−": "-", "–": "-", "\xa0": " ", "\u202f": " "})
+AMOUNTS = ("amount", "debit", "credit")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
@@ -59,13 +61,15 @@ def find_profile(data: bytes) -> Layout | None:
 
 
 def read_csv(data: bytes, limits: Limits = LIMITS) -> tuple[Statement, ...]:
-    """One statement per account in the file: most files have one."""
+    """One statement per account in the file: most files have one. Rows that cannot be read are told by it."""
     check_size(data, limits)
     text = _normalise(decode_text(data))
     layout = _find_layout(text)
     if layout is None:
         raise StatementError("The columns of this CSV are those of no bank Kontor knows.")
-    return _Reader(layout, limits).read(_split_rows(text, layout.delimiter, limits))
+    statements = _Reader(layout, limits).read(list(_split_rows(text, layout.delimiter, limits)))
+    refuse_unreadable(statements)
+    return statements
 
 
 def _normalise(text: str) -> str:
@@ -74,17 +78,18 @@ def _normalise(text: str) -> str:
     return text.replace("\x00", "")
 
 
-def _split_rows(text: str, delimiter: str, limits: Limits) -> list[list[str]]:
-    rows: list[list[str]] = []
+def _split_rows(text: str, delimiter: str, limits: Limits) -> Iterator[tuple[int, list[str]]]:
+    """Each row, and the line of the file on which it begins."""
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
+    line = 1
     try:
-        for row in reader:
-            rows.append(row)
-            if len(rows) > limits.entries:
+        for number, row in enumerate(reader, 1):
+            if number > limits.entries:
                 raise StatementError(f"There are more than {limits.entries} rows.")
+            yield line, row
+            line = reader.line_num + 1
     except csv.Error as error:
         raise StatementError(f"The CSV cannot be read: {error}.", line=reader.line_num) from error
-    return rows
 
 
 def _find_layout(text: str) -> Layout | None:
@@ -108,47 +113,70 @@ def _find_layout(text: str) -> Layout | None:
     return None if best is None else best[1]
 
 
+@dataclass(slots=True)
+class _Table:
+    """What the rows of one account say."""
+
+    entries: list[Transaction] = field(default_factory=list)
+    # The balance after each booked entry; None where a row has none.
+    balances: list[Decimal | None] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
+
+
 class _Reader:
     def __init__(self, layout: Layout, limits: Limits) -> None:
         self._profile = layout.profile
         self._names = layout.names
         self._limits = limits
+        self._decimal = layout.profile.decimal
+        self._rejected_count = 0
         # A name that comes twice means the last one: ING names the balance's currency first, then the amount's.
         self._places = {name: index for index, name in enumerate(layout.names)}
 
-    def read(self, rows: list[list[str]]) -> tuple[Statement, ...]:
+    def read(self, rows: list[tuple[int, list[str]]]) -> tuple[Statement, ...]:
         header = self._find_header(rows)
-        around = [";".join(row) for row in rows[:header]]
-        entries: dict[str, list[Transaction]] = {}
-        balances: dict[str, Balance] = {}
-        for number, row in enumerate(rows[header + 1 :], header + 2):
-            if not self._is_booking(row):
-                if len(around) < MAX_LINES_AROUND:
-                    around.append(";".join(row))
+        self._decimal = self._choose_decimal(rows[header + 1 :])
+        around = [(line, ";".join(row)) for line, row in rows[:header]]
+        tables: dict[str, _Table] = {}
+        loose: list[RejectedRow] = []
+        for line, row in rows[header + 1 :]:
+            try:
+                if not self._is_of_table(row):
+                    if len(around) < MAX_LINES_AROUND:
+                        around.append((line, ";".join(row)))
+                    continue
+                entry = self._make_entry(row)
+                table = tables.setdefault(self._take(row, "account") or "", _Table())
+            except StatementError as error:
+                loose.append(self._reject(line, str(error), error.field))
                 continue
-            account = self._take(row, "account") or ""
-            entry = self._make_entry(row, number)
-            entries.setdefault(account, []).append(entry)
-        found = {name: self._search(pattern, around) for name, pattern in self._profile.preamble.items()}
-        accounts = list(entries) or [""]
-        for account in accounts:
-            if (balance := self._find_balance(found)) is not None and len(accounts) == 1:
-                balances[account] = balance
-        return tuple(
-            Statement(
-                StatementKind.CSV,
-                self._make_account(account or found.get("account") or "", found),
-                tuple(entries.get(account, ())),
-                closing=balances.get(account),
-            )
-            for account in accounts
-        )
+            table.entries.append(entry)
+            if not entry.is_pending:
+                self._take_balance(table, line, row)
+        if not tables:
+            tables[""] = _Table()
+        next(iter(tables.values())).rejected += loose
+        return tuple(self._make_statement(name, table, tables, around) for name, table in tables.items())
 
-    def _find_header(self, rows: list[list[str]]) -> int:
-        for number, row in enumerate(rows[: HEADER_ROWS * 2]):
-            if tuple(fold_name(one) for one in row) == self._names:
+    def _reject(self, line: int | None, reason: str, field: str | None) -> RejectedRow:
+        self._rejected_count += 1
+        check_rejected(self._rejected_count, self._limits)
+        return RejectedRow(line, reason, field)
+
+    def _find_header(self, rows: list[tuple[int, list[str]]]) -> int:
+        for number, (_, row) in enumerate(rows[: HEADER_ROWS * 2]):
+            if self._is_header(row):
                 return number
         raise StatementError("The header cannot be found again.", line=1)
+
+    def _is_header(self, row: Sequence[str]) -> bool:
+        return len(row) == len(self._names) and tuple(fold_name(one) for one in row) == self._names
+
+    def _choose_decimal(self, rows: list[tuple[int, list[str]]]) -> str:
+        columns = [name for field in (*AMOUNTS, "balance") for name in self._profile.columns.get(field, ())]
+        places = [self._places[name] for name in columns if name in self._places]
+        texts = (row[place] for _, row in rows for place in places if place < len(row))
+        return choose_decimal(texts, self._profile.decimal)
 
     def _take(self, row: Sequence[str], field: str) -> str | None:
         """The text of our field. Several columns are joined, empty ones left out."""
@@ -163,61 +191,65 @@ class _Reader:
             raise StatementError("This field is too long.", field=field)
         return text or None
 
-    def _is_booking(self, row: Sequence[str]) -> bool:
-        """Rows below the table (balances, sums) have no day or no amount where a booking has them."""
-        days = (self._take(row, "booked"), self._take(row, "value"))
-        has_day = any(one is not None and (_DAY.fullmatch(one) or _ISO_DAY.fullmatch(one)) for one in days)
-        has_amount = any(self._take(row, name) is not None for name in ("amount", "debit", "credit"))
-        return has_day and has_amount and len(row) * 2 > len(self._names)
+    def _is_of_table(self, row: Sequence[str]) -> bool:
+        """Lines around the table are shorter than its rows, or have neither day nor amount where a booking has them."""
+        if len(row) * 2 <= len(self._names) or self._is_header(row) or self._is_balance(row):
+            return False
+        return any(self._take(row, name) is not None for name in ("booked", "value", *AMOUNTS))
 
-    def _make_entry(self, row: Sequence[str], number: int) -> Transaction:
-        booked = self._parse(row, "booked", number, parse_day)
-        value = self._parse(row, "value", number, parse_day)
-        amount = self._find_amount(row, number)
-        purpose = self._take(row, "purpose") or ""
-        extracted = {name: self._search(pattern, [purpose]) for name, pattern in self._profile.extract.items()}
+    def _is_balance(self, row: Sequence[str]) -> bool:
+        return any(word in row for word in self._profile.balance_words.values())
+
+    def _make_entry(self, row: Sequence[str]) -> Transaction:
+        booked, value = self._find_day(row, "booked"), self._find_day(row, "value")
+        amount = self._find_amount(row)
+        text = self._take(row, "purpose") or ""
+        extracted = {name: _search(pattern, [text]) for name, pattern in self._profile.extract.items()}
         name = self._take(row, "counterparty_name") or self._take(row, "creditor_name" if amount < 0 else "debtor_name")
-        tagged = self._add_references(row, extracted.get("purpose") or purpose)
-        at = booked or value
+        number = self._take(row, "counterparty_iban") or extracted.get("counterparty_iban")
+        bank = self._take(row, "counterparty_bic") or extracted.get("counterparty_bic")
+        tagged = self._add_references(row, extracted.get("purpose") or text)
+        iban = clean_iban(number)
+        is_pending = self._is_pending(row)
+        day = booked or value
+        if day is None and is_pending and (written := extracted.get("day")) is not None:
+            day = _parse_day(written, "purpose")
+        if day is None:
+            raise StatementError("The row has no day.", field="booked")
         return Transaction(
             amount,
             self._find_currency(row),
-            None if at is None else find_midnight(at),
+            find_midnight(day),
             None if value is None else find_midnight(value),
-            tagged or None,
+            (tagged if iban else add_national_account(tagged, number, bank)) or None,
             self._take(row, "booking_text"),
             counterparty_name=name or extracted.get("counterparty_name"),
-            counterparty_iban=clean_iban(self._take(row, "counterparty_iban") or extracted.get("counterparty_iban")),
-            counterparty_bic=clean_bic(self._take(row, "counterparty_bic") or extracted.get("counterparty_bic")),
+            counterparty_iban=iban,
+            counterparty_bic=clean_bic(bank),
             ultimate_counterparty=self._take(row, "ultimate_counterparty") or find_ultimate_party(tagged),
             bank_id=self._take(row, "bank_id"),
-            is_pending=self._is_pending(row),
+            is_pending=is_pending,
         )
 
-    def _parse(self, row: Sequence[str], field: str, number: int, parse: Callable[[str], date | None]) -> date | None:
+    def _find_day(self, row: Sequence[str], field: str) -> date | None:
         text = self._take(row, field)
-        if text is None:
-            return None
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise StatementError(f"The day cannot be read: {error}.", line=number, field=field) from error
+        return None if text is None else _parse_day(text, field)
 
-    def _find_amount(self, row: Sequence[str], number: int) -> Decimal:
+    def _find_amount(self, row: Sequence[str]) -> Decimal:
         """One column with a sign, one with the sign beside it, or one each for debits and credits."""
+        text, debit, credit = (self._take(row, name) for name in AMOUNTS)
         try:
-            text = self._take(row, "amount")
             if text is not None:
-                amount = parse_number(text, self._profile.decimal)
-                return self._sign(row, amount)
-            debit, credit = self._take(row, "debit"), self._take(row, "credit")
+                return self._sign(row, parse_number(text, self._decimal))
+            if debit is None and credit is None:
+                raise StatementError("The row has no amount.", field="amount")
             total = Decimal(0)
             if debit is not None:
-                total -= abs(parse_number(debit, self._profile.decimal))
+                total -= abs(parse_number(debit, self._decimal))
             if credit is not None:
-                total += abs(parse_number(credit, self._profile.decimal))
+                total += abs(parse_number(credit, self._decimal))
         except ValueError as error:
-            raise StatementError(f"The amount cannot be read: {error}.", line=number, field="amount") from error
+            raise StatementError(f"The amount cannot be read: {error}.", field="amount") from error
         return total
 
     def _sign(self, row: Sequence[str], amount: Decimal) -> Decimal:
@@ -249,57 +281,102 @@ class _Reader:
         place = len(row) if column is None else self._places.get(column, len(row))
         return place < len(row) and any(word in row[place].lower() for word in self._profile.pending_words)
 
-    # Around the table
+    # Balances and what stands around the table
 
-    def _search(self, pattern: re.Pattern[str], lines: list[str]) -> str | None:
-        for line in lines:
-            if found := pattern.search(line[:MAX_SEARCHED]):
-                return found[1].strip() or None
-        return None
-
-    def _find_balance(self, found: dict[str, str | None]) -> Balance | None:
-        text, day = found.get("balance"), found.get("balance_day")
-        if text is None:
-            return None
+    def _take_balance(self, table: _Table, line: int, row: Sequence[str]) -> None:
+        text = self._take(row, "balance")
         try:
-            amount = parse_number(text, self._profile.decimal)
-            return Balance(amount, self._profile.currency or "EUR", None if day is None else parse_day(day))
+            table.balances.append(None if text is None else parse_number(text, self._decimal))
         except ValueError as error:
-            raise StatementError(f"The balance cannot be read: {error}.", field="balance") from error
+            reason = f"The balance after the booking cannot be read: {error}. The booking was."
+            table.rejected.append(self._reject(line, reason, "balance"))
+            table.balances.append(None)
+
+    def _make_statement(
+        self, name: str, table: _Table, tables: dict[str, _Table], around: list[tuple[int, str]]
+    ) -> Statement:
+        lines = [text for _, text in around]
+        found = {key: _search(pattern, lines) for key, pattern in self._profile.preamble.items()}
+        opening, closing = _derive_balances(table, self._profile.currency or "EUR")
+        if closing is None and len(tables) == 1:
+            opening, closing = self._find_balances(found, table, around)
+        entries = tuple(table.entries)
+        return Statement(
+            StatementKind.CSV,
+            self._make_account(name or found.get("account") or "", found),
+            entries,
+            opening,
+            closing,
+            issues=check_balances(opening, closing, entries),
+            rejected=tuple(sorted(table.rejected, key=lambda row: row.line or 0)),
+            form=self._profile.key,
+        )
+
+    def _find_balances(
+        self, found: dict[str, str | None], table: _Table, around: list[tuple[int, str]]
+    ) -> tuple[Balance | None, Balance | None]:
+        """Opening and closing balance as the lines around the table name them."""
+        text, day = found.get("balance"), found.get("balance_day")
+        named: dict[str, Balance | None] = {"opening": None, "closing": None}
+        if text is not None:
+            line = next((number for number, words in around if text in words), None)
+            named["closing"] = self._parse_balance(table, line, text, day)
+        for key, word in self._profile.balance_words.items():
+            for line, words in around:
+                row = words.split(";")
+                if word in row and (amount := self._take(row, "amount")) is not None:
+                    balance = self._parse_balance(table, line, amount, self._take(row, "booked"))
+                    named[key] = balance and Balance(self._sign(row, balance.amount), balance.currency, balance.day)
+        return named["opening"], named["closing"]
+
+    def _parse_balance(self, table: _Table, line: int | None, text: str, day: str | None) -> Balance | None:
+        """Written in the table's way, or in the other one: old downloads of DKB mix both."""
+        try:
+            decimal = choose_decimal([text], self._decimal)
+            amount, at = parse_number(text, decimal), None if day is None else parse_day(day)
+        except ValueError as error:
+            table.rejected.append(self._reject(line, f"The balance cannot be read: {error}.", "balance"))
+            return None
+        return Balance(amount, self._profile.currency or "EUR", at)
 
     def _make_account(self, text: str, found: dict[str, str | None]) -> AccountIdentification:
         iban = clean_iban(text) or clean_iban(found.get("iban"))
+        profile = self._profile
         return AccountIdentification(
             iban=iban,
-            account_number=None if iban else text or None,
-            currency=self._profile.currency,
+            account_number=None if iban or not text else clean_card_number(text) if profile.kind == "card" else text,
+            currency=profile.currency,
             holder=found.get("holder"),
+            origin=Origin(profile.bank, profile.kind, profile.institution),
         )
 
 
-def parse_day(text: str) -> date | None:
-    """`31.12.2026`, `31.12.26`, `31/12/2026`, `2026-12-31`, with or without a time. Words ("offen") are no day."""
-    text = text.strip()
-    if found := _DAY.fullmatch(text):
-        year = int(found[3])
-        return make_day(year + 2000 if year < 100 else year, int(found[2]), int(found[1]))
-    if found := _ISO_DAY.fullmatch(text):
-        return make_day(int(found[1]), int(found[2]), int(found[3]))
-    if any(one.isdigit() for one in text):
-        raise ValueError("this is no day")
+def _search(pattern: re.Pattern[str], lines: Sequence[str]) -> str | None:
+    for line in lines:
+        if found := pattern.search(line[:MAX_SEARCHED]):
+            return found[1].strip() or None
     return None
 
 
-def parse_number(text: str, decimal: str) -> Decimal:
-    """`-1.234,56`, `1.234,56-`, `1 234,56 €`."""
-    if len(text) > MAX_NUMBER_LENGTH:
-        raise ValueError("this is no number")
-    found = _NUMBER.fullmatch(text.translate(_MINUS).strip())
-    if found is None or len(found[2]) > MAX_DIGITS:
-        raise ValueError("this is no number")
-    groups = "." if decimal == "," else ","
-    digits = found[2].replace(groups, "").replace("'", "").replace(" ", "")
-    if digits.count(decimal) > 1:
-        raise ValueError("this is no number")
-    number = Decimal(digits.replace(decimal, "."))
-    return -number if "-" in (found[1], found[3]) else number
+def _parse_day(text: str, field: str) -> date | None:
+    try:
+        return parse_day(text)
+    except ValueError as error:
+        raise StatementError(f"The day cannot be read: {error}.", field=field) from error
+
+
+def _derive_balances(table: _Table, currency: str) -> tuple[Balance | None, Balance | None]:
+    """Opening and closing balance from the balances after each booking, whichever way the rows are ordered."""
+    booked = [one for one in table.entries if not one.is_pending]
+    pairs = [(one, after) for one, after in zip(booked, table.balances, strict=True) if after is not None]
+    if not pairs or len(pairs) != len(booked) or any(one.currency != currency for one in booked):
+        return None, None
+    steps = list(zip(pairs, pairs[1:], strict=False))
+    is_oldest_first = all(first[1] + second[0].amount == second[1] for first, second in steps)
+    is_newest_first = all(second[1] + first[0].amount == first[1] for first, second in steps)
+    first_day, last_day = find_day(pairs[0][0]), find_day(pairs[-1][0])
+    if is_oldest_first == is_newest_first and first_day is not None and last_day is not None:
+        is_newest_first = first_day > last_day
+    (oldest, before), (newest, after) = (pairs[-1], pairs[0]) if is_newest_first else (pairs[0], pairs[-1])
+    opening = Balance(before - oldest.amount, currency, find_day(oldest))
+    return opening, Balance(after, currency, find_day(newest))

@@ -1,7 +1,7 @@
 """Which kind of file is it? And then: read it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kontor.connectors.statements.camt import read_camt
@@ -57,7 +57,10 @@ def read_statements(data: bytes, limits: Limits = LIMITS) -> Readings:
         return _read_archive(data, limits)
     if kind is None:
         raise StatementError("This is no statement file that Kontor knows.")
-    return _read_single(kind, data, limits)
+    read = _read_single(kind, data, limits)
+    if not read.statements and not read.holdings:
+        raise StatementError("There is no statement in the file.")
+    return read
 
 
 def _read_single(kind: FileKind, data: bytes, limits: Limits) -> Readings:
@@ -81,7 +84,7 @@ def _read_archive(data: bytes, limits: Limits) -> Readings:
         if kind is None or kind is FileKind.ZIP:
             raise StatementError("This is no statement file that Kontor knows.", field=name)
         read = _read_single(kind, content, limits)
-        statements += read.statements
+        statements += [_name_file(one, name) for one in read.statements]
         holdings += read.holdings
         count += sum(len(one.entries) for one in read.statements)
         if count > limits.entries:
@@ -89,3 +92,10 @@ def _read_archive(data: bytes, limits: Limits) -> Readings:
     if not statements and not holdings:
         raise StatementError("There is no statement in the zip.")
     return Readings(FileKind.ZIP, tuple(statements), tuple(holdings))
+
+
+def _name_file(statement: Statement, name: str) -> Statement:
+    """In a zip a line alone does not say where a rejected row stands."""
+    if not statement.rejected:
+        return statement
+    return replace(statement, rejected=tuple(replace(row, reason=f"{name}: {row.reason}") for row in statement.rejected))

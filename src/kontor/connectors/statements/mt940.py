@@ -15,16 +15,21 @@ from kontor.connectors.statements.results import (
     AccountIdentification,
     Balance,
     Limits,
+    RejectedRow,
     Statement,
     StatementError,
     StatementKind,
+    check_amounts,
     check_balances,
+    check_rejected,
+    refuse_unreadable,
 )
 from kontor.connectors.statements.structured_86 import Details, parse_details, parse_free_text
-from kontor.connectors.statements.swift_fields import fail_at, read_swift_text, split_fields
+from kontor.connectors.statements.swift_fields import LineNumbers, read_swift_text, split_fields
 from kontor.connectors.statements.values import (
     clean_bic,
     clean_iban,
+    drop_noise,
     find_midnight,
     parse_entry_day,
     parse_swift_amount,
@@ -49,8 +54,10 @@ _ACCOUNT = re.compile(r"([0-9]{4,12}|[A-Z0-9]{8,11})/([^/]+)")
 
 
 def read_mt940(data: bytes, limits: Limits = LIMITS) -> tuple[Statement, ...]:
-    """All statements of a file, MT940 and MT942 alike."""
-    return _Reader(read_swift_text(data, limits), limits).read()
+    """All statements of a file, MT940 and MT942 alike. Bookings that cannot be read are told by their statement."""
+    statements = _Reader(data, limits).read()
+    refuse_unreadable(statements)
+    return statements
 
 
 def _cut(text: str) -> Iterator[str]:
@@ -65,12 +72,13 @@ def _cut(text: str) -> Iterator[str]:
 class _Reader:
     """Takes field after field. `_begin` forgets one statement and starts the next."""
 
-    def __init__(self, text: str, limits: Limits) -> None:
-        self._text = text
+    def __init__(self, data: bytes, limits: Limits) -> None:
+        self._data = data
         self._limits = limits
         self._statements: list[Statement] = []
         self._count = 0
-        self._offset = 0
+        self._rejected_count = 0
+        self._lines: LineNumbers | None = None
         self._handlers: dict[str, Callable[[str], None]] = {
             "20": self._begin,
             "25": self._take_account,
@@ -97,12 +105,13 @@ class _Reader:
         self._currency: str | None = None
         self._is_interim = False
         self._entries: list[Transaction] = []
+        self._rejected: list[RejectedRow] = []
         self._open: tuple[Decimal, datetime, datetime, str | None] | None = None
 
     def read(self) -> tuple[Statement, ...]:
         has_fields = False
         handlers = self._handlers
-        for piece in _cut(self._text):
+        for piece in _cut(read_swift_text(self._data, self._limits)):
             parts = split_fields(piece)
             for number in range(1, len(parts), 2):
                 tag, content = parts[number], parts[number + 1]
@@ -111,19 +120,25 @@ class _Reader:
                 if handler is None:
                     continue
                 if len(content) > self._limits.line_length:
-                    raise self._fail("This field is too long.", tag, content)
+                    raise StatementError("This field is too long.", line=self._find_line(tag, content), field=tag)
                 try:
                     handler(content)
                 except ValueError as error:
-                    raise self._fail(f"The field cannot be read: {error}.", tag, content) from error
-            self._offset += len(piece)
+                    self._reject(f"Field {tag} cannot be read: {error}.", tag, content)
         self._finish()
         if not has_fields or not self._statements:
             raise StatementError("This is no MT940: there are no statements in it.")
         return tuple(self._statements)
 
-    def _fail(self, message: str, tag: str, content: str) -> StatementError:
-        return fail_at(self._text, self._offset, tag, content, message)
+    def _reject(self, reason: str, tag: str, content: str) -> None:
+        self._rejected_count += 1
+        check_rejected(self._rejected_count, self._limits)
+        self._rejected.append(RejectedRow(self._find_line(tag, content), reason, tag))
+
+    def _find_line(self, tag: str, content: str) -> int:
+        if self._lines is None:
+            self._lines = LineNumbers(self._data)
+        return self._lines.find(tag, content)
 
     # Fields
 
@@ -170,7 +185,7 @@ class _Reader:
             if found is None:
                 raise ValueError("it is no booking")
             value_text, entry_text, mark, _, amount_text, _, _, supplement = found.groups()
-            amount = parse_swift_amount(amount_text)
+            amount = drop_noise(parse_swift_amount(amount_text))
         # A reversed credit takes money away, a reversed debit gives it back.
         if mark in ("D", "RC", "ED"):
             amount = -amount
@@ -209,7 +224,8 @@ class _Reader:
 
     def _finish(self) -> None:
         self._flush()
-        if self._is_begun and (self._account_text is not None or self._entries or self._opening is not None):
+        has_content = self._account_text is not None or self._entries or self._opening is not None
+        if (self._is_begun and has_content) or self._rejected:
             if len(self._statements) >= self._limits.statements:
                 raise StatementError(f"There are more than {self._limits.statements} statements.")
             entries = tuple(self._entries)
@@ -222,7 +238,8 @@ class _Reader:
                     self._closing,
                     self._sequence,
                     self._is_interim,
-                    check_balances(self._opening, self._closing, entries),
+                    (*check_balances(self._opening, self._closing, entries), *check_amounts(entries)),
+                    tuple(self._rejected),
                 )
             )
         self._forget()
@@ -241,7 +258,7 @@ def _parse_balance(content: str) -> Balance:
     found = _BALANCE.match(content)
     if found is None:
         raise ValueError("it is no balance")
-    amount = parse_swift_amount(found[4])
+    amount = drop_noise(parse_swift_amount(found[4]))
     return Balance(-amount if found[1] in ("D", "RC") else amount, found[3], parse_swift_day(found[2]))
 
 

@@ -1,13 +1,18 @@
 """What a statement file says, whichever format it came in, and the one error of all parsers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 
+from kontor.domain.cleaning import clean_amount
 from kontor.domain.errors import KontorError
 from kontor.domain.positions import Position
+from kontor.domain.products import ProductCategory
 from kontor.domain.transactions import Transaction
+
+SHOWN_REASONS = 3
 
 
 class StatementError(KontorError):
@@ -32,6 +37,7 @@ class Limits:
     depth: int = 48
     line_length: int = 100_000
     files: int = 5_000
+    rejected: int = 1_000
 
 
 LIMITS = Limits()
@@ -53,6 +59,7 @@ class IssueKind(StrEnum):
     BATCH_MISMATCH = "BATCH_MISMATCH"
     INFORMATION_LEFT_OUT = "INFORMATION_LEFT_OUT"
     POSITION_MISMATCH = "POSITION_MISMATCH"
+    AMOUNT_ROUNDED = "AMOUNT_ROUNDED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +73,45 @@ class StatementIssue:
 
 
 @dataclass(frozen=True, slots=True)
+class RejectedRow:
+    """A booking or a balance that could not be read; the rest of the file was. `line` counts from 1 in the file."""
+
+    line: int | None
+    reason: str
+    field: str | None = None
+
+    def __str__(self) -> str:
+        return self.reason if self.line is None else f"line {self.line}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What the layout of a CSV tells about its account: the bank or group of banks that uses it, and the kind."""
+
+    bank: str
+    kind: str = "giro"
+    institution: str | None = None
+
+    @property
+    def key(self) -> str:
+        return f"{self.bank}-{self.kind}"
+
+    @property
+    def category(self) -> ProductCategory:
+        return ProductCategory.CREDIT_CARD if self.kind == "card" else ProductCategory.CHECKING
+
+
+@dataclass(frozen=True, slots=True)
 class AccountIdentification:
+    """Whose statement it is. Without a number, `origin` is all there is to tell it from others."""
+
     iban: str | None = None
     account_number: str | None = None
     bank_code: str | None = None
     bic: str | None = None
     currency: str | None = None
     holder: str | None = None
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +126,7 @@ class Statement:
     """One statement of one account. A file holds any number of them.
 
     `is_interim` statements (MT942, camt.052) do not close a day; which entry is pending the entry itself says.
+    `form` is the name of the CSV layout.
     """
 
     kind: StatementKind
@@ -97,6 +137,8 @@ class Statement:
     sequence: str | None = None
     is_interim: bool = False
     issues: tuple[StatementIssue, ...] = ()
+    rejected: tuple[RejectedRow, ...] = ()
+    form: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +164,28 @@ def check_balances(
     if expected == closing.amount:
         return ()
     return (StatementIssue(IssueKind.BALANCE_MISMATCH, expected, closing.amount),)
+
+
+def check_amounts(entries: tuple[Transaction, ...]) -> tuple[StatementIssue, ...]:
+    """Fractions of a cent that mean something: accounts are kept in cents, so they are rounded when they are stored."""
+    rounded = [one.amount for one in entries if clean_amount(one.amount) != one.amount]
+    if not rounded:
+        return ()
+    exact = sum(rounded, Decimal(0))
+    stored = sum((clean_amount(one) or Decimal(0) for one in rounded), Decimal(0))
+    return (StatementIssue(IssueKind.AMOUNT_ROUNDED, stored, exact, f"{len(rounded)} amounts"),)
+
+
+def refuse_unreadable(statements: Sequence[Statement]) -> None:
+    """Raises StatementError where rows were rejected and no booking is left."""
+    rejected = [row for statement in statements for row in statement.rejected]
+    if not rejected or any(statement.entries for statement in statements):
+        return
+    reasons = " ".join(str(row) for row in rejected[:SHOWN_REASONS])
+    raise StatementError(f"No booking can be read. {reasons}", line=rejected[0].line, field=rejected[0].field)
+
+
+def check_rejected(count: int, limits: Limits) -> None:
+    """Raises StatementError where so much cannot be read that the file is hardly what it seems to be."""
+    if count > limits.rejected:
+        raise StatementError(f"More than {limits.rejected} rows cannot be read.")

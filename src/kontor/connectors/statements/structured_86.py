@@ -1,7 +1,8 @@
 """Field `:86:` of MT940 as German banks fill it: a GV code, then numbered subfields.
 
 `?00` booking text, `?10` prima nota, `?20`-`?29` and `?60`-`?63` purpose, `?30` bank code or BIC, `?31` account or
-IBAN, `?32` and `?33` name. The purpose carries SEPA tags (`EREF+`, `SVWZ+` …), which stay in it.
+IBAN, `?32` and `?33` name, `?35` and `?36` the name of whom it was paid for. The purpose carries SEPA tags (`EREF+`,
+`SVWZ+` …), which stay in it. An old account number and bank code are put behind the purpose.
 """
 
 import re
@@ -9,7 +10,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kontor.connectors.statements.booking_texts import find_booking_text
-from kontor.connectors.statements.values import clean_bic, clean_iban, find_ultimate_party, join_lines
+from kontor.connectors.statements.values import (
+    add_national_account,
+    clean_bic,
+    clean_iban,
+    find_ultimate_party,
+    join_lines,
+)
 
 SUBFIELD_WIDTH = 27
 LINE_WIDTH = 65
@@ -78,8 +85,17 @@ def _parse_any_order(text: str, gv_code: str | None, separator: str) -> Details:
             fields[number] = fields.get(number, "") + piece
     take = fields.get
     purpose = join_lines(lines, SUBFIELD_WIDTH) if lines else ""
-    iban = take("31") if clean_iban(take("31")) else take("38")
-    return _make_details(gv_code, take("00"), take("10"), purpose, take("32"), take("33"), iban, take("30"))
+    iban = take("38") if take("38") and not clean_iban(take("31")) else take("31")
+    party = join_lines((take("35", ""), take("36", "")), SUBFIELD_WIDTH)
+    details = _make_details(gv_code, take("00"), take("10"), purpose, take("32"), take("33"), iban, take("30"))
+    return _add_party(details, party) if party else details
+
+
+def _add_party(details: Details, party: str) -> Details:
+    """Where no other name is given it is the counterparty's."""
+    if details.counterparty_name is None:
+        return details._replace(counterparty_name=party)
+    return details if details.ultimate_counterparty else details._replace(ultimate_counterparty=party)
 
 
 def _join_marked(text: str) -> str:
@@ -112,6 +128,8 @@ def _make_details(
             clear_iban = _find(_TAGGED_IBAN, purpose)
         if clear_bic is None and "BIC+" in purpose:
             clear_bic = _find(_TAGGED_BIC, purpose)
+    if clear_iban is None and (iban or bic):
+        purpose = add_national_account(purpose, iban, bic) or ""
     return Details(
         purpose or None,
         (booking_text.strip() if booking_text else None) or find_booking_text(gv_code),

@@ -4,21 +4,27 @@ import re
 from calendar import monthrange
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Decimal
 from functools import lru_cache
 
+from kontor.domain.cleaning import CENT, MAX_AMOUNT
 from kontor.domain.clocks import BERLIN
 from kontor.domain.transactions import FIRST_YEAR, LAST_YEAR
 
 CENTURY_PIVOT = 80  # two-digit years from here on are of the last century
 MAX_DIGITS = 24
 MAX_TIME_LENGTH = 40
+# How far an amount may be from whole cents and still mean them: banks that calculate with binary fractions send
+# `94.010000000021`.
+NOISE = Decimal("0.000001")
 IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 BIC = re.compile(r"[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?")
 SEPA_TAGS = frozenset(
     ("EREF", "KREF", "MREF", "CRED", "DEBT", "COAM", "OAMT", "SVWZ", "ABWA", "ABWE", "IBAN", "BIC", "PURP", "RREF")
 )
 _SWIFT_AMOUNT = re.compile(r"[0-9]{0,24}[,.]?[0-9]{0,24}")
+_NATIONAL_NUMBER = re.compile(r"[0-9]{1,12}")
+_BANK_CODE = re.compile(r"[0-9]{8}")
 _DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9]{2}:?[0-9]{2})")
 _ABROAD = re.compile(r"ABW[AE]\+ ?(.+?)(?= ?(?:EREF|KREF|MREF|CRED|DEBT|COAM|OAMT|SVWZ|ABWA|ABWE|IBAN|BIC|PURP)\+|$)")
@@ -87,6 +93,16 @@ def parse_swift_amount(text: str) -> Decimal:
     return Decimal(text.replace(",", "."))
 
 
+def drop_noise(amount: Decimal) -> Decimal:
+    """The amount in cents if it is within `NOISE` of them, otherwise as it is. What no account can hold is an error."""
+    if abs(amount) > MAX_AMOUNT:
+        raise ValueError("this amount is too large")
+    if amount.as_tuple().exponent >= -2:  # type: ignore[operator]  # finite, so the exponent is a number
+        return amount
+    cents = amount.quantize(CENT, ROUND_HALF_EVEN)
+    return cents if abs(amount - cents) <= NOISE else amount
+
+
 def join_lines(lines: Sequence[str], width: int) -> str:
     """One text of lines that a bank cut at `width`: a full line goes on in the next one, a shorter one ended there.
 
@@ -115,6 +131,26 @@ def find_ultimate_party(purpose: str) -> str | None:
         return None
     found = _ABROAD.search(purpose)
     return found[1].strip() or None if found else None
+
+
+def add_national_account(purpose: str | None, number: str | None, bank_code: str | None) -> str | None:
+    """The purpose with the counterparty's old account number and bank code, where it has those instead of an IBAN.
+
+    No IBAN is made of them: some banks have rules of their own for that, and a wrong IBAN would keep one booking of two
+    channels apart.
+    """
+    words = []
+    if number is not None and (found := _find_national(_NATIONAL_NUMBER, number)):
+        words.append(f"Kto {found}")
+    if bank_code is not None and (found := _find_national(_BANK_CODE, bank_code)):
+        words.append(f"BLZ {found}")
+    missing = [word for word in words if word.partition(" ")[2] not in (purpose or "")]
+    return " ".join([*([purpose] if purpose else []), *missing]) or None
+
+
+def _find_national(pattern: re.Pattern[str], text: str) -> str | None:
+    compact = text.replace(" ", "")
+    return compact if pattern.fullmatch(compact) and compact.strip("0") else None
 
 
 def clean_iban(text: str | None) -> str | None:

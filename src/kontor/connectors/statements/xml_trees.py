@@ -10,6 +10,7 @@ encodings nobody uses; depth; texts that do not end.
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 from xml.parsers import expat
 
@@ -189,6 +190,25 @@ def _read_text(text: str, name: str, length: int) -> str:
 def _unescape(found: re.Match[str]) -> str:
     hexadecimal, number, name = found.groups()
     return _CHARACTERS[name] if name else chr(int(hexadecimal, 16) if hexadecimal else int(number))
+
+
+class ElementLines:
+    """On which lines of a file the elements of one name begin. Asked for in their order, they cost one pass."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:4]
+        self._data = b"" if is_wide else data
+        self._starts = re.finditer(rb"<(?:[\w.-]+:)?%s[\s/>]" % name.encode(), self._data)
+        self._number, self._place, self._line = 0, 0, 1
+
+    def find(self, number: int) -> int | None:
+        """The line of the element of this number; None where it cannot be told."""
+        found = next(islice(self._starts, number - self._number - 1, None), None)
+        if found is None:
+            return None
+        self._line += self._data.count(b"\n", self._place, found.start())
+        self._number, self._place = number, found.start()
+        return self._line
 
 
 def find_tree(tree: Tree, name: str) -> Tree:
