@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any, Generic, TypeVar
 
 from kontor_client.models.accesses import Position, Product
+from kontor_client.models.imports import ImportResult
 from kontor_client.models.transactions import NewTransaction, PreviewedTransaction, Transaction
 from kontor_client.operations.accesses import access_path
 from kontor_client.plans import Call, Plan, fetch, send
@@ -83,9 +84,13 @@ def push_transactions(access_id: str, product_id: str, transactions: Sequence[Ne
 
 def push_statement(
     access_id: str, product_id: str, content: bytes, *, media_type: str = "application/octet-stream"
-) -> Plan[None]:
-    """Push a statement file (MT940, camt, CSV of a large bank, or a zip). What is stored already is not added again."""
-    yield from send(_statement_call(access_id, product_id, content, media_type, is_preview=False))
+) -> Plan[ImportResult]:
+    """Push a statement file (MT940, camt, CSV of a large bank, or a zip). What is stored already is not added again.
+
+    The result tells what was added, and which rows could not be read.
+    """
+    answer = yield from send(_statement_call(access_id, product_id, content, media_type, is_preview=False))
+    return answer.decode(ImportResult)
 
 
 def preview_statement(

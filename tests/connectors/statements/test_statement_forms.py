@@ -11,13 +11,16 @@ from kontor.connectors.statements import (
     StatementError,
     StatementKind,
     read_camt,
+    read_camt_pages,
     read_csv,
     read_mt535,
     read_mt940,
+    read_statements,
 )
 from kontor.connectors.statements.structured_86 import parse_details
 from kontor.domain.positions import TradingUnit
 from kontor.domain.transactions import find_day
+from statement_files import pack
 
 HEAD = ":20:STARTUMSE\r\n:25:10020030/1234567\r\n:28C:00001/001\r\n:60F:C261101EUR100,00\r\n"
 
@@ -99,9 +102,34 @@ def test_field_86_is_read_in_forms_that_are_not_usual(content, purpose, gv_code,
     assert (details.purpose, details.gv_code, details.counterparty_name) == (purpose, gv_code, name)
 
 
-def test_old_account_numbers_are_no_ibans():
-    details = parse_details("051?00X?3010020030?311234567?32Y")
-    assert (details.counterparty_iban, details.counterparty_bic) == (None, None)
+@pytest.mark.parametrize(
+    ("content", "purpose"),
+    [
+        ("051?00X?20Miete?3010020030?310001234567?32Y", "Miete Kto 0001234567 BLZ 10020030"),
+        ("051?00X?3010020030?311234567?32Y", "Kto 1234567 BLZ 10020030"),
+        ("051?00X?20an Kto 1234567?3010020030?311234567", "an Kto 1234567 BLZ 10020030"),
+        ("051?00X?20Zinsen?3000000000?310000000000", "Zinsen"),
+        ("166?00X?20Miete?30COBADEFFXXX?31DE89370400440532013000", "Miete"),
+    ],
+)
+def test_old_account_numbers_are_no_ibans_but_stay_visible(content, purpose):
+    details = parse_details(content)
+    assert details.purpose == purpose
+    assert details.counterparty_iban in (None, "DE89370400440532013000")
+    assert details.counterparty_bic in (None, "COBADEFFXXX")
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "ultimate"),
+    [
+        ("166?00X?20Miete?32Hausverwaltung?35Anna?36 Blume", "Hausverwaltung", "Anna Blume"),
+        ("166?00X?20Miete?35Anna Blume", "Anna Blume", None),
+        ("166?00X?20ABWA+Oma Erna?32Bank?35Anna", "Bank", "Oma Erna"),
+    ],
+)
+def test_field_86_names_for_whom_it_was_paid(content, name, ultimate):
+    details = parse_details(content)
+    assert (details.counterparty_name, details.ultimate_counterparty) == (name, ultimate)
 
 
 def test_mt940_takes_swift_wrappers_pages_and_several_accounts():
@@ -191,6 +219,74 @@ def test_camt_splits_a_batch_and_gives_charges_a_booking():
     wrong = read_camt_entry(entry.replace("3.50", "9.99"))
     assert [one.amount for one in wrong.entries] == [Decimal("-9.99")]
     assert [one.kind for one in wrong.issues] == [IssueKind.BATCH_MISMATCH]
+
+
+def test_camt_keeps_the_texts_of_a_batch_without_amounts():
+    parts = "".join(
+        f"<TxDtls><Refs><EndToEndId>E{n}</EndToEndId></Refs><RltdPties><Cdtr><Nm>{name}</Nm></Cdtr></RltdPties>"
+        f"<RmtInf><Ustrd>Lohn {n}</Ustrd></RmtInf></TxDtls>"
+        for n, name in ((1, "Anna"), (2, "Ben"))
+    )
+    statement = read_camt_entry(MONEY.format("EUR", "30", "DBIT", "BOOK") + f"<NtryDtls>{parts}</NtryDtls>")
+    (entry,) = statement.entries
+    assert (entry.amount, entry.counterparty_name, statement.issues) == (Decimal(-30), None, ())
+    assert entry.purpose == "Anna EREF+E1 SVWZ+Lohn 1 | Ben EREF+E2 SVWZ+Lohn 2"
+    same = read_camt_entry(
+        MONEY.format("EUR", "30", "DBIT", "BOOK") + f"<NtryDtls>{parts.replace('Ben', 'Anna')}</NtryDtls>"
+    ).entries[0]
+    assert (same.counterparty_name, same.purpose) == ("Anna", "EREF+E1 SVWZ+Lohn 1 | EREF+E2 SVWZ+Lohn 2")
+
+
+def test_camt_says_how_many_parts_of_a_batch_have_no_room():
+    parts = "".join(f"<TxDtls><RmtInf><Ustrd>{n:03d}{'x' * 90}</Ustrd></RmtInf></TxDtls>" for n in range(100))
+    (entry,) = read_camt_entry(MONEY.format("EUR", "30", "DBIT", "BOOK") + f"<NtryDtls>{parts}</NtryDtls>").entries
+    count = entry.purpose.count("x" * 90)
+    assert entry.purpose.endswith(f" | und {100 - count} weitere")
+    assert len(entry.purpose) <= 4000
+    assert count > 40
+
+
+def test_camt_keeps_old_account_numbers_visible():
+    details = (
+        "<NtryDtls><TxDtls><RltdPties><Cdtr><Nm>Laden</Nm></Cdtr><CdtrAcct><Id><Othr><Id>1234567</Id></Othr></Id></CdtrAcct>"
+        "</RltdPties><RltdAgts><CdtrAgt><FinInstnId><ClrSysMmbId><MmbId>10020030</MmbId></ClrSysMmbId></FinInstnId></CdtrAgt>"
+        "</RltdAgts><RmtInf><Ustrd>Kauf</Ustrd></RmtInf></TxDtls></NtryDtls>"
+    )
+    (entry,) = read_camt_entry(MONEY.format("EUR", "1", "DBIT", "BOOK") + details).entries
+    assert (entry.purpose, entry.counterparty_iban) == ("Kauf Kto 1234567 BLZ 10020030", None)
+
+
+NOTHING = {
+    "no statement": "<GrpHdr><MsgId>1</MsgId></GrpHdr>",
+    "no entries": "<Rpt><Id>1</Id><Acct><Id><IBAN>DE89370400440532013000</IBAN></Id></Acct></Rpt>",
+    "nothing": "",
+}
+
+
+def write_document(body):
+    return (
+        '<?xml version="1.0"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.08">'
+        f"<BkToCstmrAcctRpt>{body}</BkToCstmrAcctRpt></Document>"
+    ).encode()
+
+
+@pytest.mark.parametrize("empty", [*map(write_document, NOTHING.values()), b"", b" \n"], ids=[*NOTHING, "empty", "blank"])
+def test_an_empty_page_among_camt_pages_takes_nothing_away(empty):
+    full = write_document(
+        "<Rpt><Acct><Id><IBAN>DE89370400440532013000</IBAN></Id></Acct>"
+        f"<Ntry>{MONEY.format('EUR', '1', 'CRDT', 'BOOK')}</Ntry></Rpt>"
+    )
+    statements = read_camt_pages([empty, full, empty])
+    assert [one.amount for statement in statements for one in statement.entries] == [Decimal(1)]
+    assert [one for statement in read_camt_pages([empty]) for one in statement.entries] == []
+
+
+def test_a_file_of_nothing_is_refused_but_spoils_no_zip():
+    empty = write_document(NOTHING["no statement"])
+    with pytest.raises(StatementError, match="no statement"):
+        read_statements(empty)
+    full = write_document(f"<Rpt><Ntry>{MONEY.format('EUR', '1', 'CRDT', 'BOOK')}</Ntry></Rpt>")
+    assert len(read_statements(pack(**{"1.xml": empty, "2.xml": full})).statements) == 1
 
 
 def test_camt_reversal_keeps_the_booked_sign_and_names_the_other_side():

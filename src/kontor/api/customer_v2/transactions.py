@@ -22,6 +22,7 @@ from kontor.services.imports import name_owner
 from kontor.services.transactions import PIECE_ROWS
 from kontor.storage.products import StoredProduct
 from kontor.storage.transactions import Window
+from kontor.wire.imports import ImportResult, show_import
 from kontor.wire.positions import Position, show_position
 from kontor.wire.products import BankProduct, show_product
 from kontor.wire.products_en import EnglishBankProduct, show_english_product
@@ -165,7 +166,12 @@ async def _list_tagged(call: Call, product_id: UUID, view: TagView, is_explained
     body=list[NewTransaction],
     file_types=STATEMENT_TYPES,
     is_bulk=True,
-    success=Success(201, headers={"Location": "the product's transactions"}),
+    success=Success(
+        201,
+        ImportResult,
+        description="stored; with a statement file, what came of it",
+        headers={"Location": "the product's transactions"},
+    ),
     errors=(404,),
     other_shapes={200: list[PreviewedTransaction]},
     other_statuses={200: "what a statement file would add (preview)"},
@@ -176,7 +182,8 @@ async def push_transactions(call: Call) -> Answer:
 
     Each names its batch; a batch that was pushed before adds nothing. Instead of JSON a statement file of the account
     can be sent (MT940, camt.052 to 054, CSV of a large bank, or a zip of them): what is stored already is not added
-    again, whichever file it came in.
+    again, whichever file it came in. A row that cannot be read is told in the answer, and the rest is stored; a file of
+    which no booking can be read is refused. A file that names no account is taken as one of this product.
     """
     product = await find_product(call)
     is_preview = call.query(PushQuery).preview
@@ -188,7 +195,8 @@ async def push_transactions(call: Call) -> Answer:
         )
         if is_preview:
             return json_answer([show_previewed(row) for one in imported.accounts for row in one.added])
-        return created(call.urls.transactions(product.access_id, product.id))
+        location = call.urls.transactions(product.access_id, product.id)
+        return json_answer(show_import(imported), 201, {"Location": location})
     if is_preview:
         raise InvalidError("is for statement files", "preview")
     body = await call.json(list[NewTransaction])
