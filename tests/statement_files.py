@@ -47,6 +47,23 @@ def write_csv(product: Product, *rows: tuple[str, str, str]) -> bytes:
     return "\r\n".join([CSV_HEAD.replace(";", '";"').join(['"', '"']), *lines, ""]).encode("cp1252")
 
 
+def write_bank_csv(bank: str, payee: str, amount: str, day: str = "02.11.2026") -> bytes:
+    """A download that names no account, of DKB, N26 or comdirect: one booking."""
+    heads = {
+        "dkb": '"Buchungsdatum";"Wertstellung";"Status";"Zahlungspflichtige*r";"Zahlungsempfänger*in";'
+        '"Verwendungszweck";"Umsatztyp";"IBAN";"Betrag (€)";"Gläubiger-ID";"Mandatsreferenz";"Kundenreferenz"',
+        "n26": '"Booking Date","Value Date","Partner Name","Partner Iban","Type","Payment Reference","Amount (EUR)"',
+        "comdirect": '"Buchungstag";"Wertstellung (Valuta)";"Vorgang";"Buchungstext";"Umsatz in EUR";',
+    }
+    iso = "-".join(reversed(day.split(".")))
+    rows = {
+        "dkb": f'"{day}";"{day}";"Gebucht";"Ich";"{payee}";"Kauf";"Ausgang";"";"{amount}";"";"";""',
+        "n26": f'"{iso}","{iso}","{payee}","","Presentment","Kauf","{amount.replace(".", "").replace(",", ".")}"',
+        "comdirect": f'"{day}";"{day}";"Lastschrift";"Auftraggeber: {payee} Buchungstext: Kauf";"{amount}";',
+    }
+    return f"{heads[bank]}\n{rows[bank]}\n".encode()
+
+
 def pack(**files: bytes) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -14,7 +14,7 @@ import pytest
 
 import kontor.domain
 import kontor.wire
-from kontor.services import accesses, providers, transactions
+from kontor.services import accesses, imports, providers, transactions
 from kontor.wire.transactions import FIELDS
 
 ROOT = Path(__file__).parents[1]
@@ -54,7 +54,7 @@ TABLES = [
 ]
 CLASSES = {
     name: one
-    for module in [*load_modules(kontor.domain).values(), accesses, providers, transactions]
+    for module in [*load_modules(kontor.domain).values(), accesses, imports, providers, transactions]
     for name, one in vars(module).items()
     if inspect.isclass(one)
 }

@@ -248,8 +248,11 @@ async def test_a_statement_file_is_previewed_and_pushed(own, empty):
     (previewed,) = await own.preview_statement(*empty, file)
     assert previewed.amount == Decimal("-12.30")
     assert await own.list_transactions(*empty) == []
-    await own.push_statement(*empty, file)
-    await own.push_statement(*empty, file)
+    (told,) = (await own.push_statement(*empty, file)).accounts
+    assert (told.product_id, told.form, told.new, told.rejected) == (empty[1], "MT940", 1, [])
+    assert (told.opening_balance, told.closing_balance) == (Decimal("100.00"), Decimal("87.70"))
+    (again,) = (await own.push_statement(*empty, file)).accounts
+    assert (again.new, again.known) == (0, 1)
     assert [one.amount for one in await own.list_transactions(*empty)] == [Decimal("-12.30")]
 
 

@@ -1,14 +1,16 @@
 """`kontor import` as an operator runs it."""
 
 import json
+from dataclasses import replace
 from datetime import date
+from uuid import UUID
 
 import pytest
 
 from kontor.domain.errors import InvalidError
 from kontor.services.imports import Owner
 from processes import run_kontor
-from statement_files import find_account, of_another_account, pack, take, write
+from statement_files import find_account, of_another_account, pack, take, write, write_bank_csv
 
 
 @pytest.fixture
@@ -16,7 +18,8 @@ def kontor_import(settings, shared):
     """Runs the program; returns its result."""
 
     def run(*arguments, access, code=0):
-        command = ["import", shared.name, shared.username, *map(str, arguments), "--access", access, "--json"]
+        into = [] if access is None else ["--access", access]
+        command = ["import", shared.name, shared.username, *map(str, arguments), *into, "--json"]
         done = run_kontor(settings, *command, code=code)
         return json.loads(done.stdout) if code == 0 else done.stderr
 
@@ -83,11 +86,80 @@ async def test_a_file_of_another_account_is_no_file_of_a_banks_access(services, 
     """An access to a bank gets no accounts that the bank does not have there."""
     access = customer.add_complete("student+import")
     product, rows = find_account()
-    user = next(
-        one
-        for one in await services.users.list_users_by_operator(customer.tenant.name)
-        if one.username == customer.username
-    )
-    owner = Owner(user.id, user.pseudonym, user.tenant_id, "operator")
+    owner = await find_owner(services, customer)
     with pytest.raises(InvalidError, match="another account"):
         await services.imports.import_file(owner, access, write("mt940", of_another_account(product), rows[:3]))
+
+
+def test_files_of_three_banks_without_account_number_are_three_accounts(kontor_import, rows_of, tmp_path):
+    """Same day, same amount, same shop: at three banks these are three bookings."""
+    banks = ("dkb", "n26", "comdirect")
+    for bank in banks:
+        (tmp_path / f"{bank}.csv").write_bytes(write_bank_csv(bank, "Laden", "-12,00"))
+    files = [tmp_path / f"{bank}.csv" for bank in banks]
+    first = kontor_import(*files, access="unnumbered")
+    assert [(one["account"], one["new"], one["known"]) for one in first] == [
+        ("dkb-giro", 1, 0),
+        ("n26-giro", 1, 0),
+        ("comdirect-giro", 1, 0),
+    ]
+    assert [one["form"] for one in first] == ["CSV dkb", "CSV n26", "CSV comdirect"]
+    (tmp_path / "later.csv").write_bytes(write_bank_csv("n26", "Kiosk", "-3,00", "05.11.2026"))
+    again = kontor_import(*files[::-1], tmp_path / "later.csv", access="unnumbered")
+    assert [(one["account"], one["new"], one["known"]) for one in again] == [
+        ("comdirect-giro", 0, 1),
+        ("n26-giro", 0, 1),
+        ("dkb-giro", 0, 1),
+        ("n26-giro", 1, 0),
+    ]
+    assert rows_of("unnumbered") == 4
+
+
+def test_files_go_to_the_access_for_files_unless_another_is_named(kontor_import, rows_of, tmp_path):
+    (tmp_path / "one.csv").write_bytes(write_bank_csv("dkb", "Laden", "-12,00"))
+    before = rows_of("dateien")
+    kontor_import(tmp_path / "one.csv", access=None)
+    assert rows_of("dateien") == before + 1
+
+
+def test_a_bad_row_is_named_and_the_rest_is_stored(kontor_import, rows_of, tmp_path):
+    good = write_bank_csv("comdirect", "Laden", "-12,00").decode()
+    bad = '"offen";"--";"Lastschrift";"Auftraggeber: Verein Buchungstext: Beitrag";"-20,00";\n'
+    (tmp_path / "half.csv").write_bytes((good + bad).encode())
+    (shown,) = kontor_import(tmp_path / "half.csv", access="bad-row")
+    assert (shown["read"], shown["new"], rows_of("bad-row")) == (1, 1, 1)
+    (row,) = shown["rejected"]
+    assert (row["line"], "no day" in row["reason"]) == (3, True)
+
+
+async def find_owner(services, customer):
+    users = await services.users.list_users_by_operator(customer.tenant.name)
+    user = next(one for one in users if one.username == customer.username)
+    return Owner(user.id, user.pseudonym, user.tenant_id, "operator")
+
+
+async def test_a_file_joins_a_banks_account_only_where_that_is_named(services, customer):
+    access = customer.add_complete("student+named")
+    owner = await find_owner(services, customer)
+    product = customer.products(access)[0]
+    account, rows = find_account()
+    same = replace(account, iban=product["iban"], account_number=None, bank_code=None)
+    for data in (write("camt.053", same, rows[:3]), write_bank_csv("dkb", "Laden", "-12,00")):
+        with pytest.raises(InvalidError, match=r"name the product|another account"):
+            await services.imports.import_file(owner, access, data)
+        imported = await services.imports.import_file(owner, access, data, product_id=UUID(product["id"]))
+        (found,) = imported.accounts
+        assert (str(found.product_id), found.is_new) == (product["id"], False)
+
+
+async def test_files_of_two_accounts_do_not_both_go_into_the_named_one(services, customer):
+    access = customer.add_complete("student+two")
+    owner = await find_owner(services, customer)
+    product_id = UUID(customer.products(access)[0]["id"])
+    both = pack(**{one: write_bank_csv(one, "Laden", "-12,00") for one in ("dkb", "n26")})
+    with pytest.raises(InvalidError, match="several accounts"):
+        await services.imports.import_file(owner, access, both, product_id=product_id)
+    account, rows = find_account()
+    other = write("mt940", of_another_account(account), rows[:3])
+    with pytest.raises(InvalidError, match="another account"):
+        await services.imports.import_file(owner, access, other, product_id=product_id)

@@ -10,7 +10,7 @@ import pytest
 from banking import ACCESSES, href, new_customer
 from kontor.connectors.demo.people import person_for
 from kontor.domain.products import Product, ProductCategory
-from statement_files import DAY, of_another_account, pack, write, write_csv
+from statement_files import DAY, of_another_account, pack, write, write_bank_csv, write_csv
 
 TYPES = {"mt940": "text/plain", "camt.052": "application/xml", "camt.053": "text/xml"}
 
@@ -67,6 +67,52 @@ def test_csv_and_zips_are_understood(account):
     assert push(customer, shown, zipped, "application/octet-stream", preview="true").json() == []
     assert len(customer.transactions(shown)) == before + 4
     assert any("Bäckerei" in str(one) for one in customer.transactions(shown))
+
+
+def test_a_push_tells_what_came_of_the_file(account):
+    customer, shown, product = account
+    data = write_csv(product, ("05.03.26", "Gärtnerei", "-7,10"), ("06.03.26", "Kaputt", "-8,x"))
+    answer = push(customer, shown, data, "text/csv")
+    assert answer.status_code == 201
+    assert answer.headers["location"] == href(shown, "get_kontoumsaetze")
+    (told,) = answer.json()["konten"]
+    (row,) = told.pop("abgelehnt")
+    assert (row["zeile"], "amount" in row["grund"]) == (3, True)
+    assert told == {
+        "produktId": shown["id"],
+        "form": "CSV sparkasse-camt",
+        "gelesen": 1,
+        "neu": 1,
+        "geaendert": 0,
+        "bekannt": 0,
+        "doubts": [],
+    }
+    again = push(customer, shown, data, "text/csv").json()["konten"][0]
+    assert (again["neu"], again["bekannt"]) == (0, 1)
+
+
+def test_balances_that_contradict_the_bookings_are_told(account):
+    customer, shown, product = account
+    data = write("camt.053", product, make_rows(2, start=60)).replace(b">100.00<", b">90.00<", 1)
+    (told,) = push(customer, shown, data, "application/xml").json()["konten"]
+    assert told["saldoAnfang"] == 90.0
+    assert told["doubts"] == [{"art": "BALANCE_MISMATCH", "differenz": 10.0}]
+
+
+def test_a_file_that_names_no_account_goes_into_the_product_it_is_pushed_to(account):
+    customer, shown, _ = account
+    before = len(customer.transactions(shown))
+    data = write_bank_csv("dkb", "Töpferei", "-31,00")
+    assert push(customer, shown, data, "text/csv").json()["konten"][0]["produktId"] == shown["id"]
+    assert len(customer.transactions(shown)) == before + 1
+
+
+def test_a_file_of_bad_rows_only_is_400_and_says_why(account):
+    customer, shown, product = account
+    before = len(customer.transactions(shown))
+    answer = push(customer, shown, write_csv(product, ("99.99.26", "Kaputt", "-8,00")), "text/csv")
+    assert (answer.status_code, "line 2" in answer.text) == (400, True)
+    assert len(customer.transactions(shown)) == before
 
 
 @pytest.mark.parametrize("media_type", ["application/pdf", "image/png", "multipart/form-data", ""])

@@ -33,9 +33,9 @@ def import_statements(
 ) -> None:
     """Import statement files. What is stored already is not added again, whichever file it came in.
 
-    Accounts are found by their IBAN or number among those of the access, which gets the ones it lacks. A file without an
-    account number makes an account of its own for its bank and kind. Into an account of a bank's access files go only
-    with `--product`. Rows that cannot be read are named; the rest is stored.
+    Accounts are found by their IBAN or number among those of the access, which gets the ones it lacks. A file without
+    an account number makes an account of its own for its bank and kind. Into an account of a bank's access files go
+    only with `--product`. Rows that cannot be read are named; the rest is stored.
     """
     if not files:
         raise InvalidError("name at least one file", "files")

@@ -10,6 +10,4 @@ SHOWN = 3
 
 def report_rejected(key: str, rejected: Sequence[RejectedRow]) -> Problem:
     """All are counted, the first ones are quoted."""
-    return Problem(
-        ProblemKind.TRANSACTIONS, key, " ".join(str(row) for row in rejected[:SHOWN]), count=len(rejected)
-    )
+    return Problem(ProblemKind.TRANSACTIONS, key, " ".join(str(row) for row in rejected[:SHOWN]), count=len(rejected))

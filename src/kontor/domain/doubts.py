@@ -6,7 +6,7 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """`kind` names the contradiction, `detail` its place; `difference` is what is said minus what the parts add up to."""
+    """`kind` names the contradiction, `detail` its place. `difference` is what is said minus what parts add up to."""
 
     kind: str
     difference: Decimal | None = None

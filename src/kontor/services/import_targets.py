@@ -30,15 +30,17 @@ def find_target(
     if not fitting and not may_add:
         raise InvalidError(f"the file is of another account: {account.product.key}", "body")
     if fitting and not is_named and not may_add:
-        raise InvalidError(f"{account.product.key} is an account of a bank: name the product, or another access", "body")
+        raise InvalidError(
+            f"{account.product.key} is an account of a bank: name the product, or another access", "body"
+        )
     return fitting[0] if fitting else None
 
 
 def is_same_account(product: Product, other: Product, *, is_named: bool = False) -> bool:
     """By IBAN where both have one, else by number and bank; what has neither is told by its key.
 
-    Where one has an IBAN and the other a number, the general rule tells whether they are the same. Banks are compared by
-    code, and by name among accounts of files, whose names are all ours.
+    Where one has an IBAN and the other a number, the general rule tells whether they are the same. Banks are compared
+    by code, and by name among accounts of files, whose names are all ours.
     """
     if product.iban and other.iban:
         return product.iban == other.iban

@@ -19,9 +19,9 @@ class ImportRejection(msgspec.Struct):
 
 class ImportDoubt(msgspec.Struct):
     art: Annotated[str, Meta(examples=["BALANCE_MISMATCH"])]
-    differenz: Annotated[Amount, Meta(description="what the file says minus what its bookings add up to")] | UnsetType = (
-        UNSET
-    )
+    differenz: (
+        Annotated[Amount, Meta(description="what the file says minus what its bookings add up to")] | UnsetType
+    ) = UNSET
 
 
 class ImportAccount(msgspec.Struct):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from uuid import uuid4
 
 import pytest
@@ -251,6 +252,78 @@ def write_camt(rows, closing):
         "<BkToCstmrAcctRpt><GrpHdr><MsgId>1</MsgId></GrpHdr><Rpt><Id>1</Id><Acct><Id><IBAN>DE89370400440532013000"
         f"</IBAN></Id><Ccy>EUR</Ccy></Acct>{balances}{entries}</Rpt></BkToCstmrAcctRpt></Document>"
     ).encode()
+
+
+NOISY = write_camt(1, "94.01").replace(b">1.00<", b">94.010000000021<")
+EMPTY_CAMT = (
+    b'<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.08"><BkToCstmrAcctRpt><GrpHdr><MsgId>1</MsgId>'
+    b"</GrpHdr></BkToCstmrAcctRpt></Document>"
+)
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [(EMPTY_CAMT, "full"), ("full", EMPTY_CAMT), ("full", b"")],
+    ids=["empty first", "empty last", "no bytes"],
+)
+def test_an_empty_document_among_the_pages_takes_no_bookings_away(script, documents):
+    full = write_camt(3, "3.00")
+    pages = tuple(full if one == "full" else one for one in documents)
+    script.conduct = send(put("HICAZ", lambda one: replace(one, elements=(*one.elements[:2], pages))), "HKCAZ")
+    done = fetch(script)[-1]
+    assert isinstance(done, Done)
+    assert done.result.problems == ()
+    assert {len(rows) for rows in done.result.transactions.values()} <= {3, 6}, "one account comes in two answers"
+    assert done.result.transactions
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda one: (*one.elements[:2], (EMPTY_CAMT,)), lambda one: one.elements[:2]],
+    ids=["empty document", "no document"],
+)
+def test_an_empty_answer_is_an_account_without_bookings(script, change):
+    script.conduct = send(put("HICAZ", lambda one: replace(one, elements=change(one))), "HKCAZ")
+    done = fetch(script)[-1]
+    assert isinstance(done, Done)
+    assert done.result.problems == ()
+    assert {len(rows) for rows in done.result.transactions.values()} == {0}
+
+
+def test_a_bad_entry_is_a_problem_and_the_others_are_there(script):
+    script.conduct = replace_statement(write_camt(3, "3.00").replace(b">1.00<", b">?<", 1))
+    done = fetch(script)[-1]
+    assert isinstance(done, Done)
+    assert {len(rows) for rows in done.result.transactions.values()} <= {2, 4}
+    assert done.result.transactions
+    assert any(one.count == 1 and "Entry 1" in (one.detail or "") for one in done.result.problems)
+
+
+def test_amounts_with_noise_behind_the_cents_are_read_in_bookings_and_balances(script):
+    """As comdirect sends them."""
+    camt = send(put("HICAZ", lambda one: replace(one, elements=(*one.elements[:2], (NOISY,)))), "HKCAZ")
+    balance = ("C", "1234,010000000021", "EUR", "20261113")
+
+    def conduct(handler, question, right):
+        if any(one.code == "HKSAL" for one in open_message(question)):
+            right = put("HISAL", lambda one: replace(one, elements=(*one.elements[:3], balance)))(right)
+        camt(handler, question, right)
+
+    script.conduct = conduct
+    progress, done = fetch(script)
+    assert {one.balance for one in progress.partial.products} == {Decimal("1234.01")}
+    assert done.result.problems == ()
+    amounts = {row.amount for rows in done.result.transactions.values() for row in rows}
+    assert amounts == {Decimal("94.01")}
+
+
+@pytest.mark.parametrize("amount", ["100,10", "94,010000000020", "0,00"])
+def test_a_balance_that_ends_in_zeros_is_read(script, amount):
+    balance = ("C", amount, "EUR", "20261113")
+    script.conduct = send(put("HISAL", lambda one: replace(one, elements=(*one.elements[:3], balance))), "HKSAL")
+    progress = fetch(script)[0]
+    assert isinstance(progress, Progress)
+    assert {one.balance for one in progress.partial.products} == {round(Decimal(amount.replace(",", ".")), 2)}
 
 
 def test_a_statement_that_contradicts_its_balance_is_kept_and_doubted(script):

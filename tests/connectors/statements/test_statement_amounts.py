@@ -14,7 +14,8 @@ BALANCE = (
     "<Dt><Dt>2026-11-02</Dt></Dt></Bal>"
 )
 ENTRY = (
-    '<Ntry><Amt Ccy="EUR">{}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2026-11-02</Dt></BookgDt></Ntry>'
+    '<Ntry><Amt Ccy="EUR">{}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>2026-11-02</Dt></BookgDt>'
+    "</Ntry>"
 )
 
 
@@ -123,7 +124,8 @@ def test_the_sign_is_the_forms_own_unless_all_numbers_say_otherwise(texts, decim
 
 
 DKB_HEAD = (
-    '"Girokonto";"DE89370400440532013000"\n"Kontostand vom 03.11.2026:";"{}"\n""\n"Buchungsdatum";"Wertstellung";"Status";'
+    '"Girokonto";"DE89370400440532013000"\n"Kontostand vom 03.11.2026:";"{}"\n""\n'
+    '"Buchungsdatum";"Wertstellung";"Status";'
     '"Zahlungspflichtige*r";"Zahlungsempfänger*in";"Verwendungszweck";"Umsatztyp";"IBAN";"Betrag (€)";"Gläubiger-ID";'
     '"Mandatsreferenz";"Kundenreferenz"\n'
 )

@@ -13,19 +13,25 @@ from kontor.domain.transactions import find_day
 VOLKSBANK = (
     "Bezeichnung Auftragskonto;IBAN Auftragskonto;BIC Auftragskonto;Bankname Auftragskonto;Buchungstag;Valutadatum;"
     "Name Zahlungsbeteiligter;IBAN Zahlungsbeteiligter;BIC (SWIFT-Code) Zahlungsbeteiligter;Buchungstext;"
-    "Verwendungszweck;Betrag;Waehrung;Saldo nach Buchung;Bemerkung;Gekennzeichneter Umsatz;Glaeubiger ID;Mandatsreferenz\n"
+    "Verwendungszweck;Betrag;Waehrung;Saldo nach Buchung;Bemerkung;Gekennzeichneter Umsatz;Glaeubiger ID;"
+    "Mandatsreferenz\n"
 )
 
 
 def write_volksbank(*rows: tuple[str, str, str]) -> bytes:
     lines = [
-        f"Girokonto;DE02500105170137075030;GENODEF1XXX;Musterbank eG;{day};{day};Laden;;;Kauf;Zweck;{amount};EUR;{after};;;;"
+        f"Girokonto;DE02500105170137075030;GENODEF1XXX;Musterbank eG;{day};{day};Laden;;;Kauf;Zweck;{amount};EUR;"
+        f"{after};;;;"
         for day, amount, after in rows
     ]
     return (VOLKSBANK + "\n".join(lines) + "\n").encode()
 
 
-ROWS = [("02.11.2026", "-10,00", "1.090,00"), ("03.11.2026", "500,00", "1.590,00"), ("03.11.2026", "-90,00", "1.500,00")]
+ROWS = [
+    ("02.11.2026", "-10,00", "1.090,00"),
+    ("03.11.2026", "500,00", "1.590,00"),
+    ("03.11.2026", "-90,00", "1.500,00"),
+]
 
 
 @pytest.mark.parametrize("rows", [ROWS, ROWS[::-1]], ids=["oldest first", "newest first"])
@@ -109,9 +115,11 @@ COMDIRECT = (
     '"Buchungstag";"Wertstellung (Valuta)";"Vorgang";"Buchungstext";"Umsatz in EUR";\n'
 )
 OPEN = [
-    '"offen";"--";"Kartenverfügung";"Kto/IBAN: 1234567890  Buchungstext: Laden Musterstadt 2026-11-01T17:43:43 ";"-23,86";',
+    '"offen";"--";"Kartenverfügung";"Kto/IBAN: 1234567890  Buchungstext: Laden Musterstadt 2026-11-01T17:43:43 ";'
+    '"-23,86";',
     '"offen";"--";"Lastschrift";"Auftraggeber: Verein Buchungstext: Beitrag Ref. X/1";"-20,00";',
-    '"02.11.2026";"02.11.2026";"Lastschrift";" Auftraggeber: Laden Kto/IBAN: 12345 BLZ/BIC: 10020030 Buchungstext: Kauf";"-1,00";',
+    '"02.11.2026";"02.11.2026";"Lastschrift";" Auftraggeber: Laden Kto/IBAN: 12345 BLZ/BIC: 10020030 Buchungstext: '
+    'Kauf";"-1,00";',
 ]
 
 
@@ -127,4 +135,7 @@ def test_open_rows_of_comdirect_are_pending_or_reported():
 
 def test_old_account_numbers_stay_visible():
     (statement,) = read_csv((COMDIRECT + OPEN[2]).encode("cp1252"))
-    assert (statement.entries[0].purpose, statement.entries[0].counterparty_iban) == ("Kauf Kto 12345 BLZ 10020030", None)
+    assert (statement.entries[0].purpose, statement.entries[0].counterparty_iban) == (
+        "Kauf Kto 12345 BLZ 10020030",
+        None,
+    )

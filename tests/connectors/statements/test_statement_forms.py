@@ -270,7 +270,9 @@ def write_document(body):
     ).encode()
 
 
-@pytest.mark.parametrize("empty", [*map(write_document, NOTHING.values()), b"", b" \n"], ids=[*NOTHING, "empty", "blank"])
+@pytest.mark.parametrize(
+    "empty", [*map(write_document, NOTHING.values()), b"", b" \n"], ids=[*NOTHING, "empty", "blank"]
+)
 def test_an_empty_page_among_camt_pages_takes_nothing_away(empty):
     full = write_document(
         "<Rpt><Acct><Id><IBAN>DE89370400440532013000</IBAN></Id></Acct>"

@@ -23,15 +23,14 @@ CSV_HEAD = (
 def write_camt(*entries: tuple[str, str]) -> bytes:
     rows = "\n".join(ENTRY.format(*one) for one in entries)
     return (
-        '<?xml version="1.0"?>\n<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"><BkToCstmrStmt><Stmt>\n'
+        '<?xml version="1.0"?>\n'
+        '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"><BkToCstmrStmt><Stmt>\n'
         f"<Acct><Id><IBAN>DE89370400440532013000</IBAN></Id></Acct>\n{rows}\n</Stmt></BkToCstmrStmt></Document>"
     ).encode()
 
 
 def write_csv(*rows: tuple[str, str, str]) -> bytes:
-    lines = [
-        f"DE89370400440532013000;{day};{day};KAUF;{purpose};Laden;;{amount};EUR;" for day, purpose, amount in rows
-    ]
+    lines = [f"DE89370400440532013000;{day};{day};KAUF;{purpose};Laden;;{amount};EUR;" for day, purpose, amount in rows]
     return "\n".join([CSV_HEAD, *lines, ""]).encode()
 
 

@@ -1,7 +1,7 @@
 """Amounts in messages of banks, as they come rather than as they should.
 
-python-fints takes an amount of more than 15 characters, or with a zero at its end, for damage: the balance is lost, or the
-whole message. Banks send both (`1234,010000000021`, `100,10`), so its field reads amounts the way given here.
+python-fints takes an amount of more than 15 characters, or with a zero at its end, for damage: the balance is lost, or
+the whole message. Banks send both (`1234,010000000021`, `100,10`), so its field reads amounts the way given here.
 """
 
 import re

@@ -157,7 +157,7 @@ def _take(reply: Reply, raw: Raw) -> int:
 
 
 def _list_documents(segment: Any) -> list[bytes]:
-    """The camt documents of a page. Without bookings some banks leave the element out, which the library cannot read."""
+    """The camt documents of a page. Banks without bookings leave the element out, which the library cannot read."""
     if hasattr(segment, "statement_booked"):
         return [bytes(one) for one in segment.statement_booked.camt_statements if one]
     if len(segment._additional_data) > BOOKED_ELEMENT:

@@ -1,7 +1,7 @@
 """Statement files of banks: MT940, MT942, camt.052 to 054, MT535, CSV, and zips of them. Pure functions of bytes.
 
-`read_statements` finds out what a file is. A file that cannot be read is a `StatementError`. A booking that cannot be read
-is a rejected row of its statement, and what is merely doubtful an issue of it.
+`read_statements` finds out what a file is. A file that cannot be read is a `StatementError`. A booking that cannot be
+read is a rejected row of its statement, and what is merely doubtful an issue of it.
 """
 
 from kontor.connectors.statements.camt import read_camt, read_camt_pages

@@ -185,9 +185,7 @@ class EntryReader:
             head.is_pending,
         )
 
-    def _find_other_side(
-        self, details: Tree, parties: Tree, *, is_debit: bool, is_reversal: bool
-    ) -> _Party:
+    def _find_other_side(self, details: Tree, parties: Tree, *, is_debit: bool, is_reversal: bool) -> _Party:
         """A reversal names the parties of what is reversed."""
         agents = find_tree(details, "RltdAgts")
         if not parties and not agents:

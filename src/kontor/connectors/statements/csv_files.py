@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from io import StringIO
+from itertools import pairwise
 
 from kontor.connectors.statements.csv_profiles import Profile, fold_name, load_profiles
 from kontor.connectors.statements.csv_values import choose_decimal, parse_day, parse_number
@@ -371,7 +372,7 @@ def _derive_balances(table: _Table, currency: str) -> tuple[Balance | None, Bala
     pairs = [(one, after) for one, after in zip(booked, table.balances, strict=True) if after is not None]
     if not pairs or len(pairs) != len(booked) or any(one.currency != currency for one in booked):
         return None, None
-    steps = list(zip(pairs, pairs[1:], strict=False))
+    steps = list(pairwise(pairs))
     is_oldest_first = all(first[1] + second[0].amount == second[1] for first, second in steps)
     is_newest_first = all(second[1] + first[0].amount == first[1] for first, second in steps)
     first_day, last_day = find_day(pairs[0][0]), find_day(pairs[-1][0])

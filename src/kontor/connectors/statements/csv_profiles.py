@@ -18,7 +18,8 @@ A profile is found by its column names, wherever the header stands. Keys of a fi
 
 Fields of `[columns]`: booked, value, amount, debit, credit, currency, purpose, booking_text, counterparty_name,
 debtor_name, creditor_name, counterparty_iban, counterparty_bic, ultimate_counterparty, end_to_end, mandate,
-creditor_id, account, balance (after the booking), bank_id. `debtor_name` and `creditor_name` are two columns of which the sign chooses one.
+creditor_id, account, balance (after the booking), bank_id. `debtor_name` and `creditor_name` are two columns of which
+the sign chooses one.
 """
 
 import re

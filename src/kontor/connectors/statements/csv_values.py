@@ -1,4 +1,4 @@
-"""Days and numbers as banks write them into CSV downloads. What is wrong is a `ValueError`, which knows no place yet."""
+"""Days and numbers as banks write them into CSV. What is wrong is a `ValueError`, which knows no place yet."""
 
 import re
 from collections.abc import Iterable

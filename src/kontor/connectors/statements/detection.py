@@ -98,4 +98,6 @@ def _name_file(statement: Statement, name: str) -> Statement:
     """In a zip a line alone does not say where a rejected row stands."""
     if not statement.rejected:
         return statement
-    return replace(statement, rejected=tuple(replace(row, reason=f"{name}: {row.reason}") for row in statement.rejected))
+    return replace(
+        statement, rejected=tuple(replace(row, reason=f"{name}: {row.reason}") for row in statement.rejected)
+    )
