@@ -20,10 +20,11 @@ from kontor.connectors.statements.values import (
     join_lines,
 )
 from kontor.connectors.statements.xml_trees import EMPTY, Tree, find_deep_text, find_text, find_tree, list_trees
-from kontor.domain.cleaning import MAX_TEXT_LENGTH
+from kontor.domain.cleaning import CENT, MAX_TEXT_LENGTH
 from kontor.domain.transactions import Transaction
 
 USTRD_WIDTH = 140
+LONGEST_USUAL = 18  # characters of an amount that needs no look at its size
 PENDING = frozenset(("PDNG", "FUTR"))
 NO_REFERENCE = frozenset(("NONREF", "NOTPROVIDED", "NOTAVAILABLE", "NONE"))
 CHARGES = "Entgelte"
@@ -52,8 +53,11 @@ def parse_amount(tree: Tree) -> tuple[Decimal, str]:
 
 
 def _read_amount(text: str) -> Decimal:
+    amount = Decimal(text)
+    if amount.same_quantum(CENT) and len(text) < LONGEST_USUAL:
+        return amount
     try:
-        return drop_noise(Decimal(text))
+        return drop_noise(amount)
     except ValueError as error:
         raise StatementError(f"The amount cannot be read: {error}.", field="Amt") from error
 

@@ -131,11 +131,13 @@ class _Reader:
         self._limits = limits
         self._decimal = layout.profile.decimal
         self._rejected_count = 0
+        self._header: list[str] = []
         # A name that comes twice means the last one: ING names the balance's currency first, then the amount's.
         self._places = {name: index for index, name in enumerate(layout.names)}
 
     def read(self, rows: list[tuple[int, list[str]]]) -> tuple[Statement, ...]:
         header = self._find_header(rows)
+        self._header = rows[header][1]
         self._decimal = self._choose_decimal(rows[header + 1 :])
         around = [(line, ";".join(row)) for line, row in rows[:header]]
         tables: dict[str, _Table] = {}
@@ -166,12 +168,9 @@ class _Reader:
 
     def _find_header(self, rows: list[tuple[int, list[str]]]) -> int:
         for number, (_, row) in enumerate(rows[: HEADER_ROWS * 2]):
-            if self._is_header(row):
+            if tuple(fold_name(one) for one in row) == self._names:
                 return number
         raise StatementError("The header cannot be found again.", line=1)
-
-    def _is_header(self, row: Sequence[str]) -> bool:
-        return len(row) == len(self._names) and tuple(fold_name(one) for one in row) == self._names
 
     def _choose_decimal(self, rows: list[tuple[int, list[str]]]) -> str:
         columns = [name for field in (*AMOUNTS, "balance") for name in self._profile.columns.get(field, ())]
@@ -194,7 +193,7 @@ class _Reader:
 
     def _is_of_table(self, row: Sequence[str]) -> bool:
         """Lines around the table are shorter than its rows, or have neither day nor amount where a booking has them."""
-        if len(row) * 2 <= len(self._names) or self._is_header(row) or self._is_balance(row):
+        if len(row) * 2 <= len(self._names) or row == self._header or self._is_balance(row):
             return False
         return any(self._take(row, name) is not None for name in ("booked", "value", *AMOUNTS))
 

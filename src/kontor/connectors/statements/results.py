@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 
-from kontor.domain.cleaning import clean_amount
+from kontor.domain.cleaning import CENT, clean_amount
 from kontor.domain.errors import KontorError
 from kontor.domain.positions import Position
 from kontor.domain.products import ProductCategory
@@ -168,7 +168,9 @@ def check_balances(
 
 def check_amounts(entries: tuple[Transaction, ...]) -> tuple[StatementIssue, ...]:
     """Fractions of a cent that mean something: accounts are kept in cents, so they are rounded when they are stored."""
-    rounded = [one.amount for one in entries if clean_amount(one.amount) != one.amount]
+    rounded = [
+        one.amount for one in entries if not one.amount.same_quantum(CENT) and clean_amount(one.amount) != one.amount
+    ]
     if not rounded:
         return ()
     exact = sum(rounded, Decimal(0))

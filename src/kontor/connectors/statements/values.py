@@ -97,7 +97,7 @@ def drop_noise(amount: Decimal) -> Decimal:
     """The amount in cents if it is within `NOISE` of them, otherwise as it is. What no account can hold is an error."""
     if abs(amount) > MAX_AMOUNT:
         raise ValueError("this amount is too large")
-    if amount.as_tuple().exponent >= -2:  # type: ignore[operator]  # finite, so the exponent is a number
+    if amount.same_quantum(CENT):
         return amount
     cents = amount.quantize(CENT, ROUND_HALF_EVEN)
     return cents if abs(amount - cents) <= NOISE else amount
