@@ -290,6 +290,12 @@ def test_an_empty_answer_is_an_account_without_bookings(script, change):
     assert {len(rows) for rows in done.result.transactions.values()} == {0}
 
 
+@pytest.mark.parametrize("page", [b"\r\n", b"\r\n-\r\n", b"@@-@@"])
+def test_an_mt940_of_nothing_is_an_account_without_bookings(page):
+    without = histories.read_transactions("key", histories.Raw("mt940"))
+    assert histories.read_transactions("key", histories.Raw("mt940", [page], [page])) == without
+
+
 def test_a_bad_entry_is_a_problem_and_the_others_are_there(script):
     script.conduct = replace_statement(write_camt(3, "3.00").replace(b">1.00<", b">?<", 1))
     done = fetch(script)[-1]

@@ -156,6 +156,11 @@ def test_a_number_that_is_written_otherwise_than_the_rest_is_rejected():
     assert [(row.line, row.field) for row in statement.rejected] == [(6, "amount")]
 
 
+def test_fractions_of_a_cent_in_a_csv_are_reported():
+    (issue,) = read_dkb("1,00 EUR", "-0,125", "-1,00").issues
+    assert (issue.kind, issue.found - issue.expected) == (IssueKind.AMOUNT_ROUNDED, Decimal("-0.005"))
+
+
 def test_a_balance_that_is_no_number_is_reported_and_the_rows_stay():
     statement = read_dkb("--32,04 EUR", "-12,50")
     assert (statement.closing, len(statement.entries)) == (None, 1)

@@ -22,6 +22,7 @@ from kontor.connectors.statements.results import (
     Statement,
     StatementError,
     StatementKind,
+    check_amounts,
     check_balances,
     check_rejected,
     refuse_unreadable,
@@ -307,7 +308,7 @@ class _Reader:
             entries,
             opening,
             closing,
-            issues=check_balances(opening, closing, entries),
+            issues=(*check_balances(opening, closing, entries), *check_amounts(entries)),
             rejected=tuple(sorted(table.rejected, key=lambda row: row.line or 0)),
             form=self._profile.key,
         )
