@@ -54,6 +54,7 @@ class ImportedAccount:
     product: Product
     is_new: bool
     form: str
+    read: int
     added: tuple[Transaction, ...]
     changed: int
     known: int
@@ -61,10 +62,6 @@ class ImportedAccount:
     doubts: tuple[Doubt, ...]
     opening: Balance | None
     closing: Balance | None
-
-    @property
-    def read(self) -> int:
-        return len(self.added) + self.changed + self.known
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +179,7 @@ def _describe(plan: _Plan) -> ImportedAccount:
         account.product if plan.stored is None else plan.stored.product,
         plan.stored is None,
         account.form,
+        len(plan.merge.new) + len(plan.merge.changed) + plan.known,
         plan.merge.new,
         len(plan.merge.changed),
         plan.known,

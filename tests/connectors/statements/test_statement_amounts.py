@@ -7,6 +7,7 @@ import pytest
 from kontor.connectors.statements import IssueKind, read_camt, read_csv, read_mt940
 from kontor.connectors.statements.csv_values import choose_decimal, parse_number
 from kontor.connectors.statements.values import drop_noise
+from kontor.connectors.xs2a.rows import read_amount
 from kontor.domain.cleaning import clean_amount
 
 BALANCE = (
@@ -45,6 +46,11 @@ def test_noise_in_an_mt940_is_dropped():
     (statement,) = read_mt940(text.encode())
     assert (statement.entries[0].amount, statement.closing.amount) == (Decimal("-94.01"), Decimal("5.99"))
     assert statement.issues == ()
+
+
+def test_noise_in_an_xs2a_amount_is_dropped():
+    assert read_amount("-94.010000000021") == Decimal("-94.01")
+    assert read_amount("94,01") is None
 
 
 def test_fractions_of_a_cent_that_mean_something_are_stored_rounded_and_reported():

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 
+from kontor.connectors.statements.values import drop_noise
 from kontor.connectors.xs2a.banks import SEPA, Xs2aBank
 from kontor.connectors.xs2a.messages import Account, AccountReference, Balance, Booking
 from kontor.domain.clocks import BERLIN
@@ -26,7 +27,7 @@ BALANCES = ("interimBooked", "closingBooked", "openingBooked", "expected", "nonI
 SEVERAL = "XXX"  # the currency of an account that has several
 LINE = 140
 _CODE = re.compile(r"[A-Z]{4}\+([0-9]{0,3})\+([A-Za-z0-9]{0,10}).*")
-_MONEY = re.compile(r"[+-]?[0-9]{1,14}(\.[0-9]{1,3})?")
+_MONEY = re.compile(r"[+-]?[0-9]{1,14}(\.[0-9]{1,30})?")
 _CURRENCY = re.compile("[A-Z]{3}")
 
 
@@ -91,7 +92,7 @@ def _read_pockets(balances: Sequence[Balance], today: date) -> dict[str, Currenc
 
 def read_amount(text: str) -> Decimal | None:
     try:
-        return Decimal(text) if _MONEY.fullmatch(text) else None
+        return drop_noise(Decimal(text)) if _MONEY.fullmatch(text) else None
     except InvalidOperation:
         return None
 
