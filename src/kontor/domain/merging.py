@@ -40,6 +40,16 @@ class Merge:
 
 def merge_transactions(stored: Sequence[StoredTransaction], fetched: Sequence[Transaction]) -> Merge:
     """`stored` are the rows of the days that the fetch covers; older rows take no part."""
+    return _match(stored, fetched).result()
+
+
+def pair_transactions(left: Sequence[Transaction], right: Sequence[Transaction]) -> dict[int, int]:
+    """Bookings of `right` that are bookings of `left`, by index; one-to-one. `left` is the older report."""
+    numbered = [StoredTransaction(UUID(int=index), transaction) for index, transaction in enumerate(left)]
+    return _match(numbered, right).pairs
+
+
+def _match(stored: Sequence[StoredTransaction], fetched: Sequence[Transaction]) -> "_Matching":
     matching = _Matching(stored, fetched)
     matching.pair_by_key(lambda one: one)
     matching.pair_by_key(lambda one: one.bank_id)
@@ -47,7 +57,7 @@ def merge_transactions(stored: Sequence[StoredTransaction], fetched: Sequence[Tr
     similar = matching.pair_by_score
     similar(_score_similar_text, lambda one: (one.amount, one.currency, find_day(one), one.is_pending))
     similar(_score_becoming_final, lambda one: (one.amount, one.currency, one.is_pending), _as_pending)
-    return matching.result()
+    return matching
 
 
 class _Matching:
@@ -58,7 +68,7 @@ class _Matching:
         self._fetched = fetched
         self._open_stored = dict(enumerate(stored))
         self._open_fetched = dict(enumerate(fetched))
-        self._pairs: dict[int, int] = {}
+        self.pairs: dict[int, int] = {}
 
     def pair_by_key(self, key: Callable[[Transaction], Hashable | None]) -> None:
         """Equal keys are the same booking; several equal ones are paired in the order the bank sent them."""
@@ -103,13 +113,13 @@ class _Matching:
                 self._pair(right, left)
 
     def _pair(self, right: int, left: int) -> None:
-        self._pairs[right] = left
+        self.pairs[right] = left
         del self._open_fetched[right], self._open_stored[left]
 
     def result(self) -> Merge:
         changed = tuple(
             StoredTransaction(self._stored[left].id, self._fetched[right])
-            for right, left in sorted(self._pairs.items())
+            for right, left in sorted(self.pairs.items())
             if self._stored[left].transaction != self._fetched[right]
         )
         vanished = tuple(one.id for one in self._open_stored.values() if one.transaction.is_pending)
