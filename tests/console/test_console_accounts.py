@@ -11,7 +11,7 @@ import pytest
 
 from banking import ACCESSES, DEMO_BANK, BankCustomer, new_customer, new_id, wait_for
 from console_site import ConsoleSite, money, read_token
-from kontor.console.accesses import read_product
+from kontor.console.accesses import list_accounts, list_products, read_product
 from kontor.console.accounts import count_free_money, describe_product, read_positions, summarise_balances
 from kontor.console.banks import OUTCOMES, TONES, add_callback, name_state, read_bank, sum_by_currency
 from kontor.console.rendering import load_texts
@@ -81,6 +81,53 @@ def test_balances_are_summed_for_each_currency_with_the_euro_first():
         for at, (currency, balance) in enumerate([("CHF", "5.00"), ("EUR", "-1.10"), ("EUR", "3.00"), ("USD", None)])
     ]
     assert list(sum_by_currency(products).items()) == [("EUR", Decimal("1.90")), ("CHF", Decimal("5.00"))]
+
+
+GIRO = {"kategorie": "GIROKONTO", "waehrung": "EUR", "iban": "DE89370400440532013000"}
+MASKED = {"kategorie": "KREDITKARTE", "waehrung": "EUR", "kontonummer": "4871********1234"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (GIRO | {"saldoDatum": "2026-11-15T00:00:00"}, GIRO | {"saldoDatum": "2026-11-16T00:00:00"}, [2]),
+        (GIRO | {"saldoDatum": "2026-11-16T00:00:00"}, GIRO | {"saldoDatum": "2020-01-31T00:00:00"}, [1]),
+        (GIRO, GIRO | {"iban": "de89 3704 0044 0532 0130 00", "saldo": None}, [1]),
+        (GIRO, GIRO | {"waehrung": "USD"}, [1, 2]),
+        (GIRO, GIRO | {"kategorie": "DEPOT"}, [1, 2]),
+        (GIRO, MASKED | {"iban": GIRO["iban"]}, [1, 2]),
+        (MASKED, MASKED | {"saldoDatum": "2026-11-16T00:00:00"}, [2]),
+        (MASKED, MASKED | {"kontonummer": "4871********9999"}, [1, 2]),
+        ({"kategorie": "GIROKONTO"}, {"kategorie": "GIROKONTO"}, [1, 2]),
+    ],
+)
+def test_an_account_of_two_accesses_counts_once_with_its_newest_balance(first, second, expected):
+    products = [{"id": "1", "saldo": 1} | first, {"id": "2", "saldo": 2} | second]
+    apart = {key: {"providerId": "p", "bankprodukte": [one]} for key, one in zip("ab", products, strict=True)}
+    assert [int(one.id) for one in list_accounts(list_products(apart))] == expected
+    together = {"a": {"providerId": "p", "bankprodukte": products}}
+    assert len(list_accounts(list_products(together))) == 2, "in one access the bank says that they are two"
+
+
+def test_cards_of_two_banks_are_two_whatever_their_numbers():
+    accesses = {key: {"providerId": key, "bankprodukte": [{"id": key, "saldo": 1} | MASKED]} for key in ("a", "b")}
+    assert len(list_accounts(list_products(accesses))) == 2
+
+
+def read_tiles(page: str) -> list[tuple[str, str]]:
+    return re.findall(r'<div class="tile[^"]*"><dt>(.*?)</dt><dd>(.*?)</dd>', page, re.DOTALL)
+
+
+def test_totals_count_an_account_of_two_accesses_once(console_site: ConsoleSite):
+    customer, login = new_customer(console_site.regulated), f"demo1+{new_id()[:8]}"
+    customer.add_complete(login)
+    with console_site.visit(customer) as visitor:
+        alone = [read_tiles(visitor.get(page).text) for page in ("/console", PAGE)]
+        customer.add_complete(login)
+        both = [read_tiles(visitor.get(page).text) for page in ("/console", PAGE)]
+    assert alone[0]
+    assert both[0] == alone[0]
+    assert both[1][:-1] == alone[1][:-1], "the last one is the number of banks"
 
 
 def test_the_way_back_is_appended_encoded():

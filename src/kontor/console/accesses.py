@@ -3,7 +3,7 @@
 German keys of the interface stand here, and in the other modules that read answers of the API.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from kontor.console.gateway import segment
 
 DEPOT = "DEPOT"
+CARDS = ("KREDITKARTE", "SONSTIGEKARTE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Product:
     number: str | None
     bank: str
     facts: Mapping[str, Any]  # as the API told them
+    provider_id: str = ""
 
     @property
     def path(self) -> str:
@@ -43,10 +45,14 @@ class Product:
 
 def list_products(accesses: Mapping[str, Any]) -> list[Product]:
     """All products, in the order of the accesses."""
-    return [read_product(key, one) for key, access in accesses.items() for one in access.get("bankprodukte", [])]
+    return [
+        read_product(key, one, access.get("providerId", ""))
+        for key, access in accesses.items()
+        for one in access.get("bankprodukte", [])
+    ]
 
 
-def read_product(access_id: str, one: Mapping[str, Any]) -> Product:
+def read_product(access_id: str, one: Mapping[str, Any], provider_id: str = "") -> Product:
     balance = one.get("saldo")
     return Product(
         access_id,
@@ -59,4 +65,37 @@ def read_product(access_id: str, one: Mapping[str, Any]) -> Product:
         one.get("kontonummer"),
         one.get("kreditinstitut") or "",
         one,
+        provider_id,
     )
+
+
+def list_accounts(products: Sequence[Product]) -> list[Product]:
+    """Each account once, for sums. Of one that several accesses report, the product with the newest balance.
+
+    Accounts are told apart as analyses do it (see docs/guides/analyses.md).
+    """
+    groups: dict[Hashable, list[Product]] = {}
+    for product in products:
+        groups.setdefault(_name_account(product), []).append(product)
+    listed = []
+    for group in groups.values():
+        if len({product.access_id for product in group}) < len(group):
+            listed += group  # one access lists two products: the bank says that they are two
+        else:
+            listed.append(max(group, key=_rate_balance))
+    return listed
+
+
+def _name_account(product: Product) -> Hashable:
+    kind = "card" if product.kind in CARDS else "depot" if product.is_depot else "account"
+    if product.iban and kind != "card":
+        return kind, "".join(product.iban.split()).upper(), product.currency
+    number = "".join((product.number or "").split())
+    if any(character.isdigit() for character in number):
+        return kind, product.provider_id, number, product.currency
+    return product.access_id, product.id
+
+
+def _rate_balance(product: Product) -> tuple[bool, str, str]:
+    updated = product.facts.get("aktualisierungszeitpunkt", "")
+    return product.balance is not None, product.facts.get("saldoDatum", updated)[:10], updated

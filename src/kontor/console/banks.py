@@ -84,7 +84,8 @@ async def _find_provider(api: Gateway, provider_id: str) -> Mapping[str, Any] | 
 
 
 def read_bank(access: Mapping[str, Any], issues: Mapping[str, Any], provider: Mapping[str, Any] | None) -> Bank:
-    products = [read_product(access["id"], one) for one in access.get("bankprodukte", [])]
+    provider_id = access.get("providerId", "")
+    products = [read_product(access["id"], one, provider_id) for one in access.get("bankprodukte", [])]
     messages = _read_messages([*access.get("messages", []), *issues.get("messages", [])])
     renewal = find_path(access, "start_sca")
     logo = find_path(provider, "logo") if provider is not None else None

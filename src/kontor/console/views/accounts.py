@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
-from kontor.console.accesses import Product, read_product
+from kontor.console.accesses import Product, list_accounts, read_product
 from kontor.console.accounts import describe_product, draw_balances, read_positions, summarise_balances
 from kontor.console.banks import (
     ACCESSES,
@@ -36,7 +36,7 @@ async def show_accounts(visit: Visit) -> Facts:
 async def _gather(visit: Visit, refused: str | None = None) -> Facts:
     """`refused` says what a tenant that handles credentials itself must do with its own program."""
     banks = await list_banks(visit.api)
-    products = [product for bank in banks for product in bank.products]
+    products = list_accounts([product for bank in banks for product in bank.products])
     outcome = visit.query.get("baReentry")
     return {
         "banks": banks,

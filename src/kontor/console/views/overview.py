@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from kontor.console.accesses import list_products
+from kontor.console.accesses import list_accounts, list_products
 from kontor.console.gateway import together
 from kontor.console.visits import Facts, View, Visit
 
@@ -16,7 +16,7 @@ async def show(visit: Visit) -> Facts:
         api.get("/customer/v2/ai/disposable-money"),
         api.get("/customer/v2/ai/contracts"),
     )
-    products = list_products(accesses)
+    products = list_accounts(list_products(accesses))
     coming = [one for one in contracts if (one["details"].get("dateNext") or "") >= visit.today.isoformat()]
     coming.sort(key=lambda one: one["details"]["dateNext"])
     return {
