@@ -13,7 +13,7 @@ NO_BUSINESS = "UNRELATED"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One booking. Texts that a bank did not send are empty. `account` is the id of the product it is on."""
+    """One booking. Texts that a bank did not send are empty. `account` is the id of the account it is on."""
 
     id: str
     account: str
@@ -40,7 +40,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A product that bookings are on. `data_until` is the day up to which the bank has told everything."""
+    """A product that bookings are on. `data_until` is the day up to which the bank has told everything.
+
+    Where several products are the same account, `id` is that of the freshest (see `analysis/duplicates.py`).
+    """
 
     id: str
     category: ProductCategory = ProductCategory.CHECKING

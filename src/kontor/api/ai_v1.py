@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from kontor.analysis.duplicates import find_shared, join_accounts
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATEGORIES, INSURANCE_TYPES
 from kontor.api.answers import JSON, Answer, HttpError, json_answer
 from kontor.api.operations import Call, Security, Success, operation
@@ -69,9 +70,13 @@ def _analyse(call: Call, body: AnalysesRequest, explain: bool) -> dict[str, Any]
         make_record(ids[number], body.transactions[number].product, one, tags[number])
         for number, one in enumerate(transactions)
     ]
+    accounts = make_accounts(body, records)
+    shared = find_shared(accounts, records, transactions)
+    if shared:
+        records, accounts = join_accounts(records, accounts, shared)
     user = body.transactions[0].user if body.transactions else ""
     today = body.today or call.services.analyses.today()
-    facts = Facts(user, records, make_accounts(body, records), today)
+    facts = Facts(user, records, accounts, today)
     return {name: ANALYSES[name](facts, call.urls, explain) for name in dict.fromkeys(body.analyses)}
 
 

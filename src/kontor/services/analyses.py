@@ -9,11 +9,13 @@ from uuid import UUID
 
 from kontor import __version__
 from kontor.analysis.contracts import Contract, find_contracts
+from kontor.analysis.duplicates import join_accounts
 from kontor.analysis.records import Account, Record
 from kontor.domain.clocks import BERLIN
 from kontor.domain.principals import Principal
 from kontor.services.accesses import user_of
 from kontor.services.clock import Clock
+from kontor.services.duplicates import SharedLedgers, load_shared
 from kontor.services.tagging import TransactionTagging
 from kontor.storage import analyses, products
 from kontor.storage.analyses import Question
@@ -73,9 +75,19 @@ class Analyses:
             version = await read_version(connection, user_id)
             stored = await products.list_products(connection, user_id)
             rows = await analyses.load_bookings(connection, user_id)
+            shared = await load_shared(connection, user_id, stored)
         records = [Record(*row) for row in rows]
         records.sort(key=lambda one: (one.day, one.id))
-        return Facts(str(user_id), records, [make_account(one) for one in stored], self._clock.today()), version
+        accounts = [make_account(one) for one in stored]
+        if shared:
+            records, accounts = await asyncio.to_thread(_join, records, accounts, shared)
+        return Facts(str(user_id), records, accounts, self._clock.today()), version
+
+
+def _join(
+    records: list[Record], accounts: list[Account], shared: Sequence[SharedLedgers]
+) -> tuple[list[Record], list[Account]]:
+    return join_accounts(records, accounts, [one.pair() for one in shared])
 
 
 def make_account(stored: StoredProduct) -> Account:

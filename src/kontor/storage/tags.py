@@ -8,7 +8,7 @@ from uuid import UUID
 from kontor.domain.tags import TaggingRule, TagSource, TransactionTags
 from kontor.domain.transactions import Transaction
 from kontor.storage.data_versions import lock_data
-from kontor.storage.database import Connection, fetch_row
+from kontor.storage.database import Connection, fetch_row, fetch_rows
 from kontor.storage.transactions import FIELDS
 
 TAGS = (
@@ -226,6 +226,16 @@ async def list_tagged(connection: Connection, user_id: UUID, product_id: UUID, i
         [user_id, product_id, list(ids)],
     )
     return [_row(row) for row in await cursor.fetchall()]
+
+
+CORRECTED = """
+    select transaction_id::text from transaction_tags where user_id = $1 and product_id = any($2) and source = 'USER'
+"""
+
+
+async def list_corrected(connection: Connection, user_id: UUID, product_ids: Sequence[UUID]) -> list[str]:
+    """Ids of the transactions of these products whose category the user has set."""
+    return [row[0] for row in await fetch_rows(connection, CORRECTED, [user_id, list(product_ids)])]
 
 
 async def find_tagged(

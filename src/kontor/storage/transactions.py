@@ -63,6 +63,20 @@ async def load_transactions(
     return [StoredTransaction(row[0], Transaction(*row[1:])) for row in await cursor.fetchall()]
 
 
+LEDGERS = f"""
+    select product_id::text, id::text, {FIELDS} from transactions where user_id = $1 and product_id = any($2)
+    order by product_id, booked_on, ordinal
+"""
+
+
+async def load_ledgers(
+    connection: Connection, user_id: UUID, product_ids: Sequence[UUID]
+) -> list[tuple[str, str, Transaction]]:
+    """All transactions of these products with the product's id and their own, in the bank's order."""
+    rows = await fetch_rows(connection, LEDGERS, [user_id, list(product_ids)], binary=True)
+    return [(row[0], row[1], Transaction(*row[2:])) for row in rows]
+
+
 async def insert_transactions(
     connection: Connection,
     user_id: UUID,
