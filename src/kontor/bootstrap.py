@@ -43,6 +43,7 @@ from kontor.services.providers import Providers
 from kontor.services.redirects import Redirects
 from kontor.services.refreshing import Refreshing
 from kontor.services.searches import Searches
+from kontor.services.staging import Staging
 from kontor.services.tagging import TransactionTagging
 from kontor.services.tenants import TenantAdministration, Tenants
 from kontor.services.tokens import Tokens
@@ -130,7 +131,7 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
     encryption = Encryption(database, master)
     calls = BankCalls(database, providers, registry, vault, settings.bank_seconds)
     tagging = TransactionTagging(database)
-    results = FetchResults(database, vault, clock, tagging, events, refreshing)
+    results = FetchResults(database, vault, clock, tagging, events, refreshing, Staging(vault))
     accesses = Accesses(database, providers, encryption, vault, clock, refreshing, settings.request_seconds)
     consents = Consents(database, accesses, calls, vault, clock, results)
     debtors = PaymentDebtors(database, providers, encryption, vault)
@@ -141,6 +142,7 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
         providers,
         accesses,
         consents,
+        results,
         payments,
         drafts,
         return_url=f"{settings.base_url}/customer/v2/webform/return",

@@ -66,7 +66,7 @@ async def add_sample_bank(services: Services, facts: dict[str, Any]) -> None:
     login = ClientLogin(client, Secret(facts["clients"][client]), "127.0.0.1")
     request = TokenRequest("password", None, sample["username"], Secret(sample["password"]))
     principal = await services.tokens.authenticate((await services.tokens.issue_token(login, request)).token.reveal())
-    if principal is None or await services.accesses.find_access(principal, SAMPLE_ACCESS) is not None:
+    if principal is None or await services.accesses.exists(principal, SAMPLE_ACCESS):
         return
     credentials = {
         name: base64.b64encode(await services.encryption.encrypt(principal, value.encode())).decode()

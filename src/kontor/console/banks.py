@@ -20,8 +20,9 @@ COMPLETE = "VOLLSTAENDIG"
 STATES_BY_CODE = {"BA1010": "locked", "BA1011": "wrong", "BA1012": "incomplete"}
 FAULTS_BY_CODE = {"BA1051": "unreachable", "BA999": "failed"}
 PARTIAL_CODES = {"BA1052", "BA1060", "BA1062", "BA1063"}
+UNFINISHED = "unfinished"  # begun in the web form, and no accounts chosen yet
 TONES = {
-    "connected": "good", "fetching": "plain", "authenticate": "", "partial": "", "unreachable": "",
+    "connected": "good", "fetching": "plain", UNFINISHED: "", "authenticate": "", "partial": "", "unreachable": "",
     "locked": "bad", "wrong": "bad", "incomplete": "bad", "failed": "bad",
 }  # fmt: skip
 # How the web form says that somebody comes back, and whether that is good news.
@@ -62,25 +63,41 @@ class Bank:
 async def list_banks(api: Gateway) -> list[Bank]:
     """All accesses with what the last attempt at each had to say, and what the catalogue knows about their banks."""
     accesses: Mapping[str, Any] = await api.get(ACCESSES)
-    provider_ids = sorted({one["providerId"] for one in accesses.values()})
-    issues = [api.get(f"{ACCESSES}/{segment(key)}/issues") for key in accesses]
-    found = await together(*issues, *(_find_provider(api, one) for one in provider_ids))
-    providers = dict(zip(provider_ids, found[len(issues) :], strict=True))
+    provider_ids = sorted({one["providerId"] for one in accesses.values() if is_finished(one)})
+    finished = [key for key, one in accesses.items() if is_finished(one)]
+    found = await together(
+        *(_find(api, f"{ACCESSES}/{segment(key)}/issues") for key in finished),
+        *(_find(api, f"/providers/v2/{segment(one)}") for one in provider_ids),
+    )
+    issues = dict(zip(finished, found[: len(finished)], strict=True))
+    providers = dict(zip(provider_ids, found[len(finished) :], strict=True))
     return [
-        read_bank(access, told, providers[access["providerId"]])
-        for access, told in zip(accesses.values(), found[: len(issues)], strict=True)
+        read_bank(access, issues[key] or {}, providers[access["providerId"]])
+        if key in issues
+        else read_unfinished(access)
+        for key, access in accesses.items()
     ]
 
 
-async def _find_provider(api: Gateway, provider_id: str) -> Mapping[str, Any] | None:
-    """A bank may have left the catalogue since."""
+def is_finished(access: Mapping[str, Any]) -> bool:
+    """The API names the bank once the user has chosen accounts in the web form."""
+    return "providerId" in access
+
+
+async def _find(api: Gateway, path: str) -> Mapping[str, Any] | None:
+    """A bank may have left the catalogue since, and an access may be deleted while we look."""
     try:
-        found: Mapping[str, Any] = await api.get(f"/providers/v2/{segment(provider_id)}")
+        found: Mapping[str, Any] = await api.get(path)
     except ApiError as error:
         if error.status not in (403, 404):
             raise
         return None
     return found
+
+
+def read_unfinished(access: Mapping[str, Any]) -> Bank:
+    renewal = find_path(access, "start_sca")
+    return Bank(access["id"], "", None, UNFINISHED, [], None, access["sync"], [], renewal)
 
 
 def read_bank(access: Mapping[str, Any], issues: Mapping[str, Any], provider: Mapping[str, Any] | None) -> Bank:

@@ -89,6 +89,8 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Access:
+    """`form_session_id` is the web form session in which it is being added, until the user has chosen accounts."""
+
     id: str
     provider_id: UUID
     status: AccessStatus
@@ -104,6 +106,12 @@ class Access:
     issues_at: datetime | None = None
     consent_until: date | None = None
     active_medium: str | None = None
+    form_session_id: UUID | None = None
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Only then is it customer data. Before, nobody but its form session may know more than that it is there."""
+        return self.form_session_id is None
 
 
 def check_access_id(access_id: str) -> str:

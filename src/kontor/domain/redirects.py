@@ -101,7 +101,8 @@ _OUTCOMES = {
 class FormSession:
     """A redirect session that was opened in a browser.
 
-    `dialogue_id` names the dialogue with the bank; from then on a new access is stored, and is this session's own.
+    `dialogue_id` names the dialogue with the bank; from then on a new access is stored, and belongs to this session
+    until the user has chosen accounts.
     `payment_id` names the draft of a payment; there is no access id then. `is_source_fixed`: the tenant has said from
     which account it is paid. `checking_at` is when the bank was asked about the payee, `is_payee_matched` its answer.
     `notice` is the last failure at the bank. `is_framed`: opened by the embeddable component, in a popup or a frame.
@@ -125,6 +126,9 @@ class FormSession:
     is_source_fixed: bool = False
     checking_at: datetime | None = None
     is_payee_matched: bool = False
+
+    def is_open(self, now: datetime) -> bool:
+        return self.step is not FormStep.END and self.expires_at > now
 
 
 def find_payment_outcome(session: FormSession, payment: Payment) -> Reentry | None:

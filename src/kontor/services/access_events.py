@@ -12,14 +12,14 @@ _NO_ERRORS = (NoticeKind.SCA_NEEDED, NoticeKind.BANK_MESSAGE)
 def find_transaction_events(user_id: UUID, access: Access, new_counts: Mapping[UUID, int]) -> list[Event]:
     """New transactions of a refresh. `access` is as it was before: its first fetch is no refresh."""
     new = tuple(NewTransactions(product_id, count) for product_id, count in new_counts.items() if count)
-    if not new or not access.is_synced or access.status is not AccessStatus.COMPLETE:
+    if not new or not access.is_synced or not access.is_confirmed or access.status is not AccessStatus.COMPLETE:
         return []
     return [Event(EventType.TRANSACTIONS_NEW, user_id, access.id, new)]
 
 
 def find_notice_events(user_id: UUID, access: Access, notices: Iterable[Notice], *, is_attended: bool) -> list[Event]:
     """Notices that a fetch in the background leaves. `access` is as it was before: the same trouble is told once."""
-    if is_attended or not access.is_synced:
+    if is_attended or not access.is_synced or not access.is_confirmed:
         return []
     new = {one.kind for one in notices} - {one.kind for one in (*access.messages, *access.issues)}
     events = []

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from uuid import UUID, uuid4
@@ -14,6 +14,7 @@ from kontor.domain.principals import Principal
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
 from kontor.services import auditing
+from kontor.services.access_views import AccessView, UnconfirmedAccess, mask_unconfirmed, view_access
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
 from kontor.services.encryption import Encryption
@@ -28,7 +29,6 @@ from kontor.storage.products import StoredProduct
 FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 0.25
 # Answer a little before the edge cuts the request off, so that the answer can say what it waits for.
 WAIT_MARGIN_SECONDS = 1.0
-RENEWAL_PERIOD = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,6 @@ class AccessRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class AccessView:
-    access: Access
-    products: tuple[StoredProduct, ...]
-    has_credentials: bool
-    needs_sca: bool
-
-
-@dataclass(frozen=True, slots=True)
 class _Plan:
     """A request that was found good, with its credentials opened."""
 
@@ -57,6 +49,7 @@ class _Plan:
     request: AccessRequest
     provider: Provider
     credentials: dict[str, Secret] | None
+    form_session_id: UUID | None = None
 
 
 class _Kept(Enum):
@@ -88,7 +81,7 @@ class Accesses:
 
     # Reading
 
-    async def list_accesses(self, principal: Principal) -> list[AccessView]:
+    async def list_accesses(self, principal: Principal) -> list[AccessView | UnconfirmedAccess]:
         async with self._database.connect() as connection:
             found = await accesses.list_accesses(connection, user_of(principal))
             stored = await products.list_products(connection, user_of(principal))
@@ -96,31 +89,28 @@ class Accesses:
         by_access: dict[str, list[StoredProduct]] = {}
         for one in stored:
             by_access.setdefault(one.access_id, []).append(one)
-        return [self._view(one, by_access.get(one.id, ()), one.id in with_credentials) for one in found]
+        return [
+            mask_unconfirmed(self._view(one, by_access.get(one.id, ()), one.id in with_credentials)) for one in found
+        ]
 
-    async def read_access(self, principal: Principal, access_id: str) -> AccessView:
+    async def read_access(self, principal: Principal, access_id: str) -> AccessView | UnconfirmedAccess:
+        found = await self.find_for_form(principal, access_id)
+        if found is None:
+            raise NotFoundError
+        return mask_unconfirmed(found)
+
+    async def find_for_form(self, principal: Principal, access_id: str) -> AccessView | None:
+        """Everything that is known of it, confirmed or not. For the pages of the web form, and nobody else."""
         async with self._database.connect() as connection:
             access = await accesses.find_access(connection, user_of(principal), access_id)
             if access is None:
-                raise NotFoundError
+                return None
             stored = await products.list_products(connection, user_of(principal), access_id)
             with_credentials = await accesses.list_with_credentials(connection, user_of(principal))
         return self._view(access, stored, access_id in with_credentials)
 
-    async def find_access(self, principal: Principal, access_id: str) -> AccessView | None:
-        try:
-            return await self.read_access(principal, access_id)
-        except NotFoundError:
-            return None
-
     def _view(self, access: Access, stored: Sequence[StoredProduct], has_credentials: bool) -> AccessView:
-        """A consent that ends soon, or has ended, is something the user can act on."""
-        needs_sca = any(one.kind is NoticeKind.SCA_NEEDED for one in access.messages)
-        end = access.consent_until
-        if not needs_sca and end is not None and end - self._clock.today() <= RENEWAL_PERIOD:
-            needs_sca = True
-            access = replace(access, messages=(*access.messages, Notice(NoticeKind.SCA_NEEDED)))
-        return AccessView(access, tuple(stored), has_credentials, needs_sca)
+        return view_access(access, stored, self._clock.today(), has_credentials=has_credentials)
 
     # Deleting
 
@@ -175,28 +165,36 @@ class Accesses:
         access_id: str,
         provider: Provider,
         credentials: dict[str, Secret],
+        form_session_id: UUID,
     ) -> None:
-        """As `store_access`, with credentials that our own form took, in the form's transaction."""
-        request = AccessRequest(provider.id, None, True)
-        await self._write(connection, principal, _Plan(access_id, request, provider, credentials))
+        """As `store_access`, with credentials that our own form took, in the form's transaction.
 
-    async def select_products(self, principal: Principal, access_id: str, chosen: Sequence[UUID]) -> None:
-        """Keep these products; the others are removed, now and in later fetches."""
-        async with self._database.transaction() as connection:
-            access = await accesses.lock_access(connection, user_of(principal), access_id)
-            if access is None:
-                raise NotFoundError
-            await accesses.change_options(
-                connection, user_of(principal), access_id, is_synced=access.is_synced, selected_products=chosen
-            )
-            await products.delete_other_products(connection, user_of(principal), access_id, chosen)
-            await tags.mark_stale(connection, user_of(principal))
-            await analyses.delete_answers(connection, user_of(principal))
-            await self._record(connection, principal, "access.select", access_id)
+        A new access belongs to that form session until the user has chosen accounts.
+        """
+        request = AccessRequest(provider.id, None, True)
+        plan = _Plan(access_id, request, provider, credentials, form_session_id)
+        await self._write(connection, principal, plan)
+
+    async def has_credentials(
+        self, connection: Connection, principal: Principal, access_id: str, credentials: dict[str, Secret]
+    ) -> bool:
+        """Whether these very credentials are stored."""
+        stored = await accesses.find_secrets(connection, user_of(principal), access_id)
+        return (
+            stored is not None
+            and stored.credentials is not None
+            and stored.credentials_digest == self._vault.digest_credentials(credentials)
+        )
 
     async def exists(self, principal: Principal, access_id: str) -> bool:
         async with self._database.connect() as connection:
             return await accesses.find_access(connection, user_of(principal), access_id) is not None
+
+    async def is_confirmed(self, principal: Principal, access_id: str) -> bool:
+        """Whether it is there, and customer data: not one that is being added in the web form."""
+        async with self._database.connect() as connection:
+            access = await accesses.find_access(connection, user_of(principal), access_id)
+        return access is not None and access.is_confirmed
 
     async def _check(self, principal: Principal, access_id: str, request: AccessRequest) -> _Plan:
         check_access_id(access_id)
@@ -276,6 +274,7 @@ class Accesses:
                 plan.provider.id,
                 is_synced=plan.request.is_synced is not False,
                 selected_products=plan.request.selected_products,
+                form_session_id=plan.form_session_id,
             )
             access = await accesses.lock_access(connection, user_id, plan.access_id)
             if access is not None:

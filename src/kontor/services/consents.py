@@ -37,7 +37,8 @@ from kontor.services.accesses import Accesses, AccessRequest, user_of
 from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
 from kontor.services.dialogue_steps import choose_alone, classify, describe, follow_secrets, note_choice, secrets_of
-from kontor.services.fetch_results import CREDENTIAL_FAILURES, FAILURES, FetchResults, LeaseLostError
+from kontor.services.fetch_notices import CREDENTIAL_FAILURES, FAILURES
+from kontor.services.fetch_results import FetchResults, LeaseLostError
 from kontor.services.leasing import Leasing
 from kontor.services.refreshing import is_consent_over, retry_when_locked
 from kontor.services.vault import Vault

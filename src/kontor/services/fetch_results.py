@@ -15,6 +15,7 @@ from kontor.domain.cleaning import clean_position, clean_product
 from kontor.domain.dialogues import Dialogue
 from kontor.domain.merging import merge_transactions
 from kontor.domain.positions import Position
+from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction, clean_transaction, find_day
 from kontor.domain.webhooks import Event
 from kontor.services.access_events import find_notice_events, find_transaction_events
@@ -22,7 +23,9 @@ from kontor.services.bookings import write_merge
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
 from kontor.services.events import Events
+from kontor.services.fetch_notices import CREDENTIAL_FAILURES, FAILURES, make_notices
 from kontor.services.refreshing import Refreshing, retry_when_locked
+from kontor.services.staging import Staging
 from kontor.services.tagging import TransactionTagging
 from kontor.services.vault import Vault
 from kontor.storage import accesses, fetches, positions, products, queue, transactions, users
@@ -44,18 +47,19 @@ class FetchResults:
         tagging: TransactionTagging,
         events: Events,
         refreshing: Refreshing,
+        staging: Staging,
     ) -> None:
         self._database = database
         self._vault = vault
         self._clock = clock
         self._tagging = tagging
         self._events = events
+        self._staging = staging
         self.refreshing = refreshing
 
-    async def store_headers(self, fetch: Fetch, access: Access, headers: Headers, lease: Lease) -> None:
-        async with self._fenced(fetch, lease) as (connection, _):
-            await self._write_headers(connection, fetch, access, headers)
-            await accesses.set_status(connection, fetch.user_id, access.id, AccessStatus.HEADERS)
+    async def store_headers(self, fetch: Fetch, headers: Headers, lease: Lease) -> None:
+        async with self._fenced(fetch, lease) as (connection, access):
+            await self._store_first_headers(connection, fetch.user_id, access, headers)
 
     async def store_done(
         self,
@@ -66,37 +70,23 @@ class FetchResults:
         lease: Lease,
         seconds: float,
     ) -> None:
-        """Everything of a fetch at once: products, transactions, positions, notices, the end of fetch and lease."""
-        result = step.result
-        assert isinstance(result, Fetched), "a fetch was asked for"
+        """Everything of a fetch at once: products, transactions, positions, notices, the end of fetch and lease.
+
+        Before the user has chosen accounts it is staged instead.
+        """
         async with self._fenced(fetch, lease) as (connection, access):
-            is_changed = access.status is not AccessStatus.COMPLETE
-            if headers is not None:
-                is_changed |= await self._write_headers(connection, fetch, access, headers)
-            stored = await products.list_ids(connection, fetch.user_id, access.id)
-            problems = list(result.problems)
-            new_counts: dict[UUID, int] = {}  # transactions that were not known before, per product
-            for key, rows in result.transactions.items():
-                if key in stored:
-                    written = await self._write_transactions(
-                        connection, fetch.user_id, stored[key], key, rows, job.since.get(key)
-                    )
-                    problems += written.problems
-                    new_counts[stored[key]] = written.new
-                    is_changed |= written.is_changed
-            await self._write_positions(connection, fetch.user_id, stored, result.positions)
-            named = [one.key for one in map(clean_product, headers.products)] if headers is not None else []
-            complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
-            seen = [stored[key] for key in named if key in stored]
-            if is_changed:  # else there is nothing that tags could follow from
-                await self._tagging.follow(connection, fetch.user_id)
-            await self._write_end(connection, fetch, access, step, problems)
+            if not access.is_confirmed:
+                await self._staging.stage_result(connection, fetch.user_id, access.id, step)
+                await self.refreshing.note_success(connection, fetch)
+                await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
+                return
+            written = await self._write_fetched(connection, fetch.user_id, access, headers, step, job.since)
             await self.refreshing.note_success(connection, fetch)
             # From here on other fetches of this user wait.
-            await products.set_products_seen(connection, fetch.user_id, complete, seen)
+            await products.set_products_seen(connection, fetch.user_id, written.complete, written.seen)
             await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
-            news = find_transaction_events(fetch.user_id, access, new_counts)
-            await self._publish(connection, fetch, access, make_notices(problems), news)
+            news = find_transaction_events(fetch.user_id, access, written.new_counts)
+            await self._publish(connection, fetch, access, make_notices(written.problems), news)
 
     async def store_failure(
         self, fetch: Fetch, access: Access, step: Failed, lease: Lease, seconds: float | None
@@ -172,6 +162,36 @@ class FetchResults:
                     events = find_notice_events(user_id, access, [notice], is_attended=False)
                     await self._events.publish(connection, *events)
 
+    # Accesses that are being added in the web form
+
+    async def list_staged_products(
+        self, connection: Connection, user_id: UUID, access_id: str
+    ) -> list[tuple[UUID, Product]]:
+        """Among which the user may choose, with the ids that they will have."""
+        headers = await self._staging.find_headers(connection, user_id, access_id)
+        found = () if headers is None else headers.products
+        return [(make_product_id(user_id, access_id, one.key), one) for one in map(clean_product, found)]
+
+    async def release(
+        self, connection: Connection, user_id: UUID, access: Access, chosen: Sequence[UUID] | None
+    ) -> None:
+        """The user has chosen: this becomes customer data, and nothing else. None where there was nothing to choose.
+
+        The caller has locked the access. What is still being fetched, the worker then stores as for any other.
+        """
+        selected = None if chosen is None else tuple(chosen)
+        await accesses.confirm_access(connection, user_id, access.id, selected)
+        confirmed = replace(access, form_session_id=None, selected_products=selected)
+        staged = await self._staging.take(connection, user_id, access.id)
+        if staged is not None:
+            await self._write_headers(connection, user_id, confirmed, staged.headers)
+            if staged.done is not None:
+                written = await self._write_fetched(connection, user_id, confirmed, None, staged.done, {})
+                await products.set_products_seen(connection, user_id, written.complete, written.seen)
+        elif selected is not None:
+            await products.delete_other_products(connection, user_id, access.id, selected)
+        await self.refreshing.follow(connection, user_id, access.id)
+
     # From a dialogue with the user to the worker
 
     async def begin_rest(self, connection: Connection, dialogue: Dialogue, access: Access, step: Progress) -> None:
@@ -182,8 +202,7 @@ class FetchResults:
         )  # fmt: skip
         is_first = access.status is not AccessStatus.COMPLETE
         if is_first:
-            await self._write_headers(connection, fetch, access, step.partial)
-            await accesses.set_status(connection, fetch.user_id, access.id, AccessStatus.HEADERS)
+            await self._store_first_headers(connection, fetch.user_id, access, step.partial)
         await accesses.store_notices(connection, fetch.user_id, access.id, [], [])
         await self.refreshing.resume(connection, fetch.user_id, access.id)
         rest = {"state": step.state, "headers": None if is_first else msgspec.to_builtins(step.partial)}
@@ -224,25 +243,63 @@ class FetchResults:
         found = find_notice_events(fetch.user_id, access, notices, is_attended=fetch.is_attended)
         await self._events.publish(connection, *events, *found)
 
-    async def _write_headers(self, connection: Connection, fetch: Fetch, access: Access, headers: Headers) -> bool:
+    async def _store_first_headers(
+        self, connection: Connection, user_id: UUID, access: Access, headers: Headers
+    ) -> None:
+        if access.is_confirmed:
+            await self._write_headers(connection, user_id, access, headers)
+        else:
+            await self._staging.stage_headers(connection, user_id, access.id, headers)
+        await accesses.set_status(connection, user_id, access.id, AccessStatus.HEADERS)
+
+    async def _write_fetched(
+        self,
+        connection: Connection,
+        user_id: UUID,
+        access: Access,
+        headers: Headers | None,
+        step: Done,
+        since: Mapping[str, date],
+    ) -> "_Fetched":
+        """All but when the products were seen. `access` is as it was before."""
+        result = step.result
+        assert isinstance(result, Fetched), "a fetch was asked for"
+        is_changed = access.status is not AccessStatus.COMPLETE
+        if headers is not None:
+            is_changed |= await self._write_headers(connection, user_id, access, headers)
+        stored = await products.list_ids(connection, user_id, access.id)
+        problems = list(result.problems)
+        new_counts: dict[UUID, int] = {}
+        for key, rows in result.transactions.items():
+            if key in stored:
+                written = await self._write_transactions(connection, user_id, stored[key], key, rows, since.get(key))
+                problems += written.problems
+                new_counts[stored[key]] = written.new
+                is_changed |= written.is_changed
+        await self._write_positions(connection, user_id, stored, result.positions)
+        named = [one.key for one in map(clean_product, headers.products)] if headers is not None else []
+        complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
+        seen = [stored[key] for key in named if key in stored]
+        if is_changed:  # else there is nothing that tags could follow from
+            await self._tagging.follow(connection, user_id)
+        await self._write_end(connection, user_id, access, step, problems)
+        return _Fetched(new_counts, problems, complete, seen)
+
+    async def _write_headers(self, connection: Connection, user_id: UUID, access: Access, headers: Headers) -> bool:
         """Products of the bank that are selected. One that the bank no longer names keeps its history.
 
         True when there was anything to change.
         """
         is_changed = False
         for number, product in enumerate(map(clean_product, headers.products)):
-            product_id = make_product_id(fetch.user_id, access.id, product.key)
+            product_id = make_product_id(user_id, access.id, product.key)
             if access.selected_products is None or product_id in access.selected_products:
-                is_changed |= await products.upsert_product(
-                    connection, fetch.user_id, product_id, access.id, number, product
-                )
+                is_changed |= await products.upsert_product(connection, user_id, product_id, access.id, number, product)
         if access.selected_products is not None:
-            is_changed |= await products.delete_other_products(
-                connection, fetch.user_id, access.id, access.selected_products
-            )
+            is_changed |= await products.delete_other_products(connection, user_id, access.id, access.selected_products)
         if _has_new_options(access, headers):
             await accesses.store_sca_options(
-                connection, fetch.user_id, access.id, headers.methods, headers.media, headers.active_method
+                connection, user_id, access.id, headers.methods, headers.media, headers.active_method
             )
         return is_changed
 
@@ -277,17 +334,17 @@ class FetchResults:
         return _Written(len(merge.new), bool(merge.new or merge.changed or merge.vanished), problems)
 
     async def _write_end(
-        self, connection: Connection, fetch: Fetch, access: Access, step: Done, problems: Sequence[Problem]
+        self, connection: Connection, user_id: UUID, access: Access, step: Done, problems: Sequence[Problem]
     ) -> None:
         issues = make_notices(problems)
         messages = [one for one in issues if one.kind.is_for_the_user]
         memory = None
         if access.is_synced and step.memory is not None:
-            memory = await self._vault.seal(connection, fetch.user_id, access.id, "memory", step.memory)
+            memory = await self._vault.seal(connection, user_id, access.id, "memory", step.memory)
         assert isinstance(step.result, Fetched), "a fetch was asked for"
         await accesses.store_success(
             connection,
-            fetch.user_id,
+            user_id,
             access.id,
             messages=messages,
             issues=issues,
@@ -296,7 +353,7 @@ class FetchResults:
             expires_at=None if access.is_synced else datetime.now(UTC) + DATA_LIFETIME,
         )
         if not access.is_synced:
-            await self._forget(connection, fetch.user_id, access)
+            await self._forget(connection, user_id, access)
 
     @staticmethod
     async def _forget(connection: Connection, user_id: UUID, access: Access) -> None:
@@ -312,31 +369,17 @@ class _Written:
     problems: list[Problem]
 
 
+@dataclass(frozen=True, slots=True)
+class _Fetched:
+    """What became of a fetch: how many transactions are new per product, problems, and which products were told of."""
+
+    new_counts: dict[UUID, int]
+    problems: list[Problem]
+    complete: list[UUID]
+    seen: list[UUID]
+
+
 def _has_new_options(access: Access, headers: Headers) -> bool:
     if access.active_method is None and headers.active_method is not None:
         return True
     return (access.methods, access.media) != (tuple(headers.methods), tuple(headers.media))
-
-
-FAILURES = {
-    FailureKind.WRONG_CREDENTIALS: NoticeKind.WRONG_CREDENTIALS,
-    FailureKind.LOCKED: NoticeKind.LOCKED,
-    FailureKind.INCOMPLETE_CREDENTIALS: NoticeKind.INCOMPLETE_CREDENTIALS,
-    FailureKind.UNREACHABLE: NoticeKind.UNREACHABLE,
-    FailureKind.INTERNAL: NoticeKind.INTERNAL,
-}
-# Nobody tries again on his own with credentials that the bank refused.
-CREDENTIAL_FAILURES = frozenset((FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED, FailureKind.INCOMPLETE_CREDENTIALS))
-_PARTS = (ProblemKind.PRODUCT, ProblemKind.TRANSACTIONS, ProblemKind.POSITIONS)
-
-
-def make_notices(problems: Sequence[Problem]) -> list[Notice]:
-    """A failing part means that the access as a whole is incomplete, which is said first."""
-    notices = [Notice(NoticeKind(one.kind.value), _join(one), one.count) for one in problems]
-    if any(one.kind in _PARTS for one in problems):
-        notices.insert(0, Notice(NoticeKind.ACCESS_INCOMPLETE))
-    return notices
-
-
-def _join(problem: Problem) -> str | None:
-    return ": ".join(part for part in (problem.product_key, problem.detail) if part) or None

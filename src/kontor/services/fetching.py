@@ -160,7 +160,7 @@ class Fetching:
         while isinstance(step, Progress):
             headers = step.partial
             if access.status is not AccessStatus.COMPLETE:
-                await self._results.store_headers(fetch, access, headers, lease)
+                await self._results.store_headers(fetch, headers, lease)
                 headers = None
             else:
                 await self._results.check_wanted(fetch, lease)

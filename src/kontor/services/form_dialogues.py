@@ -147,7 +147,7 @@ class FormDialogues:
             return Failure.WRONG_TAN
         if dialogue.expires_at < datetime.now(UTC):
             return Failure.TOO_LATE
-        access = await self._accesses.find_access(session.principal, session.access_id)
+        access = await self._accesses.find_for_form(session.principal, session.access_id)
         kinds = {one.kind for one in access.access.issues} if access is not None else set()
         if NoticeKind.LOCKED in kinds:
             return Failure.LOCKED
@@ -158,7 +158,7 @@ class FormDialogues:
         return Failure.REFUSED
 
     async def _find_provider(self, session: FormSession) -> UUID | None:
-        access = await self._accesses.find_access(session.principal, session.access_id)
+        access = await self._accesses.find_for_form(session.principal, session.access_id)
         return None if access is None else access.access.provider_id
 
 

@@ -22,7 +22,7 @@ from kontor.domain.providers import Provider
 from kontor.domain.redirects import Failure, FormSession, FormStep, Reentry, find_payment_outcome
 from kontor.domain.sca_machine import AnswerKind
 from kontor.domain.secrets import Secret
-from kontor.services.accesses import AccessView
+from kontor.services.access_views import AccessView
 from kontor.services.dialogue_steps import make_answer
 from kontor.services.form_dialogues import MAX_WRONG_LOGINS
 from kontor.services.form_sessions import FormSessions, SessionGoneError, StaleStepError

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from kontor.domain.redirects import Failure, FormSession, FormStep, Reentry, UseCase, find_payment_outcome
+from kontor.domain.redirects import Failure, FormSession, FormStep, Reentry, find_payment_outcome
 from kontor.services import auditing
 from kontor.services.accesses import delete_access_data, user_of
-from kontor.storage import payments, redirects
+from kontor.storage import accesses, payments, redirects
 from kontor.storage.database import Connection, Database
 
 
@@ -59,17 +59,9 @@ class FormSessions:
         return await self.follow(session, dialogue_id, step=FormStep.FAILED, notice=failure)
 
     async def finish(self, session: FormSession, outcome: Reentry) -> FormSession:
-        """End the session, once: the first outcome stands. A new access that came to nothing goes with it."""
+        """End the session, once: the first outcome stands."""
         async with self._locked(session) as (connection, current):
-            if current.step is FormStep.END:
-                return current
-            ended = replace(current, step=FormStep.END, outcome=outcome)
-            await redirects.save_session(connection, ended)
-            if outcome is not Reentry.ACCOUNT_CREATED:
-                await drop_own_access(connection, current)
-            subject = f"user {current.principal.user_pseudonym} session {current.id} {outcome}"
-            await _record(connection, current, "redirect.end", subject)
-        return ended
+            return await end_session(connection, current, outcome)
 
     @asynccontextmanager
     async def _locked(self, session: FormSession) -> AsyncIterator[tuple[Connection, FormSession]]:
@@ -80,16 +72,36 @@ class FormSessions:
             yield connection, current
 
 
+async def end_session(connection: Connection, session: FormSession, outcome: Reentry) -> FormSession:
+    """End a locked session. A new access that came to nothing goes with it, unless the user may still go on with it."""
+    if session.step is FormStep.END:
+        return session
+    ended = replace(session, step=FormStep.END, outcome=outcome)
+    await redirects.save_session(connection, ended)
+    if outcome not in (Reentry.ACCOUNT_CREATED, Reentry.SESSION_EXPIRED):
+        await drop_own_access(connection, session)
+    subject = f"user {session.principal.user_pseudonym} session {session.id} {outcome}"
+    await record(connection, session, "redirect.end", subject)
+    return ended
+
+
 async def end_abandoned(connection: Connection, batch: int) -> int:
-    """Who closed the form before its end has not agreed to anything: nothing is kept, but what was paid is paid."""
+    """Sessions whose time is over. What was begun in them can be gone on with for a day; what was paid is paid."""
     ended = 0
     for one in await redirects.lock_abandoned(connection, batch):
         outcome = await _find_outcome(connection, one)
         if outcome is not None:
             await redirects.save_session(connection, replace(one, step=FormStep.END, outcome=outcome))
-            await drop_own_access(connection, one)
             ended += 1
     return ended
+
+
+async def delete_unconfirmed(connection: Connection, batch: int) -> int:
+    """Accesses whose accounts nobody has chosen, once their sessions are no longer kept."""
+    orphans = await accesses.lock_orphans(connection, batch)
+    for user_id, access_id in orphans:
+        await delete_access_data(connection, user_id, access_id)
+    return len(orphans)
 
 
 async def _find_outcome(connection: Connection, session: FormSession) -> Reentry | None:
@@ -101,16 +113,15 @@ async def _find_outcome(connection: Connection, session: FormSession) -> Reentry
 
 
 async def drop_own_access(connection: Connection, session: FormSession) -> None:
-    """Only what this session itself has stored: another one may have added the same id, or finished it, meanwhile."""
-    if session.use_case is not UseCase.CREATE_ACCOUNT or session.dialogue_id is None:
+    """Only what belongs to this session: another one may have gone on with it, or finished it, meanwhile."""
+    access = await accesses.lock_access(connection, user_of(session.principal), session.access_id)
+    if access is None or access.form_session_id != session.id:
         return
-    if await redirects.is_finished_elsewhere(connection, session):
-        return
-    if await delete_access_data(connection, user_of(session.principal), session.access_id):
-        subject = f"user {session.principal.user_pseudonym} access {session.access_id}"
-        await _record(connection, session, "access.delete", subject)
+    await delete_access_data(connection, user_of(session.principal), session.access_id)
+    subject = f"user {session.principal.user_pseudonym} access {session.access_id}"
+    await record(connection, session, "access.delete", subject)
 
 
-async def _record(connection: Connection, session: FormSession, action: str, subject: str) -> None:
+async def record(connection: Connection, session: FormSession, action: str, subject: str) -> None:
     actor = auditing.name_actor(session.principal)
     await auditing.record(connection, session.principal.tenant_id, actor, action, subject)

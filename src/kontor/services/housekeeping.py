@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from kontor.services.accesses import delete_access_data
-from kontor.services.form_sessions import end_abandoned
+from kontor.services.form_sessions import delete_unconfirmed, end_abandoned
 from kontor.services.refreshing import Refreshing
 from kontor.storage import (
     accesses,
@@ -44,6 +44,7 @@ class Housekeeping:
             "old_dialogues": await self._in_batches(lambda one: dialogues.delete_old_dialogues(one, BATCH)),
             "abandoned_sessions": await self._in_batches(lambda one: end_abandoned(one, BATCH)),
             "old_sessions": await self._in_batches(lambda one: redirects.delete_old_sessions(one, BATCH)),
+            "unconfirmed_accesses": await self._in_batches(lambda one: delete_unconfirmed(one, BATCH)),
             "old_pages": await self._once(demo_bank.delete_old_pages),
             "old_payments": await self._in_batches(lambda one: payments.delete_old_payments(one, BATCH)),
             "old_payment_keys": await self._in_batches(lambda one: payments.forget_old_keys(one, BATCH)),

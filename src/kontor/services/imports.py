@@ -103,7 +103,7 @@ class Imports:
         async with self._database.transaction() as connection:
             await lock_data(connection, owner.user_id)
             access = await accesses.lock_access(connection, owner.user_id, access_id)
-            if access is None and product_id is not None:
+            if (access is None and product_id is not None) or (access is not None and not access.is_confirmed):
                 raise NotFoundError
             stored = await products.list_products(connection, owner.user_id, access_id)
             if product_id is not None:

@@ -16,7 +16,8 @@ from kontor.domain.payments import Order, PayeeResult, Payment, PaymentKind, Pay
 from kontor.domain.principals import Principal
 from kontor.domain.secrets import Secret
 from kontor.services import auditing
-from kontor.services.accesses import Accesses, AccessView, user_of
+from kontor.services.access_views import AccessView, UnconfirmedAccess
+from kontor.services.accesses import Accesses, user_of
 from kontor.services.clock import Clock
 from kontor.services.payment_debtors import Debtor
 from kontor.services.payment_dialogues import PaymentView, record
@@ -54,6 +55,8 @@ class PaymentDrafts:
         is_bulk = draft.kind is PaymentKind.BULK
         found = []
         for view in await self._accesses.list_accesses(principal):
+            if isinstance(view, UnconfirmedAccess):
+                continue
             fitting = tuple(
                 one
                 for one in view.products

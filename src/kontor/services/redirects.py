@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from kontor.domain.accesses import AccessStatus
 from kontor.domain.errors import InvalidError
 from kontor.domain.payments import Payment
 from kontor.domain.principals import Principal
@@ -21,19 +20,23 @@ from kontor.domain.redirects import FormSession, FormStep, Look, Reentry, UseCas
 from kontor.domain.sca_machine import AnswerKind
 from kontor.domain.secrets import Secret
 from kontor.services import auditing
-from kontor.services.accesses import Accesses, AccessView, user_of
+from kontor.services.access_views import AccessView
+from kontor.services.accesses import Accesses, user_of
 from kontor.services.consents import Consents, ConsentView
+from kontor.services.fetch_results import FetchResults
+from kontor.services.form_accounts import FormAccounts
 from kontor.services.form_callbacks import FormCallbacks, find_target
 from kontor.services.form_dialogues import FormDialogues
 from kontor.services.form_payments import FormPayments
-from kontor.services.form_sessions import FormSessions, SessionGoneError, StaleStepError, drop_own_access
+from kontor.services.form_sessions import FormSessions, SessionGoneError, StaleStepError, drop_own_access, end_session
 from kontor.services.payment_dialogues import PaymentView
 from kontor.services.payment_drafts import PaymentDrafts
 from kontor.services.payments import Payments
 from kontor.services.providers import Providers, find_missing_fields
 from kontor.services.tenants import hash_secret
-from kontor.storage import accesses, payments, redirects
+from kontor.storage import payments, redirects
 from kontor.storage.database import Connection, Database
+from kontor.storage.products import StoredProduct
 
 SESSION_LIFETIME = timedelta(minutes=15)
 RENEWAL_PATIENCE_SECONDS = 5  # a bank that takes longer lets the user go all the same
@@ -42,13 +45,14 @@ RENEWAL_LOOK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class FormView:
-    """All that a page needs to know."""
+    """All that a page needs to know. `offered` are the accounts among which the user chooses."""
 
     session: FormSession
     look: Look
     provider: Provider | None = None
     consent: ConsentView | None = None
     access: AccessView | None = None
+    offered: tuple[StoredProduct, ...] = ()
     payment: PaymentView | None = None
     sources: tuple[AccessView, ...] = ()
     banks: Mapping[UUID, str] = field(default_factory=dict)
@@ -63,6 +67,7 @@ class Redirects:
         providers: Providers,
         added: Accesses,
         consents: Consents,
+        results: FetchResults,
         paying: Payments,
         drafts: PaymentDrafts,
         *,
@@ -73,6 +78,7 @@ class Redirects:
         self._providers = providers
         self._accesses = added
         self._sessions = FormSessions(database)
+        self._accounts = FormAccounts(database, self._sessions, added, results)
         self._dialogues = FormDialogues(self._sessions, added, consents, return_url)
         self.payments = FormPayments(self._sessions, drafts, paying, return_url)
         self._callbacks = FormCallbacks(database, is_loopback_allowed=is_loopback_allowed)
@@ -92,7 +98,10 @@ class Redirects:
         customer_ip: str | None,
         payment_id: UUID | None = None,
     ) -> Secret:
-        """A session for the user; the handle that is returned opens it once."""
+        """A session for the user; the handle that is returned opens it once.
+
+        For an access that was begun and is not confirmed it goes on with that; earlier sessions of it end.
+        """
         handle = Secret(secrets.token_urlsafe(32))
         session = FormSession(
             id=uuid4(),
@@ -110,6 +119,7 @@ class Redirects:
                 found = await payments.find_payment(connection, user_of(principal), payment_id)
                 is_fixed = found is not None and found[0].lease_key is not None and found[2] is None
                 session = replace(session, is_source_fixed=is_fixed)
+            await self._accounts.replace_sessions(connection, session)
             await redirects.insert_session(connection, session, hash_secret(handle.reveal()))
             actor = auditing.name_actor(principal)
             subject = f"user {principal.user_pseudonym} session {session.id} {use_case}"
@@ -117,11 +127,11 @@ class Redirects:
         return handle
 
     async def delete_sessions(self, principal: Principal) -> None:
-        """All sessions of the user, and the accesses that were begun in them and not finished."""
+        """All sessions of the user. An access that was begun stays: another session can go on with it."""
         assert principal.user_id is not None
         async with self._database.transaction() as connection:
-            for one in await redirects.lock_open_sessions(connection, principal.user_id):
-                await drop_own_access(connection, one)
+            for session in await redirects.lock_owning_sessions(connection, principal.user_id):
+                await end_session(connection, session, Reentry.SESSION_EXPIRED)
             await redirects.delete_sessions(connection, principal.user_id)
             actor = auditing.name_actor(principal)
             subject = f"user {principal.user_pseudonym}"
@@ -141,6 +151,8 @@ class Redirects:
             session, was_opened = found
             if was_opened:
                 return await self._recognise(connection, session, cookie)
+            if session.step is FormStep.END:
+                raise SessionGoneError
             look = await redirects.find_look(connection, session.principal.tenant_id)
             chosen, problem = await self._callbacks.choose(connection, session, appended_callback)
             await redirects.open_session(
@@ -153,6 +165,8 @@ class Redirects:
             if problem is not None:
                 await redirects.save_session(connection, replace(session, step=FormStep.END, outcome=problem))
             else:
+                before = None if cookie is None else hash_secret(cookie.reveal())
+                session = await self._accounts.adopt(connection, session, before)
                 await redirects.save_session(connection, await self._first_step(connection, session, look))
         return fresh
 
@@ -168,7 +182,13 @@ class Redirects:
     async def _first_step(self, connection: Connection, session: FormSession, look: Look) -> FormSession:
         if not await redirects.has_accepted(connection, user_of(session.principal), _acceptance(look)):
             return replace(session, step=FormStep.LEGAL)
-        return _after_legal(session)
+        return await self._after_legal(connection, session)
+
+    async def _after_legal(self, connection: Connection, session: FormSession) -> FormSession:
+        if session.use_case is UseCase.CREATE_ACCOUNT:
+            return await self._accounts.find_step(connection, session)
+        is_renewal = session.use_case is UseCase.AUTHENTICATE_ACCOUNT
+        return replace(session, step=FormStep.SCA if is_renewal else FormStep.PAYMENT)
 
     async def find_session(self, cookie: Secret | None) -> FormSession:
         if cookie is None:
@@ -192,10 +212,11 @@ class Redirects:
             session, consent = await self._dialogues.advance(session)
         if session.step is FormStep.FETCHING:
             session = await self._follow_fetch(session)
-        access = await self._accesses.find_access(session.principal, session.access_id)
+        access = await self._accesses.find_for_form(session.principal, session.access_id)
         provider_id = session.provider_id or (access.access.provider_id if access else None)
         provider = None if provider_id is None else self._providers.find(provider_id)
-        return FormView(session, await self.find_look(session), provider, consent, access)
+        offered = await self._accounts.list_offered(session) if session.step is FormStep.ACCOUNTS else ()
+        return FormView(session, await self.find_look(session), provider, consent, access, offered)
 
     async def _view_payment(self, session: FormSession) -> FormView:
         session, payment = await self.payments.advance(session)
@@ -211,7 +232,7 @@ class Redirects:
             self._find_payment_provider(session, paying),
             access=None
             if paying.access_id is None
-            else await self._accesses.find_access(session.principal, paying.access_id),
+            else await self._accesses.find_for_form(session.principal, paying.access_id),
             payment=payment,
             sources=sources,
             banks={one.id: one.name for one in banks if one is not None},
@@ -237,7 +258,7 @@ class Redirects:
         async with self._sessions.change(session, FormStep.LEGAL) as (connection, current):
             look = await redirects.find_look(connection, current.principal.tenant_id)
             await redirects.accept(connection, user_of(current.principal), _acceptance(look))
-            await redirects.save_session(connection, _after_legal(current))
+            await redirects.save_session(connection, await self._after_legal(connection, current))
 
     async def decline_legal(self, session: FormSession) -> None:
         if session.payment_id is not None:
@@ -277,11 +298,12 @@ class Redirects:
             async with self._sessions.change(session, FormStep.CREDENTIALS) as (connection, current):
                 if current.provider_id != provider.id:
                     raise StaleStepError
-                await self._refuse_foreign_access(connection, current)
-                await self._accesses.store_opened_access(
-                    connection, current.principal, current.access_id, provider, credentials
-                )
-                begun = replace(current, step=FormStep.SCA, dialogue_id=uuid4(), notice=None)
+                begun = await self._accounts.take_up(connection, current, provider, credentials)
+                if begun is None:
+                    await self._accesses.store_opened_access(
+                        connection, current.principal, current.access_id, provider, credentials, current.id
+                    )
+                    begun = replace(current, step=FormStep.SCA, dialogue_id=uuid4(), notice=None)
                 await redirects.save_session(connection, begun)
         except InvalidError:
             await self.finish(session, Reentry.ERROR)
@@ -296,20 +318,8 @@ class Redirects:
             await self._dialogues.answer(session, kind, value, seen_wrong_tans)
 
     async def confirm_accounts(self, session: FormSession, chosen: set[UUID]) -> bool:
-        """Keep the chosen products and finish. False when there is something to choose and nothing was chosen."""
-        if session.step is not FormStep.ACCOUNTS:
-            raise StaleStepError
-        access = await self._accesses.find_access(session.principal, session.access_id)
-        if access is None:
-            await self.finish(session, Reentry.ERROR)
-            return True
-        kept = [one.id for one in access.products if one.id in chosen]
-        if access.products and not kept:
-            return False
-        if kept:
-            await self._accesses.select_products(session.principal, session.access_id, kept)
-        await self.finish(session, Reentry.ACCOUNT_CREATED)
-        return True
+        """Keep the chosen accounts and finish. False when there is something to choose and nothing was chosen."""
+        return await self._accounts.confirm(session, chosen)
 
     async def retry(self, session: FormSession) -> None:
         """After a failure that may pass: begin another dialogue with the same credentials."""
@@ -348,43 +358,16 @@ class Redirects:
         if session.use_case is UseCase.AUTHENTICATE_ACCOUNT:
             await self._await_renewal(session)
             return await self.finish(session, Reentry.FINISHED)
-        access = await self._accesses.find_access(session.principal, session.access_id)
-        if access is None:
-            return await self.finish(session, Reentry.ERROR)
-        if access.access.status is AccessStatus.STARTED:
-            return session
-        async with self._sessions.change(session, FormStep.FETCHING, FormStep.ACCOUNTS) as (connection, current):
-            current = replace(current, step=FormStep.ACCOUNTS)
-            await redirects.save_session(connection, current)
-        return current
+        return await self._accounts.follow_fetch(session)
 
     async def _await_renewal(self, session: FormSession) -> None:
         """The need for SCA goes with the fetch that follows, and the tenant looks as soon as the user is back."""
         end = time.monotonic() + RENEWAL_PATIENCE_SECONDS
         while time.monotonic() < end:
-            access = await self._accesses.find_access(session.principal, session.access_id)
+            access = await self._accesses.find_for_form(session.principal, session.access_id)
             if access is None or not access.needs_sca:
                 return
             await asyncio.sleep(RENEWAL_LOOK_SECONDS)
-
-    @staticmethod
-    async def _refuse_foreign_access(connection: Connection, session: FormSession) -> None:
-        """A new access must not be there yet, unless this session itself has stored it."""
-        if session.use_case is not UseCase.CREATE_ACCOUNT or session.dialogue_id is not None:
-            return
-        if await accesses.find_access(connection, user_of(session.principal), session.access_id) is not None:
-            raise InvalidError("this access has been added meanwhile", session.access_id)
-
-
-_FIRST_STEPS = {
-    UseCase.CREATE_ACCOUNT: FormStep.PROVIDER,
-    UseCase.AUTHENTICATE_ACCOUNT: FormStep.SCA,
-    UseCase.INITIATE_PAYMENT: FormStep.PAYMENT,
-}
-
-
-def _after_legal(session: FormSession) -> FormSession:
-    return replace(session, step=_FIRST_STEPS[session.use_case])
 
 
 def _acceptance(look: Look) -> str:

@@ -16,7 +16,7 @@ from kontor.storage.leases import Lease
 
 COLUMNS = (
     "id, provider_id, status, is_synced, updated_at, expires_at, selected_products, methods, media, active_method,"
-    " messages, issues, issues_at, consent_until, active_medium"
+    " messages, issues, issues_at, consent_until, active_medium, form_session_id"
 )
 
 
@@ -47,6 +47,7 @@ def _access(row: Sequence[Any]) -> Access:
         issues_at=row[12],
         consent_until=row[13],
         active_medium=row[14],
+        form_session_id=row[15],
     )
 
 
@@ -62,12 +63,14 @@ async def insert_access(
     *,
     is_synced: bool,
     selected_products: Sequence[UUID] | None,
+    form_session_id: UUID | None = None,
 ) -> bool:
     """False when the user has an access of that id already."""
+    selected = None if selected_products is None else list(selected_products)
     cursor = await connection.execute(
-        "insert into accesses (user_id, id, provider_id, is_synced, selected_products) values (%s, %s, %s, %s, %s)"
-        " on conflict do nothing",
-        [user_id, access_id, provider_id, is_synced, None if selected_products is None else list(selected_products)],
+        "insert into accesses (user_id, id, provider_id, is_synced, selected_products, form_session_id)"
+        " values (%s, %s, %s, %s, %s, %s) on conflict do nothing",
+        [user_id, access_id, provider_id, is_synced, selected, form_session_id],
     )
     return cursor.rowcount == 1
 
@@ -248,6 +251,42 @@ async def list_with_credentials(connection: Connection, user_id: UUID) -> set[st
         "select id from accesses where user_id = %s and credentials is not null and is_synced", [user_id]
     )
     return {row[0] for row in await cursor.fetchall()}
+
+
+# Accesses that are being added in the web form
+
+
+async def set_form_session(connection: Connection, user_id: UUID, access_id: str, session_id: UUID) -> None:
+    """Another session goes on with an access that is not confirmed yet."""
+    await connection.execute(
+        "update accesses set form_session_id = %s where user_id = %s and id = %s and form_session_id is not null",
+        [session_id, user_id, access_id],
+    )
+
+
+async def confirm_access(
+    connection: Connection, user_id: UUID, access_id: str, selected_products: Sequence[UUID] | None
+) -> None:
+    """The user has chosen: from now on it is customer data."""
+    selected = None if selected_products is None else list(selected_products)
+    await connection.execute(
+        "update accesses set form_session_id = null, selected_products = %s where user_id = %s and id = %s",
+        [selected, user_id, access_id],
+    )
+
+
+async def lock_orphans(connection: Connection, batch: int) -> list[tuple[UUID, str]]:
+    """Accesses that are not confirmed, and whose form sessions are gone."""
+    cursor = await connection.execute(
+        "select a.user_id, a.id from accesses a where a.form_session_id is not null"
+        " and not exists (select 1 from redirect_sessions s where s.id = a.form_session_id)"
+        " order by a.user_id, a.id limit %s for update of a skip locked",
+        [batch],
+    )
+    return [(row[0], row[1]) for row in await cursor.fetchall()]
+
+
+# What the user authenticates with
 
 
 async def store_choice(

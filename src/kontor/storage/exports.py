@@ -29,8 +29,17 @@ class Section:
     columns: str
     omitted: dict[str, str] = field(hash=False)
     extra: str = ""  # further columns that are looked up elsewhere
+    condition: str = "true"  # which rows may be shown
 
 
+UNCONFIRMED = "which form session it belongs to; rows that have one are not shown"
+# Until the user has chosen accounts in the web form, nobody else may know about the access.
+IS_CONFIRMED = (
+    "not exists (select 1 from accesses a where a.user_id = t.user_id and a.id = t.access_id"
+    " and a.form_session_id is not null)"
+)
+# Nor which bank it was, where the form did not come to a good end.
+CHOSEN_PROVIDER = "case when t.outcome in ('ACCOUNT_CREATED', 'FINISHED') then t.provider_id end as provider_id"
 TAGS = (
     "(select to_json(tags) from (select g.category, g.insurance_type, g.partner, g.freelancer_category,"
     " g.category_confidence, g.insurance_confidence, g.partner_confidence, g.freelancer_confidence,"
@@ -90,8 +99,10 @@ SECTIONS = (
             "memory": SECRET,
             "scheduled_since": INTERNAL,
             "consent_warned_for": INTERNAL,
+            "form_session_id": UNCONFIRMED,
         },
         "t.credentials is not null as has_credentials",
+        "t.form_session_id is null",
     ),
     Section(
         "products",
@@ -169,12 +180,13 @@ SECTIONS = (
             "redirect_url": "opens the bank's page for this consent: a secret while it lives",
             "lease_key": SECRET,
         },
+        condition=IS_CONFIRMED,
     ),
     Section(
         "redirect_sessions",
         "redirect_sessions",
         "t.id::text",
-        "id, use_case, access_id, callback_url, appended_callback_url, customer_ip, step, provider_id, outcome,"
+        "id, use_case, access_id, callback_url, appended_callback_url, customer_ip, step, outcome,"
         " payment_id, created_at, used_at, expires_at",
         {
             "user_id": WHOSE,
@@ -188,7 +200,9 @@ SECTIONS = (
             "is_source_fixed": INTERNAL,
             "checking_at": INTERNAL,
             "is_payee_matched": INTERNAL,
+            "provider_id": "there where the form came to a good end",
         },
+        CHOSEN_PROVIDER,
     ),
     Section(
         "fetches",
@@ -203,6 +217,7 @@ SECTIONS = (
             "correlation_id": INTERNAL,
             "resume_state": SECRET,
         },
+        condition=IS_CONFIRMED,
     ),
     Section(
         "calls_without_the_user",
@@ -210,6 +225,7 @@ SECTIONS = (
         "t.access_id || t.called_at::text || t.fetch_id::text",
         "access_id, called_at, fetch_id",
         {"user_id": WHOSE},
+        condition=IS_CONFIRMED,
     ),
     Section(
         "notifications",
@@ -237,6 +253,7 @@ ELSEWHERE = {
     "payment_fingerprints": "digests that find an order given twice within a minute",
     "tagging_states": "which version of the tagger read the transactions, and a copy of the user's IBANs",
     "data_versions": "a counter",
+    "staged_fetches": "what a bank told before the user has chosen accounts; sealed, and nobody's to see",
     "analysis_results": "answers that follow from the data and can be asked for at any time",
 }
 FIND_USER = (
@@ -260,9 +277,14 @@ def _section_query(section: Section) -> str:
     return (
         sql.SQL(
             "select {key}, (select to_json(shown) from (select {shown}) shown)::text from {table} t"
-            " where t.user_id = $1 and {key} > $2 order by {key} limit $3"
+            " where t.user_id = $1 and {key} > $2 and {condition} order by {key} limit $3"
         )
-        .format(key=sql.SQL(section.key), shown=_list_columns(section), table=sql.Identifier(section.table))
+        .format(
+            key=sql.SQL(section.key),
+            shown=_list_columns(section),
+            table=sql.Identifier(section.table),
+            condition=sql.SQL(section.condition),
+        )
         .as_string()
     )
 

@@ -91,6 +91,12 @@ async def find_by_cookie(connection: Connection, cookie_hash: bytes) -> FormSess
     return None if row is None else _session(row)
 
 
+async def find_session(connection: Connection, session_id: UUID) -> FormSession | None:
+    cursor = await connection.execute(f"select {COLUMNS} from {JOINS} where s.id = %s", [session_id])
+    row = await cursor.fetchone()
+    return None if row is None else _session(row)
+
+
 async def lock_session(connection: Connection, session_id: UUID) -> FormSession | None:
     cursor = await connection.execute(f"select {COLUMNS} from {JOINS} where s.id = %s for update of s", [session_id])
     row = await cursor.fetchone()
@@ -125,34 +131,42 @@ async def lock_abandoned(connection: Connection, batch: int) -> list[FormSession
     return [_session(row) for row in await cursor.fetchall()]
 
 
-async def lock_open_sessions(connection: Connection, user_id: UUID) -> list[FormSession]:
+OWNS_ACCESS = "exists (select 1 from accesses a where a.user_id = s.user_id and a.form_session_id = s.id)"
+
+
+async def lock_owning_sessions(connection: Connection, user_id: UUID) -> list[FormSession]:
+    """Sessions of the user that are not over, and in which an access is being added."""
     cursor = await connection.execute(
-        f"select {COLUMNS} from {JOINS} where s.user_id = %s and s.step <> 'END' order by s.id for update of s",
+        f"select {COLUMNS} from {JOINS} where s.user_id = %s and s.step <> 'END' and {OWNS_ACCESS} order by s.id"
+        " for update of s",
         [user_id],
     )
     return [_session(row) for row in await cursor.fetchall()]
 
 
-async def is_finished_elsewhere(connection: Connection, session: FormSession) -> bool:
-    """Has another session brought the same access to a good end?"""
+async def lock_sessions_of_access(connection: Connection, user_id: UUID, access_id: str) -> list[FormSession]:
+    """Sessions that are not over, and add this access."""
     cursor = await connection.execute(
-        "select 1 from redirect_sessions where user_id = %s and access_id = %s and id <> %s"
-        " and outcome in ('ACCOUNT_CREATED', 'FINISHED')",
-        [session.principal.user_id, session.access_id, session.id],
+        f"select {COLUMNS} from {JOINS} where s.user_id = %s and s.access_id = %s and s.use_case = 'CREATE_ACCOUNT'"
+        " and s.step <> 'END' order by s.id for update of s",
+        [user_id, access_id],
     )
-    return await cursor.fetchone() is not None
+    return [_session(row) for row in await cursor.fetchall()]
 
 
 async def delete_sessions(connection: Connection, user_id: UUID) -> int:
-    cursor = await connection.execute("delete from redirect_sessions where user_id = %s", [user_id])
+    """But for those in which an access is being added: it can be gone on with from there."""
+    cursor = await connection.execute(
+        f"delete from redirect_sessions s where s.user_id = %s and not {OWNS_ACCESS}", [user_id]
+    )
     return cursor.rowcount
 
 
 async def delete_old_sessions(connection: Connection, batch: int) -> int:
-    """An hour after they ran out: until then a user who comes late is told so, and sent back."""
+    """A day after they ran out: until then a user who comes late is told so, or goes on in another session."""
     cursor = await connection.execute(
         "delete from redirect_sessions where id in"
-        " (select id from redirect_sessions where expires_at < now() - interval '1 hour' limit %s)",
+        " (select id from redirect_sessions where expires_at < now() - interval '24 hours' limit %s)",
         [batch],
     )
     return cursor.rowcount

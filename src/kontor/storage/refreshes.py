@@ -16,7 +16,10 @@ from kontor.domain.refreshes import BUDGET_PERIOD, CLOCK_SKEW, CONSENT_WARNING, 
 from kontor.storage.database import Connection, fetch_row
 
 IS_ACTIVE = "exists (select 1 from users u where u.id = a.user_id and u.is_active)"
-IS_REFRESHED = f"(a.is_synced and a.credentials is not null and a.refresh_pause is null and {IS_ACTIVE})"
+IS_REFRESHED = (
+    "(a.is_synced and a.credentials is not null and a.refresh_pause is null and a.form_session_id is null"
+    f" and {IS_ACTIVE})"
+)
 IS_OPEN = "f.state in ('QUEUED', 'RUNNING')"
 
 
@@ -187,7 +190,7 @@ async def postpone(connection: Connection, user_id: UUID, access_id: str, at: da
 UNSCHEDULED = f"""
     select a.user_id, a.id from accesses a
     where a.next_refresh_at is null and a.refresh_pause is null and a.is_synced and a.credentials is not null
-        and {IS_ACTIVE} and (a.user_id = %(user)s or %(user)s::uuid is null)
+        and a.form_session_id is null and {IS_ACTIVE} and (a.user_id = %(user)s or %(user)s::uuid is null)
     limit %(batch)s for update of a skip locked
 """
 
@@ -358,7 +361,8 @@ CLAIM_ENDING = f"""
     update accesses a set consent_warned_for = a.consent_until from (
         select a.user_id, a.id from accesses a
         where a.consent_until is not null and a.consent_warned_for is distinct from a.consent_until
-            and a.consent_until >= %s and a.consent_until <= %s and a.is_synced and {IS_ACTIVE}
+            and a.consent_until >= %s and a.consent_until <= %s and a.is_synced
+            and a.form_session_id is null and {IS_ACTIVE}
         order by a.consent_until limit %s for update of a skip locked) ending
     where a.user_id = ending.user_id and a.id = ending.id
     returning a.user_id, a.id, a.consent_until

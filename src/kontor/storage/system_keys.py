@@ -39,6 +39,7 @@ async def forget_all_secrets(connection: Connection) -> int:
         "delete from system_keys",
         "delete from dialogues",
         "delete from redirect_sessions",
+        "delete from staged_fetches",
         "update payments set sealed = null, credentials = null",
         "update webhooks set secrets = null, wrapping_key_id = null, previous_until = null, is_active = false",
         "update fetches set state = 'INTERRUPTED', finished_at = now(), resume_state = null"

@@ -218,8 +218,7 @@ def _redirect_facts(view: FormView, texts: Texts) -> dict[str, Any]:
 
 
 def _accounts_facts(view: FormView, texts: Texts) -> dict[str, Any]:
-    products = view.access.products if view.access else ()
-    return {"accounts": [show_account(one, texts) for one in products], "error": None}
+    return {"accounts": [show_account(one, texts) for one in view.offered], "error": None}
 
 
 def _failed_facts(view: FormView, texts: Texts) -> dict[str, Any]:

@@ -6,10 +6,12 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from kontor.domain.accesses import AccessStatus, Notice, NoticeKind
 from kontor.domain.sca import MediumClass
 from kontor.domain.sca import ScaMedium as DomainMedium
 from kontor.domain.sca import ScaMethod as DomainMethod
-from kontor.services.accesses import AccessRequest, AccessView
+from kontor.services.access_views import AccessView, UnconfirmedAccess
+from kontor.services.accesses import AccessRequest
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
 from kontor.wire.messages import show_notice
@@ -28,6 +30,10 @@ MEDIUM_CLASSES: dict[MediumClass, MediumWord] = {
 }
 
 
+# All that is said about an access before the user has chosen accounts in the redirect frontend.
+UNFINISHED = Notice(NoticeKind.SCA_NEEDED)
+
+
 class SecurityMethod(msgspec.Struct):
     kodierung: Annotated[str, Meta(description="the bank's key of the method", examples=["923"])]
     name: str
@@ -42,12 +48,14 @@ class TanMedium(msgspec.Struct):
 
 
 class BankAccess(msgspec.Struct):
+    """Until the user has chosen accounts in the redirect frontend, no bank and no accounts are named."""
+
     id: str
-    providerId: UUID  # noqa: N815
     status: Status
     aktualisierungszeitpunkt: Timestamp
     sync: bool
     relations: list[Relation]
+    providerId: UUID | UnsetType = UNSET  # noqa: N815
     tanMedien: list[TanMedium] | UnsetType = UNSET  # noqa: N815
     sicherheitsverfahren: list[SecurityMethod] | UnsetType = UNSET
     aktivesSicherheitsverfahren: SecurityMethod | UnsetType = UNSET  # noqa: N815
@@ -60,10 +68,10 @@ class AccessIssues(msgspec.Struct):
     """The tentative state: what the last attempt had to say."""
 
     id: str
-    providerId: UUID  # noqa: N815
     aktualisierungszeitpunkt: Timestamp
     messages: list[Message]
     relations: list[Relation]
+    providerId: UUID | UnsetType = UNSET  # noqa: N815
     tanMedien: list[TanMedium] | UnsetType = UNSET  # noqa: N815
     sicherheitsverfahren: list[SecurityMethod] | UnsetType = UNSET
 
@@ -102,7 +110,16 @@ def show_medium(medium: DomainMedium) -> TanMedium:
     )
 
 
-def show_access(view: AccessView, urls: Urls) -> BankAccess:
+def show_access(view: AccessView | UnconfirmedAccess, urls: Urls) -> BankAccess:
+    if isinstance(view, UnconfirmedAccess):
+        return BankAccess(
+            id=view.id,
+            status=STATUSES[AccessStatus.STARTED],
+            aktualisierungszeitpunkt=format_timestamp(view.created_at),
+            messages=[show_notice(UNFINISHED)],
+            relations=urls.access_relations(view.id, needs_sca=True),
+            sync=view.is_synced,
+        )
     access = view.access
     shown_products = [
         show_product(one, access.provider_id, urls, has_credentials=view.has_credentials) for one in view.products
@@ -123,7 +140,14 @@ def show_access(view: AccessView, urls: Urls) -> BankAccess:
     )
 
 
-def show_issues(view: AccessView, urls: Urls) -> AccessIssues:
+def show_issues(view: AccessView | UnconfirmedAccess, urls: Urls) -> AccessIssues:
+    if isinstance(view, UnconfirmedAccess):
+        return AccessIssues(
+            id=view.id,
+            aktualisierungszeitpunkt=format_timestamp(view.created_at),
+            messages=[show_notice(UNFINISHED)],
+            relations=urls.access_relations(view.id, needs_sca=True),
+        )
     access = view.access
     return AccessIssues(
         id=access.id,
@@ -136,6 +160,10 @@ def show_issues(view: AccessView, urls: Urls) -> AccessIssues:
     )
 
 
-def show_customer(views: list[AccessView], urls: Urls, *, can_check_credit: bool) -> Customer:
-    shown = {one.access.id: show_access(one, urls) for one in views}
+def show_accesses(views: list[AccessView | UnconfirmedAccess], urls: Urls) -> dict[str, BankAccess]:
+    return {one.id: one for one in (show_access(view, urls) for view in views)}
+
+
+def show_customer(views: list[AccessView | UnconfirmedAccess], urls: Urls, *, can_check_credit: bool) -> Customer:
+    shown = show_accesses(views, urls)
     return Customer(bankzugaenge=shown or UNSET, relations=urls.customer_relations(can_check_credit=can_check_credit))

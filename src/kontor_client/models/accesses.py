@@ -123,13 +123,16 @@ class Access(
         "products": "bankprodukte",
     },
 ):
-    """A customer's access to a bank. Compare `status` with `AccessStatus`."""
+    """A customer's access to a bank. Compare `status` with `AccessStatus`.
+
+    `provider_id` is None until the user has chosen accounts in the web form; `start_sca` leads back there.
+    """
 
     id: str
-    provider_id: str
     status: str
     updated_at: datetime
     is_synced: bool
+    provider_id: str | None = None
     expires_at: datetime | None = None
     media: list[TanMedium] = []
     methods: list[SecurityMethod] = []
@@ -153,8 +156,8 @@ class AccessIssues(
     """What the last attempt to fetch an access had to say."""
 
     id: str
-    provider_id: str
     updated_at: datetime
+    provider_id: str | None = None
     messages: list[Message] = []
 
 

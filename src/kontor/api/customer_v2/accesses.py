@@ -18,6 +18,7 @@ from kontor.wire.accesses import (
     Customer,
     NewAccess,
     show_access,
+    show_accesses,
     show_customer,
     show_issues,
 )
@@ -48,7 +49,7 @@ async def read_customer(call: Call) -> Answer:
 async def list_accesses(call: Call) -> Answer:
     """List the accesses, by their id."""
     views = await call.services.accesses.list_accesses(call.principal)
-    return json_answer({one.access.id: show_access(one, call.urls) for one in views})
+    return json_answer(show_accesses(views, call.urls))
 
 
 @operation("GET", ACCESS, success=Success(shape=BankAccess), errors=(404,), **READ)
@@ -130,11 +131,14 @@ async def delete_access(call: Call) -> Answer:
 
 
 async def _find_new_access(call: Call, body: dict[str, NewAccess]) -> str | None:
-    """For a redirect tenant: the one access to be added on our own pages, or None when all exist already."""
+    """For a redirect tenant: the one access to be added on our own pages, or None when all exist already.
+
+    One that was begun there and is not confirmed yet counts as new: its form is gone on with.
+    """
     for access_id, one in body.items():
         check_access_id(access_id)
         refuse_credentials(access_id, one)
-    missing = [one for one in body if not await call.services.accesses.exists(call.principal, one)]
+    missing = [one for one in body if not await call.services.accesses.is_confirmed(call.principal, one)]
     if len(missing) > 1:
         raise HttpError(400, "body: this tenant adds one access at a time")
     return missing[0] if missing else None

@@ -16,6 +16,7 @@ from kontor.api.customer_v2.accesses import (
 )
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.accesses import check_access_id
+from kontor.domain.errors import NotFoundError
 from kontor.domain.redirects import UseCase
 from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.services.consents import ConsentOptions, ConsentView, NotOpenError
@@ -68,7 +69,9 @@ async def start_consent(call: Call) -> Answer:
     if not call.principal.is_regulated:
         if request is not None:
             refuse_credentials(access_id, request)
-        return await redirect_user(call, UseCase.AUTHENTICATE_ACCOUNT, access_id, query.callbackUrl, address)
+        is_confirmed = await call.services.accesses.is_confirmed(call.principal, access_id)
+        use_case = UseCase.AUTHENTICATE_ACCOUNT if is_confirmed else UseCase.CREATE_ACCOUNT
+        return await redirect_user(call, use_case, access_id, query.callbackUrl, address)
     if query.callbackUrl is None:
         raise HttpError(400, "callbackUrl: the parameter is required")
     if request is None and not exists:
@@ -94,7 +97,11 @@ async def _read_access(call: Call, access_id: str) -> NewAccess | None:
 
 
 async def _find(call: Call) -> ConsentView:
-    return await call.services.consents.read_consent(call.principal, call.path_uuid("consent-id"))
+    """Not one of the web form before the choice of accounts: its methods and challenges would tell the bank."""
+    view = await call.services.consents.read_consent(call.principal, call.path_uuid("consent-id"))
+    if not await call.services.accesses.is_confirmed(call.principal, view.dialogue.access_id):
+        raise NotFoundError
+    return view
 
 
 @operation("GET", CONSENT, **STATUS, **MODIFY)

@@ -18,6 +18,7 @@ from kontor.api.customer_v2.accesses import ACCESS, MODIFY, READ
 from kontor.api.customer_v2.searches import SearchQuery, read_found_page
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.services.access_views import UnconfirmedAccess
 from kontor.services.imports import name_owner
 from kontor.services.transactions import PIECE_ROWS
 from kontor.storage.products import StoredProduct
@@ -95,6 +96,8 @@ async def read_product(call: Call) -> Answer:
     """Read one product, in its German- or English-named form."""
     view = await call.services.accesses.read_access(call.principal, call.path("access-id"))
     product_id = call.path_uuid("product-id")
+    if isinstance(view, UnconfirmedAccess):
+        raise NotFoundError
     product = next((one for one in view.products if one.id == product_id), None)
     if product is None:
         raise NotFoundError

@@ -63,15 +63,16 @@ async def connect(visit: Visit, form: Form) -> Facts | None:
 
 
 async def renew(visit: Visit, form: Form) -> Facts | None:
-    """Authentication that the bank wants, in the web form."""
+    """To the web form: authentication that the bank wants, or an access that is not finished. Nothing else changes."""
     banks = await list_banks(visit.api)
     bank = next((one for one in banks if one.id == field_of(form, "access")), None)
     if bank is None or bank.renewal is None:
         raise GoTo(PAGE)  # another tab was faster
-    await visit.api.send("DELETE", "/customer/v2/regprotect/sessions")
     try:
         answer = await send_present(visit, bank.renewal)
     except ApiError as error:
+        if error.status == 404:
+            raise GoTo(PAGE, notice="bank_gone") from None  # deleted in another tab
         if error.status != 400 or is_about_address(error):
             raise
         return await _gather(visit, refused="renew")
@@ -98,7 +99,11 @@ async def refresh(visit: Visit, form: Form) -> Facts | None:
 
 
 async def delete(visit: Visit, form: Form) -> Facts | None:
-    await visit.api.send("DELETE", f"{ACCESSES}/{segment(_read_access_id(form))}")
+    try:
+        await visit.api.send("DELETE", f"{ACCESSES}/{segment(_read_access_id(form))}")
+    except ApiError as error:
+        if error.status != 404:  # deleted in another tab
+            raise
     raise GoTo(PAGE, notice="bank_deleted")
 
 
