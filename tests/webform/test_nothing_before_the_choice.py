@@ -7,7 +7,7 @@ import pytest
 
 from banking import ACCESSES, BankCustomer, href, new_customer, new_id
 from consenting import PRESENT, new_login
-from form_client import FormClient
+from form_client import SINGLE, FormClient, order_payment
 from form_walks import WAITING, begin, is_stored, offered, to_accounts, wait_until_staged, walk
 from tenant_eyes import TenantEyes
 from tenants import create_tenant
@@ -126,7 +126,11 @@ def test_accounts_that_are_not_confirmed_change_nothing_about_others(newcomer, o
     assert newcomer.post(url, [row]).status_code == 201
 
     def read_tags() -> list[str]:
-        return [tag["systemName"] for one in newcomer.read(url, params={"tag": "categories"}) for tag in one["tags"]]
+        return [
+            tag["tagTreeItem"]["systemName"]
+            for one in newcomer.read(url, params={"tag": "categories"})
+            for tag in one["tags"]
+        ]
 
     before = read_tags()
     assert before
@@ -151,3 +155,27 @@ def test_renewing_an_access_keeps_it_in_sight(newcomer, owner):
         access = newcomer.read_access(eyes.access_id)
         assert access["bankprodukte"] == before["bankprodukte"] or access["status"] == "VOLLSTAENDIG"
         assert [one["id"] for one in access["bankprodukte"]] == eyes.product_ids
+
+
+def test_a_payment_names_no_bank_before_it_is_ordered_and_connects_none(newcomer, owner):
+    eyes = TenantEyes(newcomer, owner, new_login("demo1"), "unused")
+    payment_id, location = order_payment(newcomer)
+    iban = eyes.accounts[0].product.iban
+    assert iban is not None
+
+    def see_no_bank() -> None:
+        for url in (f"{SINGLE}/{payment_id}", "/customer/v2/payments", "/customer/v2/export"):
+            answer = newcomer.get(url)
+            assert answer.status_code == 200
+            assert not [text for text in eyes.bank_strings if text in answer.text], url
+
+    form = FormClient(str(newcomer.http.base_url)).open(location).accept().at("payment")
+    see_no_bank()
+    form.send("confirm").at("provider")
+    form.log_in(eyes.login, "wrong", **{"account-iban": iban}).at("credentials")
+    see_no_bank()
+    form.log_in(eyes.login, **{"account-iban": iban}).at("tan")
+    assert newcomer.read(f"{SINGLE}/{payment_id}")["transfer"]["product"] == iban
+    form.send("submit", tan="12")
+    assert form.returned()["baReentry"] == "FINISHED"
+    assert newcomer.read(ACCESSES) == {}

@@ -158,6 +158,7 @@ SECTIONS = (
             "lookups": INTERNAL,
             "next_lookup_at": INTERNAL,
         },
+        condition="(t.state <> 'DRAFT' or t.access_id is not null or t.provider_id is null)",
     ),
     Section(
         "payee_verifications",

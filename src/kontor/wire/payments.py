@@ -314,14 +314,16 @@ def show_refusal(error: OrderError) -> Message:
 
 
 def show_transfer(payment: Payment) -> Transfer:
+    """The bank at which the user logs in for this payment alone is not named before the user has ordered."""
     details = [_show_details(one) for one in payment.given]
+    is_told = payment.state is not PaymentState.DRAFT or payment.access_id is not None
     return Transfer(
         paymentId=payment.id,
         ebics=False,
         instant=payment.is_instant,
         transferDetails=details if payment.kind is PaymentKind.BULK else details[0],
-        provider=present(payment.provider_id),
-        product=present(payment.product),
+        provider=present(payment.provider_id if is_told else None),
+        product=present(payment.product if is_told else None),
         requestedExecutionDate=present(payment.execution_date),
     )
 

@@ -99,11 +99,7 @@ async def refresh(visit: Visit, form: Form) -> Facts | None:
 
 
 async def delete(visit: Visit, form: Form) -> Facts | None:
-    try:
-        await visit.api.send("DELETE", f"{ACCESSES}/{segment(_read_access_id(form))}")
-    except ApiError as error:
-        if error.status != 404:  # deleted in another tab
-            raise
+    await visit.api.send("DELETE", f"{ACCESSES}/{segment(_read_access_id(form))}")
     raise GoTo(PAGE, notice="bank_deleted")
 
 
