@@ -20,7 +20,7 @@ CHANGING = (CUSTOMER, ACCESSES, f"{CUSTOMER}/export", f"{CUSTOMER}/bankzugaenge/
 EXPORTS = ("json", "csv", "beancount")
 VARIANTS = {
     f"{CUSTOMER}/export": [{"format": one} for one in EXPORTS],
-    f"{ACCESSES}/{{access-id}}/{{product-id}}/kontoumsaetze": [{}, {"tag": "categories"}, {"q": "a"}],
+    f"{ACCESSES}/{{access-id}}/{{product-id}}/kontoumsaetze": [{}, {"tag": "categories"}, {"search": "a"}],
     f"{ACCESSES}/{{access-id}}/{{product-id}}": [{}, {"form": "en"}],
 }
 LONG = 10  # shorter texts may stand anywhere by chance
@@ -67,6 +67,7 @@ class TenantEyes:
         """`is_stored`: an access is stored already, so that the tenant sees that it is there."""
         self._check_access(is_stored=is_stored)
         self._check_bodies(is_stored=is_stored)
+        self._check_operators_lists()
         assert self._read_unchanging() == self.before
         assert self._count("products") == self._count("transactions") == self._count("webhook_deliveries") == 0
 
@@ -102,6 +103,14 @@ class TenantEyes:
                             f"{ACCESSES}/{{access-id}}/issues",
                         )
                         assert answer.status_code == (200 if is_shown else 404), url
+
+    def _check_operators_lists(self) -> None:
+        """The tenant's own administrators may look at them, too."""
+        for url in ("/ops/v1/accesses", "/ops/v1/refreshes"):
+            answer = self.customer.http.get(url, params={"limit": 1000}, headers=self.customer.tenant.as_admin)
+            assert answer.status_code == 200, answer.text
+            assert "next" not in answer.links
+            assert self.access_id not in answer.text, url
 
     def refuse_everything_else(self) -> None:
         """Whatever would change or use a product answers as for one that is not there."""

@@ -106,7 +106,8 @@ def test_every_login_of_the_demo_bank_is_listed():
 
 def test_threat_model_has_every_row_and_names_tests_that_exist():
     rows = re.findall(r"^\| (T\d+) \|.*\| ([^|]+) \|$", read("docs/security/threat-model.md"), re.MULTILINE)
-    assert [number for number, _ in rows] == [f"T{number}" for number in range(1, 33)]
+    assert len(rows) >= 33
+    assert [number for number, _ in rows] == [f"T{number}" for number in range(1, len(rows) + 1)]
     named = {name for _, proof in rows for name in re.findall(r"`([^`]+)`", proof)}
     assert [name for name in sorted(named) if not (ROOT / "tests" / name).exists()] == []
     assert [number for number, proof in rows if not re.search("`|later|no test yet", proof)] == []

@@ -138,24 +138,28 @@ async def count_users(connection: Connection, tenant_id: UUID | None) -> int:
     return int(row[0])
 
 
-# Accesses. What is looked through for a page, in the order of the key; then what of it is asked for.
+# Accesses. What is looked through for a page, in the order of the key; then what of it is asked for. Tenants look here,
+# too: an access whose accounts the user has not chosen yet is left out.
 
 SEEN = (
     "a.user_id, a.id, a.provider_id, a.status, a.is_synced, a.created_at, a.updated_at, a.consent_until,"
     " a.refresh_pause, a.next_refresh_at"
 )
 EVERYBODYS = f"""
-    select {SEEN} from accesses a where (a.user_id, a.id) > (%(after_user)s, %(after)s)
+    select {SEEN} from accesses a
+    where a.form_session_id is null and (a.user_id, a.id) > (%(after_user)s, %(after)s)
     order by a.user_id, a.id limit %(scan)s
 """
 OF_TENANT = f"""
     select {SEEN} from users o join accesses a on a.user_id = o.id
     where o.tenant_id = %(tenant)s and o.id >= %(after_user)s and (a.user_id, a.id) > (%(after_user)s, %(after)s)
+        and a.form_session_id is null
     order by a.user_id, a.id limit %(scan)s
 """
 PAUSED = f"""
     select {SEEN} from accesses a
-    where a.refresh_pause = %(pause)s and (a.user_id, a.id) > (%(after_user)s, %(after)s)
+    where a.refresh_pause = %(pause)s and a.form_session_id is null
+        and (a.user_id, a.id) > (%(after_user)s, %(after)s)
     order by a.user_id, a.id limit %(scan)s
 """
 STATE = """

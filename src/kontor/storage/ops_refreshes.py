@@ -157,7 +157,7 @@ async def count_outcomes(
 FACTS = "t.name, one.user_id, one.access_id, a.provider_id"
 OF_FETCH = "one.requested_at, one.slot_at, one.started_at, one.finished_at, one.failure, one.attempts, one.is_attended"
 WHOSE = """
-    join accesses a on a.user_id = one.user_id and a.id = one.access_id
+    join accesses a on a.user_id = one.user_id and a.id = one.access_id and a.form_session_id is null
     join users u on u.id = one.user_id join tenants t on t.id = u.tenant_id
 """
 MINE = "(%(tenant)s::uuid is null or u.tenant_id = %(tenant)s)"
@@ -193,7 +193,8 @@ LIST_PAUSED = f"""
         where f.user_id = one.user_id and f.access_id = one.id and f.finished_at is not null and f.state <> 'SKIPPED'
         order by f.finished_at desc limit 1
     ) ended on true
-    where one.refresh_pause = %(pause)s and (one.user_id, one.id) > (%(after_user)s, %(after)s) and {MINE}
+    where one.refresh_pause = %(pause)s and one.form_session_id is null
+        and (one.user_id, one.id) > (%(after_user)s, %(after)s) and {MINE}
     order by one.user_id, one.id limit %(limit)s
 """
 QUERIES = {
