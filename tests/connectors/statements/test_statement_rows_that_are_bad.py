@@ -82,6 +82,19 @@ def test_bad_rows_of_a_csv_are_reported_with_their_lines():
     ]
 
 
+def test_a_row_that_was_cut_is_reported():
+    (statement,) = read_csv(write_csv(("02.11.26", "eins", "-1,00")) + b"DE89370400440532013000;03.11.26;03.1")
+    assert len(statement.entries) == 1
+    assert [(row.line, row.field) for row in statement.rejected] == [(3, "value")]
+
+
+def test_a_bad_row_is_reported_for_the_account_it_is_of():
+    rows = write_csv(("02.11.26", "eins", "-1,00"), ("02.11.26", "zwei", "-2,00"), ("03.11.26", "drei", "x"))
+    lines = rows.split(b"\n")
+    statements = read_csv(b"\n".join([*lines[:2], *(line.replace(b"DE89", b"DE88") for line in lines[2:])]))
+    assert [(one.account.iban[:4], len(one.rejected)) for one in statements] == [("DE89", 0), ("DE88", 1)]
+
+
 @pytest.mark.parametrize(
     "data",
     [

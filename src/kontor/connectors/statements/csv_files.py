@@ -10,7 +10,7 @@ from io import StringIO
 from itertools import pairwise
 
 from kontor.connectors.statements.csv_profiles import Profile, fold_name, load_profiles
-from kontor.connectors.statements.csv_values import choose_decimal, parse_day, parse_number
+from kontor.connectors.statements.csv_values import choose_decimal, is_day, parse_day, parse_number
 from kontor.connectors.statements.decoding import check_size, decode_text
 from kontor.connectors.statements.results import (
     LIMITS,
@@ -142,25 +142,28 @@ class _Reader:
         self._decimal = self._choose_decimal(rows[header + 1 :])
         around = [(line, ";".join(row)) for line, row in rows[:header]]
         tables: dict[str, _Table] = {}
-        loose: list[RejectedRow] = []
+        rejected: list[tuple[str, RejectedRow]] = []
         for line, row in rows[header + 1 :]:
+            account = ""
             try:
                 if not self._is_of_table(row):
                     if len(around) < MAX_LINES_AROUND:
                         around.append((line, ";".join(row)))
                     continue
+                account = self._take(row, "account") or ""
                 entry = self._make_entry(row)
-                table = tables.setdefault(self._take(row, "account") or "", _Table())
             except StatementError as error:
-                loose.append(self._reject(line, str(error), error.field))
+                rejected.append((account, self._reject(line, str(error), error.field)))
                 continue
+            table = tables.setdefault(account, _Table())
             table.entries.append(entry)
             if not entry.is_pending:
                 self._take_balance(table, line, row)
-        if not tables:
-            tables[""] = _Table()
-        next(iter(tables.values())).rejected += loose
-        return tuple(self._make_statement(name, table, tables, around) for name, table in tables.items())
+        first = next(iter(tables.values())) if tables else tables.setdefault("", _Table())
+        for account, refused in rejected:
+            tables.get(account, first).rejected.append(refused)
+        is_only = len(tables) == 1
+        return tuple(self._make_statement(name, table, around, is_only=is_only) for name, table in tables.items())
 
     def _reject(self, line: int | None, reason: str, field: str | None) -> RejectedRow:
         self._rejected_count += 1
@@ -193,9 +196,14 @@ class _Reader:
         return text or None
 
     def _is_of_table(self, row: Sequence[str]) -> bool:
-        """Lines around the table are shorter than its rows, or have neither day nor amount where a booking has them."""
-        if len(row) * 2 <= len(self._names) or row == self._header or self._is_balance(row):
+        """Lines around the table are short, or have neither day nor amount where a booking has them.
+
+        A short row with its day is one that was cut.
+        """
+        if row == self._header or self._is_balance(row):
             return False
+        if len(row) * 2 <= len(self._names):
+            return is_day(self._take(row, "booked"))
         return any(self._take(row, name) is not None for name in ("booked", "value", *AMOUNTS))
 
     def _is_balance(self, row: Sequence[str]) -> bool:
@@ -293,13 +301,12 @@ class _Reader:
             table.rejected.append(self._reject(line, reason, "balance"))
             table.balances.append(None)
 
-    def _make_statement(
-        self, name: str, table: _Table, tables: dict[str, _Table], around: list[tuple[int, str]]
-    ) -> Statement:
+    def _make_statement(self, name: str, table: _Table, around: list[tuple[int, str]], *, is_only: bool) -> Statement:
+        """With the balances of its rows; those around the table are of its only account."""
         lines = [text for _, text in around]
         found = {key: _search(pattern, lines) for key, pattern in self._profile.preamble.items()}
         opening, closing = _derive_balances(table, self._profile.currency or "EUR")
-        if closing is None and len(tables) == 1:
+        if closing is None and is_only:
             opening, closing = self._find_balances(found, table, around)
         entries = tuple(table.entries)
         return Statement(

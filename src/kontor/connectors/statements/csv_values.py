@@ -29,6 +29,13 @@ def parse_day(text: str) -> date | None:
     return None
 
 
+def is_day(text: str | None) -> bool:
+    try:
+        return text is not None and parse_day(text) is not None
+    except ValueError:
+        return False
+
+
 def parse_number(text: str, decimal: str) -> Decimal:
     """`-1.234,56`, `1.234,56-`, `1 234,56 €`. Between thousands there are three digits, or it is no number."""
     sign, digits = _split_number(text)
