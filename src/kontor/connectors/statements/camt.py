@@ -101,20 +101,19 @@ class _Reader:
         try:
             rows, issues = self._entry_reader.read(tree)
         except StatementError as error:
-            self._reject(str(error), error.field)
+            # Documents often have one line only, so the entry is counted too.
+            self._lines = self._lines or ElementLines(self._data, "Ntry")
+            self._reject(self._lines.find(self._count), f"Entry {self._count}: {error}", error.field)
             return
         self._entries += rows
         self._issues += issues
         if max(self._count, len(self._entries)) > self._limits.entries:
             raise StatementError(f"There are more than {self._limits.entries} bookings.")
 
-    def _reject(self, reason: str, field: str | None) -> None:
-        """Documents often have one line only, so the entry is counted too."""
+    def _reject(self, line: int | None, reason: str, field: str | None) -> None:
         self._rejected_count += 1
         check_rejected(self._rejected_count, self._limits)
-        self._lines = self._lines or ElementLines(self._data, "Ntry")
-        line = self._lines.find(self._count)
-        self._rejected.append(RejectedRow(line, f"Entry {self._count}: {reason}", field))
+        self._rejected.append(RejectedRow(line, reason, field))
 
     def _make_statement(self, kind: StatementKind, tree: Tree) -> Statement:
         account = self._entry_reader.account or AccountIdentification()
@@ -144,7 +143,7 @@ class _Reader:
             try:
                 balance = _parse_balance(one)
             except StatementError as error:
-                self._rejected.append(RejectedRow(None, f"Balance {code}: {error}", error.field))
+                self._reject(None, f"Balance {code}: {error}", error.field)
                 continue
             found.append((0 if currency in (None, balance.currency) else 1, codes.index(code), balance))
         return min(found, key=lambda one: one[:2])[2] if found else None
