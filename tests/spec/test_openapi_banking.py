@@ -66,3 +66,15 @@ def test_every_field_of_the_english_form_is_there_and_nullable(schemas):
     schema = schemas["components"]["schemas"]["EnglishBankProduct"]
     assert set(schema["properties"]) == set(schema["required"]) == set(shapes.ENGLISH_PRODUCT)
     assert [name for name, one in schema["properties"].items() if '"null"' not in json.dumps(one)] == []
+
+
+def test_the_answer_to_a_statement_file_is_described(schemas):
+    path = "/customer/v2/bankzugaenge/{access-id}/{product-id}/kontoumsaetze"
+    stored = schemas["paths"][path]["post"]["responses"]["201"]
+    assert "content" not in stored, "pushed rows are answered without a body"
+    reference = stored["x-content-for-files"]["application/json"]["schema"]["$ref"]
+    shown = schemas["components"]["schemas"][reference.rpartition("/")[2]]
+    account = schemas["components"]["schemas"][shown["properties"]["konten"]["items"]["$ref"].rpartition("/")[2]]
+    assert {"produktId", "form", "gelesen", "neu", "geaendert", "bekannt", "abgelehnt", "doubts"} <= set(
+        account["required"]
+    )

@@ -84,7 +84,7 @@ def _collect_shapes(operations: Sequence[Operation]) -> list[Any]:
     shapes: list[Any] = [ErrorBody, ProblemBody, OAuthErrorBody]
     for one in operations:
         alternatives = one.success.shape if isinstance(one.success.shape, tuple) else (one.success.shape,)
-        shapes += [shape for shape in (one.body, one.query, *alternatives) if shape is not None]
+        shapes += [shape for shape in (one.body, one.query, one.success.file_shape, *alternatives) if shape is not None]
     return shapes
 
 
@@ -154,6 +154,8 @@ def _responses(one: Operation) -> dict[str, Any]:
     if one.success.shape is not None:
         success["content"] = {one.success.media_type: {"schema": _schema(one.success.shape)}}
         success["content"] |= {name: {"schema": {"type": "string"}} for name in one.success.other_media_types}
+    if one.success.file_shape is not None:
+        success["x-content-for-files"] = {JSON: {"schema": _schema(one.success.file_shape)}}
     responses = {str(one.success.status): success}
     for status, shape in one.other_shapes.items():
         content = {JSON: {"schema": {"anyOf": [_schema(shape), _schema(ErrorBody)]}}}

@@ -171,9 +171,9 @@ async def _list_tagged(call: Call, product_id: UUID, view: TagView, is_explained
     is_bulk=True,
     success=Success(
         201,
-        ImportResult,
-        description="stored; with a statement file, what came of it",
+        description="stored; the answer to a statement file has a body, which tells what came of it (ImportResult)",
         headers={"Location": "the product's transactions"},
+        file_shape=ImportResult,
     ),
     errors=(404,),
     other_shapes={200: list[PreviewedTransaction]},
