@@ -106,8 +106,9 @@ class TenantEyes:
 
     def _check_operators_lists(self) -> None:
         """The tenant's own administrators may look at them, too."""
-        for url in ("/ops/v1/accesses", "/ops/v1/refreshes"):
-            answer = self.customer.http.get(url, params={"limit": 1000}, headers=self.customer.tenant.as_admin)
+        states = [("/ops/v1/refreshes", {"state": one}) for one in ("due", "late", "running", "failing", "paused")]
+        for url, query in [("/ops/v1/accesses", {}), *states]:
+            answer = self.customer.http.get(url, params=query | {"limit": 500}, headers=self.customer.tenant.as_admin)
             assert answer.status_code == 200, answer.text
             assert "next" not in answer.links
             assert self.access_id not in answer.text, url
