@@ -20,10 +20,12 @@ from pathlib import Path
 import psycopg
 from psycopg.pq import TransactionStatus
 
+import kontor
+
 FOLDER = "KONTOR_FAULT_FOLDER"
 HOOK = "fault_hooks:reach_point"
 WRITING = re.compile(r"\s*(insert|update|delete|with\b.*\b(insert|update|delete))\b", re.IGNORECASE | re.DOTALL)
-SOURCE = f"{os.sep}kontor{os.sep}"
+SOURCE = f"{Path(kontor.__file__).parent}{os.sep}"  # a checkout may be called kontor too, with all its packages below
 # Who commits is the one above these.
 WRAPPERS = ("Database.transaction", "DemoBankBooks._open", "DemoBankBooks._locked")
 
@@ -84,7 +86,7 @@ def find_site() -> str | None:
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_qualname
-        if SOURCE in frame.f_code.co_filename and name not in WRAPPERS:
+        if frame.f_code.co_filename.startswith(SOURCE) and name not in WRAPPERS:
             return None if name == "renew_lease" else name  # a heartbeat is no step of the payment
         frame = frame.f_back
     return None
