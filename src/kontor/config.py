@@ -53,6 +53,9 @@ class Settings:
     master_key_command: str | None = setting(None, "command that prints the master key, for a key management system")
     pool_size: int = setting(10, "database connections per process")
     request_seconds: int = setting(180, "time limit of a request, then 504")
+    keep_alive_seconds: int = setting(
+        75, "time after which an idle connection is closed; also the limit for the head of a request"
+    )
     max_body_bytes: int = setting(1024 * 1024, "largest request body")
     max_bulk_body_bytes: int = setting(16 * 1024 * 1024, "largest body of pushed transactions and stateless analyses")
     trusted_proxies: tuple[str, ...] = setting((), "addresses whose X-Forwarded-For is believed, comma-separated")
@@ -107,7 +110,7 @@ class Settings:
             raise SettingError("KONTOR_LOG_FORMAT must be json or text")
         if self.clock is not None:
             _check_clock(self.clock, self.today)
-        for name in ("pool_size", "request_seconds"):
+        for name in ("pool_size", "request_seconds", "keep_alive_seconds"):
             if getattr(self, name) < 1:
                 raise SettingError(f"{PREFIX}{name.upper()} must be 1 or more")
         for name in ("max_body_bytes", "max_bulk_body_bytes"):

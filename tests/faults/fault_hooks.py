@@ -188,6 +188,7 @@ def watch_bank() -> None:
 
 def hurry() -> None:
     """Leases, and a session that stands still in a transaction, run out sooner; the rest follows from that."""
+    from kontor.cli import supervisors
     from kontor.jobs import tasks, worker
     from kontor.services import bank_calls, payment_dialogues
     from kontor.storage import database, demo_bank_payments, leases
@@ -196,6 +197,7 @@ def hurry() -> None:
     tasks.REAPER_SECONDS, tasks.BUSY_SECONDS = 0.2, 0.3
     payment_dialogues.FIRST_LOOKUP_SECONDS = 0.2
     worker.PROBE_SECONDS, worker.RECONNECT_SECONDS = 0.5, (0.1, 0.3)
+    supervisors.LIVED_SECONDS = 0.0  # deaths are meant here: no successor waits
     idle = "idle_in_transaction_session_timeout="
     assert f"{idle}60s" in database.SESSION_OPTIONS["options"]
     options = database.SESSION_OPTIONS["options"].replace(f"{idle}60s", f"{idle}2s")
@@ -213,19 +215,6 @@ def name_connections() -> None:
         make(self, url, pool_size, f"{folder().name} {application_name}")
 
     Database.__init__ = named
-
-
-def forgive_crashes() -> None:
-    """Granian gives up where a process dies twice within seconds. Here it is meant."""
-    from granian.server.common import AbstractServer
-
-    respawn = AbstractServer._respawn_workers
-
-    def respawn_and_forget(self, *others, **more):
-        respawn(self, *others, **more)
-        self.respawned_wrks.clear()
-
-    AbstractServer._respawn_workers = respawn_and_forget
 
 
 def run_again_and_again(run, arguments: list[str]) -> int:
@@ -267,6 +256,5 @@ def main() -> None:
     watch_lone_writes()
     watch_books()
     watch_bank()
-    forgive_crashes()
     arguments = sys.argv[1:]
     sys.exit(run_again_and_again(run, arguments) if arguments == ["worker"] else run(arguments))

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import shutil
 import socket
 import tempfile
@@ -17,6 +18,7 @@ from kontor.config import Settings, describe_settings, export_settings, read_set
 from kontor.domain.errors import ConflictError
 
 GRACE_SECONDS = 30
+CONNECTIONS = 2048  # per API process, idle ones included
 
 AllowLoopback = Annotated[
     bool, Parameter(negative="", help="Webhooks may lead to this machine itself, for local trials.")
@@ -58,14 +60,16 @@ def run_server(settings: Settings, host: str, port: int, workers: int) -> None:
     from granian.constants import Interfaces, Loops
     from granian.http import HTTP1Settings
     from granian.log import LogLevels
-    from granian.server import Server
 
+    from kontor.cli.supervisors import Supervisor
+
+    _raise_file_limit()
     metrics_folder = tempfile.mkdtemp(prefix="kontor-metrics-")
     os.environ.update(
         export_settings(replace(settings, parent_pid=os.getpid())), PROMETHEUS_MULTIPROC_DIR=metrics_folder
     )
     try:
-        Server(
+        Supervisor(
             "kontor.bootstrap:create_app",
             factory=True,
             address=host,
@@ -74,14 +78,26 @@ def run_server(settings: Settings, host: str, port: int, workers: int) -> None:
             interface=Interfaces.ASGI,
             loop=Loops.auto,
             websockets=False,
-            http1_settings=HTTP1Settings(header_read_timeout=10_000, max_buffer_size=64 * 1024),
-            respawn_failed_workers=True,
+            backpressure=CONNECTIONS,
+            # Granian has one limit for the wait for a request: for its first byte, and for the whole of its head.
+            http1_settings=HTTP1Settings(
+                header_read_timeout=settings.keep_alive_seconds * 1000, max_buffer_size=64 * 1024
+            ),
             workers_kill_timeout=GRACE_SECONDS,
             log_level=LogLevels.warning,
             log_dictconfig=GRANIAN_LOGS,
         ).serve()
     finally:
         shutil.rmtree(metrics_folder, ignore_errors=True)
+
+
+def _raise_file_limit() -> None:
+    """A connection takes a file descriptor; many systems allow 1,024 of them unless a process asks for more."""
+    wanted = CONNECTIONS + 1024
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def refuse_used_port(host: str, port: int, patience_seconds: float = 0) -> None:
