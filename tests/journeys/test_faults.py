@@ -28,6 +28,14 @@ from process_tree import own_database
 from processes import beside, running_server
 from tenants import create_tenant
 
+# Where no worker dies, leases run as long as they do in earnest: how fast a worker is must not matter.
+PATIENT = """
+import sys
+from kontor.cli.commands import run
+from kontor.jobs import tasks
+tasks.REAPER_SECONDS, tasks.BUSY_SECONDS = 0.3, 0.3
+sys.exit(run(["worker"]))
+"""
 IMPATIENT = """
 import sys
 from kontor.cli.commands import run
@@ -49,10 +57,10 @@ class Stage:
         self.settings, self.folder, self.stack = settings, folder, ExitStack()
         self.workers = []
 
-    def start_worker(self, **changes):
+    def start_worker(self, program=IMPATIENT, **changes):
         with (self.folder / "workers.log").open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-c", IMPATIENT],
+                [sys.executable, "-c", program],
                 env=os.environ | export_settings(replace(self.settings, log_level="info", **changes)),
                 stdout=log,
                 stderr=log,
@@ -144,7 +152,7 @@ def count_stored(customer, access_id):
 
 
 def test_slow_bank_is_504_the_fetch_goes_on_and_a_repeated_call_finds_its_result(slow, customer):
-    slow.start_worker()
+    slow.start_worker(PATIENT)
     access_id = new_id()
     body = {access_id: customer.access("test_slow+504")}
     answer = customer.post(ACCESSES, body)
@@ -158,8 +166,8 @@ def test_slow_bank_is_504_the_fetch_goes_on_and_a_repeated_call_finds_its_result
 
 
 def test_busy_credentials_are_409_with_retry_after_and_never_used_twice_at_once(slow, customer):
-    slow.start_worker()
-    slow.start_worker()
+    slow.start_worker(PATIENT)
+    slow.start_worker(PATIENT)
     first, second = new_id(), new_id()
     seen = []
     with ThreadPoolExecutor(2) as pool:
@@ -180,7 +188,7 @@ def test_busy_credentials_are_409_with_retry_after_and_never_used_twice_at_once(
 
 def test_slow_banks_do_not_hold_up_the_others(slow, customer):
     """More of them than a small pool of threads would have."""
-    slow.start_worker()
+    slow.start_worker(PATIENT)
     with ThreadPoolExecutor(1) as pool:
         body = {f"slow-{number}": customer.access(f"test_slow+many{number}") for number in range(12)}
         waiting = pool.submit(customer.post, ACCESSES, body)

@@ -5,7 +5,7 @@ import base64
 import threading
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import ClassVar
 from uuid import UUID, uuid4
@@ -28,7 +28,7 @@ from kontor.services.fetching import Outcome
 from kontor.services.tenants import new_tenant
 from kontor.services.transactions import PushedTransaction
 from kontor.services.users import NewUser
-from kontor.storage import fetches
+from kontor.storage import fetches, leases
 from processes import beside
 
 DEMO_BANK = UUID(int=0)
@@ -432,6 +432,114 @@ async def test_reaper_leaves_living_fetches_alone(stage, bank):
     await running
     await posted
     assert await stage.services.fetching.take_over_abandoned() == 0
+
+
+async def test_a_fetch_does_not_wait_in_line_for_credentials_whose_holder_is_storing(own, stage, bank, monkeypatch):
+    """A lease that was got after such a wait had run out already: its fetch was taken for abandoned and tried twice."""
+    reached, go_on = asyncio.Event(), asyncio.Event()
+    follow = stage.services.transaction_tagging.follow
+
+    async def stall(*arguments):
+        reached.set()
+        await go_on.wait()
+        await follow(*arguments)
+
+    monkeypatch.setattr(stage.services.transaction_tagging, "follow", stall)
+    posted = stage.post({"a": await stage.request(), "b": await stage.request()})
+    first, second = await stage.queued("a"), await stage.queued("b")
+    bank.on_resume = lambda: forget_heartbeat(stage)  # the last heartbeat was too long ago when it begins to store
+    storing = asyncio.create_task(stage.services.fetching.run(first))
+    await reached.wait()
+    bank.on_resume = lambda: None
+    async with second_worker(own, stage) as other:
+        try:
+            assert await asyncio.wait_for(other.services.fetching.run(second), 20) is Outcome.BUSY
+        finally:
+            go_on.set()
+        await storing
+        gate = bank.on_begin = Gate()
+        running = asyncio.create_task(other.services.fetching.run(second))
+        await gate.wait()
+        assert await stage.services.fetching.take_over_abandoned() == 0
+        gate.open.set()
+        await running
+    await posted
+    assert stage.rows("fetches", "state, attempts") == [("DONE", 1)] * 2
+    assert bank.most_at_once == 1
+
+
+async def prepare_then(stage, monkeypatch, act):
+    """Run a fetch; `act` happens between the taking of its lease and its start."""
+    calls = stage.services.fetching._calls
+    prepare = calls.prepare
+
+    async def prepare_slowly(*arguments):
+        prepared = await prepare(*arguments)
+        await act()
+        return prepared
+
+    monkeypatch.setattr(calls, "prepare", prepare_slowly)
+    posted = stage.post({"a": await stage.request()})
+    return posted, asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+
+
+async def test_a_lease_that_ran_out_before_the_start_is_valid_again_when_the_bank_is_called(stage, bank, monkeypatch):
+    async def stall():
+        forget_heartbeat(stage)
+
+    gate = bank.on_begin = Gate()
+    posted, running = await prepare_then(stage, monkeypatch, stall)
+    await gate.wait()
+    assert await stage.services.fetching.take_over_abandoned() == 0
+    gate.open.set()
+    await running
+    await posted
+    assert stage.rows("fetches", "state, attempts") == [("DONE", 1)]
+
+
+async def test_no_bank_is_called_once_the_lease_is_in_other_hands(own, stage, bank, monkeypatch):
+    taken = []
+    async with second_worker(own, stage) as other:
+
+        async def lose():
+            if not taken:
+                forget_heartbeat(stage)
+                [(key,)] = stage.owner.execute("select key from credential_leases").fetchall()
+                async with other.services.database.connect() as connection:
+                    taken.append(await leases.take_lease(connection, key, other.services.fetching._holder))
+
+        posted, running = await prepare_then(stage, monkeypatch, lose)
+        assert await running is Outcome.BUSY
+        assert taken[0] is not None
+        assert bank.calls == []
+        assert stage.rows("fetches", "state, attempts") == [("QUEUED", 0)]
+        async with other.services.database.connect() as connection:
+            assert await leases.renew_lease(connection, taken[0])
+            await leases.release_lease(connection, taken[0])
+    assert await stage.services.fetching.run(await stage.queued()) is Outcome.FINISHED
+    await posted
+    assert stage.rows("fetches", "state, attempts") == [("DONE", 1)]
+
+
+async def test_a_renewal_that_had_to_wait_counts_from_when_it_was_made(stage, bank):
+    """The holder's own storing transaction locks the lease's row; its heartbeat waits for that."""
+    database = stage.services.database
+    async with database.connect() as connection:
+        lease = await leases.take_lease(connection, b"a key", stage.user_id)
+    waiting = "select 1 from pg_locks where not granted and locktype in ('transactionid', 'tuple')"
+    async with database.connect() as renewing:
+        async with database.transaction() as storing:
+            assert await leases.holds_lease(storing, lease)
+            renewal = asyncio.create_task(leases.renew_lease(renewing, lease))
+            for _ in range(3000):
+                if stage.owner.execute(waiting).fetchone():
+                    break
+                await asyncio.sleep(0.01)
+            cursor = await storing.execute("select clock_timestamp()")
+            (stored_at,) = await cursor.fetchone()
+        assert await renewal
+    (until,) = stage.owner.execute("select until from credential_leases where key = %s", [b"a key"]).fetchone()
+    assert until - timedelta(seconds=leases.LEASE_SECONDS) >= stored_at
 
 
 async def test_fetch_whose_workers_always_die_ends_with_an_issue(stage, bank):

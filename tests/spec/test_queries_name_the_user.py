@@ -39,7 +39,7 @@ ALLOWED = {
     "fetches.TAKE": "a worker has only the job's id, and takes the user from the row",
     "fetches.IS_OURS": "by the worker that holds the lease",
     "fetches.FINISH_ANSWERED": "by the worker that holds the lease",
-    "fetches.start_fetch": "by the worker that holds the lease",
+    "fetches.START": "by the worker that holds the lease",
     "fetches.finish_fetch": "by the worker that holds the lease",
     "fetches.list_abandoned": "the reaper looks at everybody's",
     "fetches.put_back": "the reaper, on rows that it has locked",

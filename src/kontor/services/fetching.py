@@ -15,6 +15,7 @@ import structlog
 from kontor.connectors.base import Context, Continue, Done, Failed, Progress, Step
 from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import Access, AccessStatus
+from kontor.domain.errors import BusyError
 from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
@@ -72,6 +73,8 @@ class Fetching:
                 is_given_back = await self._run_with_lease(fetch, lease)
         except LeaseLostError:
             log.warning("fetch.lease-lost", fetch=str(fetch.id))
+        except BusyError:
+            return Outcome.BUSY
         finally:
             if not is_given_back:
                 async with self._database.connect() as connection:
@@ -115,6 +118,8 @@ class Fetching:
             raise
         # Everything is at hand, so that the bank is called in the moment that is written down.
         start, fetch = await self._refreshing.start(fetch, lease, can_call=prepared is not None)
+        if start is Start.WAIT:
+            raise BusyError("Another operation is using these credentials.")
         if prepared is None or start is Start.NOTHING:
             return False
         if start is Start.ASK_USER:

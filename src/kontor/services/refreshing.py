@@ -55,6 +55,7 @@ class Start(Enum):
 
     CALL = "call"
     ASK_USER = "ask-user"
+    WAIT = "wait"  # somebody else has its credentials by now
     NOTHING = "nothing"
 
 
@@ -147,7 +148,7 @@ class Refreshing:
         else:
             is_ours = await fetches.start_call(connection, fetch.id, lease, now)
         if not is_ours:
-            return Start.NOTHING
+            return Start.WAIT
         # Without consent the bank would only ask for SCA: no call is wasted on that.
         return Start.ASK_USER if is_over else Start.CALL
 

@@ -81,16 +81,23 @@ async def find_fetch(connection: Connection, fetch_id: UUID) -> Fetch | None:
 
 
 # One statement for what every job begins with: a worker's work is mostly waiting for answers of the database.
+# The lease is taken as in `leases.take_lease`.
 TAKE = f"""
     with found as (select {COLUMNS} from fetches where id = $1),
-    taken as (
-        insert into credential_leases as l (key, holder, fence, until)
-        select lease_key, $2, nextval('lease_fences'), now() + make_interval(secs => $3) from found
-        where state in ('QUEUED', 'RUNNING') and lease_key is not null
-        on conflict (key) do update set holder = excluded.holder, fence = excluded.fence, until = excluded.until
-            where l.until < now()
-        returning fence)
-    select found.*, (select fence from taken) from found
+    wanted as (select lease_key from found where state in ('QUEUED', 'RUNNING') and lease_key is not null),
+    expired as (
+        select key from credential_leases
+        where key = (select lease_key from wanted) and until < clock_timestamp() for update skip locked),
+    taken_over as (
+        update credential_leases l set holder = $2, fence = nextval('lease_fences'),
+            until = clock_timestamp() + make_interval(secs => $3)
+        from expired where l.key = expired.key returning l.fence),
+    made as (
+        insert into credential_leases (key, holder, fence, until)
+        select lease_key, $2, nextval('lease_fences'), clock_timestamp() + make_interval(secs => $3) from wanted
+        where not exists (select 1 from credential_leases where key = lease_key)
+        on conflict (key) do nothing returning fence)
+    select found.*, coalesce((select fence from taken_over), (select fence from made)) from found
 """
 
 
@@ -139,28 +146,31 @@ async def list_blocked(connection: Connection, user_id: UUID, fetch_ids: list[UU
     return {row[0] for row in await cursor.fetchall()}
 
 
-async def start_fetch(connection: Connection, fetch_id: UUID, lease: Lease) -> bool:
-    """Take a fetch that waits. False when somebody else took or ended it."""
-    cursor = await connection.execute(
-        "update fetches set state = 'RUNNING', started_at = now(), attempts = attempts + 1, fence = %s"
-        " where id = %s and state = 'QUEUED'",
-        [lease.fence, fetch_id],
-    )
-    return cursor.rowcount == 1
-
-
-START_CALL = """
-    with started as (
+# A fetch starts only while its lease is ours, and with a whole one: a worker may have stood still since it took it.
+HOLD = """
+        update credential_leases set until = clock_timestamp() + make_interval(secs => $4)
+        where key = $3 and fence = $1 returning 1"""
+START = """
         update fetches set state = 'RUNNING', started_at = now(), attempts = attempts + 1, fence = $1
-        where id = $2 and state = 'QUEUED' returning id, user_id, access_id)
+        where id = $2 and state = 'QUEUED' and exists (select 1 from held) returning id, user_id, access_id"""
+START_FETCH = f"with held as ({HOLD}) {START}"
+START_CALL = f"""
+    with held as ({HOLD}), started as ({START})
     insert into unattended_calls (user_id, access_id, called_at, fetch_id)
-    select user_id, access_id, $3, id from started returning 1
+    select user_id, access_id, $5, id from started returning 1
 """
+
+
+async def start_fetch(connection: Connection, fetch_id: UUID, lease: Lease) -> bool:
+    """Take a fetch that waits. False when somebody else took or ended it, or has the lease."""
+    values = [lease.fence, fetch_id, lease.key, leases.LEASE_SECONDS]
+    return await fetch_row(connection, START_FETCH, values) is not None
 
 
 async def start_call(connection: Connection, fetch_id: UUID, lease: Lease, now: datetime) -> bool:
     """As `start_fetch`, for a call without the customer: it is written down with the same statement."""
-    return await fetch_row(connection, START_CALL, [lease.fence, fetch_id, now]) is not None
+    values = [lease.fence, fetch_id, lease.key, leases.LEASE_SECONDS, now]
+    return await fetch_row(connection, START_CALL, values) is not None
 
 
 IS_OURS = """

@@ -16,19 +16,28 @@ class Lease:
     fence: int
 
 
+# Nobody waits for the row of a lease: its holder keeps it locked while storing, and a lease that was got after such a
+# wait would have run out already. Hence `skip locked`, and the time of the moment rather than of the statement's start.
+TAKE = """
+    with expired as (
+        select key from credential_leases
+        where key = %(key)s and until < clock_timestamp() for update skip locked),
+    taken_over as (
+        update credential_leases l set holder = %(holder)s, fence = nextval('lease_fences'),
+            until = clock_timestamp() + make_interval(secs => %(seconds)s)
+        from expired where l.key = expired.key returning l.fence),
+    made as (
+        insert into credential_leases (key, holder, fence, until)
+        select %(key)s, %(holder)s, nextval('lease_fences'), clock_timestamp() + make_interval(secs => %(seconds)s)
+        where not exists (select 1 from credential_leases where key = %(key)s)
+        on conflict (key) do nothing returning fence)
+    select fence from taken_over union all select fence from made
+"""
+
+
 async def take_lease(connection: Connection, key: bytes, holder: UUID) -> Lease | None:
     """None when somebody else has it. A lease that ran out is taken over, with a higher fence."""
-    cursor = await connection.execute(
-        """
-        insert into credential_leases as l (key, holder, fence, until)
-        values (%(key)s, %(holder)s, nextval('lease_fences'), now() + make_interval(secs => %(seconds)s))
-        on conflict (key) do update
-            set holder = excluded.holder, fence = excluded.fence, until = excluded.until
-            where l.until < now()
-        returning fence
-        """,
-        {"key": key, "holder": holder, "seconds": LEASE_SECONDS},
-    )
+    cursor = await connection.execute(TAKE, {"key": key, "holder": holder, "seconds": LEASE_SECONDS})
     row = await cursor.fetchone()
     return None if row is None else Lease(key, holder, row[0])
 
@@ -36,8 +45,10 @@ async def take_lease(connection: Connection, key: bytes, holder: UUID) -> Lease 
 async def renew_lease(connection: Connection, lease: Lease) -> bool:
     """False when the lease was lost."""
     cursor = await connection.execute(
-        "update credential_leases set until = now() + make_interval(secs => %s) where key = %s and fence = %s",
-        [LEASE_SECONDS, lease.key, lease.fence],
+        "with held as (select key from credential_leases where key = %s and fence = %s for no key update)"
+        " update credential_leases l set until = clock_timestamp() + make_interval(secs => %s)"
+        " from held where l.key = held.key",
+        [lease.key, lease.fence, LEASE_SECONDS],
     )
     return cursor.rowcount == 1
 
