@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kontor.config import Settings, read_settings
@@ -56,7 +57,8 @@ from kontor.services.workers import Workers
 from kontor.storage import embedded
 from kontor.storage.database import Database
 from kontor.storage.demo_bank import DemoBankMemory
-from kontor.storage.keys import SealingKey, generate_key, read_master_key, refuse_wrong_master_key
+from kontor.storage.keys import SealingKey, generate_key, refuse_wrong_master_key
+from kontor.storage.master_keys import read_master_key
 from kontor.storage.migrate import Migration, find_role, migrate
 from kontor.storage.system_keys import load_digest_key
 from kontor.wire.urls import Urls
@@ -72,9 +74,14 @@ ORPHAN_SECONDS = 35  # for what an orphaned process still has to finish
 
 
 def load_master_key(settings: Settings) -> SealingKey:
+    return read_master_key(settings.master_key, settings.master_key_command, find_key_file(settings))
+
+
+def find_key_file(settings: Settings) -> Path | None:
     """The key file is for embedded mode: beside an external database the key must come from elsewhere."""
-    file = settings.data / EMBEDDED_KEY_FILE if settings.database_url is None or settings.is_embedded else None
-    return read_master_key(settings.master_key, settings.master_key_command, file)
+    is_elsewhere = settings.master_key is not None or settings.master_key_command is not None
+    is_embedded = settings.database_url is None or settings.is_embedded
+    return settings.data / EMBEDDED_KEY_FILE if is_embedded and not is_elsewhere else None
 
 
 @contextmanager
@@ -103,18 +110,18 @@ def migrate_database(settings: Settings, *, is_alone: bool = False) -> list[Migr
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, application_name: str, *, is_key_lost: bool = False
+    settings: Settings, application_name: str, *, skips_keys: bool = False
 ) -> AsyncIterator[Services]:
-    """With `is_key_lost` the database's own keys are not opened: only replacing them makes sense then."""
+    """With `skips_keys` the database's own keys are not opened: only replacing or rewrapping them makes sense then."""
     assert settings.database_url is not None
     master = load_master_key(settings)
     database = Database(settings.database_url, settings.pool_size, application_name)
     try:
         await database.open()
         async with database.connect() as connection:
-            if not is_key_lost:
+            if not skips_keys:
                 await refuse_wrong_master_key(connection, master)
-            digests = generate_key() if is_key_lost else await load_digest_key(connection, master)
+            digests = generate_key() if skips_keys else await load_digest_key(connection, master)
         yield make_services(settings, database, master, digests)
     finally:
         await database.close()
@@ -226,10 +233,6 @@ def _make_xs2a(settings: Settings, own_banks: Mapping[str, OwnBank]) -> Connecto
 
 def create_app() -> "ASGIApp":
     """What each API process runs; settings come from the environment."""
-    # Forked off Granian's main process, it has inherited handlers that would do nothing here: until its own are set, a
-    # signal must simply end it.
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)
     import pgqueuer  # noqa: F401 (now, rather than within somebody's request)
 
     from kontor import console, demobank, webform

@@ -224,7 +224,7 @@ def test_help_names_every_command_with_a_summary(kontor):
         ("key list nobody", "There is no tenant named nobody."),
         ("key rotate nobody", "There is no tenant named nobody."),
         ("key certificate nobody", "There is no"),
-        ("key rewrap", "KONTOR_NEW_MASTER_KEY: is not set."),
+        ("key rewrap /nowhere/new.key", "The system says: No such file or directory (/nowhere/new.key)."),
         ("audit list nobody", "There is no tenant named nobody."),
     ],
 )
@@ -313,15 +313,27 @@ def test_an_unmigrated_embedded_database_and_rewrapping_its_keys(kontor, setting
         assert kontor("tenant", "create", "one", "--regulated").code == 0
         assert not database.is_running()
         old = (own.data / "master.key").read_text()
-        new = kontor("key", "generate").out.strip()
-        monkeypatch.setenv("KONTOR_NEW_MASTER_KEY", "weak")
-        assert "KONTOR_NEW_MASTER_KEY" in kontor("key", "rewrap").reason
-        monkeypatch.setenv("KONTOR_NEW_MASTER_KEY", new)
-        rewrapped = kontor("key", "rewrap")
+        file = tmp_path / "new.key"
+        file.write_text("weak")
+        file.chmod(0o600)
+        assert "is not 32 random bytes" in kontor("key", "rewrap", str(file)).reason
+        file.unlink()
+        assert kontor("key", "generate", "--out", str(file)).code == 0
+        new, fingerprint = file.read_text(), kontor("key", "fingerprint", str(file)).out.strip()
+        assert "--confirm" in kontor("key", "rewrap", str(file)).reason
+        assert "--confirm" in kontor("key", "rewrap", str(file), "--confirm", "0" * 16).reason
+        assert (own.data / "master.key").read_text() == old
+        rewrapped = kontor("key", "rewrap", str(file), "--confirm", fingerprint)
         assert rewrapped.err.startswith("2 tenant keys are now wrapped by the new master key.")
         assert (own.data / "master.key").read_text() == new
-        assert (own.data / "master.previous").read_text() == old
-        assert (own.data / "master.key").stat().st_mode & 0o777 == 0o600
+        [previous] = own.data.glob("master-*.key")
+        assert previous.read_text() == old
+        for one in (own.data / "master.key", previous):
+            assert one.stat().st_mode & 0o777 == 0o600
+        again = kontor("key", "rewrap", str(file), "--confirm", fingerprint)
+        assert again.err.startswith("All tenant keys were wrapped by this master key already.")
+        assert (own.data / "master.key").read_text() == new
+        assert [one.read_text() for one in own.data.glob("master-*.key")] == [old]
         assert kontor("key", "rotate", "one").code == 0
         (own.data / "master.key").write_text(old)
         assert kontor("tenant", "list").reason.startswith("The master key is not the one")

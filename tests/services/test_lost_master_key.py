@@ -11,6 +11,7 @@ from kontor.services.tenants import new_tenant
 from kontor.services.users import NewUser
 from kontor.storage import keys
 from kontor.storage.embedded import EmbeddedPostgres
+from kontor.storage.master_keys import read_master_key
 from kontor.storage.system_keys import load_digest_key, rewrap_system_keys
 
 
@@ -27,12 +28,12 @@ async def test_lost_master_key_is_replaced_and_users_stay(tmp_path):
             await services.tenant_administration.create_tenant(new_tenant("acme", is_regulated=True))
             user = await services.users.create_user_by_operator("acme", NewUser("anna", Secret("pw")))
         after = replace(before, master_key=make_master())
-        async with open_services(after, "test", is_key_lost=True) as services:
+        async with open_services(after, "test", skips_keys=True) as services:
             assert await services.tenant_administration.replace_lost_keys() == 0
         async with open_services(after, "test") as services, services.database.transaction() as connection:
             users = await services.users.list_users_by_operator("acme")
             assert [one.id for one in users] == [user.id]
-            master = keys.read_master_key(after.master_key, None, None)
+            master = read_master_key(after.master_key, None, None)
             assert await keys.load_data_key(connection, master, user.id) is not None
             assert len(await services.tenant_administration.list_transport_keys("acme")) == 1
     finally:
@@ -40,7 +41,7 @@ async def test_lost_master_key_is_replaced_and_users_stay(tmp_path):
 
 
 async def test_keyed_hashes_survive_a_new_master_key(services, settings):
-    master = keys.read_master_key(settings.master_key, None, settings.data / "master.key")
+    master = read_master_key(settings.master_key, None, settings.data / "master.key")
     new = keys.generate_key()
     async with services.database.transaction() as connection:
         first = await load_digest_key(connection, master)

@@ -18,7 +18,8 @@ from kontor.services.tokens import ClientLogin, TokenRequest
 from kontor.services.users import NewUser
 from kontor.storage import keys
 from kontor.storage.embedded_host import choose_service_user, find_binaries
-from kontor.storage.keys import KeyUnusableError, SealingKey, generate_key, read_master_key
+from kontor.storage.keys import KeyUnusableError, SealingKey, generate_key
+from kontor.storage.master_keys import read_master_key
 
 
 def test_a_sealed_value_opens_with_its_key_in_its_place_only():

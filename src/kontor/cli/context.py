@@ -19,7 +19,7 @@ T = TypeVar("T")
 AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for programs.")]
 
 
-def use_services(task: "Callable[[Services], Awaitable[T]]", *, is_key_lost: bool = False) -> T:
+def use_services(task: "Callable[[Services], Awaitable[T]]", *, skips_keys: bool = False) -> T:
     """Run one task with the services; the embedded database is started for it when nobody runs it already."""
     from kontor.bootstrap import open_services, with_database
     from kontor.logs import configure_logs
@@ -32,7 +32,7 @@ def use_services(task: "Callable[[Services], Awaitable[T]]", *, is_key_lost: boo
         require_migrated(ready.database_url)
 
         async def run() -> T:
-            async with open_services(ready, "kontor cli", is_key_lost=is_key_lost) as services:
+            async with open_services(ready, "kontor cli", skips_keys=skips_keys) as services:
                 return await task(services)
 
         return asyncio.run(run())

@@ -1,8 +1,7 @@
 """Keys: the tenants' transport keys, and the master key above all."""
 
-import base64
-import os
-import secrets
+import sys
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -10,9 +9,16 @@ from cyclopts import App, Parameter
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import console, show_facts, show_rows
 from kontor.config import read_settings
-from kontor.domain.errors import InvalidError
-from kontor.domain.secrets import Secret
-from kontor.storage.keys import decode_master_key, replace_key_file
+from kontor.domain.errors import ConflictError, InvalidError
+from kontor.storage.keys import SealingKey
+from kontor.storage.master_keys import (
+    generate_master_key,
+    keep_key_beside,
+    read_key_file,
+    replace_key_file,
+    sync_key_file,
+    write_key_file,
+)
 
 key = App(name="key", help="Keys of tenants, and the master key.")
 
@@ -40,34 +46,71 @@ def show_certificate(tenant: str) -> None:
 
 
 @key.command(name="generate")
-def generate_master_key() -> None:
-    """Print a new master key, for KONTOR_MASTER_KEY."""
-    console.print(base64.b64encode(secrets.token_bytes(32)).decode(), markup=False)
+def generate(*, out: Annotated[Path | None, Parameter(help="Write it to this new file instead.")] = None) -> None:
+    """Make a new master key. It is printed, or written to a file that only its owner can read."""
+    text = generate_master_key()
+    if out is None:
+        console.print(text.reveal(), markup=False)
+        return
+    try:
+        write_key_file(out, text)
+    except FileExistsError:
+        raise ConflictError(f"{out} exists. A key is never overwritten: choose another name.") from None
+    say(f"The new key is in {out}. Its fingerprint is {read_key_file(out).fingerprint}.")
+    say("Copy the file to where you keep keys, apart from backups of the database, before you use it.")
+
+
+@key.command(name="fingerprint")
+def show_fingerprint(file: Path) -> None:
+    """Print the fingerprint of the master key in a file."""
+    console.print(read_key_file(file).fingerprint, markup=False)
 
 
 @key.command(name="rewrap")
-def rewrap_keys() -> None:
-    """Replace the master key: the new one is read from KONTOR_NEW_MASTER_KEY.
+def rewrap_keys(
+    file: Annotated[Path, Parameter(help="File with the new key, made by `kontor key generate --out`.")],
+    *,
+    confirm: Annotated[
+        str | None, Parameter(help="Fingerprint of your copy of the new key; else it is asked for.")
+    ] = None,
+) -> None:
+    """Replace the master key by the one in a file.
 
-    Stop all processes first; afterwards start them with the new key. The key file of an embedded database is replaced.
+    Stop all processes first; afterwards start them with the new key. If it is interrupted, run it again.
     """
-    from kontor.bootstrap import EMBEDDED_KEY_FILE
+    from kontor.bootstrap import find_key_file, load_master_key
 
-    text = Secret(os.environ.get("KONTOR_NEW_MASTER_KEY", ""))
-    if not text.reveal():
-        raise InvalidError("is not set", "KONTOR_NEW_MASTER_KEY")
-    new = decode_master_key(text, "KONTOR_NEW_MASTER_KEY")
-    count = use_services(lambda one: one.tenant_administration.rewrap_keys(new))
-    say(f"{count} tenant keys are now wrapped by the new master key.")
+    new = read_key_file(file)
+    _require_copy(new, confirm)
+    sync_key_file(file)
     settings = read_settings()
-    if settings.master_key is not None:
-        say("Start all processes with the new key in KONTOR_MASTER_KEY.")
-    elif settings.master_key_command is not None:
-        say("Let KONTOR_MASTER_KEY_COMMAND print the new key before you start a process.")
+    is_present = load_master_key(settings).id == new.id
+    key_file = None if is_present else find_key_file(settings)
+    if key_file is not None:
+        # Whatever happens from here on, both keys are on the disk beside the database.
+        old_copy, new_copy = keep_key_beside(key_file, key_file), keep_key_beside(key_file, file)
+    count = use_services(lambda services: services.tenant_administration.rewrap_keys(new), skips_keys=True)
+    if count:
+        say(f"{count} tenant keys are now wrapped by the new master key.")
     else:
-        file = settings.data / EMBEDDED_KEY_FILE
-        replace_key_file(file, text)
-        say(f"It is in {file}; the old one stays beside it as {file.stem}.previous, for older backups.")
+        say("All tenant keys were wrapped by this master key already.")
+    if key_file is not None:
+        replace_key_file(key_file, new_copy)
+        say(f"It is in {key_file}; the one before stays in {old_copy}, for older backups.")
+    elif not is_present:
+        source = "KONTOR_MASTER_KEY" if settings.master_key is not None else "KONTOR_MASTER_KEY_COMMAND"
+        say(f"Put the new key into {source} before you start a process. Keep the one before for older backups.")
+
+
+def _require_copy(new: SealingKey, confirmed: str | None) -> None:
+    """A new key must not exist in one place only. The fingerprint is to be read off the copy that is kept elsewhere."""
+    if confirmed is None and sys.stdin.isatty():
+        say("Run `kontor key fingerprint` on your copy of the new key.")
+        confirmed = input("Fingerprint: ")
+    if confirmed is None:
+        raise InvalidError("give the fingerprint of your copy of the new key", "--confirm")
+    if confirmed.strip().lower() != new.fingerprint:
+        raise InvalidError("is not the fingerprint of the key in this file", "--confirm")
 
 
 @key.command(name="replace-lost")
@@ -81,5 +124,5 @@ def replace_lost_keys(
     """
     if not forget_credentials:
         raise InvalidError("say so with this flag: all stored credentials will be deleted", "--forget-credentials")
-    count = use_services(lambda one: one.tenant_administration.replace_lost_keys(), is_key_lost=True)
+    count = use_services(lambda one: one.tenant_administration.replace_lost_keys(), skips_keys=True)
     say(f"New keys for all tenants and users; {count} accesses wait for their credentials.")

@@ -284,10 +284,13 @@ class TenantAdministration:
             return await keys.list_transport_keys(connection, tenant.id)
 
     async def rewrap_keys(self, new_master: SealingKey) -> int:
+        """Put all keys under a new master key, all at once. Returns how many tenant keys were not; safe to repeat."""
         async with self._database.transaction() as connection:
+            await keys.refuse_wrong_master_key(connection, self._master, new_master)
             count = await keys.rewrap_tenant_keys(connection, self._master, new_master)
             await system_keys.rewrap_system_keys(connection, self._master, new_master)
-            await auditing.record(connection, None, auditing.OPERATOR, "key.rewrap", f"{count} tenant keys")
+            if count:
+                await auditing.record(connection, None, auditing.OPERATOR, "key.rewrap", f"{count} tenant keys")
         return count
 
     async def replace_lost_keys(self) -> int:

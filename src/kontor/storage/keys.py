@@ -1,15 +1,10 @@
 """Keys for data at rest: the master key wraps tenant keys, a tenant's wrapping key wraps its users' data keys."""
 
-import base64
 import hashlib
 import hmac
-import os
 import secrets
-import shlex
-import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Final
 from uuid import UUID, uuid4
 
@@ -20,7 +15,6 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.x509.oid import NameOID
 
-from kontor.domain.secrets import Secret
 from kontor.storage.database import Connection
 
 KEY_BYTES: Final = 32
@@ -45,7 +39,12 @@ class SealingKey:
         self.id = hashlib.sha256(b"kontor key id" + raw).digest()[:8]
 
     def __repr__(self) -> str:
-        return f"SealingKey({self.id.hex()})"
+        return f"SealingKey({self.fingerprint})"
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the key and tells nothing about it."""
+        return self.id.hex()
 
     def seal(self, plaintext: bytes, place: str) -> bytes:
         nonce = secrets.token_bytes(12)
@@ -75,78 +74,11 @@ def generate_key() -> SealingKey:
     return SealingKey(secrets.token_bytes(KEY_BYTES))
 
 
-def read_master_key(text: Secret | None, command: str | None, file: Path | None) -> SealingKey:
-    """From the environment, from a command, or (embedded mode) from a file that is made at first use."""
-    if text is not None:
-        return decode_master_key(text, "KONTOR_MASTER_KEY")
-    if command is not None:
-        return decode_master_key(_run_key_command(command), "what KONTOR_MASTER_KEY_COMMAND prints")
-    if file is not None:
-        return decode_master_key(_read_key_file(file), str(file))
-    raise KeyUnusableError(
-        "With an external database Kontor needs KONTOR_MASTER_KEY (make one with `kontor key generate`)"
-        " or KONTOR_MASTER_KEY_COMMAND."
+async def refuse_wrong_master_key(connection: Connection, *masters: SealingKey) -> None:
+    """At start, rather than with the first request that needs a key. Each key must be wrapped with one of these."""
+    cursor = await connection.execute(
+        "select 1 from tenant_keys where substr(sealed, 2, 8) <> all(%s) limit 1", [[one.id for one in masters]]
     )
-
-
-def decode_master_key(text: Secret, source: str) -> SealingKey:
-    """`source` says in error messages where the key came from."""
-    try:
-        return SealingKey(base64.b64decode(text.reveal(), validate=True))
-    except ValueError:
-        raise KeyUnusableError(f"The master key ({source}) is not Base64.") from None
-    except KeyUnusableError:
-        raise KeyUnusableError(
-            f"The master key ({source}) is not 32 random bytes; make one with `kontor key generate`."
-        ) from None
-
-
-def _run_key_command(command: str) -> Secret:
-    try:
-        result = subprocess.run(  # noqa: S603 (the operator's own command)
-            shlex.split(command), capture_output=True, text=True, check=True, timeout=30
-        )
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        # Its output may hold the key, so only the kind of the failure is told.
-        raise KeyUnusableError(f"KONTOR_MASTER_KEY_COMMAND failed ({type(error).__name__}).") from None
-    return Secret(result.stdout.strip())
-
-
-def _read_key_file(file: Path) -> Secret:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if not file.exists():
-        unfinished = _write_beside(file, Secret(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()))
-        try:
-            os.link(unfinished, file)  # of two processes that start at once, one wins and both read its key
-        except FileExistsError:
-            pass
-        finally:
-            unfinished.unlink()
-    if file.stat().st_mode & 0o077:
-        raise KeyUnusableError(f"The master key {file} can be read by others; run `chmod 600 {file}`.")
-    return Secret(file.read_text(encoding="ascii", errors="replace").strip())
-
-
-def replace_key_file(file: Path, text: Secret) -> None:
-    """After the tenant keys were wrapped anew. The old key stays beside it, for backups made before."""
-    unfinished, previous = _write_beside(file, text), file.with_suffix(".previous")
-    previous.unlink(missing_ok=True)
-    os.link(file, previous)
-    unfinished.replace(file)
-
-
-def _write_beside(file: Path, text: Secret) -> Path:
-    unfinished = file.with_suffix(f".{secrets.token_hex(4)}")
-    with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as handle:
-        handle.write(text.reveal())
-        handle.flush()
-        os.fsync(handle.fileno())
-    return unfinished
-
-
-async def refuse_wrong_master_key(connection: Connection, master: SealingKey) -> None:
-    """At start, rather than with the first request that needs a key."""
-    cursor = await connection.execute("select 1 from tenant_keys where substr(sealed, 2, 8) <> %s limit 1", [master.id])
     if await cursor.fetchone() is not None:
         raise KeyUnusableError("The master key is not the one that this database's keys are wrapped with.")
 
@@ -288,8 +220,13 @@ async def load_data_key(connection: Connection, master: SealingKey, user_id: UUI
 
 
 async def rewrap_tenant_keys(connection: Connection, old: SealingKey, new: SealingKey) -> int:
-    """Seal every tenant key under a new master key. Nothing below the tenant keys has to change."""
-    cursor = await connection.execute("select id, tenant_id, kind, sealed from tenant_keys for update")
+    """Seal every tenant key under a new master key; those that are already are left alone. Returns how many were not.
+
+    Nothing below the tenant keys has to change.
+    """
+    cursor = await connection.execute(
+        "select id, tenant_id, kind, sealed from tenant_keys where substr(sealed, 2, 8) <> %s for update", [new.id]
+    )
     rows = await cursor.fetchall()
     for key_id, tenant_id, kind, sealed in rows:
         place = _place(tenant_id, kind, key_id)

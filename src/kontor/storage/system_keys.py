@@ -25,7 +25,10 @@ async def load_digest_key(connection: Connection, master: SealingKey) -> Sealing
 
 
 async def rewrap_system_keys(connection: Connection, old: SealingKey, new: SealingKey) -> None:
-    cursor = await connection.execute("select name, sealed from system_keys for update")
+    """As `rewrap_tenant_keys`."""
+    cursor = await connection.execute(
+        "select name, sealed from system_keys where substr(sealed, 2, 8) <> %s for update", [new.id]
+    )
     for name, sealed in await cursor.fetchall():
         await connection.execute(
             "update system_keys set sealed = %s where name = %s",
