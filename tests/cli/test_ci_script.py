@@ -107,3 +107,13 @@ def test_a_failed_check_ends_the_run_and_leaves_nothing_behind(checkout):
     assert result.returncode == 1
     assert len(log) == 2
     assert list((checkout.parent / "temporary").iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_checkout_that_belongs_to_somebody_else_is_tested_too(checkout):
+    """As in a container with a folder of its host."""
+    for path in (checkout, *checkout.rglob("*")):
+        os.chown(path, 12345, 12345)
+    result, log = run_ci(checkout)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert len(log) == 2 * len(COMMANDS)

@@ -1,12 +1,13 @@
-"""`kontor serve` outlives its API processes, in whatever order and however often they die."""
+"""`kontor serve` outlives its API processes, however often they die, and idle connections are kept long enough."""
 
 import json
 import os
+import resource
 import signal
 import socket
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import pairwise
 
@@ -172,3 +173,15 @@ def test_an_idle_connection_is_kept_for_as_long_as_is_set_and_then_closed(settin
             while connection.recv(4096):
                 pass
             assert time.monotonic() - answered > seconds - 0.2
+
+
+def test_idle_connections_keep_nobody_out(settings, tmp_path):
+    """They are kept for more than a minute, so there may be many; Granian alone takes 1,024 over all processes."""
+    count = 1200
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2 * count)), hard))
+    with fragile_server(settings, tmp_path) as (address, _, _), ExitStack() as idle:
+        host, port = address.removeprefix("http://").split(":")
+        for _ in range(count):
+            idle.enter_context(socket.create_connection((host, int(port)), timeout=60))
+        assert [status_of(f"{address}/") for _ in range(8)] == [200] * 8
