@@ -1,5 +1,6 @@
 """hbci4java, the strictest reader of them all: accounts, balances, transactions, depots, and payments with a TAN."""
 
+import os
 import subprocess
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +22,8 @@ JARS = (
     "FastInfoset",
     "stax-ex",
 )
+# Java takes the encoding of file names from the locale, and the checkout may lie in a path that is not ASCII.
+ENVIRONMENT = os.environ | {"LC_ALL": "C.UTF-8"}
 CLASSPATH = ":".join(f"/usr/share/java/{name}.jar" for name in JARS)
 
 
@@ -28,7 +31,8 @@ CLASSPATH = ":".join(f"/usr/share/java/{name}.jar" for name in JARS)
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("classes")
     source = Path(__file__).with_name("HbciPeer.java")
-    subprocess.run(["javac", "-cp", CLASSPATH, "-d", folder, source], check=True, capture_output=True, timeout=180)
+    command = ["javac", "-cp", CLASSPATH, "-d", folder, source]
+    subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True, timeout=180)
     return folder
 
 
@@ -37,7 +41,7 @@ def run_peer(bank: FintsBankUnderTest, classes: Path, folder: Path, login: str, 
     host, _, rest = bank.address.partition(":")
     port, _, path = rest.partition("/")
     command = ["java", "-cp", f"{CLASSPATH}:{classes}", "HbciPeer", f"{host}/{path}", port, folder, login, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return [line.split("\t") for line in done.stdout.splitlines()]
 
