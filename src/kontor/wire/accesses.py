@@ -51,11 +51,11 @@ class BankAccess(msgspec.Struct):
     """Until the user has chosen accounts in the redirect frontend, no bank and no accounts are named."""
 
     id: str
+    providerId: UUID | UnsetType  # noqa: N815 (always there once accounts are chosen, as the interface has it)
     status: Status
     aktualisierungszeitpunkt: Timestamp
     sync: bool
     relations: list[Relation]
-    providerId: UUID | UnsetType = UNSET  # noqa: N815
     tanMedien: list[TanMedium] | UnsetType = UNSET  # noqa: N815
     sicherheitsverfahren: list[SecurityMethod] | UnsetType = UNSET
     aktivesSicherheitsverfahren: SecurityMethod | UnsetType = UNSET  # noqa: N815
@@ -68,10 +68,10 @@ class AccessIssues(msgspec.Struct):
     """The tentative state: what the last attempt had to say."""
 
     id: str
+    providerId: UUID | UnsetType  # noqa: N815 (as in the access)
     aktualisierungszeitpunkt: Timestamp
     messages: list[Message]
     relations: list[Relation]
-    providerId: UUID | UnsetType = UNSET  # noqa: N815
     tanMedien: list[TanMedium] | UnsetType = UNSET  # noqa: N815
     sicherheitsverfahren: list[SecurityMethod] | UnsetType = UNSET
 
@@ -114,6 +114,7 @@ def show_access(view: AccessView | UnconfirmedAccess, urls: Urls) -> BankAccess:
     if isinstance(view, UnconfirmedAccess):
         return BankAccess(
             id=view.id,
+            providerId=UNSET,
             status=STATUSES[AccessStatus.STARTED],
             aktualisierungszeitpunkt=format_timestamp(view.created_at),
             messages=[show_notice(UNFINISHED)],
@@ -144,6 +145,7 @@ def show_issues(view: AccessView | UnconfirmedAccess, urls: Urls) -> AccessIssue
     if isinstance(view, UnconfirmedAccess):
         return AccessIssues(
             id=view.id,
+            providerId=UNSET,
             aktualisierungszeitpunkt=format_timestamp(view.created_at),
             messages=[show_notice(UNFINISHED)],
             relations=urls.access_relations(view.id, needs_sca=True),
