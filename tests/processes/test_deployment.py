@@ -51,10 +51,10 @@ def installed_units(tmp_path_factory):
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed (package systemd)")
     folder = tmp_path_factory.mktemp("units")
-    program = Path(sysconfig.get_path("scripts")) / "kontor"
+    program = f'"{Path(sysconfig.get_path("scripts")) / "kontor"}"'  # a path may have blanks
     for file in (DEPLOY / "systemd").glob("*.[st]*"):
         name = file.name.replace("@", "@1")
-        (folder / name).write_text(file.read_text().replace("/opt/kontor/bin/kontor", str(program)))
+        (folder / name).write_text(file.read_text().replace("/opt/kontor/bin/kontor", program))
     return folder
 
 
