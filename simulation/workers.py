@@ -99,6 +99,7 @@ def prepare(port: int) -> Callable[[], None]:
     from kontor.jobs import tasks, worker
     from kontor.logs import configure_logs
     from kontor.services import bank_calls, deliveries
+    from kontor.services.compute import Compute
     from kontor.storage import leases
     from simulation.connector import PROVIDERS, SimulatedConnector
 
@@ -106,6 +107,7 @@ def prepare(port: int) -> Callable[[], None]:
     tasks.REAPER_SECONDS, tasks.BUSY_SECONDS = REAPER_SECONDS, REAPER_SECONDS
     worker.PROBE_SECONDS, worker.RECONNECT_SECONDS = 1, (0.1, 0.5)
     bootstrap.make_registry = lambda settings: Registry([SimulatedConnector(port)])
+    bootstrap.make_compute = lambda *_: Compute()  # one tagger for all workers, loaded before they are forked
     bootstrap.load_catalogue = lambda *_, **__: Catalogue(PROVIDERS)
     deliveries.CLAIM_SECONDS = CLAIM_SECONDS
     deliveries.RetrySchedule = partial(RetrySchedule, (0, 1, 2, 4, 8, 16), 60, 0.5)

@@ -24,6 +24,7 @@ from kontor.services.balances import Balances
 from kontor.services.bank_calls import BankCalls
 from kontor.services.bundle import Services
 from kontor.services.clock import Clock
+from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
 from kontor.services.consents import Consents
 from kontor.services.deliveries import Deliveries
 from kontor.services.encryption import Encryption
@@ -33,6 +34,7 @@ from kontor.services.fetch_results import FetchResults
 from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
 from kontor.services.imports import Imports
+from kontor.services.merges import Merges
 from kontor.services.operators import Operators
 from kontor.services.ops import Ops
 from kontor.services.passwords import Passwords
@@ -110,10 +112,14 @@ def migrate_database(settings: Settings, *, is_alone: bool = False) -> list[Migr
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, application_name: str, *, skips_keys: bool = False
+    settings: Settings, application_name: str, *, skips_keys: bool = False, compute: Compute | None = None
 ) -> AsyncIterator[Services]:
-    """With `skips_keys` the database's own keys are not opened: only replacing or rewrapping them makes sense then."""
+    """With `skips_keys` the database's own keys are not opened: only replacing or rewrapping them makes sense then.
+
+    What serves several people at a time brings a `compute` with processes; it is closed at the end.
+    """
     assert settings.database_url is not None
+    compute = compute or Compute()
     master = load_master_key(settings)
     database = Database(settings.database_url, settings.pool_size, application_name)
     try:
@@ -122,23 +128,40 @@ async def open_services(
             if not skips_keys:
                 await refuse_wrong_master_key(connection, master)
             digests = generate_key() if skips_keys else await load_digest_key(connection, master)
-        yield make_services(settings, database, master, digests)
+        yield make_services(settings, database, master, digests, compute)
     finally:
+        await compute.close()
         await database.close()
 
 
-def make_services(settings: Settings, database: Database, master: SealingKey, digests: SealingKey) -> Services:
+def make_compute(settings: Settings, observer: ComputeObserver | None = None) -> Compute:
+    memory_bytes = settings.compute_megabytes * 1024 * 1024
+    limits = ComputeLimits(settings.compute_processes, settings.compute_seconds, memory_bytes)
+    return Compute(limits, prepare_compute_process, observer)
+
+
+def prepare_compute_process() -> None:
+    """Load what work needs before there is any."""
+    import kontor.api.ai_v1
+    import kontor.wire.analyses  # noqa: F401
+    from kontor.analysis.tagging import load_tagger
+
+    load_tagger()
+
+
+def make_services(
+    settings: Settings, database: Database, master: SealingKey, digests: SealingKey, compute: Compute
+) -> Services:
     assert settings.database_url is not None
     passwords, vault, clock = Passwords(), Vault(master, digests), Clock(settings.today, settings.clock)
     events, webhook_calls = Events(), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
-    refreshing = Refreshing(database, clock, events)
-    registry = make_registry(settings)
+    refreshing, registry = Refreshing(database, clock, events), make_registry(settings)
     catalogue = load_catalogue(registry.kinds, settings.demo, read_own_banks(settings.banks))
     providers = Providers(database, catalogue, registry.kinds)
-    encryption = Encryption(database, master)
     calls = BankCalls(database, providers, registry, vault, settings.bank_seconds)
-    tagging = TransactionTagging(database)
-    results = FetchResults(database, vault, clock, tagging, events, refreshing, Staging(vault))
+    tagging, encryption = TransactionTagging(database, compute), Encryption(database, master)
+    merges = Merges(database, compute, tagging)
+    results = FetchResults(database, vault, clock, tagging, events, refreshing, Staging(vault), merges)
     accesses = Accesses(database, providers, encryption, vault, clock, refreshing, settings.request_seconds)
     consents = Consents(database, accesses, calls, vault, clock, results)
     debtors = PaymentDebtors(database, providers, encryption, vault)
@@ -157,6 +180,7 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
     )
     return Services(
         database=database,
+        compute=compute,
         tenants=Tenants(database),
         tenant_administration=TenantAdministration(database, master),
         users=Users(database, master, passwords, refreshing),
@@ -169,8 +193,8 @@ def make_services(settings: Settings, database: Database, master: SealingKey, di
         searches=Searches(database, tagging),
         balances=Balances(database, clock),
         transaction_tagging=tagging,
-        analyses=Analyses(database, clock, tagging),
-        imports=Imports(database, clock, tagging),
+        analyses=Analyses(database, clock, tagging, compute),
+        imports=Imports(database, clock, tagging, compute, merges),
         exports=Exports(database, clock, tagging),
         fetching=Fetching(database, calls, vault, clock, results, refreshing),
         consents=consents,
@@ -237,13 +261,14 @@ def create_app() -> "ASGIApp":
 
     from kontor import console, demobank, webform
     from kontor.api.app import make_app
+    from kontor.api.metrics import ComputeMetrics
 
     settings = read_settings()
     configure_logs(settings.log_level, settings.log_format)
     end_with_parent(settings.parent_pid)
     return make_app(
         settings,
-        lambda: open_services(settings, "kontor api"),
+        lambda: open_services(settings, "kontor api", compute=make_compute(settings, ComputeMetrics())),
         pages=[webform.make_routes, demobank.make_routes],
         api_pages=[console.make_routes],
     )
@@ -252,7 +277,7 @@ def create_app() -> "ASGIApp":
 def create_worker(settings: Settings) -> "Worker":
     from kontor.jobs.worker import Worker
 
-    return Worker(settings, lambda: open_services(settings, "kontor worker"))
+    return Worker(settings, lambda: open_services(settings, "kontor worker", compute=make_compute(settings)))
 
 
 def run_worker(settings: Settings) -> None:

@@ -58,6 +58,11 @@ class Settings:
     )
     max_body_bytes: int = setting(1024 * 1024, "largest request body")
     max_bulk_body_bytes: int = setting(16 * 1024 * 1024, "largest body of pushed transactions and stateless analyses")
+    compute_processes: int = setting(
+        2, "processes beside each API process and each worker that parse, merge, tag and analyse; about 200 MB each"
+    )
+    compute_seconds: int = setting(60, "time limit of one piece of such work; it is ended then")
+    compute_megabytes: int = setting(1536, "memory limit of each such process")
     trusted_proxies: tuple[str, ...] = setting((), "addresses whose X-Forwarded-For is believed, comma-separated")
     metrics_token: Secret | None = setting(None, "bearer token that /metrics asks for")
     otlp_endpoint: str | None = setting(None, "OpenTelemetry collector (OTLP over HTTP); no traces without it")
@@ -110,12 +115,12 @@ class Settings:
             raise SettingError("KONTOR_LOG_FORMAT must be json or text")
         if self.clock is not None:
             _check_clock(self.clock, self.today)
-        for name in ("pool_size", "request_seconds", "keep_alive_seconds"):
+        for name in ("pool_size", "request_seconds", "keep_alive_seconds", "compute_processes", "compute_seconds"):
             if getattr(self, name) < 1:
                 raise SettingError(f"{PREFIX}{name.upper()} must be 1 or more")
-        for name in ("max_body_bytes", "max_bulk_body_bytes"):
-            if getattr(self, name) < 1024:
-                raise SettingError(f"{PREFIX}{name.upper()} must be 1024 or more")
+        for name, least in (("max_body_bytes", 1024), ("max_bulk_body_bytes", 1024), ("compute_megabytes", 512)):
+            if getattr(self, name) < least:
+                raise SettingError(f"{PREFIX}{name.upper()} must be {least} or more")
         for name in self.trusted_proxies:
             if not _is_address(name):
                 raise SettingError(f"KONTOR_TRUSTED_PROXIES must be IP addresses, and {name!r} is none")

@@ -188,9 +188,11 @@ def watch_bank() -> None:
 
 def hurry() -> None:
     """Leases, and a session that stands still in a transaction, run out sooner; the rest follows from that."""
+    from kontor import bootstrap
     from kontor.cli import supervisors
     from kontor.jobs import tasks, worker
     from kontor.services import bank_calls, payment_dialogues
+    from kontor.services.compute import Compute
     from kontor.storage import database, demo_bank_payments, leases
 
     leases.LEASE_SECONDS, bank_calls.HEARTBEAT_SECONDS = 1.5, 0.3
@@ -203,6 +205,7 @@ def hurry() -> None:
     options = database.SESSION_OPTIONS["options"].replace(f"{idle}60s", f"{idle}2s")
     database.SESSION_OPTIONS["options"] = options
     demo_bank_payments.PATIENCE = "2s"
+    bootstrap.make_compute = lambda *_: Compute()  # payments need no compute processes, which take long to start
 
 
 def name_connections() -> None:
@@ -237,12 +240,13 @@ def load_early() -> None:
     from kontor.api.app import make_app
     from kontor.config import read_settings
     from kontor.jobs.worker import Worker  # noqa: F401
+    from kontor.services.compute import Compute
 
     settings = read_settings()
     if sys.argv[1] == "serve":
         documentation.make_document = lambda *_: {}  # making it takes longer than all the rest
         make_app(settings, lambda: None, pages=[webform.make_routes, demobank.make_routes])
-    bootstrap.make_services(settings, None, None, None)
+    bootstrap.make_services(settings, None, None, None, Compute())
     gc.freeze()
 
 

@@ -152,7 +152,7 @@ async def test_what_the_tagger_said_changes_and_what_people_said_stays(services,
     before = user.tags()
     assert before["REWE SAGT DANKE"] == ("OTHER_SPENDING", "TAGGER", OLD)
     assert await services.transaction_tagging.retag_step(user.principal.user_id) is False
-    assert_renewed(user, services.transaction_tagging.tagger.version)
+    assert_renewed(user, services.transaction_tagging.version)
 
 
 async def test_after_a_stop_half_way_another_process_goes_on_where_it_was(services, user, own, monkeypatch):
@@ -164,7 +164,7 @@ async def test_after_a_stop_half_way_another_process_goes_on_where_it_was(servic
         assert await second.transaction_tagging.retag_step(user.principal.user_id) is True
         assert (user.count_new(), user.state()) == (4, OLD)
         assert await second.transaction_tagging.retag_step(user.principal.user_id) is False
-    assert_renewed(user, services.transaction_tagging.tagger.version)
+    assert_renewed(user, services.transaction_tagging.version)
     assert await services.transaction_tagging.count_users() == (1, 1)
 
 
@@ -177,7 +177,7 @@ async def test_a_step_that_fails_changes_nothing_and_can_be_done_again(services,
     assert user.tags() == before
     assert user.state() == OLD
     assert await services.transaction_tagging.retag_step(user.principal.user_id) is False
-    assert_renewed(user, services.transaction_tagging.tagger.version)
+    assert_renewed(user, services.transaction_tagging.version)
 
 
 async def fail(*_):
@@ -220,7 +220,7 @@ def kontor(own, monkeypatch, capsys):
 
 
 def test_the_command_line_queues_users_and_shows_progress(kontor, user, services, owner):
-    version = services.transaction_tagging.tagger.version
+    version = services.transaction_tagging.version
     before = {"version": version, "done": 0, "total": 1, "percent": 0}
     assert json.loads(kontor("retag", "status", "--json")[1]) == [before]
     assert kontor("retag", "start") == (0, "", "1 users are queued.\n")

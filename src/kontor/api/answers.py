@@ -51,6 +51,10 @@ class HttpError(Exception):
         self.headers = headers or {}
         self.messages = messages or []
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Also raised in compute processes, from where it must come back whole."""
+        return HttpError, (self.status, self.message, self.headers, self.messages)
+
 
 class OAuthError(Exception):
     """An answer of the token endpoints after RFC 6749."""

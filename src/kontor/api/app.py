@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from datetime import UTC, date, datetime
 from typing import Any
+from weakref import finalize
 
 from litestar import Litestar, Request, Response
 from litestar.handlers import HTTPRouteHandler
@@ -52,8 +52,6 @@ from kontor.domain.principals import Principal
 from kontor.services.bundle import Services
 from kontor.wire.urls import Urls
 
-BANK_THREADS = 64
-
 ServicesFactory = Callable[[], AbstractAsyncContextManager[Services]]
 # Pages for people are made by rooms of their own; they get the services when the application runs.
 PagesFactory = Callable[[Settings, Callable[[], Services]], list[HTTPRouteHandler]]
@@ -73,11 +71,9 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        # A few banks that answer slowly must not hold up the rest.
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(BANK_THREADS, "bank"))
         async with open_services() as services:
             runner.services = services
-            warming = asyncio.create_task(services.transaction_tagging.warm_up())
+            warming = asyncio.create_task(services.compute.warm_up())
             yield
             warming.cancel()
         tracing.shut_down()
@@ -155,10 +151,31 @@ class Runner:
         call = Call(operation, request, self.services, self.settings, urls, bearer, address)
         if not operation.is_oauth:
             call.query_values()  # repeated parameters are refused everywhere, also where none is read
-        answer = await operation.handler(call)
+        answer = await _answer_admitted(call) if operation.is_heavy else await operation.handler(call)
         if operation.retired_on is not None:
             answer.headers["Sunset"] = _format_http_date(operation.retired_on)
         return answer
+
+
+async def _answer_admitted(call: Call) -> Answer:
+    """Until the answer is sent, also when it is sent in pieces."""
+    with ExitStack() as stack:
+        stack.enter_context(call.admit())
+        answer = await call.operation.handler(call)
+        if answer.pieces is not None:
+            answer.pieces = _close_after(answer.pieces, stack.pop_all())
+    return answer
+
+
+def _close_after(pieces: AsyncIterator[bytes], stack: ExitStack) -> AsyncIterator[bytes]:
+    async def send() -> AsyncIterator[bytes]:
+        with stack:
+            async for piece in pieces:
+                yield piece
+
+    sending = send()
+    finalize(sending, stack.close)  # the caller may be gone before the first piece is asked for
+    return sending
 
 
 def _route_path(operation: Operation) -> str:

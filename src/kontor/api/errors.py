@@ -10,9 +10,14 @@ from kontor.domain.errors import (
     BusyError,
     ConflictError,
     InvalidError,
+    KontorError,
     NotAllowedNowError,
     NotFoundError,
+    OutOfTimeError,
+    TooLargeError,
     TooManyAttemptsError,
+    TooManyCallsError,
+    UnavailableError,
 )
 from kontor.services.correlation import correlation_id
 from kontor.wire.encoding import encode_json
@@ -20,6 +25,19 @@ from kontor.wire.errors import OAuthErrorBody, error_body, problem_body
 
 log = structlog.get_logger(__name__)
 
+_STATUSES: dict[type[KontorError], int] = {
+    NotFoundError: 404,
+    InvalidError: 400,
+    BusyError: 409,
+    ConflictError: 409,
+    NotAllowedNowError: 405,
+    TooManyAttemptsError: 429,
+    TooManyCallsError: 429,
+    TooLargeError: 413,
+    UnavailableError: 503,
+    OutOfTimeError: 504,
+}
+_HEADERS = {BusyError: {"Retry-After": "5"}, NotAllowedNowError: {"Allow": "GET, PUT"}}
 _ROUTING = {404: "There is no such path.", 405: "This path does not know this method."}
 
 
@@ -43,18 +61,8 @@ def to_http_error(error: Exception) -> HttpError | None:
     match error:
         case HttpError():
             return error
-        case NotFoundError():
-            return HttpError(404, error.message)
-        case InvalidError():
-            return HttpError(400, error.message)
-        case BusyError():
-            return HttpError(409, error.message, {"Retry-After": "5"})
-        case ConflictError():
-            return HttpError(409, error.message)
-        case NotAllowedNowError():
-            return HttpError(405, error.message, {"Allow": "GET, PUT"})
-        case TooManyAttemptsError():
-            return HttpError(429, error.message, {"Retry-After": str(error.retry_after_seconds)})
+        case KontorError():
+            return _answer_known(error)
         case HTTPException() if error.status_code in _ROUTING:
             return HttpError(error.status_code, _ROUTING[error.status_code], dict(error.headers or {}))
         case HTTPException() if error.status_code < 500:
@@ -63,3 +71,14 @@ def to_http_error(error: Exception) -> HttpError | None:
             log.warning("database.unavailable", reason=type(error).__name__)
             return HttpError(503, "The database is not reachable at the moment.", {"Retry-After": "5"})
     return None
+
+
+def _answer_known(error: KontorError) -> HttpError | None:
+    status = next((status for kind, status in _STATUSES.items() if isinstance(error, kind)), None)
+    if status is None:
+        return None
+    headers = dict(_HEADERS.get(type(error), {}))
+    seconds = getattr(error, "retry_after_seconds", None)
+    if seconds is not None:
+        headers["Retry-After"] = str(seconds)
+    return HttpError(status, error.message, headers)

@@ -3,14 +3,16 @@
 import os
 from collections.abc import Iterable
 from functools import lru_cache
+from pathlib import Path
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import REGISTRY, Collector
 from psycopg import Error
 from psycopg_pool import PoolTimeout
 
+from kontor.services.compute import ComputeObserver
 from kontor.services.ops_figures import OpsFigures, RefreshFigures, SystemFigures
 from kontor.storage.ops_webhooks import DeliveryCounts
 
@@ -23,6 +25,26 @@ SECONDS = Histogram(
     ["operation"],
     buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 180),
 )
+
+
+RUNNING = Gauge("kontor_compute_running", "Work that compute processes do now", multiprocess_mode="livesum")
+WAITING = Gauge("kontor_compute_waiting", "Work that waits for a compute process", multiprocess_mode="livesum")
+REJECTED = Counter("kontor_compute_rejected_total", "Calls refused with 429", ["limit"])
+KILLED = Counter("kontor_compute_killed_total", "Compute processes that were replaced", ["reason"])
+
+
+class ComputeMetrics(ComputeObserver):
+    def change_running(self, by: int) -> None:
+        RUNNING.inc(by)
+
+    def change_waiting(self, by: int) -> None:
+        WAITING.inc(by)
+
+    def note_rejected(self, limit: str) -> None:
+        REJECTED.labels(limit).inc()
+
+    def note_killed(self, reason: str) -> None:
+        KILLED.labels(reason).inc()
 
 
 @lru_cache(maxsize=4096)
@@ -41,9 +63,19 @@ async def render_metrics(figures: OpsFigures) -> bytes:
 def _render_requests() -> bytes:
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         registry = CollectorRegistry()
+        _forget_dead(Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]))
         multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return generate_latest(registry)
     return generate_latest(REGISTRY)
+
+
+def _forget_dead(folder: Path) -> None:
+    """What a process had in hand when it was killed is no longer in hand."""
+    for pid in {int(file.stem.rpartition("_")[2]) for file in folder.glob("gauge_live*.db")}:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            multiprocess.mark_process_dead(pid)  # type: ignore[no-untyped-call]
 
 
 class _State(Collector):

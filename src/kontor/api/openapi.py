@@ -29,6 +29,7 @@ TAGS = {
 COMMON_ERRORS = (400, 406, 500, 503, 504)
 BEARER_ERRORS = (401, 403)
 BODY_ERRORS = (408, 413, 415)
+HEAVY_ERRORS = (413, 429)
 OAUTH_STATUSES = (400, 401, 408, 413, 429)
 ERROR_HEADERS = {
     401: {"WWW-Authenticate": "how to prove oneself"},
@@ -196,6 +197,8 @@ def _error_statuses(one: Operation) -> set[int]:
         statuses |= set(BEARER_ERRORS)
     if one.body is not None:
         statuses |= set(BODY_ERRORS)
+    if one.is_heavy:
+        statuses |= set(HEAVY_ERRORS)
     if one.is_oauth:
         statuses.discard(415)  # RFC 6749 calls a body that is no form an invalid request
     if one.retired_on is not None:

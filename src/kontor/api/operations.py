@@ -5,6 +5,7 @@ the OpenAPI document, and the retirement to 410.
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
@@ -83,6 +84,7 @@ class Operation:
     body_media_type: str = JSON
     file_types: tuple[str, ...] = ()  # of files that are taken instead of the body
     is_bulk: bool = False
+    is_heavy: bool = False  # takes processor time: calls in progress are bounded per user and client
     is_oauth: bool = False
     is_forgiving: bool = False  # answers success to whatever is sent
     errors: tuple[int, ...] = ()
@@ -198,6 +200,19 @@ class Call:
             raise HttpError(415, f"Send Content-Type: {self.operation.body_media_type}.")
         limit = self.settings.max_bulk_body_bytes if self.operation.is_bulk else self.settings.max_body_bytes
         return await read_body(self.request.receive, self.header("content-length"), limit)
+
+    @property
+    def owner(self) -> UUID:
+        """For whom work is done: the user, or the client where there is none."""
+        return self.principal.user_id or self.principal.client_id
+
+    def admit(self) -> AbstractContextManager[None]:
+        """For the time of heavy work; TooManyCallsError beyond the limits."""
+        return self.services.compute.admit(self.owner, self.principal.client_id)
+
+    async def compute(self, function: Callable[..., T], *arguments: Any) -> T:
+        """What a function of a module returns, in a compute process."""
+        return await self.services.compute.run(function, *arguments, owner=self.owner)
 
     async def json(self, expected: type[T]) -> T:
         return decode_json(await self.read_body(), expected)

@@ -22,7 +22,7 @@ def status(*, as_json: AsJson = False) -> None:
 
     async def read(services: Services) -> tuple[str, int, int]:
         done, total = await services.transaction_tagging.count_users()
-        return services.transaction_tagging.tagger.version, done, total
+        return services.transaction_tagging.version, done, total
 
     version, done, total = use_services(read)
     share = 100 if total == 0 else done * 100 // total

@@ -42,3 +42,27 @@ class TooManyAttemptsError(KontorError):
 
 class BusyError(KontorError):
     """Another operation holds what this one needs; it may be tried again soon."""
+
+
+class TooManyCallsError(KontorError):
+    """The user or the client has as many calls in progress as it may have."""
+
+    def __init__(self, message: str, retry_after_seconds: int) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class TooLargeError(KontorError):
+    """More than is taken at once: rows, or memory that the work needs."""
+
+
+class OutOfTimeError(KontorError):
+    """The work was ended at its deadline."""
+
+
+class UnavailableError(KontorError):
+    """Nothing is wrong with the call; it may be repeated soon."""
+
+    def __init__(self, message: str, retry_after_seconds: int) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds

@@ -6,7 +6,6 @@ import random
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, suppress
 from datetime import timedelta
 from typing import Any
@@ -28,7 +27,6 @@ log = structlog.get_logger(__name__)
 RECONNECT_SECONDS = (0.2, 2.0)
 PROBE_SECONDS = 5  # between two looks at the queue's connection
 SILENCE_SECONDS = 10  # a server that does not answer for so long is given up
-BANK_THREADS = 64  # banks that can be waited for at a time
 GRACE_SECONDS = 25  # for jobs that run when the worker is told to stop, or has lost the database
 
 
@@ -41,8 +39,6 @@ class Worker:
 
     async def run(self) -> None:
         """Until told to stop. A lost database is waited for, never a reason to exit."""
-        # Connectors block: with asyncio's handful of threads a few slow banks would hold up all the others.
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(BANK_THREADS, "bank"))
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self.stop)
         while not self._stopping.is_set():
@@ -95,7 +91,7 @@ class Worker:
             queuer.set_gates(register_jobs(queuer, services))
             running = asyncio.create_task(_run(queuer))
             reaping = asyncio.create_task(reap(services))
-            warming = asyncio.create_task(services.transaction_tagging.warm_up())
+            warming = asyncio.create_task(services.compute.warm_up())
             try:
                 log.info("worker.ready")
                 await self._watch(running, listening, working)

@@ -5,7 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from typing import Any, get_type_hints
 from uuid import UUID
+
+import msgspec
 
 from kontor import __version__
 from kontor.analysis.contracts import Contract, find_contracts
@@ -15,6 +18,8 @@ from kontor.domain.clocks import BERLIN
 from kontor.domain.principals import Principal
 from kontor.services.accesses import user_of
 from kontor.services.clock import Clock
+from kontor.services.computations import Packed, cut
+from kontor.services.compute import Compute
 from kontor.services.duplicates import SharedLedgers, load_shared
 from kontor.services.tagging import TransactionTagging
 from kontor.storage import analyses, products
@@ -39,26 +44,61 @@ class Facts:
         return find_contracts(self.records, self.accounts, self.today)
 
 
+@dataclass(frozen=True, slots=True)
+class PackedFacts:
+    """Facts as they go to a compute process: the rows as they were read, in pieces."""
+
+    user: str
+    rows: Packed
+    accounts: Sequence[Account]
+    shared: Packed  # accounts that several accesses report
+    today: date
+
+    def unpack(self) -> Facts:
+        records = [Record(*row) for piece in self.rows for row in _bookings.decode(piece)]
+        records.sort(key=lambda one: (one.day, one.id))
+        if not self.shared:
+            return Facts(self.user, records, self.accounts, self.today)
+        pairs = [_ledgers.decode(one).pair() for one in self.shared]
+        return Facts(self.user, *join_accounts(records, self.accounts, pairs), self.today)
+
+
+_bookings: msgspec.msgpack.Decoder[list[Any]] = msgspec.msgpack.Decoder(
+    list[tuple[tuple(get_type_hints(Record).values())]]  # type: ignore[misc]
+)
+
+_ledgers = msgspec.msgpack.Decoder(SharedLedgers)
+
+
+def answer_facts(make: Callable[[Facts], bytes], packed: PackedFacts) -> bytes:
+    """In a compute process."""
+    return make(packed.unpack())
+
+
 class Analyses:
-    def __init__(self, database: Database, clock: Clock, tagging: TransactionTagging) -> None:
+    def __init__(self, database: Database, clock: Clock, tagging: TransactionTagging, compute: Compute) -> None:
         self._database = database
         self._clock = clock
         self._tagging = tagging
+        self._compute = compute
 
     def today(self) -> date:
         return self._clock.today()
 
     async def answer(self, principal: Principal, question: str, make: Callable[[Facts], bytes]) -> bytes:
-        """The kept answer, or a new one. `question` names the analysis with all its options; `make` writes it."""
+        """The kept answer, or a new one. `question` names the analysis with all its options; `make` writes it.
+
+        `make` is run in a compute process: a function of a module, or a `partial` of one.
+        """
         await self._tagging.ensure_tagged(principal)
         user_id = user_of(principal)
-        asked = Question(question, self._clock.today(), f"{__version__} {self._tagging.tagger.version}")
+        asked = Question(question, self._clock.today(), f"{__version__} {self._tagging.version}")
         async with self._database.connect() as connection:
             kept = await analyses.find_answer(connection, user_id, asked)
         if kept is not None:
             return kept
         facts, version = await self._load(user_id)
-        answer = await asyncio.to_thread(make, facts)
+        answer = await self._compute.run(answer_facts, make, facts, owner=user_id)
         async with self._database.connect() as connection:
             await analyses.store_answer(connection, user_id, asked, version, answer)
         return answer
@@ -67,27 +107,22 @@ class Analyses:
         """For the command line, which nobody reaches over the network."""
         async with self._database.transaction() as connection:
             await self._tagging.follow(connection, user_id)
-        return (await self._load(user_id))[0]
+        return (await self._load(user_id))[0].unpack()
 
-    async def _load(self, user_id: UUID) -> tuple[Facts, int]:
+    async def _load(self, user_id: UUID) -> tuple[PackedFacts, int]:
         """The version is read first: what changes meanwhile makes the answer too old, never too new."""
         async with self._database.connect() as connection:
             version = await read_version(connection, user_id)
             stored = await products.list_products(connection, user_id)
             rows = await analyses.load_bookings(connection, user_id)
             shared = await load_shared(connection, user_id, stored)
-        records = [Record(*row) for row in rows]
-        records.sort(key=lambda one: (one.day, one.id))
+        packed: Packed = []
+        for piece in cut(rows):
+            packed.append(msgspec.msgpack.encode(piece))
+            await asyncio.sleep(0)
+        ledgers = [msgspec.msgpack.encode(one) for one in shared]
         accounts = [make_account(one) for one in stored]
-        if shared:
-            records, accounts = await asyncio.to_thread(_join, records, accounts, shared)
-        return Facts(str(user_id), records, accounts, self._clock.today()), version
-
-
-def _join(
-    records: list[Record], accounts: list[Account], shared: Sequence[SharedLedgers]
-) -> tuple[list[Record], list[Account]]:
-    return join_accounts(records, accounts, [one.pair() for one in shared])
+        return PackedFacts(str(user_id), packed, accounts, ledgers, self._clock.today()), version
 
 
 def make_account(stored: StoredProduct) -> Account:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.providers import Provider
 from kontor.domain.routing import choose_way
 from kontor.services.providers import Providers
+from kontor.services.threads import run_in
 from kontor.services.vault import Vault
 from kontor.storage import accesses, leases, users
 from kontor.storage import ways as storage_ways
@@ -25,6 +27,7 @@ log = structlog.get_logger(__name__)
 
 
 _UNREACHED = (FailureKind.UNREACHABLE, FailureKind.INTERNAL)
+BANK_THREADS = 64  # banks that one process can wait for at a time
 WAY = "way"  # in states and memories of banks that can be reached in several ways
 
 
@@ -57,6 +60,7 @@ class BankCalls:
         self._registry = registry
         self._vault = vault
         self._step_seconds = step_seconds
+        self._threads = ThreadPoolExecutor(BANK_THREADS, "bank")
 
     async def prepare(self, user_id: UUID, access_id: str, context: Context) -> Prepared | None:
         """None when there is nobody left to call for: no access, no credentials, no active user."""
@@ -142,7 +146,7 @@ class BankCalls:
         """In a thread, within the time limit. What a connector did not expect is an issue of this access alone."""
         try:
             async with asyncio.timeout(self._step_seconds):
-                return await asyncio.to_thread(step, *arguments)
+                return await run_in(self._threads, step, *arguments)
         except TimeoutError:
             log.warning("connector.too-slow", connector=connector.kind)
             return Failed(FailureKind.UNREACHABLE)

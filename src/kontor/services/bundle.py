@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from kontor.services.accesses import Accesses
 from kontor.services.analyses import Analyses
 from kontor.services.balances import Balances
+from kontor.services.compute import Compute
 from kontor.services.consents import Consents
 from kontor.services.deliveries import Deliveries
 from kontor.services.encryption import Encryption
@@ -35,6 +36,7 @@ from kontor.storage.database import Database
 @dataclass(frozen=True, slots=True)
 class Services:
     database: Database
+    compute: Compute
     tenants: Tenants
     tenant_administration: TenantAdministration
     users: Users

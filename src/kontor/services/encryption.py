@@ -1,9 +1,9 @@
 """Encrypting credentials for a tenant, and reading them again."""
 
-import asyncio
 import base64
 import binascii
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 from cryptography import x509
@@ -13,11 +13,13 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.principals import Principal
 from kontor.domain.secrets import Secret
+from kontor.services.threads import run_in
 from kontor.storage import keys
 from kontor.storage.database import Database
 from kontor.storage.keys import SealingKey
 
 MAX_PLAINTEXT_BYTES = 256
+DECRYPTION_THREADS = 2
 # SHA-256 is ours; SHA-1 with MGF1 is what existing client libraries of such services use.
 _PADDINGS = tuple(
     padding.OAEP(mgf=padding.MGF1(algorithm()), algorithm=algorithm(), label=None)
@@ -29,6 +31,7 @@ class Encryption:
     def __init__(self, database: Database, master: SealingKey) -> None:
         self._database = database
         self._master = master
+        self._threads = ThreadPoolExecutor(DECRYPTION_THREADS, "decryption")
 
     async def encrypt(self, principal: Principal, plaintext: bytes) -> bytes:
         if len(plaintext) > MAX_PLAINTEXT_BYTES:
@@ -46,7 +49,7 @@ class Encryption:
         async with self._database.connect() as connection:
             raw_keys = await keys.load_private_keys(connection, self._master, tenant_id)
         # RSA takes milliseconds: not in the event loop, where every other request would wait for it.
-        return await asyncio.to_thread(_decrypt_all, raw_keys, values)
+        return await run_in(self._threads, _decrypt_all, raw_keys, values)
 
 
 def _decrypt_all(raw_keys: Sequence[bytes], values: dict[str, str]) -> dict[str, Secret]:

@@ -13,7 +13,7 @@ from kontor.services import auditing
 from kontor.services.clock import Clock
 from kontor.services.imports import Owner
 from kontor.services.tagging import TransactionTagging
-from kontor.storage import export_rows, exports, products, tags
+from kontor.storage import export_rows, exports, products
 from kontor.storage.database import Database
 from kontor.storage.export_rows import ExportRow, Sums
 from kontor.storage.exports import Section
@@ -43,9 +43,8 @@ class Exports:
 
     async def begin(self, owner: Owner) -> tuple[list[StoredProduct], datetime]:
         """Write down that the data is taken along, see to its tags, and tell the user's products and the time."""
+        await self._tagging.ensure_user_tagged(owner.user_id)
         async with self._database.transaction() as connection:
-            if await tags.find_version(connection, owner.user_id) is None:
-                await self._tagging.follow(connection, owner.user_id)
             held = await products.list_products(connection, owner.user_id)
             subject = f"user {owner.pseudonym}"
             await auditing.record(connection, owner.tenant_id, owner.actor, "user.export", subject)

@@ -13,10 +13,8 @@ from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, Notice, NoticeKind, make_product_id
 from kontor.domain.cleaning import clean_position, clean_product
 from kontor.domain.dialogues import Dialogue
-from kontor.domain.merging import merge_transactions
 from kontor.domain.positions import Position
 from kontor.domain.products import Product
-from kontor.domain.transactions import Transaction, clean_transaction, find_day
 from kontor.domain.webhooks import Event
 from kontor.services.access_events import find_notice_events, find_transaction_events
 from kontor.services.bookings import write_merge
@@ -24,11 +22,13 @@ from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
 from kontor.services.events import Events
 from kontor.services.fetch_notices import CREDENTIAL_FAILURES, FAILURES, make_notices
+from kontor.services.merges import FetchedMerges, Merges, clean_fetched
 from kontor.services.refreshing import Refreshing, retry_when_locked
 from kontor.services.staging import Staging
 from kontor.services.tagging import TransactionTagging
 from kontor.services.vault import Vault
-from kontor.storage import accesses, fetches, positions, products, queue, transactions, users
+from kontor.storage import accesses, fetches, positions, products, queue, users
+from kontor.storage.data_versions import read_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
@@ -48,8 +48,10 @@ class FetchResults:
         events: Events,
         refreshing: Refreshing,
         staging: Staging,
+        merges: Merges,
     ) -> None:
         self._database = database
+        self._merges = merges
         self._vault = vault
         self._clock = clock
         self._tagging = tagging
@@ -74,13 +76,16 @@ class FetchResults:
 
         Before the user has chosen accounts it is staged instead.
         """
+        prepared = await self._prepare(fetch, headers, step, job)
         async with self._fenced(fetch, lease) as (connection, access):
             if not access.is_confirmed:
                 await self._staging.stage_result(connection, fetch.user_id, access.id, step)
                 await self.refreshing.note_success(connection, fetch)
                 await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
                 return
-            written = await self._write_fetched(connection, fetch.user_id, access, headers, step, job.since)
+            if await read_version(connection, fetch.user_id) != prepared.version:
+                prepared = replace(prepared, merges={})
+            written = await self._write_fetched(connection, fetch.user_id, access, headers, step, job.since, prepared)
             await self.refreshing.note_success(connection, fetch)
             # From here on other fetches of this user wait.
             await products.set_products_seen(connection, fetch.user_id, written.complete, written.seen)
@@ -186,7 +191,9 @@ class FetchResults:
         if staged is not None:
             await self._write_headers(connection, user_id, confirmed, staged.headers)
             if staged.done is not None:
-                written = await self._write_fetched(connection, user_id, confirmed, None, staged.done, {})
+                assert isinstance(staged.done.result, Fetched), "a fetch was asked for"
+                cleaned = await clean_fetched(staged.done.result.transactions, self._clock.today())
+                written = await self._write_fetched(connection, user_id, confirmed, None, staged.done, {}, cleaned)
                 await products.set_products_seen(connection, user_id, written.complete, written.seen)
         elif selected is not None:
             await products.delete_other_products(connection, user_id, access.id, selected)
@@ -218,6 +225,15 @@ class FetchResults:
         return rest["state"], None if rest["headers"] is None else msgspec.convert(rest["headers"], Headers)
 
     # Parts
+
+    async def _prepare(self, fetch: Fetch, headers: Headers | None, step: Done, job: FetchJob) -> FetchedMerges:
+        """Before the transaction, which then takes no longer than writing does."""
+        result = step.result
+        assert isinstance(result, Fetched), "a fetch was asked for"
+        coming = () if headers is None else tuple(map(clean_product, headers.products))
+        return await self._merges.prepare_fetched(
+            fetch.user_id, fetch.access_id, coming, result.transactions, job.since, self._clock.today()
+        )
 
     @asynccontextmanager
     async def _fenced(self, fetch: Fetch, lease: Lease) -> AsyncIterator[tuple[Connection, Access]]:
@@ -260,6 +276,7 @@ class FetchResults:
         headers: Headers | None,
         step: Done,
         since: Mapping[str, date],
+        prepared: FetchedMerges,
     ) -> "_Fetched":
         """All but when the products were seen. `access` is as it was before."""
         result = step.result
@@ -270,9 +287,11 @@ class FetchResults:
         stored = await products.list_ids(connection, user_id, access.id)
         problems = list(result.problems)
         new_counts: dict[UUID, int] = {}
-        for key, rows in result.transactions.items():
+        for key in result.transactions:
             if key in stored:
-                written = await self._write_transactions(connection, user_id, stored[key], key, rows, since.get(key))
+                written = await self._write_transactions(
+                    connection, user_id, stored[key], key, prepared, since.get(key)
+                )
                 problems += written.problems
                 new_counts[stored[key]] = written.new
                 is_changed |= written.is_changed
@@ -281,7 +300,7 @@ class FetchResults:
         complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
         seen = [stored[key] for key in named if key in stored]
         if is_changed:  # else there is nothing that tags could follow from
-            await self._tagging.follow(connection, user_id)
+            await self._tagging.follow(connection, user_id, prepared.tags)
         await self._write_end(connection, user_id, access, step, problems)
         return _Fetched(new_counts, problems, complete, seen)
 
@@ -319,17 +338,19 @@ class FetchResults:
         user_id: UUID,
         product_id: UUID,
         key: str,
-        rows: Sequence[Transaction],
+        prepared: FetchedMerges,
         since: date | None,
     ) -> "_Written":
-        """What can be stored is; how many rows could not is a problem to be shown."""
-        today = self._clock.today()
-        cleaned = [one for one in map(clean_transaction, rows) if one is not None]
-        cleaned.sort(key=lambda one: find_day(one) or today)
-        stored = await transactions.load_transactions(connection, user_id, product_id, since)
-        merge = merge_transactions(stored, cleaned)
-        await write_merge(connection, user_id, product_id, merge, today)
-        unreadable = len(rows) - len(cleaned)
+        """What can be stored is; how many rows could not is a problem to be shown.
+
+        A merge that was not prepared, or is out of date, is computed now.
+        """
+        merge = prepared.merges.get(key)
+        if merge is None:
+            stored = await self._merges.load(connection, user_id, product_id, since)
+            merge = await self._merges.merge(user_id, stored, prepared.rows[key].rows)
+        await write_merge(connection, user_id, product_id, merge, self._clock.today())
+        unreadable = prepared.rows[key].unreadable
         problems = [Problem(ProblemKind.TRANSACTIONS, key, count=unreadable)] if unreadable else []
         return _Written(len(merge.new), bool(merge.new or merge.changed or merge.vanished), problems)
 

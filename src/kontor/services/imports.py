@@ -1,29 +1,32 @@
 """Statement files into accounts: looked at first, then stored. What is there already is not added twice."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from uuid import UUID
 
+from kontor.analysis.tagging import OwnAccounts
 from kontor.connectors.catalogue.providers import FILES_PROVIDER
-from kontor.connectors.files.accounts import FileAccount, join_statements
-from kontor.connectors.statements import Balance, RejectedRow, StatementError, read_statements
+from kontor.connectors.files.accounts import FileAccount
+from kontor.connectors.statements import LIMITS, Balance, Limits, RejectedRow
 from kontor.domain.accesses import check_access_id, make_product_id
 from kontor.domain.cleaning import clean_position, clean_product
 from kontor.domain.doubts import Doubt
-from kontor.domain.errors import InvalidError, NotFoundError
-from kontor.domain.merging import Merge, merge_transactions
+from kontor.domain.errors import NotFoundError
+from kontor.domain.merging import Merge
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product
-from kontor.domain.transactions import Transaction, clean_transaction, find_day
+from kontor.domain.transactions import Transaction
 from kontor.services import auditing
 from kontor.services.accesses import user_of
 from kontor.services.bookings import write_merge
 from kontor.services.clock import Clock
+from kontor.services.computations import Packed, ReadAccount, ReadFile, read_file
+from kontor.services.compute import Compute
 from kontor.services.import_targets import check_named, find_target
-from kontor.services.tagging import TransactionTagging
-from kontor.storage import accesses, positions, products, transactions
-from kontor.storage.data_versions import lock_data
+from kontor.services.merges import Merges
+from kontor.services.tagging import NOTHING_PREPARED, PreparedTags, TransactionTagging, read_own_accounts
+from kontor.storage import accesses, positions, products
+from kontor.storage.data_versions import lock_data, read_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.products import StoredProduct
 
@@ -71,6 +74,26 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
+class _Target:
+    """Where an account of a file goes, and the rows that are stored there already."""
+
+    read: ReadAccount
+    product_id: UUID
+    stored: StoredProduct | None
+    known: Packed
+
+
+@dataclass(frozen=True, slots=True)
+class _Targets:
+    """All that is known before anything is computed, as of a version of the user's data."""
+
+    version: int
+    is_new: bool
+    own: OwnAccounts
+    targets: tuple[_Target, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Plan:
     account: FileAccount
     product_id: UUID
@@ -80,14 +103,31 @@ class _Plan:
     unreadable: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Plans:
+    plans: tuple[_Plan, ...]
+    tags: PreparedTags
+
+
 class Imports:
-    def __init__(self, database: Database, clock: Clock, tagging: TransactionTagging) -> None:
+    def __init__(
+        self, database: Database, clock: Clock, tagging: TransactionTagging, compute: Compute, merges: Merges
+    ) -> None:
         self._database = database
         self._clock = clock
         self._tagging = tagging
+        self._compute = compute
+        self._merges = merges
 
     async def import_file(
-        self, owner: Owner, access_id: str, data: bytes, *, product_id: UUID | None = None, is_preview: bool = False
+        self,
+        owner: Owner,
+        access_id: str,
+        data: bytes,
+        *,
+        product_id: UUID | None = None,
+        is_preview: bool = False,
+        limits: Limits = LIMITS,
     ) -> Import:
         """Store what a file has besides what is known, all or none; with `is_preview` only tell.
 
@@ -95,56 +135,69 @@ class Imports:
         numbers, or by bank and kind, in an access that holds files only; it is made, and gets the accounts it lacks.
         """
         check_access_id(access_id)
-        try:
-            found = read_statements(data)
-        except StatementError as error:
-            raise InvalidError(str(error), "body") from None
-        accounts = join_statements(found.statements, found.holdings)
-        async with self._database.transaction() as connection:
-            await lock_data(connection, owner.user_id)
-            access = await accesses.lock_access(connection, owner.user_id, access_id)
-            if (access is None and product_id is not None) or (access is not None and not access.is_confirmed):
-                raise NotFoundError
-            stored = await products.list_products(connection, owner.user_id, access_id)
-            if product_id is not None:
-                stored = [one for one in stored if one.id == product_id]
-                if not stored:
-                    raise NotFoundError
-            is_named = product_id is not None
-            if is_named:
-                check_named(accounts)
-            may_add = product_id is None and (access is None or access.provider_id == FILES_PROVIDER.id)
-            targets = [find_target(stored, one, is_named=is_named, may_add=may_add) for one in accounts]
-            plans = [
-                await self._plan(connection, owner, access_id, account, target)
-                for account, target in zip(accounts, targets, strict=True)
-            ]
-            if not is_preview:
-                await self._store(connection, owner, access_id, plans, is_new=access is None)
-        return Import(str(found.kind), tuple(_describe(one) for one in plans))
+        read = await self._compute.run(read_file, data, limits, self._clock.today(), owner=owner.user_id)
+        async with self._database.connect() as connection:
+            targets = await self._find_targets(connection, owner, access_id, product_id, read)
+        found = await self._plan(owner, targets, has_tags=not is_preview)
+        if not is_preview:
+            async with self._database.transaction() as connection:
+                await lock_data(connection, owner.user_id)
+                await accesses.lock_access(connection, owner.user_id, access_id)
+                if await read_version(connection, owner.user_id) != targets.version:
+                    targets = await self._find_targets(connection, owner, access_id, product_id, read)
+                    found = await self._plan(owner, targets)
+                await self._store(connection, owner, access_id, found, is_new=targets.is_new)
+        return Import(read.kind, tuple(_describe(one) for one in found.plans))
 
-    async def _plan(
-        self,
-        connection: Connection,
-        owner: Owner,
-        access_id: str,
-        account: FileAccount,
-        fitting: StoredProduct | None,
-    ) -> _Plan:
-        product_id = make_product_id(owner.user_id, access_id, account.product.key) if fitting is None else fitting.id
-        rows = [one for one in map(clean_transaction, account.transactions) if one is not None]
-        today = self._clock.today()
-        rows.sort(key=lambda one: find_day(one) or today)
-        known = []
-        if fitting is not None:
-            first = min((day for day in map(find_day, rows) if day is not None), default=date.max)
-            known = await transactions.load_transactions(connection, owner.user_id, product_id, first)
-        merge = merge_transactions(known, rows)
-        same = len(rows) - len(merge.new) - len(merge.changed)
-        return _Plan(account, product_id, fitting, merge, same, len(account.transactions) - len(rows))
+    async def _find_targets(
+        self, connection: Connection, owner: Owner, access_id: str, product_id: UUID | None, read: ReadFile
+    ) -> _Targets:
+        version = await read_version(connection, owner.user_id)
+        access = await accesses.find_access(connection, owner.user_id, access_id)
+        if (access is None and product_id is not None) or (access is not None and not access.is_confirmed):
+            raise NotFoundError
+        stored = await products.list_products(connection, owner.user_id, access_id)
+        if product_id is not None:
+            stored = [one for one in stored if one.id == product_id]
+            if not stored:
+                raise NotFoundError
+        is_named = product_id is not None
+        read_accounts = [one.account for one in read.accounts]
+        if is_named:
+            check_named(read_accounts)
+        may_add = product_id is None and (access is None or access.provider_id == FILES_PROVIDER.id)
+        fitting = [find_target(stored, one, is_named=is_named, may_add=may_add) for one in read_accounts]
+        targets = [
+            await self._load_target(connection, owner, access_id, one, product)
+            for one, product in zip(read.accounts, fitting, strict=True)
+        ]
+        coming = [clean_product(one.read.account.product) for one in targets if one.stored is None]
+        own = await read_own_accounts(connection, owner.user_id, coming)
+        return _Targets(version, access is None, own, tuple(targets))
+
+    async def _load_target(
+        self, connection: Connection, owner: Owner, access_id: str, read: ReadAccount, fitting: StoredProduct | None
+    ) -> _Target:
+        if fitting is None:
+            return _Target(read, make_product_id(owner.user_id, access_id, read.account.product.key), None, [])
+        known = await self._merges.load(connection, owner.user_id, fitting.id, read.first or date.max)
+        return _Target(read, fitting.id, fitting, known)
+
+    async def _plan(self, owner: Owner, targets: _Targets, *, has_tags: bool = True) -> _Plans:
+        """What is to be written; nothing here needs the database."""
+        plans = []
+        for target in targets.targets:
+            read = target.read
+            merge = await self._merges.merge(owner.user_id, target.known, read.rows)
+            same = read.count - len(merge.new) - len(merge.changed)
+            plans.append(_Plan(read.account, target.product_id, target.stored, merge, same, read.unreadable))
+        tags = NOTHING_PREPARED
+        if has_tags:
+            tags = await self._merges.prepare_tags(owner.user_id, targets.own, (plan.merge for plan in plans))
+        return _Plans(tuple(plans), tags)
 
     async def _store(
-        self, connection: Connection, owner: Owner, access_id: str, plans: Sequence[_Plan], *, is_new: bool
+        self, connection: Connection, owner: Owner, access_id: str, found: _Plans, *, is_new: bool
     ) -> None:
         user_id, today = owner.user_id, self._clock.today()
         if is_new:
@@ -154,7 +207,7 @@ class Imports:
             await accesses.store_success(
                 connection, user_id, access_id, messages=[], issues=[], memory=None, consent_until=None, expires_at=None
             )
-        for number, plan in enumerate(plans):
+        for number, plan in enumerate(found.plans):
             if plan.stored is None:
                 product = clean_product(plan.account.product)
                 await products.upsert_product(connection, user_id, plan.product_id, access_id, number, product)
@@ -164,7 +217,7 @@ class Imports:
             if plan.account.positions is not None:
                 held = [clean_position(one) for one in plan.account.positions]
                 await positions.replace_positions(connection, user_id, plan.product_id, held)
-        await self._tagging.follow(connection, user_id)
+        await self._tagging.follow(connection, user_id, found.tags)
         subject = f"user {owner.pseudonym} access {access_id}"
         await auditing.record(connection, owner.tenant_id, owner.actor, "transactions.import", subject)
 

@@ -1,16 +1,16 @@
 """Tagging: every stored transaction gets its tags in the transaction that stores it; users' words win."""
 
-import asyncio
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from uuid import UUID, uuid4
 
-from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagger, Tagging, load_tagger
+from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, derive_version
 from kontor.analysis.trees import CATEGORIES, TREES
 from kontor.domain.cleaning import clean_text
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.principals import Principal
-from kontor.domain.products import ProductCategory
+from kontor.domain.products import Product, ProductCategory
 from kontor.domain.tags import (
     TaggingRule,
     TagSource,
@@ -23,6 +23,8 @@ from kontor.domain.tags import (
 from kontor.domain.transactions import Transaction
 from kontor.services import auditing
 from kontor.services.accesses import user_of
+from kontor.services.computations import cut, explain_packed, pack, read_taggings, tag_packed
+from kontor.services.compute import Compute
 from kontor.storage import products, queue, tags
 from kontor.storage.database import Connection, Database
 from kontor.storage.tags import TaggedRow, TaggingState
@@ -37,24 +39,40 @@ _ASSIGNABLE = {name for name, one in _ITEMS.items() if name not in _PARENTS and 
 SAVINGS = (ProductCategory.SAVINGS, ProductCategory.CALL_MONEY, ProductCategory.FIXED_TERM)
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedTags:
+    """What the tagger says about transactions of somebody with these accounts: found before a transaction is begun."""
+
+    own: OwnAccounts = NOBODY
+    taggings: Mapping[Transaction, Tagging] = field(default_factory=dict)
+
+
+NOTHING_PREPARED = PreparedTags()
+
+
 class TransactionTagging:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, compute: Compute) -> None:
         self._database = database
+        self._compute = compute
 
     @property
-    def tagger(self) -> Tagger:
-        """Loaded when it is first needed: it takes about a second, and short commands do without."""
-        return load_tagger()
-
-    async def warm_up(self) -> None:
-        """Load the tagger now, aside, so that nobody's request waits for it."""
-        await asyncio.to_thread(load_tagger)
+    def version(self) -> str:
+        """Of the tagger, which itself is loaded in compute processes only."""
+        return _find_version()
 
     # As data comes and goes
 
-    async def follow(self, connection: Connection, user_id: UUID) -> None:
+    async def prepare(self, user_id: UUID, own: OwnAccounts, transactions: Iterable[Transaction]) -> PreparedTags:
+        """Tag what is to be stored, before the database transaction that stores it."""
+        found: dict[Transaction, Tagging] = {}
+        for piece in cut(dict.fromkeys(transactions)):
+            values = await self._compute.run(tag_packed, *pack(piece), own, owner=user_id)
+            found.update(zip(piece, read_taggings(values), strict=True))
+        return PreparedTags(own, found)
+
+    async def follow(self, connection: Connection, user_id: UUID, prepared: PreparedTags = NOTHING_PREPARED) -> None:
         """Tag what has no tags, after transactions or accounts of the user have changed."""
-        state = await tags.lock_state(connection, user_id, self.tagger.version)
+        state = await tags.lock_state(connection, user_id, self.version)
         own = await read_own_accounts(connection, user_id)
         ibans, holders = tuple(sorted(own.ibans)), tuple(sorted(own.holders))
         changed_ibans = set(state.own_ibans) ^ set(ibans)
@@ -66,22 +84,32 @@ class TransactionTagging:
         rows = await tags.list_untagged(connection, user_id)
         if rows:
             rules = RuleBook(await tags.list_rules(connection, user_id))
-            found = await asyncio.to_thread(self.tagger.tag, [one.transaction for one in rows], own)
+            found = await self._tag(user_id, rows, own, prepared)
             tagged = [(row, rules.apply(row.transaction, make_tags(one))) for row, one in zip(rows, found, strict=True)]
-            await tags.insert_tags(connection, user_id, self.tagger.version, tagged)
+            await tags.insert_tags(connection, user_id, self.version, tagged)
+
+    async def _tag(
+        self, user_id: UUID, rows: Sequence[TaggedRow], own: OwnAccounts, prepared: PreparedTags
+    ) -> list[Tagging]:
+        """What was prepared, as far as it still holds; the rest is tagged now."""
+        known = prepared.taggings if prepared.own == own else {}
+        missing = [row.transaction for row in rows if row.transaction not in known]
+        found = (await self.prepare(user_id, own, missing)).taggings
+        return [known.get(row.transaction) or found[row.transaction] for row in rows]
 
     async def ensure_tagged(self, principal: Principal) -> None:
         """Data that was stored before there were tags is tagged when it is first read."""
-        user_id = user_of(principal)
+        await self.ensure_user_tagged(user_of(principal))
+
+    async def ensure_user_tagged(self, user_id: UUID) -> None:
         async with self._database.connect() as connection:
             if await tags.find_version(connection, user_id) is not None:
                 return
+            own = await read_own_accounts(connection, user_id)
+            rows = await tags.list_untagged(connection, user_id)
+        prepared = await self.prepare(user_id, own, (row.transaction for row in rows))
         async with self._database.transaction() as connection:
-            await self.follow(connection, user_id)
-
-    def tag_alone(self, transactions: Sequence[Transaction], own: OwnAccounts = NOBODY) -> list[TransactionTags]:
-        """Tags of transactions that are nobody's here. Takes its time: call it in a thread."""
-        return [make_tags(one) for one in self.tagger.tag(transactions, own)]
+            await self.follow(connection, user_id, prepared)
 
     async def explain(self, principal: Principal, product_id: UUID, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
         """Why transactions have the tags they have. A user's word needs no reason beside it."""
@@ -89,12 +117,18 @@ class TransactionTagging:
         async with self._database.connect() as connection:
             own = await read_own_accounts(connection, user_id)
             rows = await tags.list_tagged(connection, user_id, product_id, ids)
-        return {row.id: self._explain(row, own) for row in rows}
-
-    def _explain(self, row: TaggedRow, own: OwnAccounts) -> list[Evidence]:
-        if row.tags is not None and row.tags.source is not TagSource.TAGGER:
-            return [Evidence(row.tags.source.lower(), "", row.tags.category, 1.0)]
-        return list(self.tagger.explain(row.transaction, own)[1])
+        found: dict[UUID, list[Evidence]] = {}
+        tagged = []
+        for row in rows:
+            if row.tags is not None and row.tags.source is not TagSource.TAGGER:
+                found[row.id] = [Evidence(row.tags.source.lower(), "", row.tags.category, 1.0)]
+            else:
+                tagged.append(row)
+        for piece in cut(tagged):
+            packed = pack([row.transaction for row in piece])
+            reasons = await self._compute.run(explain_packed, *packed, own, owner=user_id)
+            found.update({row.id: list(one) for row, one in zip(piece, reasons, strict=True)})
+        return found
 
     # What users say
 
@@ -119,7 +153,7 @@ class TransactionTagging:
         async with self._database.transaction() as connection:
             if not await products.has_product(connection, user_id, access_id, product_id):
                 raise NotFoundError
-            await tags.lock_state(connection, user_id, self.tagger.version)
+            await tags.lock_state(connection, user_id, self.version)
             row = await tags.find_tagged(connection, user_id, product_id, transaction_id)
             if row is None or row.tags is None:
                 raise NotFoundError
@@ -130,7 +164,7 @@ class TransactionTagging:
             if changes_existing and has_counterparty(row.transaction):
                 same = await tags.list_of_counterparty(connection, user_id, row.transaction)
                 rows += [one for one in same if one.id != row.id and fits_sign(category, one.transaction.amount)]
-            await tags.update_tags(connection, user_id, self.tagger.version, [_correct(one, category) for one in rows])
+            await tags.update_tags(connection, user_id, self.version, [_correct(one, category) for one in rows])
             if creates_rule:
                 await tags.upsert_rule(connection, user_id, _make_rule(row.transaction, category))
             subject = f"user {principal.user_pseudonym} transaction {transaction_id}"
@@ -177,12 +211,16 @@ class TransactionTagging:
 
         What the user or a rule has decided stays; the rest is decided anew.
         """
-        version = self.tagger.version
+        version = self.version
+        async with self._database.connect() as connection:
+            own = await read_own_accounts(connection, user_id)
+            rows = await tags.list_outdated(connection, user_id, version, RETAG_ROWS)
+        prepared = await self.prepare(user_id, own, (row.transaction for row in rows))
         async with self._database.transaction() as connection:
             state = await tags.lock_state(connection, user_id, version)
             rows = await tags.list_outdated(connection, user_id, version, RETAG_ROWS)
             own = await read_own_accounts(connection, user_id)
-            found = await asyncio.to_thread(self.tagger.tag, [one.transaction for one in rows], own)
+            found = await self._tag(user_id, rows, own, prepared)
             await tags.update_tags(
                 connection, user_id, version, [(row, _renew(row, one)) for row, one in zip(rows, found, strict=True)]
             )
@@ -196,7 +234,7 @@ class TransactionTagging:
         after, count = None, 0
         while True:
             async with self._database.transaction() as connection:
-                found = await tags.list_outdated_users(connection, self.tagger.version, USERS_PER_STEP, after)
+                found = await tags.list_outdated_users(connection, self.version, USERS_PER_STEP, after)
                 if not found:
                     return count
                 await queue.enqueue_retag(connection, found)
@@ -205,7 +243,7 @@ class TransactionTagging:
     async def count_users(self) -> tuple[int, int]:
         """How many users have tags of this version, and how many have tags at all."""
         async with self._database.connect() as connection:
-            return await tags.count_users(connection, self.tagger.version)
+            return await tags.count_users(connection, self.version)
 
 
 class RuleBook:
@@ -226,9 +264,15 @@ class RuleBook:
         return found
 
 
-async def read_own_accounts(connection: Connection, user_id: UUID) -> OwnAccounts:
+@cache
+def _find_version() -> str:
+    return derive_version()
+
+
+async def read_own_accounts(connection: Connection, user_id: UUID, coming: Iterable[Product] = ()) -> OwnAccounts:
+    """With `coming`: as they will be when these products are stored too."""
     stored = [one.product for one in await products.list_products(connection, user_id)]
-    return make_own_accounts((one.iban or "", one.holder, one.category) for one in stored)
+    return make_own_accounts((one.iban or "", one.holder, one.category) for one in (*stored, *coming))
 
 
 def make_own_accounts(accounts: Iterable[tuple[str, str, ProductCategory]]) -> OwnAccounts:

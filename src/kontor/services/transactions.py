@@ -1,18 +1,18 @@
 """Products, transactions and positions: reading them, and pushing transactions from outside."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from uuid import UUID
 
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.positions import Position
 from kontor.domain.principals import Principal
-from kontor.domain.transactions import Transaction, clean_transaction
+from kontor.domain.transactions import Transaction
 from kontor.services import auditing
 from kontor.services.accesses import user_of
 from kontor.services.clock import Clock
-from kontor.services.tagging import TransactionTagging
+from kontor.services.tagging import TransactionTagging, read_own_accounts
 from kontor.storage import positions, products, tag_views, transactions
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Database
@@ -88,33 +88,36 @@ class Transactions:
     async def push(
         self, principal: Principal, access_id: str, product_id: UUID, pushed: Sequence[PushedTransaction]
     ) -> int:
-        """Add transactions from outside, all or none. Batches that were pushed before add nothing."""
-        cleaned = []
-        for number, one in enumerate(pushed):
-            transaction = clean_transaction(one.transaction)
-            if transaction is None:
-                raise InvalidError("the amount or the date cannot be stored", f"[{number}]")
-            cleaned.append(replace(one, transaction=transaction))
+        """Add transactions from outside, all or none. Batches that were pushed before add nothing.
+
+        The transactions are clean.
+        """
+        user_id = user_of(principal)
+        async with self._database.connect() as connection:
+            if not await products.has_product(connection, user_id, access_id, product_id):
+                raise NotFoundError
+            own = await read_own_accounts(connection, user_id)
+        prepared = await self._tagging.prepare(user_id, own, (one.transaction for one in pushed))
         async with self._database.transaction() as connection:
-            await lock_data(connection, user_of(principal))
-            product = await products.lock_product(connection, user_of(principal), access_id, product_id)
+            await lock_data(connection, user_id)
+            product = await products.lock_product(connection, user_id, access_id, product_id)
             if product is None:
                 raise NotFoundError
             if product.product.category.is_depot:
                 raise InvalidError("a depot has no transactions", "product")
-            batch_ids = sorted({one.batch_id for one in cleaned})
-            fresh = await transactions.remember_batches(connection, user_of(principal), product_id, batch_ids)
-            added = [one for one in cleaned if one.batch_id in fresh]
+            batch_ids = sorted({one.batch_id for one in pushed})
+            fresh = await transactions.remember_batches(connection, user_id, product_id, batch_ids)
+            added = [one for one in pushed if one.batch_id in fresh]
             added.sort(key=lambda one: one.transaction.booked_at or self._clock.now())
             await transactions.insert_transactions(
                 connection,
-                user_of(principal),
+                user_id,
                 product_id,
                 [one.transaction for one in added],
                 self._clock.today(),
                 [one.batch_id for one in added],
             )
-            await self._tagging.follow(connection, user_of(principal))
+            await self._tagging.follow(connection, user_id, prepared)
             subject = f"user {principal.user_pseudonym} access {access_id} product {product_id}"
             await auditing.record(
                 connection, principal.tenant_id, auditing.name_actor(principal), "transactions.push", subject

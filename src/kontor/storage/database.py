@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
 import structlog
-from psycopg import AsyncConnection, AsyncRawCursor, OperationalError
+from psycopg import AsyncConnection, AsyncCursor, AsyncRawCursor, OperationalError
 from psycopg.rows import TupleRow, tuple_row
 from psycopg_pool import AsyncConnectionPool
 
@@ -20,6 +20,7 @@ Connection: TypeAlias = AsyncConnection[TupleRow]
 
 # While the database is away, callers get their 503 after this time. It is no limit for queries.
 POOL_SECONDS = 5
+TURN_ROWS = 500  # after so many rows others have their turn on the event loop
 
 
 class UnsafeDatabaseError(Exception):
@@ -126,3 +127,11 @@ async def fetch_rows(connection: Connection, query: str, values: list[Any], *, b
     cursor = AsyncRawCursor(connection)
     await cursor.execute(query, values, prepare=True, binary=binary)
     return await cursor.fetchall()
+
+
+async def read_slowly(cursor: AsyncCursor[TupleRow]) -> AsyncIterator[TupleRow]:
+    """The rows of a result that may be large: others have their turn while it is read."""
+    while rows := await cursor.fetchmany(TURN_ROWS):
+        for row in rows:
+            yield row
+        await asyncio.sleep(0)

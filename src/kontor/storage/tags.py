@@ -1,5 +1,6 @@
 """Tags of transactions, the state of tagging per user, and users' tagging rules."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,7 @@ from uuid import UUID
 from kontor.domain.tags import TaggingRule, TagSource, TransactionTags
 from kontor.domain.transactions import Transaction
 from kontor.storage.data_versions import lock_data
-from kontor.storage.database import Connection, fetch_row, fetch_rows
+from kontor.storage.database import TURN_ROWS, Connection, fetch_row, fetch_rows, read_slowly
 from kontor.storage.transactions import FIELDS
 
 TAGS = (
@@ -69,7 +70,7 @@ THEIR_TAGS = (
 
 async def list_untagged(connection: Connection, user_id: UUID) -> list[TaggedRow]:
     cursor = await connection.execute(UNTAGGED, [user_id, user_id])
-    return [TaggedRow(row[0], row[1], Transaction(*row[2:])) for row in await cursor.fetchall()]
+    return [TaggedRow(row[0], row[1], Transaction(*row[2:])) async for row in read_slowly(cursor)]
 
 
 async def list_outdated(connection: Connection, user_id: UUID, version: str, limit: int) -> list[TaggedRow]:
@@ -83,7 +84,9 @@ async def insert_tags(
 ) -> None:
     """Tags of rows that have none; the caller holds the user's tagging state."""
     async with connection.cursor().copy(COPY_TAGS) as copy:
-        for row, tags in tagged:
+        for number, (row, tags) in enumerate(tagged):
+            if number % TURN_ROWS == 0:
+                await asyncio.sleep(0)  # writing to a buffer gives nobody else a turn
             await copy.write_row((user_id, row.product_id, row.id, version, *_values(tags)))
 
 

@@ -1,5 +1,6 @@
 """Transactions of a product: merged row by row, listed as ready JSON."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -11,7 +12,7 @@ from psycopg import sql
 
 from kontor.domain.merging import StoredTransaction
 from kontor.domain.transactions import Transaction, find_day
-from kontor.storage.database import Connection, fetch_row, fetch_rows
+from kontor.storage.database import TURN_ROWS, Connection, fetch_row, fetch_rows, read_slowly
 from kontor.storage.json_rows import JsonField, object_expression
 
 FIELDS = (
@@ -60,7 +61,7 @@ async def load_transactions(
         " order by booked_on, ordinal",
         {"user": user_id, "product": product_id, "since": since},
     )
-    return [StoredTransaction(row[0], Transaction(*row[1:])) for row in await cursor.fetchall()]
+    return [StoredTransaction(row[0], Transaction(*row[1:])) async for row in read_slowly(cursor)]
 
 
 LEDGERS = f"""
@@ -95,6 +96,8 @@ async def insert_transactions(
     start = row[0] + 1
     async with cursor.copy(COPY) as copy:
         for number, one in enumerate(transactions):
+            if number % TURN_ROWS == 0:
+                await asyncio.sleep(0)  # writing to a buffer gives nobody else a turn
             await copy.write_row(
                 (
                     user_id,

@@ -15,6 +15,13 @@ class Urls:
         self.base = base_url
         self._served = frozenset(operation_ids)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Urls) and (self.base, self._served) == (other.base, other._served)
+
+    def __hash__(self) -> int:
+        """Equal ones are one key of caches: in compute processes each call brings its own."""
+        return hash(self.base)
+
     # Management
 
     def user(self, tenant: str, user_id: UUID) -> str:

@@ -5,7 +5,7 @@ booking and the same own accounts give the same `Tagging`.
 """
 
 from kontor.analysis.tagging.partners import Partner, find_partner, list_partners
-from kontor.analysis.tagging.taggers import Tagger, load_tagger
+from kontor.analysis.tagging.taggers import Tagger, derive_version, load_tagger
 from kontor.analysis.tagging.taggings import NOBODY, Evidence, OwnAccounts, Tagging
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Partner",
     "Tagger",
     "Tagging",
+    "derive_version",
     "find_partner",
     "list_partners",
     "load_tagger",

@@ -5,15 +5,14 @@ from typing import Any
 import msgspec
 
 from kontor.api.answers import Answer
-from kontor.api.customer_v2.accesses import READ
-from kontor.api.customer_v2.analyses import AI, Explain, analyse
+from kontor.api.customer_v2.analyses import AI, HEAVY, Explain, analyse
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.scopes import CUSTOMER_CREDIT
 from kontor.wire.affordability import Affordability, Nothing
 from kontor.wire.analyses import show_affordability, show_credit_check
 from kontor.wire.credit_checks import CreditCheck
 
-CREDIT: dict[str, Any] = READ | {"scope": CUSTOMER_CREDIT}
+CREDIT: dict[str, Any] = HEAVY | {"scope": CUSTOMER_CREDIT}
 
 
 class AffordabilityQuery(msgspec.Struct):
@@ -26,7 +25,7 @@ class AffordabilityQuery(msgspec.Struct):
 async def read_affordability(call: Call) -> Answer:
     """Read what the customer can afford; an empty object where nothing can be said."""
     query = call.query(AffordabilityQuery)
-    return await analyse(call, query, lambda facts: show_affordability(facts, call.urls, query.explain))
+    return await analyse(call, query, show_affordability, query.explain)
 
 
 @operation(
@@ -35,4 +34,4 @@ async def read_affordability(call: Call) -> Answer:
 async def read_credit_check(call: Call) -> Answer:
     """Read facts for a lender, each with its transactions; an empty object where nothing can be said."""
     query = call.query(AffordabilityQuery)
-    return await analyse(call, query, lambda facts: show_credit_check(facts, call.urls, query.explain))
+    return await analyse(call, query, show_credit_check, query.explain)

@@ -1,6 +1,7 @@
 """Analyses of a customer: contracts, cashflow, disposable money, life, triggers, affordability."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -12,8 +13,11 @@ from kontor.api.operations import Call, Success, operation
 from kontor.services.analyses import Facts
 from kontor.wire.contracts import Contract, select_contracts, show_contracts
 from kontor.wire.encoding import encode_json
+from kontor.wire.urls import Urls
 
 AI = CUSTOMER + "/ai"
+# Analyses take processor time.
+HEAVY: dict[str, Any] = READ | {"is_heavy": True}
 Explain = Annotated[bool, Meta(description="show what led to each finding")]
 
 
@@ -23,25 +27,32 @@ class ContractsQuery(msgspec.Struct):
     explain: Explain = False
 
 
-async def analyse(call: Call, query: msgspec.Struct, show: Callable[[Facts], Any]) -> Answer:
-    """Answer from what is kept, or by `show`; the question is the operation with all its options."""
+async def analyse(call: Call, query: msgspec.Struct, show: Callable[..., Any], *arguments: Any) -> Answer:
+    """Answer from what is kept, or by `show`; the question is the operation with all its options.
+
+    `show` is a function of a module, for it is called in a compute process: with facts, URLs and the arguments.
+    """
     options = encode_json(query).decode()
     question = f"{call.operation.id} {options} {call.urls.base}"
-    body = await call.services.analyses.answer(call.principal, question, lambda facts: encode_json(show(facts)))
-    return Answer(200, body, JSON)
+    make = partial(_encode_shown, show, call.urls, arguments)
+    return Answer(200, await call.services.analyses.answer(call.principal, question, make), JSON)
 
 
-@operation("GET", AI + "/contracts", query=ContractsQuery, success=Success(shape=list[Contract]), **READ)
+def _encode_shown(show: Callable[..., Any], urls: Urls, arguments: tuple[Any, ...], facts: Facts) -> bytes:
+    return encode_json(show(facts, urls, *arguments))
+
+
+@operation("GET", AI + "/contracts", query=ContractsQuery, success=Success(shape=list[Contract]), **HEAVY)
 async def list_contracts(call: Call) -> Answer:
     """List the customer's contracts, as far as bookings show them."""
     query = call.query(ContractsQuery)
+    return await analyse(call, query, _show_chosen, query)
 
-    def show(facts: Facts) -> list[Contract]:
-        chosen = select_contracts(
-            facts.contracts,
-            insurance_only=query.insuranceOnly,
-            insurance_only_extended=query.insuranceOnlyExtended,
-        )
-        return show_contracts(chosen, facts, call.urls, explain=query.explain)
 
-    return await analyse(call, query, show)
+def _show_chosen(facts: Facts, urls: Urls, query: ContractsQuery) -> list[Contract]:
+    chosen = select_contracts(
+        facts.contracts,
+        insurance_only=query.insuranceOnly,
+        insurance_only_extended=query.insuranceOnlyExtended,
+    )
+    return show_contracts(chosen, facts, urls, explain=query.explain)

@@ -7,13 +7,13 @@ from msgspec import Meta
 
 from kontor.analysis.cashflow import Focus, Level, Options, TaggedBy, find_cashflow
 from kontor.api.answers import Answer
-from kontor.api.customer_v2.accesses import READ
-from kontor.api.customer_v2.analyses import AI, Explain, analyse
+from kontor.api.customer_v2.analyses import AI, HEAVY, Explain, analyse
 from kontor.api.operations import Call, Success, operation
 from kontor.services.analyses import Facts
 from kontor.wire.analyses import show_disposable_money
 from kontor.wire.cashflow import Cashflow, show_cashflow
 from kontor.wire.disposable_money import DisposableMoney
+from kontor.wire.urls import Urls
 
 
 class CashflowQuery(msgspec.Struct):
@@ -35,7 +35,7 @@ class DisposableMoneyQuery(msgspec.Struct):
     explain: Explain = False
 
 
-@operation("GET", AI + "/cashflow", query=CashflowQuery, success=Success(shape=list[Cashflow]), **READ)
+@operation("GET", AI + "/cashflow", query=CashflowQuery, success=Success(shape=list[Cashflow]), **HEAVY)
 async def read_cashflow(call: Call) -> Answer:
     """Read what came in and went out, and what this and the next month will bring.
 
@@ -43,17 +43,16 @@ async def read_cashflow(call: Call) -> Answer:
     do not count. The predictions of the current month are of the whole month.
     """
     query = call.query(CashflowQuery)
-    options = query.read_options()
-
-    def show(facts: Facts) -> list[Cashflow]:
-        found = find_cashflow(facts.records, facts.contracts, facts.accounts, facts.today, options)
-        return show_cashflow(found, facts, call.urls, options)
-
-    return await analyse(call, query, show)
+    return await analyse(call, query, _show_chosen, query.read_options())
 
 
-@operation("GET", AI + "/disposable-money", query=DisposableMoneyQuery, success=Success(shape=DisposableMoney), **READ)
+def _show_chosen(facts: Facts, urls: Urls, options: Options) -> list[Cashflow]:
+    found = find_cashflow(facts.records, facts.contracts, facts.accounts, facts.today, options)
+    return show_cashflow(found, facts, urls, options)
+
+
+@operation("GET", AI + "/disposable-money", query=DisposableMoneyQuery, success=Success(shape=DisposableMoney), **HEAVY)
 async def read_disposable_money(call: Call) -> Answer:
     """Read what can be spent until the next salary; empty where no salary is active."""
     query = call.query(DisposableMoneyQuery)
-    return await analyse(call, query, lambda facts: show_disposable_money(facts, call.urls, query.explain))
+    return await analyse(call, query, show_disposable_money, query.explain)

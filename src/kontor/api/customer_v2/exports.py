@@ -46,6 +46,7 @@ class ErasureQuery(msgspec.Struct):
         other_media_types=tuple(one for one in MEDIA_TYPES.values() if one != JSON),
         headers={"Content-Disposition": "attachment, with a file name"},
     ),
+    is_heavy=True,
     **READ,
 )
 async def export_customer(call: Call) -> Answer:

@@ -3,8 +3,7 @@
 import msgspec
 
 from kontor.api.answers import Answer
-from kontor.api.customer_v2.accesses import READ
-from kontor.api.customer_v2.analyses import AI, Explain, analyse
+from kontor.api.customer_v2.analyses import AI, HEAVY, Explain, analyse
 from kontor.api.operations import Call, Success, operation
 from kontor.wire.analyses import show_life_events, show_life_stages, show_sales_triggers
 from kontor.wire.life import LifeEvent, LifeStage
@@ -15,28 +14,28 @@ class LifeQuery(msgspec.Struct):
     explain: Explain = False
 
 
-@operation("GET", AI + "/life-events", query=LifeQuery, success=Success(shape=list[LifeEvent]), **READ)
+@operation("GET", AI + "/life-events", query=LifeQuery, success=Success(shape=list[LifeEvent]), **HEAVY)
 async def list_life_events(call: Call) -> Answer:
     """List what has changed in the customer's life, as far as bookings show it."""
     query = call.query(LifeQuery)
-    return await analyse(call, query, lambda facts: show_life_events(facts, call.urls, query.explain))
+    return await analyse(call, query, show_life_events, query.explain)
 
 
-@operation("GET", AI + "/life-stages", query=LifeQuery, success=Success(shape=list[LifeStage]), **READ)
+@operation("GET", AI + "/life-stages", query=LifeQuery, success=Success(shape=list[LifeStage]), **HEAVY)
 async def list_life_stages(call: Call) -> Answer:
     """List how the customer lives now: one item each for work, children, home and savings."""
     query = call.query(LifeQuery)
-    return await analyse(call, query, lambda facts: show_life_stages(facts, call.urls, query.explain))
+    return await analyse(call, query, show_life_stages, query.explain)
 
 
-@operation("GET", AI + "/life/stages", query=LifeQuery, success=Success(shape=list[LifeStage]), **READ)
+@operation("GET", AI + "/life/stages", query=LifeQuery, success=Success(shape=list[LifeStage]), **HEAVY)
 async def list_life_stages_again(call: Call) -> Answer:
     """List how the customer lives now, at the other address."""
     return await list_life_stages(call)
 
 
-@operation("GET", AI + "/sales-triggers", query=LifeQuery, success=Success(shape=list[SalesTrigger]), **READ)
+@operation("GET", AI + "/sales-triggers", query=LifeQuery, success=Success(shape=list[SalesTrigger]), **HEAVY)
 async def list_sales_triggers(call: Call) -> Answer:
     """List occasions for a talk with the customer."""
     query = call.query(LifeQuery)
-    return await analyse(call, query, lambda facts: show_sales_triggers(facts, call.urls, query.explain))
+    return await analyse(call, query, show_sales_triggers, query.explain)

@@ -1,5 +1,6 @@
 """What the list of transactions can be narrowed to, and how its pages are then read."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated, Literal
 from uuid import UUID
@@ -7,10 +8,12 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
+from kontor.analysis.tagging import Evidence
 from kontor.api.operations import Call
 from kontor.domain.errors import InvalidError
 from kontor.services.searches import list_categories
 from kontor.storage.searches import Filters, Position
+from kontor.storage.tag_views import TagRow
 from kontor.storage.transactions import Window
 from kontor.wire.tag_views import TagView, render_page
 from kontor.wire.transactions import FIELDS
@@ -73,5 +76,10 @@ async def read_found_page(
         return ",".join(row[0] for row in rows).encode(), following
     evidence = None
     if is_explained and view.tree is not None:
-        evidence = await call.services.transaction_tagging.explain(call.principal, product_id, [row[1] for row in rows])
+        evidence = await explain_rows(call, product_id, rows)
     return render_page(rows, view, call.urls, evidence), following
+
+
+async def explain_rows(call: Call, product_id: UUID, rows: Sequence[TagRow]) -> dict[UUID, list[Evidence]]:
+    with call.admit():
+        return await call.services.transaction_tagging.explain(call.principal, product_id, [row[1] for row in rows])

@@ -15,8 +15,10 @@ from msgspec import Meta
 
 from kontor.api.answers import JSON, Answer, HttpError, created, json_answer
 from kontor.api.customer_v2.accesses import ACCESS, MODIFY, READ
-from kontor.api.customer_v2.searches import SearchQuery, read_found_page
+from kontor.api.customer_v2.pushes import read_pushed, show_added, unpack_pushed
+from kontor.api.customer_v2.searches import SearchQuery, explain_rows, read_found_page
 from kontor.api.operations import Call, Success, operation
+from kontor.connectors.statements import Limits
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.services.access_views import UnconfirmedAccess
 from kontor.services.imports import name_owner
@@ -35,14 +37,12 @@ from kontor.wire.transactions import (
     Transaction,
     parse_end,
     parse_time,
-    read_transaction,
-    show_previewed,
 )
 
 PRODUCT = ACCESS + "/{product-id}"
 TRANSACTIONS = PRODUCT + "/kontoumsaetze"
-MAX_PUSHED = 10_000
 MAX_PAGE = 100_000
+FILE_LIMITS = Limits(entries=50_000)
 # JSON objects separated by commas, and where the next page begins.
 Page: TypeAlias = tuple[bytes, tuple[date, int] | None]
 
@@ -116,7 +116,7 @@ async def find_product(call: Call) -> StoredProduct:
     TRANSACTIONS,
     query=TransactionsQuery,
     success=Success(shape=list[Transaction]),
-    errors=(404,),
+    errors=(404, 429),
     **READ,
 )
 async def list_transactions(call: Call) -> Answer:
@@ -157,8 +157,7 @@ async def _list_tagged(call: Call, product_id: UUID, view: TagView, is_explained
     )
     evidence = None
     if is_explained and view.tree is not None:
-        ids = [row[1] for row in rows]
-        evidence = await call.services.transaction_tagging.explain(call.principal, product_id, ids)
+        evidence = await explain_rows(call, product_id, rows)
     return render_page(rows, view, call.urls, evidence), following
 
 
@@ -169,6 +168,7 @@ async def _list_tagged(call: Call, product_id: UUID, view: TagView, is_explained
     body=list[NewTransaction],
     file_types=STATEMENT_TYPES,
     is_bulk=True,
+    is_heavy=True,
     success=Success(
         201,
         description="stored; the answer to a statement file has a body, which tells what came of it (ImportResult)",
@@ -194,18 +194,15 @@ async def push_transactions(call: Call) -> Answer:
         data = await call.read_body()
         owner = name_owner(call.principal)
         imported = await call.services.imports.import_file(
-            owner, product.access_id, data, product_id=product.id, is_preview=is_preview
+            owner, product.access_id, data, product_id=product.id, is_preview=is_preview, limits=FILE_LIMITS
         )
         if is_preview:
-            return json_answer([show_previewed(row) for one in imported.accounts for row in one.added])
+            return Answer(200, media_type=JSON, pieces=show_added(imported))
         location = call.urls.transactions(product.access_id, product.id)
         return json_answer(show_import(imported), 201, {"Location": location})
     if is_preview:
         raise InvalidError("is for statement files", "preview")
-    body = await call.json(list[NewTransaction])
-    if len(body) > MAX_PUSHED:
-        raise HttpError(413, f"At most {MAX_PUSHED} transactions can be pushed at once.")
-    pushed = [read_transaction(one, number) for number, one in enumerate(body)]
+    pushed = await unpack_pushed(await call.compute(read_pushed, await call.read_body()))
     await call.services.transactions.push(call.principal, product.access_id, product.id, pushed)
     return created(call.urls.transactions(product.access_id, product.id))
 

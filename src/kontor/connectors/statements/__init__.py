@@ -22,6 +22,7 @@ from kontor.connectors.statements.results import (
     StatementError,
     StatementIssue,
     StatementKind,
+    TooManyEntriesError,
 )
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "StatementError",
     "StatementIssue",
     "StatementKind",
+    "TooManyEntriesError",
     "detect_kind",
     "read_camt",
     "read_camt_pages",

@@ -17,6 +17,7 @@ from kontor.connectors.statements.results import (
     StatementError,
     StatementIssue,
     StatementKind,
+    TooManyEntriesError,
     check_amounts,
     check_balances,
     check_rejected,
@@ -108,7 +109,7 @@ class _Reader:
         self._entries += rows
         self._issues += issues
         if max(self._count, len(self._entries)) > self._limits.entries:
-            raise StatementError(f"There are more than {self._limits.entries} bookings.")
+            raise TooManyEntriesError(f"There are more than {self._limits.entries} bookings.")
 
     def _reject(self, line: int | None, reason: str, field: str | None) -> None:
         self._rejected_count += 1

@@ -22,6 +22,7 @@ from kontor.connectors.statements.results import (
     Statement,
     StatementError,
     StatementKind,
+    TooManyEntriesError,
     check_amounts,
     check_balances,
     check_rejected,
@@ -87,7 +88,7 @@ def _split_rows(text: str, delimiter: str, limits: Limits) -> Iterator[tuple[int
     try:
         for number, row in enumerate(reader, 1):
             if number > limits.entries:
-                raise StatementError(f"There are more than {limits.entries} rows.")
+                raise TooManyEntriesError(f"There are more than {limits.entries} rows.")
             yield line, row
             line = reader.line_num + 1
     except csv.Error as error:

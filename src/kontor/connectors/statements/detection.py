@@ -9,7 +9,14 @@ from kontor.connectors.statements.csv_files import find_profile, read_csv
 from kontor.connectors.statements.decoding import cut_head, decode_text
 from kontor.connectors.statements.mt535 import read_mt535
 from kontor.connectors.statements.mt940 import read_mt940
-from kontor.connectors.statements.results import LIMITS, Holdings, Limits, Statement, StatementError
+from kontor.connectors.statements.results import (
+    LIMITS,
+    Holdings,
+    Limits,
+    Statement,
+    StatementError,
+    TooManyEntriesError,
+)
 from kontor.connectors.statements.zips import read_zip
 
 HEAD_BYTES = 65_536
@@ -88,7 +95,7 @@ def _read_archive(data: bytes, limits: Limits) -> Readings:
         holdings += read.holdings
         count += sum(len(one.entries) for one in read.statements)
         if count > limits.entries:
-            raise StatementError(f"There are more than {limits.entries} bookings.")
+            raise TooManyEntriesError(f"There are more than {limits.entries} bookings.")
     if not statements and not holdings:
         raise StatementError("There is no statement in the zip.")
     return Readings(FileKind.ZIP, tuple(statements), tuple(holdings))

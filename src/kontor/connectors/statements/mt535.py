@@ -18,6 +18,7 @@ from kontor.connectors.statements.results import (
     Limits,
     StatementError,
     StatementIssue,
+    TooManyEntriesError,
 )
 from kontor.connectors.statements.swift_fields import fail_at, read_swift_text, split_fields
 from kontor.connectors.statements.values import (
@@ -146,7 +147,7 @@ class _Reader:
     def _end_block(self, content: str) -> None:
         if content.strip() == "FIN" and self._is_position:
             if len(self._positions) >= self._limits.entries:
-                raise StatementError(f"There are more than {self._limits.entries} positions.")
+                raise TooManyEntriesError(f"There are more than {self._limits.entries} positions.")
             self._positions.append(self._make_position())
             self._forget_position()
 

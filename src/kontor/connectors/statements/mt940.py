@@ -19,6 +19,7 @@ from kontor.connectors.statements.results import (
     Statement,
     StatementError,
     StatementKind,
+    TooManyEntriesError,
     check_amounts,
     check_balances,
     check_rejected,
@@ -209,7 +210,7 @@ class _Reader:
         self._open = None
         self._count += 1
         if self._count > self._limits.entries:
-            raise StatementError(f"There are more than {self._limits.entries} bookings.")
+            raise TooManyEntriesError(f"There are more than {self._limits.entries} bookings.")
         self._entries.append(
             Transaction(
                 amount,

@@ -27,6 +27,10 @@ class StatementError(KontorError):
         self.field = field
 
 
+class TooManyEntriesError(StatementError):
+    """A file with more bookings than are taken at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a file may have at most. `line_length` counts characters of a field; nothing real comes near these."""
