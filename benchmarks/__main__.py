@@ -33,6 +33,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--fints", action="store_true", help="a refresh over FinTS; writes fints.md")
     parser.add_argument("--jobs", action="store_true", help="the queue, refreshes, the schedule; writes jobs.md")
     parser.add_argument("--growth", action="store_true", help="few users beside many; writes growth.md (minutes, 6 GB)")
+    parser.add_argument("--merging", action="store_true", help="identity of bookings; writes merging.md")
     parser.add_argument("--rounds", type=int, help="rounds of all three (default 9, quick 3)")
     parser.add_argument("--seconds", type=float, help="length of one measurement (default 2, quick 0.7)")
     parser.add_argument("--connections", type=int, help="requests in flight (default: as each endpoint says)")
@@ -105,6 +106,11 @@ def main(arguments: list[str]) -> None:
         from benchmarks.fints import run_fints
 
         run_fints(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
+        return
+    if options.merging:
+        from benchmarks.merging.pages import run_merging
+
+        run_merging(console, None if options.quick else DOCUMENTATION, is_quick=options.quick)
         return
     if options.jobs or options.growth:
         run_scale(options, console, load_before)

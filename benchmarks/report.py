@@ -120,6 +120,7 @@ class Report:
 
 OTHER_PAGES = (
     "Measured apart: [analyses](analyses.md), [statement files](statements.md), [FinTS](fints.md), [jobs](jobs.md),"
+    " [identity of bookings](merging.md),"
     " [growth](growth.md), [tagging](tagging.md), [days of refresh under faults](soak.md)."
 )
 

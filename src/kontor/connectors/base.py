@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
 from kontor.domain.accesses import History
+from kontor.domain.balances import BalanceSpan
 from kontor.domain.payments import Order, PayeeResult, PaymentOutcome
 from kontor.domain.positions import Position
 from kontor.domain.products import Product
@@ -200,12 +201,16 @@ class Headers:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The rest of a fetch, per product key. A key missing from `transactions` was not fetched: see `problems`."""
+    """The rest of a fetch, per product key. A key missing from `transactions` was not fetched: see `problems`.
+
+    `spans` are times of which the bank tells the balance before and after: they prove that nothing is missing.
+    """
 
     transactions: Mapping[str, tuple[Transaction, ...]]
     positions: Mapping[str, tuple[Position, ...]] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     consent_until: date | None = None
+    spans: Mapping[str, tuple[BalanceSpan, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ class NoticeKind(StrEnum):
     POSITIONS = "POSITIONS"
     BANK_MESSAGE = "BANK_MESSAGE"
     SCA_NEEDED = "SCA_NEEDED"
+    BALANCE_MISMATCH = "BALANCE_MISMATCH"
 
     @property
     def is_for_the_user(self) -> bool:

@@ -1,26 +1,21 @@
-"""The identity of transactions: which fetched booking is one that is stored already.
+"""Merging what was fetched into what is stored: which bookings are new, and what becomes of those known already.
 
-A bank sends the same booking again with every overlapping fetch, as a pending one that becomes final, in another order
-or with a slightly changed text. Two equal purchases on one day are two bookings all the same. So bookings are matched
-one to one, from the surest evidence to the weakest, and only within equal amounts.
+A bank sends the same booking again with every overlapping fetch, as a pending one that becomes final, in another order,
+with a changed text, or through another channel. Which two are one says `domain/identity.py`.
 """
 
-import re
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import date, timedelta
+from typing import Any
 from uuid import UUID
 
-from kontor.domain.transactions import Transaction, find_day
+from kontor.domain.identity import is_other_channel, list_days
+from kontor.domain.matching import MOVED_DAYS, Matching
+from kontor.domain.references import read_references
+from kontor.domain.transactions import Transaction
 
-SIMILAR_TEXT = 0.3
-PENDING_DAYS = 10
-NEIGHBOURS = 32  # with how many bookings of equal amount one is compared at most, so that the cost grows linearly
-_WORD = re.compile(r"\w+")
-
-Score: TypeAlias = Callable[[Transaction, Transaction], float | None]
+_FIELDS = tuple(field.name for field in fields(Transaction))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,160 +26,81 @@ class StoredTransaction:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What to do with a fetch: rows to add, rows to change (they keep their id), pending rows that came to nothing."""
+    """What to do with a fetch: rows to add, rows to change (they keep their id), pending rows that came to nothing.
+
+    `pairs` tells which fetched row (by its index) is which stored one.
+    """
 
     new: tuple[Transaction, ...]
     changed: tuple[StoredTransaction, ...]
     vanished: tuple[UUID, ...]
+    pairs: tuple[tuple[int, UUID], ...] = ()
 
 
 def merge_transactions(stored: Sequence[StoredTransaction], fetched: Sequence[Transaction]) -> Merge:
-    """`stored` are the rows of the days that the fetch covers; older rows take no part."""
-    return _match(stored, fetched).result()
+    """`stored` are the rows of the days that the fetch covers, and some before; older rows take no part."""
+    matching = Matching([row.transaction for row in stored], fetched)
+    pairs = sorted(matching.run().items())
+    changed = []
+    for right, left in pairs:
+        before = stored[left]
+        if before.transaction == fetched[right]:
+            continue
+        after = combine(before.transaction, fetched[right])
+        if after != before.transaction:
+            changed.append(StoredTransaction(before.id, after))
+    vanished = tuple(stored[left].id for left in matching.open_left if stored[left].transaction.is_pending)
+    new = tuple(fetched[right] for right in matching.open_right)
+    return Merge(new, tuple(changed), vanished, tuple((right, stored[left].id) for right, left in pairs))
+
+
+def apply_merge(stored: Sequence[StoredTransaction], merge: Merge) -> list[Transaction]:
+    """The rows as they are after a merge."""
+    changed = {row.id: row.transaction for row in merge.changed}
+    gone = frozenset(merge.vanished)
+    kept = [changed.get(row.id, row.transaction) for row in stored if row.id not in gone]
+    return [*kept, *merge.new]
+
+
+def find_first_day(rows: Iterable[Transaction], *others: date | None) -> date | None:
+    """The day from which stored rows take part in a merge; None where there is nothing to merge.
+
+    Banks book before the day that was asked for, or ignore it, and another channel may show a booking some days apart.
+    """
+    days = [day for row in rows for day in list_days(row)]
+    days += [day for day in others if day is not None]
+    return min(days) - timedelta(MOVED_DAYS) if days else None
 
 
 def pair_transactions(left: Sequence[Transaction], right: Sequence[Transaction]) -> dict[int, int]:
-    """Bookings of `right` that are bookings of `left`, by index; one-to-one. `left` is the older report."""
-    numbered = [StoredTransaction(UUID(int=index), transaction) for index, transaction in enumerate(left)]
-    return _match(numbered, right).pairs
+    """Right index to left index of rows that are one booking, such as of one account reached in two ways."""
+    return Matching(left, right).run()
 
 
-def _match(stored: Sequence[StoredTransaction], fetched: Sequence[Transaction]) -> "_Matching":
-    matching = _Matching(stored, fetched)
-    matching.pair_by_key(lambda one: one)
-    matching.pair_by_key(lambda one: one.bank_id)
-    matching.pair_by_key(_content)
-    similar = matching.pair_by_score
-    similar(_score_similar_text, lambda one: (one.amount, one.currency, find_day(one), one.is_pending))
-    similar(_score_becoming_final, lambda one: (one.amount, one.currency, one.is_pending), _as_pending)
-    return matching
+def combine(stored: Transaction, fetched: Transaction) -> Transaction:
+    """One booking of two reports. The newer report wins, except that another channel only adds what was not known.
+
+    Facts are not lost: what the winner lacks comes from the other, and a purpose with references beats one without.
+    """
+    winner, other = (stored, fetched) if _is_addition(stored, fetched) else (fetched, stored)
+    changes: dict[str, Any] = {}
+    for name in _FIELDS:
+        if getattr(winner, name) is None and (value := getattr(other, name)) is not None:
+            changes[name] = value
+    if "bank_id" in changes and winner.channel != other.channel:
+        del changes["bank_id"]  # the channel tells whose id it is
+    if winner.purpose is not None and _has_references(other) and not _has_references(winner):
+        changes["purpose"] = other.purpose
+    return replace(winner, **changes) if changes else winner
 
 
-class _Matching:
-    """What is still open on both sides, and the pairs found so far (fetched index to stored index)."""
-
-    def __init__(self, stored: Sequence[StoredTransaction], fetched: Sequence[Transaction]) -> None:
-        self._stored = stored
-        self._fetched = fetched
-        self._open_stored = dict(enumerate(stored))
-        self._open_fetched = dict(enumerate(fetched))
-        self.pairs: dict[int, int] = {}
-
-    def pair_by_key(self, key: Callable[[Transaction], Hashable | None]) -> None:
-        """Equal keys are the same booking; several equal ones are paired in the order the bank sent them."""
-        waiting: dict[Hashable, deque[int]] = defaultdict(deque)
-        for index, one in self._open_stored.items():
-            waiting[key(one.transaction)].append(index)
-        for right, transaction in list(self._open_fetched.items()):
-            wanted = key(transaction)
-            if wanted is not None and waiting[wanted]:
-                self._pair(right, waiting[wanted].popleft())
-
-    def pair_by_score(
-        self,
-        score: Score,
-        bucket: Callable[[Transaction], Hashable],
-        look_for: Callable[[Transaction], Transaction | None] = lambda one: one,
-    ) -> None:
-        """Within a bucket the best pairs first; ties go to the nearest in the bank's order.
-
-        `look_for` tells as what a fetched booking may have been stored. Where very many are equal, only those are
-        compared that stand at about the same place.
-        """
-        candidates: dict[Hashable, list[int]] = defaultdict(list)
-        for index, one in self._open_stored.items():
-            candidates[bucket(one.transaction)].append(index)
-        places: Counter[Hashable] = Counter()
-        scored = []
-        for right, transaction in self._open_fetched.items():
-            former = look_for(transaction)
-            lefts = () if former is None else candidates.get(bucket(former), ())
-            if not lefts:
-                continue
-            place = places[bucket(transaction)]
-            places[bucket(transaction)] += 1
-            first = max(0, min(place - NEIGHBOURS // 2, len(lefts) - NEIGHBOURS))
-            for left in lefts[first : first + NEIGHBOURS]:
-                found = score(self._open_stored[left].transaction, transaction)
-                if found is not None:
-                    scored.append((-found, abs(right - left), right, left))
-        for _, _, right, left in sorted(scored):
-            if right in self._open_fetched and left in self._open_stored:
-                self._pair(right, left)
-
-    def _pair(self, right: int, left: int) -> None:
-        self.pairs[right] = left
-        del self._open_fetched[right], self._open_stored[left]
-
-    def result(self) -> Merge:
-        changed = tuple(
-            StoredTransaction(self._stored[left].id, self._fetched[right])
-            for right, left in sorted(self.pairs.items())
-            if self._stored[left].transaction != self._fetched[right]
-        )
-        vanished = tuple(one.id for one in self._open_stored.values() if one.transaction.is_pending)
-        return Merge(tuple(self._open_fetched.values()), changed, vanished)
+def _is_addition(stored: Transaction, fetched: Transaction) -> bool:
+    if stored.is_pending != fetched.is_pending:
+        return fetched.is_pending
+    # Who tells two days, of booking and of value, knows more than who tells one of them.
+    return is_other_channel(stored, fetched) and not list_days(stored) < list_days(fetched)
 
 
-def _as_pending(one: Transaction) -> Transaction | None:
-    return None if one.is_pending else replace(one, is_pending=True)
-
-
-def _content(one: Transaction) -> Hashable | None:
-    return (
-        one.amount,
-        one.currency,
-        one.is_pending,
-        find_day(one),
-        one.value_at,
-        one.counterparty_iban,
-        _fold(one.counterparty_name),
-        _fold(one.purpose),
-        _fold(one.booking_text),
-    )
-
-
-def _score_similar_text(old: Transaction, fetched: Transaction) -> float | None:
-    """Same day and amount, another wording. Two different ids of the bank are two bookings."""
-    if _are_two_ids(old, fetched):
-        return None
-    score = measure_similarity(old, fetched)
-    return score if score >= SIMILAR_TEXT else None
-
-
-def _score_becoming_final(old: Transaction, fetched: Transaction) -> float | None:
-    """A pending booking comes back as a final one, some days later and with another text."""
-    before, after = find_day(old), find_day(fetched)
-    if before is None or after is None or not timedelta(-3) <= after - before <= timedelta(PENDING_DAYS):
-        return None
-    score = measure_similarity(old, fetched)
-    return score + 1 / (2 + abs((after - before).days)) if score >= SIMILAR_TEXT else None
-
-
-def _are_two_ids(left: Transaction, right: Transaction) -> bool:
-    return left.bank_id is not None and right.bank_id is not None and left.bank_id != right.bank_id
-
-
-def measure_similarity(left: Transaction, right: Transaction) -> float:
-    """How much of the shorter text is found in the longer one, 0 to 1. No text on one side speaks against nothing."""
-    if left.counterparty_iban and left.counterparty_iban == right.counterparty_iban:
-        return 1.0
-    words_left, words_right = _words(left), _words(right)
-    if not words_left or not words_right:
-        return SIMILAR_TEXT
-    shorter, longer = sorted((words_left, words_right), key=len)
-    return len(shorter & longer) / len(shorter)
-
-
-def _words(one: Transaction) -> set[str]:
-    return set(_all_words((one.purpose, one.counterparty_name)))
-
-
-def _all_words(texts: Iterable[str | None]) -> Iterable[str]:
-    for text in texts:
-        for word in _WORD.findall((text or "").casefold()):
-            yield word[:8]  # banks cut words at the end of a line
-
-
-def _fold(text: str | None) -> str:
-    return "".join((text or "").split()).casefold()
+def _has_references(transaction: Transaction) -> bool:
+    references = read_references(transaction.purpose)
+    return references.end_to_end is not None or references.mandate is not None

@@ -1,6 +1,7 @@
 """A booking on an account, as a bank reports it."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -29,7 +30,8 @@ class Transaction:
     """One booking as fetched.
 
     `purpose` is the statement's text as the bank sent it, SEPA tags (`EREF+`, `MREF+`, `CRED+`, `SVWZ+`) included:
-    they are evidence for the analysis. `bank_id` is the bank's own id where it gives a stable one.
+    they are evidence for the analysis. `bank_id` is the bank's own id where it gives a stable one. `channel` is the
+    form in which the row came (`MT940`, `camt.052`, `XS2A` …): ids of the bank are comparable within one channel only.
     """
 
     amount: Decimal
@@ -46,12 +48,18 @@ class Transaction:
     ultimate_counterparty: str | None = None
     bank_id: str | None = None
     is_pending: bool = False
+    channel: str | None = None
 
 
 def find_day(one: Transaction) -> date | None:
     """The day of booking (or else of value) as the bank's customer sees it."""
     at = one.booked_at or one.value_at
     return None if at is None else at.astimezone(BERLIN).date()
+
+
+def mark_channel(rows: Iterable[Transaction], channel: str) -> tuple[Transaction, ...]:
+    """These rows as they came through a channel."""
+    return tuple(replace(row, channel=channel) for row in rows)
 
 
 def clean_transaction(one: Transaction) -> Transaction | None:

@@ -16,8 +16,10 @@ import msgspec
 from kontor.analysis.tagging import Evidence, OwnAccounts, Tagging, load_tagger
 from kontor.connectors.files.accounts import FileAccount, join_statements
 from kontor.connectors.statements import Limits, StatementError, TooManyEntriesError, read_statements
+from kontor.domain.balances import BalanceGap, BalanceSpan
 from kontor.domain.errors import InvalidError, TooLargeError
-from kontor.domain.merging import Merge, StoredTransaction, merge_transactions
+from kontor.domain.merge_plans import MergePlan, plan_merge
+from kontor.domain.merging import StoredTransaction, find_first_day
 from kontor.domain.transactions import Transaction, clean_transaction, find_day
 
 PIECE_ROWS = 1000
@@ -72,7 +74,10 @@ async def clean_slowly(rows: Sequence[Transaction]) -> list[Transaction]:
 
 @dataclass(frozen=True, slots=True)
 class ReadAccount:
-    """What a file says about one account. `account` has no transactions: those that can be stored are `rows`."""
+    """What a file says about one account. `account` has no transactions: those that can be stored are `rows`.
+
+    `first` is the day from which stored rows take part in the merge.
+    """
 
     account: FileAccount
     rows: Packed
@@ -101,22 +106,23 @@ def read_file(data: bytes, limits: Limits, today: date) -> ReadFile:
 def _pack_account(account: FileAccount, today: date) -> ReadAccount:
     rows = [row for row in map(clean_transaction, account.transactions) if row is not None]
     rows.sort(key=lambda row: find_day(row) or today)
-    first = min((day for day in map(find_day, rows) if day is not None), default=None)
     unreadable = len(account.transactions) - len(rows)
-    return ReadAccount(replace(account, transactions=()), pack(rows), len(rows), unreadable, first)
+    return ReadAccount(replace(account, transactions=()), pack(rows), len(rows), unreadable, find_first_day(rows))
 
 
 @dataclass(frozen=True, slots=True)
-class PackedMerge:
-    """A merge whose new rows are packed."""
+class PackedPlan:
+    """A plan whose new rows are packed."""
 
-    merge: Merge
+    plan: MergePlan
     new: Packed
 
 
-def merge_packed(stored: Packed, fetched: Packed) -> PackedMerge:
-    merge = merge_transactions(unpack_stored(stored), unpack(fetched))
-    return PackedMerge(replace(merge, new=()), pack(merge.new))
+def plan_packed(
+    stored: Packed, gap: BalanceGap | None, fetched: Packed, spans: Sequence[BalanceSpan], keeps_pending: bool
+) -> PackedPlan:
+    plan = plan_merge(unpack_stored(stored), gap, unpack(fetched), spans, keeps_pending=keeps_pending)
+    return PackedPlan(replace(plan, merge=replace(plan.merge, new=())), pack(plan.merge.new))
 
 
 def tag_packed(piece: bytes, own: OwnAccounts) -> list[tuple[Any, ...]]:

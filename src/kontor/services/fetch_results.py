@@ -17,7 +17,7 @@ from kontor.domain.positions import Position
 from kontor.domain.products import Product
 from kontor.domain.webhooks import Event
 from kontor.services.access_events import find_notice_events, find_transaction_events
-from kontor.services.bookings import write_merge
+from kontor.services.bookings import write_plan
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
 from kontor.services.events import Events
@@ -84,7 +84,7 @@ class FetchResults:
                 await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
                 return
             if await read_version(connection, fetch.user_id) != prepared.version:
-                prepared = replace(prepared, merges={})
+                prepared = replace(prepared, plans={})
             written = await self._write_fetched(connection, fetch.user_id, access, headers, step, job.since, prepared)
             await self.refreshing.note_success(connection, fetch)
             # From here on other fetches of this user wait.
@@ -192,7 +192,7 @@ class FetchResults:
             await self._write_headers(connection, user_id, confirmed, staged.headers)
             if staged.done is not None:
                 assert isinstance(staged.done.result, Fetched), "a fetch was asked for"
-                cleaned = await clean_fetched(staged.done.result.transactions, self._clock.today())
+                cleaned = await clean_fetched(staged.done.result, self._clock.today())
                 written = await self._write_fetched(connection, user_id, confirmed, None, staged.done, {}, cleaned)
                 await products.set_products_seen(connection, user_id, written.complete, written.seen)
         elif selected is not None:
@@ -232,7 +232,7 @@ class FetchResults:
         assert isinstance(result, Fetched), "a fetch was asked for"
         coming = () if headers is None else tuple(map(clean_product, headers.products))
         return await self._merges.prepare_fetched(
-            fetch.user_id, fetch.access_id, coming, result.transactions, job.since, self._clock.today()
+            fetch.user_id, fetch.access_id, coming, result, job.since, self._clock.today()
         )
 
     @asynccontextmanager
@@ -343,14 +343,15 @@ class FetchResults:
     ) -> "_Written":
         """What can be stored is; how many rows could not is a problem to be shown.
 
-        A merge that was not prepared, or is out of date, is computed now.
+        A plan that was not prepared, or is out of date, is computed now.
         """
-        merge = prepared.merges.get(key)
-        if merge is None:
-            stored = await self._merges.load(connection, user_id, product_id, since)
-            merge = await self._merges.merge(user_id, stored, prepared.rows[key].rows)
-        await write_merge(connection, user_id, product_id, merge, self._clock.today())
-        unreadable = prepared.rows[key].unreadable
+        delivered = prepared.rows[key]
+        plan = prepared.plans.get(key)
+        if plan is None:
+            known = await self._merges.load(connection, user_id, product_id, delivered.first, delivered.spans, since)
+            plan = await self._merges.plan(user_id, known, delivered.rows, delivered.spans)
+        await write_plan(connection, user_id, product_id, plan, self._clock.today())
+        merge, unreadable = plan.merge, delivered.unreadable
         problems = [Problem(ProblemKind.TRANSACTIONS, key, count=unreadable)] if unreadable else []
         return _Written(len(merge.new), bool(merge.new or merge.changed or merge.vanished), problems)
 

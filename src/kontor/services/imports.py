@@ -1,29 +1,30 @@
 """Statement files into accounts: looked at first, then stored. What is there already is not added twice."""
 
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import dataclass
 from uuid import UUID
 
 from kontor.analysis.tagging import OwnAccounts
 from kontor.connectors.catalogue.providers import FILES_PROVIDER
 from kontor.connectors.files.accounts import FileAccount
 from kontor.connectors.statements import LIMITS, Balance, Limits, RejectedRow
+from kontor.connectors.statements.results import IssueKind
 from kontor.domain.accesses import check_access_id, make_product_id
+from kontor.domain.balances import BalanceGap
 from kontor.domain.cleaning import clean_position, clean_product
 from kontor.domain.doubts import Doubt
 from kontor.domain.errors import NotFoundError
-from kontor.domain.merging import Merge
+from kontor.domain.merge_plans import MergePlan
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction
 from kontor.services import auditing
 from kontor.services.accesses import user_of
-from kontor.services.bookings import write_merge
+from kontor.services.bookings import write_plan
 from kontor.services.clock import Clock
-from kontor.services.computations import Packed, ReadAccount, ReadFile, read_file
+from kontor.services.computations import ReadAccount, ReadFile, read_file
 from kontor.services.compute import Compute
 from kontor.services.import_targets import check_named, find_target
-from kontor.services.merges import Merges
+from kontor.services.merges import NOTHING_KNOWN, Merges, PackedKnown
 from kontor.services.tagging import NOTHING_PREPARED, PreparedTags, TransactionTagging, read_own_accounts
 from kontor.storage import accesses, positions, products
 from kontor.storage.data_versions import lock_data, read_version
@@ -48,7 +49,9 @@ def name_owner(principal: Principal) -> Owner:
 
 @dataclass(frozen=True, slots=True)
 class ImportedAccount:
-    """What a file brings to one account. `rejected` rows are left out; `doubts` are contradictions in the file.
+    """What a file brings to one account. `rejected` rows are left out.
+
+    `doubts` are contradictions in the file, or between its balances and the bookings that are stored afterwards.
 
     `form` names the format, and the layout of a CSV. The balances are those before and after the file's bookings.
     """
@@ -80,7 +83,7 @@ class _Target:
     read: ReadAccount
     product_id: UUID
     stored: StoredProduct | None
-    known: Packed
+    known: PackedKnown
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +101,8 @@ class _Plan:
     account: FileAccount
     product_id: UUID
     stored: StoredProduct | None
-    merge: Merge
-    known: int
+    merging: MergePlan
+    same: int
     unreadable: int
 
 
@@ -179,8 +182,9 @@ class Imports:
         self, connection: Connection, owner: Owner, access_id: str, read: ReadAccount, fitting: StoredProduct | None
     ) -> _Target:
         if fitting is None:
-            return _Target(read, make_product_id(owner.user_id, access_id, read.account.product.key), None, [])
-        known = await self._merges.load(connection, owner.user_id, fitting.id, read.first or date.max)
+            product_id = make_product_id(owner.user_id, access_id, read.account.product.key)
+            return _Target(read, product_id, None, NOTHING_KNOWN)
+        known = await self._merges.load(connection, owner.user_id, fitting.id, read.first, read.account.spans)
         return _Target(read, fitting.id, fitting, known)
 
     async def _plan(self, owner: Owner, targets: _Targets, *, has_tags: bool = True) -> _Plans:
@@ -188,12 +192,15 @@ class Imports:
         plans = []
         for target in targets.targets:
             read = target.read
-            merge = await self._merges.merge(owner.user_id, target.known, read.rows)
-            same = read.count - len(merge.new) - len(merge.changed)
-            plans.append(_Plan(read.account, target.product_id, target.stored, merge, same, read.unreadable))
+            # Only the bank knows what became of pending rows that a file does not repeat.
+            merging = await self._merges.plan(
+                owner.user_id, target.known, read.rows, read.account.spans, keeps_pending=True
+            )
+            same = read.count - len(merging.merge.new) - len(merging.merge.changed)
+            plans.append(_Plan(read.account, target.product_id, target.stored, merging, same, read.unreadable))
         tags = NOTHING_PREPARED
         if has_tags:
-            tags = await self._merges.prepare_tags(owner.user_id, targets.own, (plan.merge for plan in plans))
+            tags = await self._merges.prepare_tags(owner.user_id, targets.own, (plan.merging for plan in plans))
         return _Plans(tuple(plans), tags)
 
     async def _store(
@@ -212,8 +219,10 @@ class Imports:
                 product = clean_product(plan.account.product)
                 await products.upsert_product(connection, user_id, plan.product_id, access_id, number, product)
                 await products.set_products_seen(connection, user_id, [plan.product_id], [])
-            # Pending rows that a file does not repeat stay: only the bank itself knows what became of them.
-            await write_merge(connection, user_id, plan.product_id, replace(plan.merge, vanished=()), today)
+            elif plan.account.product.balance_at is not None:
+                product = clean_product(plan.account.product)
+                await products.set_newer_balance(connection, user_id, plan.product_id, product)
+            await write_plan(connection, user_id, plan.product_id, plan.merging, today)
             if plan.account.positions is not None:
                 held = [clean_position(one) for one in plan.account.positions]
                 await positions.replace_positions(connection, user_id, plan.product_id, held)
@@ -232,12 +241,17 @@ def _describe(plan: _Plan) -> ImportedAccount:
         account.product if plan.stored is None else plan.stored.product,
         plan.stored is None,
         account.form,
-        len(plan.merge.new) + len(plan.merge.changed) + plan.known,
-        plan.merge.new,
-        len(plan.merge.changed),
-        plan.known,
+        len(plan.merging.merge.new) + len(plan.merging.merge.changed) + plan.same,
+        plan.merging.merge.new,
+        len(plan.merging.merge.changed),
+        plan.same,
         rejected,
-        account.doubts,
+        (*account.doubts, *(_make_doubt(gap) for gap in plan.merging.span_gaps)),
         account.opening,
         account.closing,
     )
+
+
+def _make_doubt(gap: BalanceGap) -> Doubt:
+    span = gap.span
+    return Doubt(str(IssueKind.BALANCE_MISMATCH), gap.difference, f"{span.first.day} to {span.last.day}")

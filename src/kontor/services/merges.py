@@ -10,13 +10,17 @@ from datetime import date
 from uuid import UUID
 
 from kontor.analysis.tagging import OwnAccounts
-from kontor.domain.merging import Merge
+from kontor.connectors.base import Fetched
+from kontor.domain.balances import BalanceGap, BalanceSpan
+from kontor.domain.merge_plans import MergePlan
+from kontor.domain.merging import find_first_day
 from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction, find_day
-from kontor.services.computations import Packed, clean_slowly, merge_packed, pack, unpack_slowly
+from kontor.services.bookings import load_known
+from kontor.services.computations import Packed, clean_slowly, pack, plan_packed, unpack_slowly
 from kontor.services.compute import Compute
 from kontor.services.tagging import NOTHING_PREPARED, PreparedTags, TransactionTagging, read_own_accounts
-from kontor.storage import products, transactions
+from kontor.storage import products
 from kontor.storage.data_versions import read_version
 from kontor.storage.database import Connection, Database
 
@@ -24,11 +28,27 @@ NO_VERSION = -1
 
 
 @dataclass(frozen=True, slots=True)
-class CleanRows:
-    """Rows of one product that can be stored, oldest first, and how many could not."""
+class PackedKnown:
+    """Stored rows that a merge looks at, and the product's balance gap."""
+
+    rows: Packed
+    gap: BalanceGap | None
+
+
+NOTHING_KNOWN = PackedKnown([], None)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredRows:
+    """Rows of one product that can be stored, oldest first, and how many could not.
+
+    `first` is the day from which stored rows take part in the merge. `spans` are times whose balances came with them.
+    """
 
     rows: Packed
     unreadable: int
+    first: date | None
+    spans: tuple[BalanceSpan, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +56,8 @@ class FetchedMerges:
     """What a fetch brings, by the bank's keys of the products, with tags of what is to be written."""
 
     version: int
-    rows: Mapping[str, CleanRows]
-    merges: Mapping[str, Merge]
+    rows: Mapping[str, DeliveredRows]
+    plans: Mapping[str, MergePlan]
     tags: PreparedTags = NOTHING_PREPARED
 
 
@@ -47,15 +67,25 @@ class Merges:
         self._compute = compute
         self._tagging = tagging
 
-    async def merge(self, user_id: UUID, stored: Packed, rows: Packed) -> Merge:
-        found = await self._compute.run(merge_packed, stored, rows, owner=user_id)
-        return replace(found.merge, new=tuple(await unpack_slowly(found.new)))
+    async def plan(
+        self,
+        user_id: UUID,
+        known: PackedKnown,
+        rows: Packed,
+        spans: Sequence[BalanceSpan],
+        *,
+        keeps_pending: bool = False,
+    ) -> MergePlan:
+        found = await self._compute.run(
+            plan_packed, known.rows, known.gap, rows, tuple(spans), keeps_pending, owner=user_id
+        )
+        return replace(found.plan, merge=replace(found.plan.merge, new=tuple(await unpack_slowly(found.new))))
 
-    async def prepare_tags(self, user_id: UUID, own: OwnAccounts, merges: Iterable[Merge]) -> PreparedTags:
-        """Of all rows that the merges write."""
+    async def prepare_tags(self, user_id: UUID, own: OwnAccounts, plans: Iterable[MergePlan]) -> PreparedTags:
+        """Of all rows that the plans write."""
         rows: list[Transaction] = []
-        for merge in merges:
-            rows += [*merge.new, *(one.transaction for one in merge.changed)]
+        for plan in plans:
+            rows += [*plan.merge.new, *(changed.transaction for changed in plan.merge.changed)]
         return await self._tagging.prepare(user_id, own, rows)
 
     async def prepare_fetched(
@@ -63,7 +93,7 @@ class Merges:
         user_id: UUID,
         access_id: str,
         coming: Sequence[Product],
-        fetched: Mapping[str, Sequence[Transaction]],
+        fetched: Fetched,
         since: Mapping[str, date],
         today: date,
     ) -> FetchedMerges:
@@ -73,25 +103,37 @@ class Merges:
             version = await read_version(connection, user_id)
             ids = await products.list_ids(connection, user_id, access_id)
             own = await read_own_accounts(connection, user_id, coming)
-            stored = {
-                key: await self.load(connection, user_id, ids[key], since.get(key)) if key in ids else []
-                for key in fetched
+            known = {
+                key: await self.load(connection, user_id, ids[key], rows.first, rows.spans, since.get(key))
+                for key, rows in cleaned.rows.items()
+                if key in ids
             }
-        merges = {key: await self.merge(user_id, stored[key], cleaned.rows[key].rows) for key in fetched}
-        return FetchedMerges(version, cleaned.rows, merges, await self.prepare_tags(user_id, own, merges.values()))
+        plans = {
+            key: await self.plan(user_id, known.get(key, NOTHING_KNOWN), rows.rows, rows.spans)
+            for key, rows in cleaned.rows.items()
+        }
+        return FetchedMerges(version, cleaned.rows, plans, await self.prepare_tags(user_id, own, plans.values()))
 
     @staticmethod
-    async def load(connection: Connection, user_id: UUID, product_id: UUID, since: date | None) -> Packed:
-        """The stored rows that a merge looks at."""
-        return pack(await transactions.load_transactions(connection, user_id, product_id, since))
+    async def load(
+        connection: Connection,
+        user_id: UUID,
+        product_id: UUID,
+        first: date | None,
+        spans: Sequence[BalanceSpan],
+        since: date | None = None,
+    ) -> PackedKnown:
+        known = await load_known(connection, user_id, product_id, first, spans, since)
+        return PackedKnown(pack(known.rows), known.gap)
 
 
-async def clean_fetched(fetched: Mapping[str, Sequence[Transaction]], today: date) -> FetchedMerges:
+async def clean_fetched(fetched: Fetched, today: date) -> FetchedMerges:
     """Nothing is merged yet: that is done when it is written."""
-    return FetchedMerges(NO_VERSION, {key: await clean_rows(found, today) for key, found in fetched.items()}, {})
+    cleaned = {key: await _clean(rows, fetched.spans.get(key, ()), today) for key, rows in fetched.transactions.items()}
+    return FetchedMerges(NO_VERSION, cleaned, {})
 
 
-async def clean_rows(rows: Sequence[Transaction], today: date) -> CleanRows:
+async def _clean(rows: Sequence[Transaction], spans: Sequence[BalanceSpan], today: date) -> DeliveredRows:
     cleaned = await clean_slowly(rows)
     cleaned.sort(key=lambda row: find_day(row) or today)
-    return CleanRows(pack(cleaned), len(rows) - len(cleaned))
+    return DeliveredRows(pack(cleaned), len(rows) - len(cleaned), find_first_day(cleaned), tuple(spans))

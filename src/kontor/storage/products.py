@@ -10,13 +10,14 @@ import msgspec
 from psycopg.types.json import Jsonb
 
 from kontor.domain.accesses import AccessStatus
+from kontor.domain.balances import BalanceGap
 from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
 from kontor.storage.database import Connection, fetch_row, fetch_rows
 
 COLUMNS = (
     "id, access_id, status, updated_at, bank_key, category, name, holder, currency, account_number, iban, bic,"
     " bank_code, institution, balance, balance_at, balance_source, balances, overdraft_limit, credit_limit,"
-    " credit_drawn, home_savings, can_transfer, can_bulk_transfer"
+    " credit_drawn, home_savings, can_transfer, can_bulk_transfer, balance_gap"
 )
 
 
@@ -27,6 +28,7 @@ class StoredProduct:
     status: AccessStatus
     updated_at: datetime
     product: Product
+    gap: BalanceGap | None = None
 
 
 def _product(row: Sequence[Any]) -> StoredProduct:
@@ -52,7 +54,11 @@ def _product(row: Sequence[Any]) -> StoredProduct:
         can_transfer=row[22],
         can_bulk_transfer=row[23],
     )
-    return StoredProduct(row[0], row[1], AccessStatus(row[2]), row[3], product)
+    return StoredProduct(row[0], row[1], AccessStatus(row[2]), row[3], product, _gap(row[24]))
+
+
+def _gap(value: Any) -> BalanceGap | None:
+    return None if value is None else msgspec.convert(value, BalanceGap)
 
 
 async def upsert_product(
@@ -90,7 +96,8 @@ async def upsert_product(
 
 
 _KEY = ("user_id", "id", "access_id", "ordinal")
-_ALL = (*_KEY, *[name for name in COLUMNS.split(", ") if name not in (*_KEY, "status", "updated_at")])
+_SET_APART = ("status", "updated_at", "balance_gap")
+_ALL = (*_KEY, *[name for name in COLUMNS.split(", ") if name not in (*_KEY, *_SET_APART)])
 INSERT_COLUMNS = ", ".join(_ALL)
 INSERT_VALUES = ", ".join(f"%({name})s" for name in _ALL)
 UPDATES = ", ".join(f"{name} = excluded.{name}" for name in _ALL if name not in _KEY[:3])
@@ -156,6 +163,38 @@ async def set_products_seen(
         " status = case when id = any(%(complete)s) then 'COMPLETE' else status end"
         " where user_id = %(user)s and id = any(%(seen)s)",
         {"user": user_id, "complete": list(complete), "seen": [*complete, *seen]},
+    )
+
+
+FIND_GAP = "select balance_gap from products where user_id = $1 and id = $2"
+
+
+async def find_gap(connection: Connection, user_id: UUID, product_id: UUID) -> BalanceGap | None:
+    row = await fetch_row(connection, FIND_GAP, [user_id, product_id])
+    return None if row is None else _gap(row[0])
+
+
+async def set_gap(connection: Connection, user_id: UUID, product_id: UUID, gap: BalanceGap | None) -> None:
+    await connection.execute(
+        "update products set balance_gap = %s where user_id = %s and id = %s",
+        [None if gap is None else Jsonb(msgspec.to_builtins(gap)), user_id, product_id],
+    )
+
+
+async def set_newer_balance(connection: Connection, user_id: UUID, product_id: UUID, product: Product) -> None:
+    """The balance that a file tells, unless a later one is known. One in another currency is of another pocket."""
+    await connection.execute(
+        "update products set balance = %(balance)s, balance_at = %(at)s, updated_at = now()"
+        " where user_id = %(user)s and id = %(id)s and currency is not distinct from %(currency)s"
+        " and (balance_at is null or balance_at <= %(at)s)"
+        " and (balance, balance_at) is distinct from (%(balance)s, %(at)s)",
+        {
+            "balance": product.balance,
+            "at": product.balance_at,
+            "user": user_id,
+            "id": product_id,
+            "currency": product.currency,
+        },
     )
 
 

@@ -17,7 +17,7 @@ from kontor.storage.json_rows import JsonField, object_expression
 
 FIELDS = (
     "amount, currency, booked_at, value_at, purpose, booking_text, gv_code, prima_nota, counterparty_name,"
-    " counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending"
+    " counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending, channel"
 )
 COPY = f"copy transactions (user_id, product_id, id, booked_on, ordinal, batch_id, {FIELDS}) from stdin"
 
@@ -127,13 +127,14 @@ def _values(one: Transaction) -> tuple[object, ...]:
         one.ultimate_counterparty,
         one.bank_id,
         one.is_pending,
+        one.channel,
     )
 
 
 UPDATE = """
     update transactions set booked_on = %s, amount = %s, currency = %s, booked_at = %s, value_at = %s, purpose = %s,
         booking_text = %s, gv_code = %s, prima_nota = %s, counterparty_name = %s, counterparty_iban = %s,
-        counterparty_bic = %s, ultimate_counterparty = %s, bank_id = %s, is_pending = %s
+        counterparty_bic = %s, ultimate_counterparty = %s, bank_id = %s, is_pending = %s, channel = %s
     where user_id = %s and product_id = %s and id = %s
 """
 

@@ -3,6 +3,7 @@
 from msgspec import UNSET
 
 from kontor.domain.accesses import Notice, NoticeKind
+from kontor.domain.balances import BalanceGap
 from kontor.wire.errors import Message
 
 TEXTS: dict[NoticeKind, tuple[str, str, str]] = {
@@ -36,8 +37,14 @@ TEXTS: dict[NoticeKind, tuple[str, str, str]] = {
         "BA2002",
         "Ihre Bank hat Nachrichten für Sie. Bitte melden Sie sich bei Ihrer Bank an.",
     ),
+    NoticeKind.BALANCE_MISMATCH: ("INFO", "BA1064", "Die Umsätze ergeben nicht den gemeldeten Kontostand."),
     NoticeKind.SCA_NEEDED: ("INFO", "BA3000", "Ihre Bank verlangt eine starke Kundenauthentifizierung."),
 }
+
+
+def show_gap(gap: BalanceGap) -> Message:
+    """What is missing between the balances and the bookings stands in `details`."""
+    return show_notice(Notice(NoticeKind.BALANCE_MISMATCH, f"{gap.difference} {gap.span.currency}"))
 
 
 def show_notice(notice: Notice) -> Message:

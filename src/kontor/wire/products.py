@@ -13,6 +13,7 @@ from kontor.domain.products import BalanceSource, ProductCategory
 from kontor.storage.products import StoredProduct
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
+from kontor.wire.messages import show_gap
 from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
 from kontor.wire.urls import Urls
@@ -137,6 +138,8 @@ def show_product(stored: StoredProduct, provider_id: UUID, urls: Urls, *, has_cr
         relations=list_relations(stored, provider_id, urls, has_credentials=has_credentials),
         transferSupport=can_transfer(stored, has_credentials=has_credentials),
     )
+    if stored.gap is not None:
+        shown.messages = [show_gap(stored.gap)]
     if product.category.is_depot:
         shown.saldoDatenquelle = SOURCES[product.balance_source or BalanceSource.OTHER]
     else:

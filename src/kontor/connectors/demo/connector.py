@@ -37,11 +37,12 @@ from kontor.domain.accesses import History
 from kontor.domain.positions import Position
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.providers import Provider
-from kontor.domain.transactions import Transaction, find_day
+from kontor.domain.transactions import Transaction, find_day, mark_channel
 
 MAX_WRONG_PINS = 3
 SHORT_HISTORY_DAYS = 90
 CONSENT_DAYS = 180
+CHANNEL = "DEMO"
 
 
 class DemoConnector:
@@ -192,7 +193,8 @@ def _select_rows(rows: list[Transaction], account: Account, job: Fetch, today: d
     is_short = job.history is History.RECENT or (job.history is History.PAYMENT_ACCOUNTS and not is_payment_account)
     if since is None and is_short:
         since = today - timedelta(days=SHORT_HISTORY_DAYS)
-    return tuple(one for one in rows if since is None or one.is_pending or (find_day(one) or today) >= since)
+    wanted = (one for one in rows if since is None or one.is_pending or (find_day(one) or today) >= since)
+    return mark_channel(wanted, CHANNEL)
 
 
 def _break_rows(rows: tuple[Transaction, ...]) -> tuple[Transaction, ...]:

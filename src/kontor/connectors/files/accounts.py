@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from uuid import UUID
 
 from kontor.connectors.statements import (
@@ -15,8 +15,12 @@ from kontor.connectors.statements import (
     StatementIssue,
     StatementKind,
 )
+from kontor.connectors.statements.chains import find_end, link_statements
+from kontor.connectors.statements.results import IssueKind
+from kontor.domain.balances import BalanceSpan
 from kontor.domain.clocks import BERLIN
 from kontor.domain.doubts import Doubt
+from kontor.domain.matching import MOVED_DAYS
 from kontor.domain.merging import StoredTransaction, merge_transactions
 from kontor.domain.positions import Position
 from kontor.domain.products import Product, ProductCategory
@@ -36,6 +40,7 @@ class FileAccount:
     transactions: tuple[Transaction, ...]
     positions: tuple[Position, ...] | None = None
     doubts: tuple[Doubt, ...] = ()
+    spans: tuple[BalanceSpan, ...] = ()
     rejected: tuple[RejectedRow, ...] = ()
     form: str = ""
     opening: Balance | None = None
@@ -94,7 +99,7 @@ def join_statements(statements: Iterable[Statement], holdings: Iterable[Holdings
 
 def _complete(account: FileAccount, statements: Sequence[Statement]) -> FileAccount:
     """With what could not be read, the forms, and the balances before and after all."""
-    ordered = sorted(statements, key=_find_end)
+    ordered = sorted(statements, key=find_end)
     return replace(
         account,
         rejected=tuple(row for one in statements for row in one.rejected),
@@ -106,22 +111,28 @@ def _complete(account: FileAccount, statements: Sequence[Statement]) -> FileAcco
 
 def _join(key: str, statements: Sequence[Statement]) -> FileAccount:
     rows: list[Transaction] = []
-    doubts = []
-    for one in sorted(statements, key=_find_end):
-        rows = _add(rows, one.entries)
-        doubts += [_make_doubt(issue, one.sequence or key) for issue in one.issues]
+    spans: list[BalanceSpan] = []
+    for chain in link_statements(statements):
+        rows = _add(rows, chain.rows)
+        spans += chain.spans
     rows.sort(key=lambda row: find_day(row) or date.min)
-    newest = max(statements, key=_find_end)
+    newest = max(statements, key=find_end)
     # Not every format names everything.
-    named = max(statements, key=lambda one: (bool(one.account.iban), _find_end(one)))
+    named = max(statements, key=lambda one: (bool(one.account.iban), find_end(one)))
     product = _make_product(key, named.account, ProductCategory.CHECKING, newest.closing)
-    return FileAccount(product, tuple(rows), doubts=tuple(doubts))
+    doubts = tuple(
+        _make_doubt(issue, one.sequence or key)
+        for one in statements
+        for issue in one.issues
+        if issue.kind is not IssueKind.BALANCE_MISMATCH  # balances are compared with what is stored
+    )
+    return FileAccount(product, tuple(rows), doubts=doubts, spans=tuple(spans))
 
 
 def _add(rows: list[Transaction], entries: Sequence[Transaction]) -> list[Transaction]:
     """What another statement has besides. Rules of identity are those of fetches."""
     days = [day for day in map(find_day, entries) if day is not None]
-    first = min(days, default=date.max)
+    first = min(days) - timedelta(MOVED_DAYS) if days else date.max
     touched = [one for one in rows if one.is_pending or (find_day(one) or date.max) >= first]
     untouched = [one for one in rows if not (one.is_pending or (find_day(one) or date.max) >= first)]
     numbered = [StoredTransaction(_number(index), one) for index, one in enumerate(touched)]
@@ -137,12 +148,6 @@ def _make_doubt(issue: StatementIssue, place: str) -> Doubt:
 
 def _number(index: int) -> UUID:
     return UUID(int=index + 1)
-
-
-def _find_end(statement: Statement) -> date:
-    days = [day for day in map(find_day, statement.entries) if day is not None]
-    closing = statement.closing.day if statement.closing is not None else None
-    return max([*days, *([closing] if closing is not None else [])], default=date.min)
 
 
 def _make_product(

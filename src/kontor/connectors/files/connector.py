@@ -80,7 +80,8 @@ class FilesConnector:
             transactions[key] = tuple(
                 row for row in one.transactions if since is None or (find_day(row) or since) >= since
             )
-        return Done(Fetched(transactions, positions, tuple(problems)))
+        spans = {one.product.key: one.spans for one in accounts if one.spans}
+        return Done(Fetched(transactions, positions, tuple(problems), spans=spans))
 
     def _is_admitted(self, name: str, pin: str) -> bool:
         """Names that could lead anywhere else name no folder."""

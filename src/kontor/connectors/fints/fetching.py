@@ -20,6 +20,7 @@ from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.histories import History, Question, Raw, read_positions, read_transactions
 from kontor.connectors.fints.sessions import RefusedError, Reply
 from kontor.domain.accesses import History as Depth
+from kontor.domain.balances import BalanceSpan
 from kontor.domain.positions import Position
 from kontor.domain.transactions import Transaction
 
@@ -120,6 +121,7 @@ class FetchDialogue(Dialogue):
     def _fetch_rest(self) -> Step:
         transactions: dict[str, tuple[Transaction, ...]] = {}
         positions: dict[str, tuple[Position, ...]] = {}
+        spans: dict[str, tuple[BalanceSpan, ...]] = {}
         problems = [Problem(ProblemKind.PRODUCT, key, detail) for key, detail in self.state["problems"]]
         for account in self._accounts:
             try:
@@ -137,15 +139,16 @@ class FetchDialogue(Dialogue):
                 if held is not None:
                     positions[account.key] = held
             else:
-                rows, more = read_transactions(account.key, raw)
-                if rows is not None:
-                    transactions[account.key] = rows
+                bookings = read_transactions(account.key, raw)
+                more = list(bookings.problems)
+                if bookings.rows is not None:
+                    transactions[account.key] = bookings.rows
+                    spans[account.key] = bookings.spans
             problems += more
         self.session.end()
         until = self.state.get("consent_until")
-        fetched = Fetched(
-            transactions, positions, tuple(problems), None if until is None else date.fromisoformat(until)
-        )
+        consent_until = None if until is None else date.fromisoformat(until)
+        fetched = Fetched(transactions, positions, tuple(problems), consent_until, spans)
         return Done(fetched, self.remember())
 
     def _find_raw(self, account: Account) -> Raw | Question | None:

@@ -17,8 +17,11 @@ from kontor.connectors.fints.lines import SilentBankError
 from kontor.connectors.fints.sessions import Reply, Session
 from kontor.connectors.rejections import report_rejected
 from kontor.connectors.statements import StatementError, read_camt_pages, read_mt535, read_mt940
+from kontor.connectors.statements.chains import link_statements
+from kontor.connectors.statements.results import IssueKind
+from kontor.domain.balances import BalanceSpan
 from kontor.domain.positions import Position
-from kontor.domain.transactions import Transaction
+from kontor.domain.transactions import Transaction, mark_channel
 
 STATEMENTS = {5: HKKAZ5, 6: HKKAZ6, 7: HKKAZ7}
 HOLDINGS = {5: HKWPD5, 6: HKWPD6}
@@ -165,8 +168,16 @@ def _list_documents(segment: Any) -> list[bytes]:
     return []
 
 
-def read_transactions(key: str, raw: Raw) -> tuple[tuple[Transaction, ...] | None, list[Problem]]:
-    """The bookings, and what is doubtful about them. None where they cannot be read at all."""
+@dataclass(frozen=True, slots=True)
+class Bookings:
+    """What an account's statements say. `rows` is None where they cannot be read at all."""
+
+    rows: tuple[Transaction, ...] | None
+    spans: tuple[BalanceSpan, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def read_transactions(key: str, raw: Raw) -> Bookings:
     try:
         if raw.form == "camt":
             pages = list(read_camt_pages((*raw.booked, *raw.pending)))
@@ -175,15 +186,17 @@ def read_transactions(key: str, raw: Raw) -> tuple[tuple[Transaction, ...] | Non
             joined = (b"".join(raw.booked), b"".join(raw.pending))
             pages = [one for page in joined if page.strip(NOTHING) for one in read_mt940(page)]
     except StatementError as error:
-        return None, [Problem(ProblemKind.TRANSACTIONS, key, str(error))]
-    problems = [
+        return Bookings(None, problems=(Problem(ProblemKind.TRANSACTIONS, key, str(error)),))
+    problems = tuple(
         Problem(ProblemKind.TRANSACTIONS, key, f"{issue.kind}: {issue.detail or issue.found}")
         for page in pages
         for issue in page.issues
-    ]
+        if issue.kind is not IssueKind.BALANCE_MISMATCH  # balances are compared with what is stored
+    )
     if rejected := [row for page in pages for row in page.rejected]:
-        problems.append(report_rejected(key, rejected))
-    return tuple(one for page in pages for one in page.entries), problems
+        problems += (report_rejected(key, rejected),)
+    rows = tuple(one for page in pages for one in mark_channel(page.entries, str(page.kind)))
+    return Bookings(rows, tuple(span for chain in link_statements(pages) for span in chain.spans), problems)
 
 
 def read_positions(key: str, raw: Raw) -> tuple[tuple[Position, ...] | None, list[Problem]]:

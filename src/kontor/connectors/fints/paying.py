@@ -174,7 +174,7 @@ class LookUpDialogue(Dialogue):
         raw = history.ask() if history.is_offered else None
         if raw is None or isinstance(raw, Question):
             return Done(LookedUp(PaymentOutcome.UNKNOWN))
-        rows, _ = read_transactions(account.key, raw)
+        rows = read_transactions(account.key, raw).rows
         wanted = _list_wanted(pay, self.context.today)
         found = [one for one in rows or () if any(_is_of(one, *each) for each in wanted)]
         if any(not one.is_pending for one in found):

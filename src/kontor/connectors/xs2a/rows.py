@@ -24,6 +24,7 @@ CATEGORIES = {
 }
 # Which balance is the account's, best first. What can be spent is no balance.
 BALANCES = ("interimBooked", "closingBooked", "openingBooked", "expected", "nonInvoiced")
+CHANNEL = "XS2A"
 SEVERAL = "XXX"  # the currency of an account that has several
 LINE = 140
 _CODE = re.compile(r"[A-Z]{4}\+([0-9]{0,3})\+([A-Za-z0-9]{0,10}).*")
@@ -151,6 +152,7 @@ def make_transaction(one: Booking, bank: Xs2aBank, *, is_pending: bool) -> Trans
         ultimate_counterparty=ultimate,
         bank_id=bank_id,
         is_pending=is_pending,
+        channel=CHANNEL,
     )
 
 
