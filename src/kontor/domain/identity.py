@@ -121,8 +121,12 @@ def _is_alike(left: Facts, right: Facts, name: float | None, text: float | None)
     if name is not None and name < SIMILAR_NAME:
         return False
     one, other = left.transaction, right.transaction
-    if one.channel != other.channel or one.is_pending != other.is_pending:
-        # Another channel, or a booking once it is final, words the purpose anew: a fitting name is enough.
+    if one.is_pending != other.is_pending:
+        # A reservation by card tells the shop alone; a transfer has its purpose from the beginning.
+        is_card = left.iban is None and right.iban is None
+        return text is None or text >= OTHER_CHANNEL_TEXT or (is_card and name is not None)
+    if one.channel != other.channel:
+        # Another channel words the purpose as it likes: a fitting name is enough.
         return text is None or text >= OTHER_CHANNEL_TEXT or name is not None
     # A channel repeats its own words: they are cut, wrapped and encoded anew, but numbers stay.
     return (text is None or text >= SAME_CHANNEL_TEXT) and _has_all_numbers(left, right)
