@@ -18,6 +18,7 @@ TAGS = (
 )
 TAG_COLUMNS = ", ".join(f"g.{name}" for name in TAGS.split(", "))
 ROW_COLUMNS = ", ".join(f"t.{name}" for name in FIELDS.split(", "))
+TAGS_FROM = 2 + len(FIELDS.split(", "))  # behind product, id and the fields of a transaction
 COPY_TAGS = f"copy transaction_tags (user_id, product_id, transaction_id, tagger_version, {TAGS}) from stdin"
 
 
@@ -36,7 +37,7 @@ def _tags(values: Sequence[Any]) -> TransactionTags | None:
 
 
 def _row(values: Sequence[Any]) -> TaggedRow:
-    return TaggedRow(values[0], values[1], Transaction(*values[2:16]), _tags(values[16:]))
+    return TaggedRow(values[0], values[1], Transaction(*values[2:TAGS_FROM]), _tags(values[TAGS_FROM:]))
 
 
 # Tagging
