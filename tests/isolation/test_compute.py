@@ -1,6 +1,7 @@
 """Compute processes: bounded, killed at their deadline, replaced when dead, shared fairly."""
 
 import asyncio
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from kontor.domain.errors import InvalidError, OutOfTimeError, TooLargeError, To
 from kontor.services import compute as compute_module
 from kontor.services.computations import read_file
 from kontor.services.compute import Compute, ComputeLimits
+from kontor.services.compute_processes import ComputeProcess
 
 MEBIBYTE = 1024 * 1024
 TODAY = date(2026, 11, 16)
@@ -24,8 +26,8 @@ TODAY = date(2026, 11, 16)
 
 @pytest.fixture(scope="module")
 async def compute():
-    """Two processes; work may take ten seconds and half a gibibyte."""
-    compute = Compute(ComputeLimits(2, 10, 512 * MEBIBYTE))
+    """Two processes; work may take a minute and half a gibibyte."""
+    compute = Compute(ComputeLimits(2, 60, 512 * MEBIBYTE))
     await compute.warm_up()
     yield compute
     await compute.close()
@@ -134,7 +136,9 @@ async def test_a_process_that_dies_idle_is_not_noticed(compute, tmp_path):
     (tmp_path / "ended").touch()
     for _ in range(2):
         pid = await compute.run(touch_and_wait, str(tmp_path / "begun"), str(tmp_path / "ended"), owner=1)
-        os.kill(pid, signal.SIGKILL)
+        process = next(child for child in multiprocessing.active_children() if child.pid == pid)
+        process.kill()
+        process.join()
     assert await compute.run(len, b"abc", owner=1) == 3
 
 
@@ -206,6 +210,51 @@ async def test_a_caller_that_goes_away_gives_its_process_back(compute, tmp_path)
     assert await compute.run(len, b"abc", owner=1) == 3
 
 
+class ControlledProcess(ComputeProcess):
+    """Its work ends when the test says so, which no real process does to the step of an event loop."""
+
+    is_started = True
+
+    async def run(self, function, arguments, deadline_seconds):
+        self.work = asyncio.get_running_loop().create_future()
+        return await self.work
+
+
+async def test_a_waiter_that_is_cancelled_as_a_process_becomes_free_takes_nothing_along(monkeypatch):
+    monkeypatch.setattr(compute_module, "ComputeProcess", ControlledProcess)
+    compute = Compute(ComputeLimits(1, 10, MEBIBYTE))
+    process = compute._processes[0]
+    running = asyncio.create_task(compute.run(die, owner="anna"))
+    waiting = asyncio.create_task(compute.run(die, owner="ben"))
+    while not hasattr(process, "work"):
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    process.work.set_result("done")
+    waiting.cancel()  # in the same step of the event loop
+    assert await running == "done"
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    del process.work
+    following = asyncio.create_task(compute.run(die, owner="cleo"))
+    while not hasattr(process, "work"):
+        await asyncio.sleep(0)
+    process.work.set_result("done as well")
+    assert await following == "done as well"
+
+
+async def test_work_that_a_close_interrupts_starts_no_process_again(tmp_path):
+    compute = Compute(ComputeLimits(2, 60, 512 * MEBIBYTE))
+    await compute.warm_up()
+    task = asyncio.create_task(compute.run(touch_and_wait, tmp_path / "begun", tmp_path / "never", owner="anna"))
+    while not (tmp_path / "begun").exists():
+        await asyncio.sleep(0.01)
+    children = {child.pid for child in multiprocessing.active_children()}
+    await compute.close()
+    with pytest.raises(UnavailableError):
+        await task
+    assert {child.pid for child in multiprocessing.active_children()} <= children
+
+
 async def test_the_event_loop_goes_on_while_a_file_is_read(compute):
     head = ":20:STARTUMS\n:25:37040044/532013000\n:28C:1/1\n:60F:C261101EUR0,00\n"
     line = ":61:2611021102D1,00NMSCNONREF\n:86:166?00GUTSCHRIFT?20SVWZ+Rechnung?32Erika Mustermann\n"
@@ -235,6 +284,7 @@ PARENT = """
 import asyncio, sys
 sys.path[:] = {path!r}
 from kontor.services.compute import Compute, ComputeLimits
+from kontor.services.compute_processes import ComputeProcess
 from test_compute import touch_and_wait
 async def main():
     compute = Compute(ComputeLimits(1, 60, 1 << 29))

@@ -116,6 +116,8 @@ class Compute:
         if self._limits is None:
             return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
         for _ in range(ATTEMPTS):
+            if self._is_closed:
+                break
             process = await self._take_turn(owner)
             try:
                 return await process.run(function, arguments, self._limits.seconds)
@@ -145,7 +147,7 @@ class Compute:
         except asyncio.CancelledError:
             if turn.process.done() and not turn.process.cancelled():
                 self._end_turn(owner, turn.process.result())
-            else:
+            elif turn in self._waiting.get(owner, ()):
                 self._forget(turn)
             raise
 
@@ -158,6 +160,8 @@ class Compute:
             owner = min(ready, key=self._rank)
             turn = self._waiting[owner][0]
             self._forget(turn)
+            if turn.process.done():  # cancelled, and its task has not noticed yet
+                continue
             self._turns += 1
             self._served[owner] = self._served[self._clients.get(owner, owner)] = self._turns
             self._running[owner] += 1

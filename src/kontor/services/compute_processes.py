@@ -55,11 +55,13 @@ class ComputeProcess:
 
     async def run(self, function: Callable[..., T], arguments: tuple[object, ...], deadline_seconds: float) -> T:
         """TimeoutError past the deadline, MemoryError beyond the memory, ProcessDiedError when the process has died."""
+        if self._process is not None and not self._process.is_alive():  # it died while it had nothing to do
+            self.kill()
         await self.start()
         assert self._executor is not None
         try:
             future = self._executor.submit(function, *arguments)
-        except BrokenExecutor:  # it died while it had nothing to do
+        except BrokenExecutor:
             self.kill()
             raise ProcessDiedError from None
         return await self._wait(future, deadline_seconds)

@@ -1,6 +1,6 @@
 """Storing what a bank said, in one transaction each, and only while the lease is ours."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -34,8 +34,19 @@ from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
 
 
+PREPARE_ATTEMPTS = 3
+
+
 class LeaseLostError(Exception):
     """Another worker took over, or there is nobody left to fetch for; whatever we know is not ours to store."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRelease:
+    """What was computed from what was staged at that time."""
+
+    staged_at: datetime
+    merges: FetchedMerges
 
 
 class FetchResults:
@@ -76,14 +87,34 @@ class FetchResults:
 
         Before the user has chosen accounts it is staged instead.
         """
-        prepared = await self._prepare(fetch, headers, step, job)
+        for attempt in range(PREPARE_ATTEMPTS):
+            prepared = await self._prepare(fetch, headers, step, job)
+            is_last = attempt + 1 == PREPARE_ATTEMPTS
+            if await self._store_prepared(fetch, headers, step, job, lease, seconds, prepared, is_last=is_last):
+                return
+
+    async def _store_prepared(
+        self,
+        fetch: Fetch,
+        headers: Headers | None,
+        step: Done,
+        job: FetchJob,
+        lease: Lease,
+        seconds: float,
+        prepared: FetchedMerges,
+        *,
+        is_last: bool,
+    ) -> bool:
+        """False when the data has changed since it was prepared for. The last attempt computes under the locks then."""
         async with self._fenced(fetch, lease) as (connection, access):
             if not access.is_confirmed:
                 await self._staging.stage_result(connection, fetch.user_id, access.id, step)
                 await self.refreshing.note_success(connection, fetch)
                 await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
-                return
+                return True
             if await read_version(connection, fetch.user_id) != prepared.version:
+                if not is_last:
+                    return False
                 prepared = replace(prepared, plans={})
             written = await self._write_fetched(connection, fetch.user_id, access, headers, step, job.since, prepared)
             await self.refreshing.note_success(connection, fetch)
@@ -92,6 +123,7 @@ class FetchResults:
             await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
             news = find_transaction_events(fetch.user_id, access, written.new_counts)
             await self._publish(connection, fetch, access, make_notices(written.problems), news)
+        return True
 
     async def store_failure(
         self, fetch: Fetch, access: Access, step: Failed, lease: Lease, seconds: float | None
@@ -177,23 +209,50 @@ class FetchResults:
         found = () if headers is None else headers.products
         return [(make_product_id(user_id, access_id, one.key), one) for one in map(clean_product, found)]
 
+    async def prepare_release(self, user_id: UUID, access_id: str, chosen: Collection[UUID]) -> PreparedRelease | None:
+        """What can be computed of a choice before the transaction that stores it."""
+        async with self._database.connect() as connection:
+            staged = await self._staging.find(connection, user_id, access_id)
+        if staged is None or staged.done is None:
+            return None
+        assert isinstance(staged.done.result, Fetched), "a fetch was asked for"
+        cleaned = map(clean_product, staged.headers.products)
+        coming = [product for product in cleaned if make_product_id(user_id, access_id, product.key) in chosen]
+        merges = await self._merges.prepare_fetched(
+            user_id, access_id, coming, staged.done.result, {}, self._clock.today()
+        )
+        return PreparedRelease(staged.staged_at, merges)
+
     async def release(
-        self, connection: Connection, user_id: UUID, access: Access, chosen: Sequence[UUID] | None
+        self,
+        connection: Connection,
+        user_id: UUID,
+        access: Access,
+        chosen: Sequence[UUID] | None,
+        prepared: PreparedRelease | None,
     ) -> None:
         """The user has chosen: this becomes customer data, and nothing else. None where there was nothing to choose.
 
-        The caller has locked the access. What is still being fetched, the worker then stores as for any other.
+        The caller has locked the access. What is still being fetched, the worker then stores as for any other. What was
+        prepared is used as far as nothing has changed since.
         """
         selected = None if chosen is None else tuple(chosen)
         await accesses.confirm_access(connection, user_id, access.id, selected)
         confirmed = replace(access, form_session_id=None, selected_products=selected)
         staged = await self._staging.take(connection, user_id, access.id)
         if staged is not None:
+            version = await read_version(connection, user_id)
             await self._write_headers(connection, user_id, confirmed, staged.headers)
             if staged.done is not None:
                 assert isinstance(staged.done.result, Fetched), "a fetch was asked for"
-                cleaned = await clean_fetched(staged.done.result, self._clock.today())
-                written = await self._write_fetched(connection, user_id, confirmed, None, staged.done, {}, cleaned)
+                if prepared is not None and (prepared.staged_at, prepared.merges.version) == (
+                    staged.staged_at,
+                    version,
+                ):
+                    merges = prepared.merges
+                else:
+                    merges = await clean_fetched(staged.done.result, self._clock.today())
+                written = await self._write_fetched(connection, user_id, confirmed, None, staged.done, {}, merges)
                 await products.set_products_seen(connection, user_id, written.complete, written.seen)
         elif selected is not None:
             await products.delete_other_products(connection, user_id, access.id, selected)

@@ -12,10 +12,10 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from kontor.connectors.base import Context, Continue, Done, Failed, Progress, Step
+from kontor.connectors.base import Context, Continue, Done, Failed, FailureKind, Progress, Step
 from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import Access, AccessStatus
-from kontor.domain.errors import BusyError
+from kontor.domain.errors import BusyError, OutOfTimeError, TooLargeError
 from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
@@ -172,8 +172,15 @@ class Fetching:
             step = await self._calls.resume(prepared, step.state, Continue())
         seconds = time.monotonic() - started
         if isinstance(step, Done):
-            await self._results.store_done(fetch, headers, step, job, lease, seconds)
-        elif isinstance(step, Failed):
+            try:
+                await self._results.store_done(fetch, headers, step, job, lease, seconds)
+            except (OutOfTimeError, TooLargeError) as error:
+                # The bank would send the same again: another attempt would only be another call.
+                log.warning("fetch.not-computed", fetch=str(fetch.id), reason=str(error))
+                step = Failed(FailureKind.INTERNAL, str(error))
+        if isinstance(step, Done):
+            return step
+        if isinstance(step, Failed):
             was_called = prepared.connector is not None
             await self._results.store_failure(fetch, access, step, lease, seconds if was_called else None)
         else:

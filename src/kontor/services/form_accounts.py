@@ -108,6 +108,7 @@ class FormAccounts:
         False when there is something to choose and nothing was chosen.
         """
         user_id = user_of(session.principal)
+        prepared = await self._results.prepare_release(user_id, session.access_id, chosen)
         async with self._sessions.change(session, FormStep.ACCOUNTS) as (connection, current):
             access = await accesses.lock_access(connection, user_id, current.access_id)
             if access is None or access.form_session_id not in (None, current.id):
@@ -117,7 +118,7 @@ class FormAccounts:
             kept = [one.id for one in offered if one.id in chosen]
             if offered and not kept:
                 return False
-            await self._results.release(connection, user_id, access, kept if offered else None)
+            await self._results.release(connection, user_id, access, kept if offered else None, prepared)
             subject = f"user {current.principal.user_pseudonym} access {access.id}"
             await record(connection, current, "access.select", subject)
             await end_session(connection, current, Reentry.ACCOUNT_CREATED)

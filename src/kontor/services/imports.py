@@ -8,11 +8,11 @@ from kontor.connectors.catalogue.providers import FILES_PROVIDER
 from kontor.connectors.files.accounts import FileAccount
 from kontor.connectors.statements import LIMITS, Balance, Limits, RejectedRow
 from kontor.connectors.statements.results import IssueKind
-from kontor.domain.accesses import check_access_id, make_product_id
+from kontor.domain.accesses import Access, check_access_id, make_product_id
 from kontor.domain.balances import BalanceGap
 from kontor.domain.cleaning import clean_position, clean_product
 from kontor.domain.doubts import Doubt
-from kontor.domain.errors import NotFoundError
+from kontor.domain.errors import BusyError, NotFoundError
 from kontor.domain.merge_plans import MergePlan
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product
@@ -30,6 +30,8 @@ from kontor.storage import accesses, positions, products
 from kontor.storage.data_versions import lock_data, read_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.products import StoredProduct
+
+PLAN_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class _Targets:
     """All that is known before anything is computed, as of a version of the user's data."""
 
     version: int
-    is_new: bool
+    access: Access | None
     own: OwnAccounts
     targets: tuple[_Target, ...]
 
@@ -139,18 +141,40 @@ class Imports:
         """
         check_access_id(access_id)
         read = await self._compute.run(read_file, data, limits, self._clock.today(), owner=owner.user_id)
-        async with self._database.connect() as connection:
-            targets = await self._find_targets(connection, owner, access_id, product_id, read)
-        found = await self._plan(owner, targets, has_tags=not is_preview)
-        if not is_preview:
-            async with self._database.transaction() as connection:
-                await lock_data(connection, owner.user_id)
-                await accesses.lock_access(connection, owner.user_id, access_id)
-                if await read_version(connection, owner.user_id) != targets.version:
-                    targets = await self._find_targets(connection, owner, access_id, product_id, read)
-                    found = await self._plan(owner, targets)
-                await self._store(connection, owner, access_id, found, is_new=targets.is_new)
-        return Import(read.kind, tuple(_describe(one) for one in found.plans))
+        for _ in range(PLAN_ATTEMPTS):
+            async with self._database.connect() as connection:
+                targets = await self._find_targets(connection, owner, access_id, product_id, read)
+            found = await self._plan(owner, targets, has_tags=not is_preview)
+            if is_preview or await self._store_if_current(owner, access_id, targets, found):
+                return Import(read.kind, tuple(_describe(one) for one in found.plans))
+        raise BusyError("Other calls keep changing this user's data.")
+
+    async def _store_if_current(self, owner: Owner, access_id: str, targets: _Targets, found: _Plans) -> bool:
+        """False when the data that the plans were made from has changed since: nothing is computed under locks."""
+        async with self._database.transaction() as connection:
+            access = await accesses.lock_access(connection, owner.user_id, access_id)
+            await lock_data(connection, owner.user_id)
+            if await read_version(connection, owner.user_id) != targets.version:
+                return False
+            if not _is_same_access(access, targets.access):
+                return False
+            if access is None and not await self._insert_access(connection, owner, access_id):
+                return False
+            await self._store(connection, owner, access_id, found)
+        return True
+
+    @staticmethod
+    async def _insert_access(connection: Connection, owner: Owner, access_id: str) -> bool:
+        """An access for files. False when the user has one of that id by now."""
+        is_inserted = await accesses.insert_access(
+            connection, owner.user_id, access_id, FILES_PROVIDER.id, is_synced=True, selected_products=None
+        )
+        if is_inserted:
+            await accesses.store_success(
+                connection, owner.user_id, access_id,
+                messages=[], issues=[], memory=None, consent_until=None, expires_at=None,
+            )  # fmt: skip
+        return is_inserted
 
     async def _find_targets(
         self, connection: Connection, owner: Owner, access_id: str, product_id: UUID | None, read: ReadFile
@@ -176,7 +200,7 @@ class Imports:
         ]
         coming = [clean_product(one.read.account.product) for one in targets if one.stored is None]
         own = await read_own_accounts(connection, owner.user_id, coming)
-        return _Targets(version, access is None, own, tuple(targets))
+        return _Targets(version, access, own, tuple(targets))
 
     async def _load_target(
         self, connection: Connection, owner: Owner, access_id: str, read: ReadAccount, fitting: StoredProduct | None
@@ -203,17 +227,8 @@ class Imports:
             tags = await self._merges.prepare_tags(owner.user_id, targets.own, (plan.merging for plan in plans))
         return _Plans(tuple(plans), tags)
 
-    async def _store(
-        self, connection: Connection, owner: Owner, access_id: str, found: _Plans, *, is_new: bool
-    ) -> None:
+    async def _store(self, connection: Connection, owner: Owner, access_id: str, found: _Plans) -> None:
         user_id, today = owner.user_id, self._clock.today()
-        if is_new:
-            await accesses.insert_access(
-                connection, user_id, access_id, FILES_PROVIDER.id, is_synced=True, selected_products=None
-            )
-            await accesses.store_success(
-                connection, user_id, access_id, messages=[], issues=[], memory=None, consent_until=None, expires_at=None
-            )
         for number, plan in enumerate(found.plans):
             if plan.stored is None:
                 product = clean_product(plan.account.product)
@@ -229,6 +244,12 @@ class Imports:
         await self._tagging.follow(connection, user_id, found.tags)
         subject = f"user {owner.pseudonym} access {access_id}"
         await auditing.record(connection, owner.tenant_id, owner.actor, "transactions.import", subject)
+
+
+def _is_same_access(access: Access | None, planned_for: Access | None) -> bool:
+    if access is None or planned_for is None:
+        return access is planned_for
+    return (access.provider_id, access.is_confirmed) == (planned_for.provider_id, planned_for.is_confirmed)
 
 
 def _describe(plan: _Plan) -> ImportedAccount:

@@ -4,6 +4,7 @@ Nothing that serves a tenant reads it. After the choice the chosen part becomes 
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 import msgspec
@@ -22,6 +23,7 @@ class Staged:
 
     headers: Headers
     done: Done | None
+    staged_at: datetime
 
 
 class Staging:
@@ -44,6 +46,12 @@ class Staging:
 
     async def take(self, connection: Connection, user_id: UUID, access_id: str) -> Staged | None:
         """What is staged, which then is no longer."""
+        staged = await self.find(connection, user_id, access_id)
+        if staged is not None:
+            await staged_fetches.delete_staged(connection, user_id, access_id)
+        return staged
+
+    async def find(self, connection: Connection, user_id: UUID, access_id: str) -> Staged | None:
         found = await staged_fetches.find_staged(connection, user_id, access_id)
         if found is None:
             return None
@@ -52,8 +60,7 @@ class Staging:
         if found[1] is not None:
             plain = await self._vault.unseal(connection, user_id, access_id, RESULT, found[1])
             done = Done(msgspec.convert(plain["fetched"], Fetched), plain["memory"])
-        await staged_fetches.delete_staged(connection, user_id, access_id)
-        return Staged(headers, done)
+        return Staged(headers, done, found[2])
 
     async def _open_headers(self, connection: Connection, user_id: UUID, access_id: str, sealed: bytes) -> Headers:
         plain = await self._vault.unseal(connection, user_id, access_id, HEADERS, sealed)

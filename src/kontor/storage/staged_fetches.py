@@ -1,5 +1,6 @@
 """What a bank told about an access that is not confirmed yet. Sealed: nobody reads it without the user's key."""
 
+from datetime import datetime
 from uuid import UUID
 
 from kontor.storage.database import Connection
@@ -22,13 +23,16 @@ async def store_result(connection: Connection, user_id: UUID, access_id: str, se
     )
 
 
-async def find_staged(connection: Connection, user_id: UUID, access_id: str) -> tuple[bytes, bytes | None] | None:
-    """The sealed products, and the sealed rest where it is there already."""
+async def find_staged(
+    connection: Connection, user_id: UUID, access_id: str
+) -> tuple[bytes, bytes | None, datetime] | None:
+    """The sealed products, the sealed rest where it is there already, and when the newer of the two was staged."""
     cursor = await connection.execute(
-        "select headers, result from staged_fetches where user_id = %s and access_id = %s", [user_id, access_id]
+        "select headers, result, staged_at from staged_fetches where user_id = %s and access_id = %s",
+        [user_id, access_id],
     )
     row = await cursor.fetchone()
-    return None if row is None else (row[0], row[1])
+    return None if row is None else (row[0], row[1], row[2])
 
 
 async def delete_staged(connection: Connection, user_id: UUID, access_id: str) -> None:
