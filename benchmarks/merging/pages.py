@@ -72,6 +72,7 @@ def run_merging(console: Console, target: Path | None, *, is_quick: bool) -> Non
     rows = [_make_row(name, score) for name, score in (("in memory", pure), ("through PostgreSQL", stored))]
     rows.append(_make_row("the former rule", former))
     lines = [f"{name}: in {pure.behaviours[name]:,} histories." for name in BEHAVIOURS]
+    lines.append("The rule: [ADR 0026](../decisions/0026-rule-of-identity.md).")
     lines += [f"Wrong: seeds {', '.join(map(str, pure.wrong[:20]))}."] if pure.wrong else []
     show_table("Identity of bookings", HEADINGS, rows, lines, console)
     if target is not None:
@@ -103,8 +104,7 @@ INTRODUCTION = (
     " one by one in deltas; a file ends with a whole day; amounts of final bookings do not change; where equal words"
     " and amounts come several times, each has the value of its own day; of rows stored before channels were known,"
     " the day is the day of booking, and the first fetch after that upgrade repeats its last days. Histories of the"
-    " same number are the same in every run. The rule itself is in [ADR 0026](../decisions/0026-rule-of-"
-    " identity.md)."
+    " same number are the same in every run."
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from kontor.connectors.files.accounts import join_statements
 from kontor.connectors.statements import read_mt940
 from kontor.connectors.statements.chains import link_statements
-from kontor.connectors.statements.results import IssueKind, StatementIssue
+from kontor.domain.balances import find_gap
 
 TICKET = ":61:2611021102D3,20NMSC\n:86:106?00KARTENZAHLUNG?20Fahrkarte?32Automat Nord\n"
 COFFEE = ":61:2611021102D3,20NMSC\n:86:106?00KARTENZAHLUNG?20Kaffee?32Bude Sued\n"
@@ -94,11 +94,13 @@ def test_contradicting_bookings_of_overlapping_statements_stay_apart():
     assert {row.counterparty_name for row in account.transactions} == {"Anna", "Ben"}
 
 
-def test_an_interim_report_that_tells_a_part_proves_nothing():
-    (whole,) = read(statement("1", "100,00", TICKET, "90,00"))
-    (chain,) = link_statements([replace(whole, is_interim=True, issues=(StatementIssue(IssueKind.BALANCE_MISMATCH),))])
-    assert chain.spans == ()
-    assert link_statements([whole])[0].spans != ()
+def test_an_interim_report_of_the_rest_of_a_day_has_no_gap_once_the_whole_day_is_stored():
+    """From the morning's balance to that of now, but only what is new since the report before."""
+    (whole,) = read(statement("1", "100,00", TICKET + COFFEE, "93,60"))
+    (chain,) = link_statements([replace(whole, is_interim=True, entries=whole.entries[1:])])
+    (span,) = chain.spans
+    assert find_gap(span, whole.entries) is None
+    assert find_gap(span, whole.entries[1:]) is not None
 
 
 def test_a_chain_spans_all_its_days():
