@@ -38,7 +38,7 @@ def test_what_was_delivered_last_changes_nothing_when_it_comes_again(seed):
 
 def test_the_model_finds_the_faults_of_the_rule_before():
     """Or it would prove nothing."""
-    score = score_piece(0, 100, is_former=True)
+    score = score_piece(400, 500, is_former=True)
     assert score.lost > 0
     assert score.doubled > 0
     assert score.confused > 0
