@@ -31,6 +31,7 @@ from kontor.services.encryption import Encryption
 from kontor.services.events import Events
 from kontor.services.exports import Exports
 from kontor.services.fetch_results import FetchResults
+from kontor.services.fetch_writing import FetchWriting
 from kontor.services.fetching import Fetching
 from kontor.services.housekeeping import Housekeeping
 from kontor.services.imports import Imports
@@ -161,23 +162,16 @@ def make_services(
     calls = BankCalls(database, providers, registry, vault, settings.bank_seconds)
     tagging, encryption = TransactionTagging(database, compute), Encryption(database, master)
     merges = Merges(database, compute, tagging)
-    results = FetchResults(database, vault, clock, tagging, events, refreshing, Staging(vault), merges)
+    writing = FetchWriting(vault, clock, tagging, merges)
+    results = FetchResults(database, vault, clock, events, refreshing, Staging(vault), merges, writing)
     accesses = Accesses(database, providers, encryption, vault, clock, refreshing, settings.request_seconds)
     consents = Consents(database, accesses, calls, vault, clock, results)
     debtors = PaymentDebtors(database, providers, encryption, vault)
     payments = Payments(database, calls, vault, clock, debtors, events, settings.request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
-    redirects = Redirects(
-        database,
-        providers,
-        accesses,
-        consents,
-        results,
-        payments,
-        drafts,
-        return_url=f"{settings.base_url}/customer/v2/webform/return",
-        is_loopback_allowed=settings.demo,
-    )
+    return_url, is_demo = f"{settings.base_url}/customer/v2/webform/return", settings.demo
+    form_parts = (providers, accesses, consents, results, payments, drafts)
+    redirects = Redirects(database, *form_parts, return_url=return_url, is_loopback_allowed=is_demo)
     return Services(
         database=database,
         compute=compute,

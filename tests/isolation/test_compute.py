@@ -215,8 +215,13 @@ class ControlledProcess(ComputeProcess):
 
     is_started = True
 
+    def __init__(self, *others):
+        super().__init__(*others)
+        self.begun = asyncio.Event()
+
     async def run(self, function, arguments, deadline_seconds):
         self.work = asyncio.get_running_loop().create_future()
+        self.begun.set()
         return await self.work
 
 
@@ -226,18 +231,15 @@ async def test_a_waiter_that_is_cancelled_as_a_process_becomes_free_takes_nothin
     process = compute._processes[0]
     running = asyncio.create_task(compute.run(die, owner="anna"))
     waiting = asyncio.create_task(compute.run(die, owner="ben"))
-    while not hasattr(process, "work"):
-        await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await process.begun.wait()
     process.work.set_result("done")
     waiting.cancel()  # in the same step of the event loop
     assert await running == "done"
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    del process.work
+    process.begun.clear()
     following = asyncio.create_task(compute.run(die, owner="cleo"))
-    while not hasattr(process, "work"):
-        await asyncio.sleep(0)
+    await process.begun.wait()
     process.work.set_result("done as well")
     assert await following == "done as well"
 
@@ -246,8 +248,7 @@ async def test_work_that_a_close_interrupts_starts_no_process_again(tmp_path):
     compute = Compute(ComputeLimits(2, 60, 512 * MEBIBYTE))
     await compute.warm_up()
     task = asyncio.create_task(compute.run(touch_and_wait, tmp_path / "begun", tmp_path / "never", owner="anna"))
-    while not (tmp_path / "begun").exists():
-        await asyncio.sleep(0.01)
+    await asyncio.to_thread(wait_for_file, tmp_path / "begun")
     children = {child.pid for child in multiprocessing.active_children()}
     await compute.close()
     with pytest.raises(UnavailableError):
