@@ -90,3 +90,18 @@ async def test_a_gap_between_balances_and_bookings_is_noted_and_goes_when_it_is_
     serve(refresh_bank, [OLD[0], NEW], [span])  # a balance that does not know the booking between
     await refreshing.refresh(is_attended=True)
     assert gaps() == ["4.50"]
+
+
+async def test_newer_rows_of_a_file_do_not_hide_days_that_the_bank_has_not_told_yet(refreshing, refresh_bank):
+    """A file of this month, pushed into an account that was fetched a year ago: the months between are asked for."""
+    serve(refresh_bank, OLD)
+    await refreshing.add()
+    fetched_at = OLD[-1].booked_at
+    refreshing.owner.execute("update accesses set updated_at = %s where user_id = %s", [fetched_at, refreshing.user_id])
+    refreshing.owner.execute(
+        "insert into transactions (user_id, product_id, id, booked_on, ordinal, amount, currency, booked_at, is_pending)"
+        " select user_id, id, gen_random_uuid(), %s, 1000, -1, 'EUR', %s, false from products where user_id = %s",
+        [NOON.date(), NOON, refreshing.user_id],
+    )
+    await refreshing.refresh_at_slot()
+    assert refresh_bank.jobs[-1].since["giro"] < fetched_at.date()

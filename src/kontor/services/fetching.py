@@ -15,6 +15,7 @@ import structlog
 from kontor.connectors.base import Context, Continue, Done, Failed, FailureKind, Progress, Step
 from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import Access, AccessStatus
+from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import BusyError, OutOfTimeError, TooLargeError
 from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
@@ -138,13 +139,17 @@ class Fetching:
         return isinstance(step, Done)
 
     async def _plan_job(self, fetch: Fetch, access: Access) -> FetchJob:
-        """With all history everything is asked for again; else from some weeks before the newest booking on."""
+        """With all history everything is asked for again; else from some weeks before the newest booking on.
+
+        A file may have brought newer bookings than the bank has told: what lies between is still to be fetched.
+        """
         since: dict[str, date] = {}
         async with self._database.connect() as connection:
             stored = await transactions.list_newest_days(connection, fetch.user_id, access.id)
         if not fetch.all_history:
             overlap = timedelta(days=OVERLAP_DAYS)
-            since = {key: newest - overlap for _, key, newest in stored if newest is not None}
+            fetched_on = access.updated_at.astimezone(BERLIN).date()
+            since = {key: min(newest, fetched_on) - overlap for _, key, newest in stored if newest is not None}
         selected = None
         if access.selected_products is not None:
             keys = {product_id: key for product_id, key, _ in stored}
