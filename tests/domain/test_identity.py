@@ -6,7 +6,10 @@ from decimal import Decimal
 from uuid import uuid4
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from kontor.domain.identity import _is_joined
 from kontor.domain.merging import StoredTransaction, merge_transactions, pair_transactions
 from kontor.domain.references import is_same_reference, read_references
 from kontor.domain.transactions import Transaction
@@ -197,3 +200,28 @@ def test_a_reference_may_be_cut_but_not_to_a_stump():
     long = "2026110212345678ABCDEF"
     assert is_same_reference(long, long[:16])
     assert not is_same_reference("4711", "47112")
+
+
+# Numbers split and joined
+
+
+def is_joined_by_trial(number, parts):
+    """The definition, in exponential time."""
+    if not number:
+        return True
+    return any(number.startswith(part) and is_joined_by_trial(number[len(part) :], parts) for part in parts)
+
+
+@given(st.text("12", max_size=7), st.lists(st.text("12", min_size=1, max_size=4), max_size=4))
+@example("1", [])
+@example("112", ["1", "1", "12"])
+def test_a_number_is_joined_of_parts_exactly_when_trying_all_of_them_says_so(number, parts):
+    assert _is_joined(number, parts) == is_joined_by_trial(number, parts)
+
+
+def test_many_small_parts_of_a_long_number_are_compared_in_polynomial_time():
+    """The number of ways to join the parts grows exponentially with the digits."""
+    number, repeated = "1" * 2000, "x1" * 900 + "x11" * 100 + "x111" * 50
+    assert not is_one(credit(purpose=f"xxxx{number}2"), credit(purpose=repeated))
+    assert not _is_joined(number + "2", ["1", "11", "111"] * 300)
+    assert _is_joined(number, ["1", "11", "111"] * 300)

@@ -6,6 +6,7 @@ where no reference is shared do the texts decide. Amount, currency and day are f
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -173,8 +174,18 @@ def _has_number(numbers: tuple[str, ...], number: str, cut: str) -> bool:
     return _is_joined(number, numbers)
 
 
-def _is_joined(number: str, parts: tuple[str, ...]) -> bool:
-    return not number or any(number.startswith(part) and _is_joined(number[len(part) :], parts) for part in parts)
+def _is_joined(number: str, parts: Iterable[str]) -> bool:
+    """Is the number made of parts, each taken as often as needed? Each position is tried once for each length."""
+    known = frozenset(parts)
+    lengths = sorted({len(part) for part in known})
+    is_reached = [True] + [False] * len(number)
+    for start in range(len(number)):
+        if is_reached[start]:
+            for length in lengths:
+                piece = number[start : start + length]
+                if piece in known:
+                    is_reached[start + len(piece)] = True
+    return is_reached[-1]
 
 
 def _share_numbers(left: Facts, right: Facts) -> float:
