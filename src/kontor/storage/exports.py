@@ -54,7 +54,7 @@ TRANSACTIONS = Section(
     "t.id::text",
     "id, product_id, booked_on, ordinal, amount, currency, booked_at, value_at, purpose, booking_text, gv_code,"
     " prima_nota, counterparty_name, counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending,"
-    " batch_id",
+    " batch_id, channel",
     {"user_id": WHOSE},
     TAGS,
 )
@@ -109,8 +109,8 @@ SECTIONS = (
         "products",
         "t.id::text",
         "id, access_id, bank_key, ordinal, status, category, name, holder, currency, account_number, iban, bic,"
-        " bank_code, institution, balance, balance_at, balance_source, balances, overdraft_limit, credit_limit,"
-        " credit_drawn, home_savings, can_transfer, can_bulk_transfer, updated_at",
+        " bank_code, institution, balance, balance_at, balance_source, balances, balance_gap, overdraft_limit,"
+        " credit_limit, credit_drawn, home_savings, can_transfer, can_bulk_transfer, updated_at",
         {"user_id": WHOSE},
     ),
     Section(
