@@ -105,3 +105,27 @@ async def test_newer_rows_of_a_file_do_not_hide_days_that_the_bank_has_not_told_
     )
     await refreshing.refresh_at_slot()
     assert refresh_bank.jobs[-1].since["giro"] < fetched_at.date()
+
+
+# Tags
+
+
+async def test_a_row_keeps_its_tags_when_only_its_channel_or_its_state_changes_and_loses_them_with_its_words(
+    refreshing, refresh_bank
+):
+    """Rows of earlier versions have no channel; the first refresh writes it."""
+    serve(refresh_bank, [replace(NEW, is_pending=True, counterparty_name="Kantine")])
+    await refreshing.add()
+    where = [refreshing.user_id]
+    refreshing.owner.execute("update transactions set channel = null where user_id = %s", where)
+    # The rule that gave this tag has been deleted since.
+    decided = "set category = 'HOBBY_BOOKS', source = 'RULE'"
+    refreshing.owner.execute(f"update transaction_tags {decided} where user_id = %s", where)
+    final = replace(NEW, counterparty_name="Kantine", bank_id="4711", value_at=NOON)
+    serve(refresh_bank, [final])
+    await refreshing.refresh_at_slot()
+    assert [row[1:] for row in read(refreshing, "transactions", "id, channel, bank_id")] == [("XS2A", "4711")]
+    assert read(refreshing, "transaction_tags", "category, source") == [("HOBBY_BOOKS", "RULE")]
+    serve(refresh_bank, [replace(final, purpose="Mittagessen im November")])
+    await refreshing.refresh_at_slot()
+    assert [row[0] for row in read(refreshing, "transaction_tags", "source")] == ["TAGGER"]

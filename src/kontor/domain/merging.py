@@ -7,15 +7,18 @@ with a changed text, or through another channel. Which two are one says `domain/
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, timedelta
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
 from kontor.domain.identity import is_other_channel, list_days
 from kontor.domain.matching import MOVED_DAYS, Matching
 from kontor.domain.references import read_references
+from kontor.domain.tags import TAGGED_FIELDS
 from kontor.domain.transactions import Transaction
 
 _FIELDS = tuple(field.name for field in fields(Transaction))
+_read_tagged = attrgetter(*TAGGED_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +31,22 @@ class StoredTransaction:
 class Merge:
     """What to do with a fetch: rows to add, rows to change (they keep their id), pending rows that came to nothing.
 
-    `pairs` tells which fetched row (by its index) is which stored one.
+    `pairs` tells which fetched row (by its index) is which stored one. `reworded` are the changed rows whose tags
+    may be others now.
     """
 
     new: tuple[Transaction, ...]
     changed: tuple[StoredTransaction, ...]
     vanished: tuple[UUID, ...]
     pairs: tuple[tuple[int, UUID], ...] = ()
+    reworded: tuple[UUID, ...] = ()
 
 
 def merge_transactions(stored: Sequence[StoredTransaction], fetched: Sequence[Transaction]) -> Merge:
     """`stored` are the rows of the days that the fetch covers, and some before; older rows take no part."""
     matching = Matching([row.transaction for row in stored], fetched)
     pairs = sorted(matching.run().items())
-    changed = []
+    changed, reworded = [], []
     for right, left in pairs:
         before = stored[left]
         if before.transaction == fetched[right]:
@@ -49,9 +54,12 @@ def merge_transactions(stored: Sequence[StoredTransaction], fetched: Sequence[Tr
         after = combine(before.transaction, fetched[right])
         if after != before.transaction:
             changed.append(StoredTransaction(before.id, after))
+            if _read_tagged(before.transaction) != _read_tagged(after):
+                reworded.append(before.id)
     vanished = tuple(stored[left].id for left in matching.open_left if stored[left].transaction.is_pending)
     new = tuple(fetched[right] for right in matching.open_right)
-    return Merge(new, tuple(changed), vanished, tuple((right, stored[left].id) for right, left in pairs))
+    ids = tuple((right, stored[left].id) for right, left in pairs)
+    return Merge(new, tuple(changed), vanished, ids, tuple(reworded))
 
 
 def apply_merge(stored: Sequence[StoredTransaction], merge: Merge) -> list[Transaction]:

@@ -6,6 +6,16 @@ from enum import StrEnum
 from uuid import UUID
 
 NO_INSURANCE = "UNRELATED_OTHER"
+# The fields of a transaction that the tagger and the users' rules read: its tags depend on nothing else of it.
+TAGGED_FIELDS = (
+    "amount",
+    "purpose",
+    "booking_text",
+    "gv_code",
+    "counterparty_name",
+    "counterparty_iban",
+    "ultimate_counterparty",
+)
 
 
 class TagSource(StrEnum):

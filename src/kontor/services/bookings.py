@@ -46,7 +46,8 @@ async def write_plan(connection: Connection, user_id: UUID, product_id: UUID, pl
         await transactions.delete_transactions(connection, user_id, product_id, merge.vanished)
     if merge.changed:
         await transactions.update_transactions(connection, user_id, product_id, merge.changed, today)
-        await tags.forget_tags(connection, user_id, product_id, [row.id for row in merge.changed])
+    if merge.reworded:
+        await tags.forget_tags(connection, user_id, product_id, merge.reworded)
     if merge.new:
         await transactions.insert_transactions(connection, user_id, product_id, merge.new, today)
     if plan.gap != plan.gap_before:

@@ -1,5 +1,8 @@
 """What holds for every tagging, whatever the booking."""
 
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -9,6 +12,8 @@ from kontor.analysis.tagging import NOBODY, OwnAccounts, list_partners, load_tag
 from kontor.analysis.tagging.columns import is_cut
 from kontor.analysis.tagging.lexicons import EITHER_WAY, load_keywords, load_rules
 from kontor.analysis.trees import TREES, find_item
+from kontor.domain.tags import TAGGED_FIELDS
+from kontor.domain.transactions import Transaction
 
 prove = settings(max_examples=400, deadline=None)
 NAMES = sorted({partner.name for partner in list_partners()})
@@ -134,3 +139,24 @@ def test_truncated_names_and_words_cut_at_columns_change_nothing(width, name, pu
     cut = " ".join(long[start : start + width].strip() for start in range(0, len(long), width))
     assert tag(book(amount, name, long)).category == category
     assert tag(book(amount, name[:width].strip(), cut)).category == category
+
+
+OTHER_DAY = datetime(2020, 2, 29, 11, tzinfo=UTC)
+UNREAD_FIELDS = {
+    "currency": "CHF",
+    "booked_at": OTHER_DAY,
+    "value_at": OTHER_DAY,
+    "prima_nota": "9310",
+    "counterparty_bic": "MARKDEF1100",
+    "bank_id": "4711",
+    "is_pending": True,
+    "channel": "camt.053",
+}
+
+
+@prove
+@given(BOOKINGS, OWNS)
+def test_tags_depend_on_the_tagged_fields_alone(one, own):
+    """A stored row whose other fields change keeps its tags: a new field must be put into one of the two."""
+    assert {*TAGGED_FIELDS, *UNREAD_FIELDS} == {field.name for field in fields(Transaction)}
+    assert tag(replace(one, **UNREAD_FIELDS), own) == tag(one, own)
