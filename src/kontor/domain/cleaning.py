@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import fields, replace
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, TypeVar
 
 from kontor.domain.positions import Position
@@ -27,10 +27,13 @@ def clean_text(text: str) -> str:
 
 
 def clean_amount(amount: Decimal) -> Decimal | None:
-    """In cents, half a cent to the even one; None for what is no amount."""
+    """In cents, half a cent away from zero; None for what is no amount.
+
+    Stored amounts were rounded so: rounded otherwise, a booking that comes again would be another one.
+    """
     if not amount.is_finite() or abs(amount) > MAX_AMOUNT:
         return None
-    return amount if amount.as_tuple().exponent == -2 else amount.quantize(CENT, ROUND_HALF_EVEN)
+    return amount if amount.as_tuple().exponent == -2 else amount.quantize(CENT, ROUND_HALF_UP)
 
 
 def clean_product(product: Product) -> Product:

@@ -56,14 +56,14 @@ def test_noise_in_an_xs2a_amount_is_dropped():
 def test_fractions_of_a_cent_that_mean_something_are_stored_rounded_and_reported():
     statement = read_report("0.00", "0.015", "0.005", "0.01")
     (issue,) = statement.issues
-    assert (issue.kind, issue.found - issue.expected) == (IssueKind.AMOUNT_ROUNDED, Decimal("0.005"))
+    assert (issue.kind, issue.found - issue.expected) == (IssueKind.AMOUNT_ROUNDED, Decimal("-0.005"))
 
 
 @pytest.mark.parametrize(
     ("amount", "stored"),
-    [("0.005", "0.00"), ("0.015", "0.02"), ("-0.025", "-0.02"), ("94.010000000021", "94.01"), ("7", "7.00")],
+    [("0.005", "0.01"), ("1.125", "1.13"), ("-0.025", "-0.03"), ("94.010000000021", "94.01"), ("7", "7.00")],
 )
-def test_half_a_cent_goes_to_the_even_one(amount, stored):
+def test_half_a_cent_goes_away_from_zero_as_in_stored_amounts(amount, stored):
     assert clean_amount(Decimal(amount)) == Decimal(stored)
 
 
@@ -164,7 +164,7 @@ def test_a_number_that_is_written_otherwise_than_the_rest_is_rejected():
 
 def test_fractions_of_a_cent_in_a_csv_are_reported():
     (issue,) = read_dkb("1,00 EUR", "-0,125", "-1,00").issues
-    assert (issue.kind, issue.found - issue.expected) == (IssueKind.AMOUNT_ROUNDED, Decimal("-0.005"))
+    assert (issue.kind, issue.found - issue.expected) == (IssueKind.AMOUNT_ROUNDED, Decimal("0.005"))
 
 
 def test_a_balance_that_is_no_number_is_reported_and_the_rows_stay():
