@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
 
@@ -10,6 +11,8 @@ from kontor.connectors.files.accounts import join_statements
 from kontor.connectors.statements import read_mt940
 from kontor.connectors.statements.chains import link_statements
 from kontor.domain.balances import find_gap
+from kontor.domain.merge_plans import plan_merge
+from kontor.domain.merging import StoredTransaction
 
 TICKET = ":61:2611021102D3,20NMSC\n:86:106?00KARTENZAHLUNG?20Fahrkarte?32Automat Nord\n"
 COFFEE = ":61:2611021102D3,20NMSC\n:86:106?00KARTENZAHLUNG?20Kaffee?32Bude Sued\n"
@@ -108,3 +111,36 @@ def test_a_chain_spans_all_its_days():
     (chain,) = link_statements(statements)
     (span,) = chain.spans
     assert (span.first.day, span.last.day) == (date(2026, 11, 2), date(2026, 11, 2) + timedelta(1))
+
+
+@pytest.mark.parametrize("days", [("261101", "261102"), ("261103", "261104"), ("261104", "261105")])
+def test_rows_dated_outside_the_balances_prove_nothing(days):
+    """Dated by value, a row may lie among those of another statement, which these balances do not count."""
+    message = (
+        f":20:X\n:25:12030000/0000202051\n:28C:2/1\n:60F:C{days[0]}EUR100,00\n"
+        f"{TICKET}{WAGE}:62F:C{days[1]}EUR196,80\n-\n"
+    )
+    (chain,) = link_statements(read(message))
+    assert chain.spans == ()
+
+
+def test_a_row_with_an_earlier_value_is_no_gap_after_the_statement_before():
+    """Statement 2 has a row whose only day lies within statement 1: its balances do not count the rows around it."""
+    entry = ":61:{}C{}NTRFNONREF\n:86:166?00GUTSCHRIFT?20{}?32Firma {}\n"
+
+    def write(number, opening, closing, days, *entries):
+        rows = "".join(entry.format(day, amount, name, name) for day, amount, name in entries)
+        return (
+            f":20:X\n:25:12030000/0000202051\n:28C:{number}/1\n:60F:C{days[0]}EUR{opening}\n{rows}"
+            f":62F:C{days[1]}EUR{closing}\n-\n"
+        )
+
+    first = [("261015", "10,00", "Alpha"), ("261016", "20,00", "Beta")]
+    second = [("261014", "5,00", "Gamma"), ("261019", "7,00", "Delta")]
+    before = join(read(write(1, "100,00", "130,00", ("261012", "261016"), *first)))
+    after = join(read(write(2, "130,00", "142,00", ("261016", "261019"), *second)))
+    plan = plan_merge([], None, before.transactions, before.spans)
+    assert (len(before.spans), plan.gap) == (1, None)
+    stored = [StoredTransaction(uuid4(), row) for row in plan.merge.new]
+    later = plan_merge(stored, None, after.transactions, after.spans)
+    assert (len(later.merge.new), later.gap) == (2, None)

@@ -33,6 +33,8 @@ class Chain:
         if opening is None or closing is None or opening.currency != closing.currency:
             return ()
         rows = [row for one in self.statements for row in one.entries]
+        if not all(_is_within(row, opening.day, closing.day) for row in rows if not row.is_pending):
+            return ()
         span = make_span(opening.amount, closing.amount, opening.currency, rows)
         return () if span is None else (span,)
 
@@ -47,6 +49,12 @@ def link_statements(statements: Iterable[Statement]) -> list[Chain]:
         else:
             chain.statements.append(statement)
     return chains
+
+
+def _is_within(row: Transaction, first: date | None, last: date | None) -> bool:
+    """Where rows are dated outside their statement, days do not tell which rows its balances count."""
+    day = find_day(row)
+    return day is None or ((first is None or first <= day) and (last is None or day <= last))
 
 
 def find_end(statement: Statement) -> date:
