@@ -54,6 +54,27 @@ def test_a_balance_that_cannot_be_read_is_reported_and_the_bookings_stay():
     assert (len(statement.entries), statement.closing, statement.rejected[0].line) == (3, None, 11)
 
 
+SWISS = MT940.replace("26XX02", "261102").replace("EUR", "CHF").replace("C261101CHF100,00", "C2611CHF100,00")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [SWISS, SWISS.replace("C261102CHF96,00", "?").replace("/1234567", "/1234567CHF")],
+    ids=["closing balance", "account"],
+)
+def test_without_a_readable_opening_balance_the_currency_is_that_of_the_closing_balance_or_the_account(text):
+    (statement,) = read_mt940(text.encode())
+    assert [one.currency for one in statement.entries] == ["CHF"] * 3
+    assert (statement.account.currency, statement.account.account_number) == ("CHF", "1234567")
+    assert (statement.opening, statement.rejected[0].field) == (None, "60F")
+
+
+def test_a_statement_whose_currency_cannot_be_read_is_refused():
+    with pytest.raises(StatementError, match="currency of these bookings is not known") as caught:
+        read_mt940(SWISS.replace("C261102CHF96,00", "?").encode())
+    assert (caught.value.line, caught.value.field) == (4, "60F")
+
+
 def test_a_bad_entry_of_a_camt_is_reported_with_its_line_and_number():
     (statement,) = read_camt(write_camt(("1.00", "2026-11-02"), ("1,00", "2026-11-02"), ("3.00", "2026-11-03")))
     assert [one.amount for one in statement.entries] == [Decimal("-1.00"), Decimal("-3.00")]

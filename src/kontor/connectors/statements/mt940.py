@@ -6,6 +6,7 @@ structure SWIFT's messages have. Wrappers (`{1:…}`), `@@` as line end and `-` 
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -40,6 +41,7 @@ from kontor.domain.transactions import Transaction
 
 DEFAULT_CURRENCY = "EUR"
 PIECE_LENGTH = 1_000_000
+_OPENING = ("60F", "60M")
 _ENTRY = re.compile(
     r"([0-9]{6})([0-9]{4}|[ ]{4})?"  # value date, day of booking
     r" ?(R?[CD]|E[CD])([A-Z])?"  # credit or debit, reversal, expected; third letter of the currency
@@ -229,11 +231,14 @@ class _Reader:
         if (self._is_begun and has_content) or self._rejected:
             if len(self._statements) >= self._limits.statements:
                 raise StatementError(f"There are more than {self._limits.statements} statements.")
+            currency = self._find_currency()
             entries = tuple(self._entries)
+            if self._currency is None and currency is not None:
+                entries = tuple(replace(row, currency=currency) for row in entries)
             self._statements.append(
                 Statement(
                     StatementKind.MT942 if self._is_interim else StatementKind.MT940,
-                    _parse_account(self._account_text or "", self._currency),
+                    _parse_account(self._account_text or "", currency),
                     entries,
                     self._opening,
                     self._closing,
@@ -244,6 +249,26 @@ class _Reader:
                 )
             )
         self._forget()
+
+    def _find_currency(self) -> str | None:
+        """Without an opening balance, that of the closing balance or of the account.
+
+        A statement that names none is in the default currency, but one whose opening balance cannot be read named one.
+        """
+        if self._currency is not None:
+            return self._currency
+        if self._closing is not None:
+            return self._closing.currency
+        currency = _parse_account(self._account_text or "", None).currency
+        unreadable = next((row for row in self._rejected if row.field in _OPENING), None)
+        if currency is None and unreadable is not None and self._entries:
+            raise StatementError(
+                "The currency of these bookings is not known: the opening balance cannot be read, and neither the"
+                " closing balance nor the account names one.",
+                line=unreadable.line,
+                field=unreadable.field,
+            )
+        return currency
 
 
 @lru_cache(maxsize=20_000)
