@@ -5,7 +5,9 @@ from uuid import uuid4
 
 import pytest
 
+from kontor.domain.errors import InvalidError
 from kontor.services.imports import Owner
+from statement_files import pack
 
 IBAN = "DE02120300000000202051"
 
@@ -36,8 +38,11 @@ async def importer(services, customer):
 
     class Importer:
         async def take(self, data, **facts):
-            (account,) = (await services.imports.import_file(owner, access_id, data, **facts)).accounts
+            (account,) = await self.take_all(data, **facts)
             return account
+
+        async def take_all(self, data, **facts):
+            return (await services.imports.import_file(owner, access_id, data, **facts)).accounts
 
         @property
         def product(self):
@@ -87,3 +92,39 @@ async def test_balances_that_do_not_add_up_are_told_with_the_difference_until_th
 async def test_a_complete_file_has_no_doubts(importer):
     assert (await importer.take(mt940("1", "100,00", "158,00", ANNA, BEN))).doubts == ()
     assert "messages" not in importer.product
+
+
+# Two accounts in one file
+
+UNNUMBERED = (
+    '"Umsätze Girokonto";"Zeitraum: 30 Tage";\n"Neuer Kontostand";"129,00 EUR";\n\n"Buchungstag";'
+    '"Wertstellung (Valuta)";"Vorgang";"Buchungstext";"Umsatz in EUR";\n"02.11.2026";"02.11.2026";'
+    '"Übertrag / Überweisung";"Auftraggeber: Anna Muster Buchungstext: Kurs Yoga im Mai";"29,00";\n'
+).encode("latin-1")
+
+
+async def test_two_accounts_of_a_file_are_not_put_into_one_product(importer):
+    """The named product takes an account by its number and one without any: nobody compared their bookings."""
+    first = await importer.take(mt940("1", "100,00", "129,00", ANNA))
+    both = pack(**{"a.sta": mt940("2", "129,00", "158,00", BEN), "b.csv": UNNUMBERED})
+    with pytest.raises(InvalidError, match=f"two accounts that would go into one product: {IBAN}"):
+        await importer.take(both, product_id=first.product_id)
+    assert importer.names == ["Anna Muster"]
+
+
+async def test_a_depot_and_an_account_of_one_number_are_not_made_one_product(importer):
+    depot = f":16R:GENL\n:28E:1/ONLY\n:20C::SEME//1\n:23G:NEWM\n:98A::STAT//20261102\n:97A::SAFE//{IBAN}\n:16S:GENL\n"
+    both = pack(**{"a.sta": mt940("1", "100,00", "129,00", ANNA), "b.txt": depot.encode()})
+    with pytest.raises(InvalidError, match="two accounts that would go into one product"):
+        await importer.take(both)
+
+
+async def test_two_accounts_that_only_one_format_tells_apart_stay_two_when_they_come_again(importer):
+    """A number without a bank fits the account at any bank; the product made of it fits better."""
+    with_bank = mt940("1", "100,00", "129,00", ANNA).replace(IBAN.encode(), b"12030000/0000202051")
+    without = with_bank.replace(b"12030000/", b"").replace(b"Yoga", b"Tanz")
+    both = pack(**{"a.sta": with_bank, "b.sta": without})
+    first = await importer.take_all(both)
+    again = await importer.take_all(both)
+    assert [account.product_id for account in again] == [account.product_id for account in first]
+    assert [(len(account.added), account.changed, account.known) for account in again] == [(0, 0, 1)] * 2

@@ -33,7 +33,22 @@ def find_target(
         raise InvalidError(
             f"{account.product.key} is an account of a bank: name the product, or another access", "body"
         )
-    return fitting[0] if fitting else None
+    exact = [one for one in fitting if one.product.key == account.product.key]
+    return next(iter(exact or fitting), None)
+
+
+def check_targets(accounts: Sequence[FileAccount], targets: Sequence[StoredProduct | None]) -> None:
+    """Each account of a file goes into a product of its own: what two files say is merged, what one file says is not.
+
+    `targets` are those of `find_target`; an account that has to be made is known by its key.
+    """
+    taken = set()
+    for account, target in zip(accounts, targets, strict=True):
+        product = account.product if target is None else target.product
+        place = product.key if target is None else target.id
+        if place in taken:
+            raise InvalidError(f"the file has two accounts that would go into one product: {product.key}", "body")
+        taken.add(place)
 
 
 def is_same_account(product: Product, other: Product, *, is_named: bool = False) -> bool:

@@ -23,7 +23,7 @@ from kontor.services.bookings import write_plan
 from kontor.services.clock import Clock
 from kontor.services.computations import ReadAccount, ReadFile, read_file
 from kontor.services.compute import Compute
-from kontor.services.import_targets import check_named, find_target
+from kontor.services.import_targets import check_named, check_targets, find_target
 from kontor.services.merges import NOTHING_KNOWN, Merges, PackedKnown
 from kontor.services.tagging import NOTHING_PREPARED, PreparedTags, TransactionTagging, read_own_accounts
 from kontor.storage import accesses, positions, products
@@ -194,6 +194,7 @@ class Imports:
             check_named(read_accounts)
         may_add = product_id is None and (access is None or access.provider_id == FILES_PROVIDER.id)
         fitting = [find_target(stored, one, is_named=is_named, may_add=may_add) for one in read_accounts]
+        check_targets(read_accounts, fitting)
         targets = [
             await self._load_target(connection, owner, access_id, one, product)
             for one, product in zip(read.accounts, fitting, strict=True)
