@@ -99,7 +99,8 @@ async def test_newer_rows_of_a_file_do_not_hide_days_that_the_bank_has_not_told_
     fetched_at = OLD[-1].booked_at
     refreshing.owner.execute("update accesses set updated_at = %s where user_id = %s", [fetched_at, refreshing.user_id])
     refreshing.owner.execute(
-        "insert into transactions (user_id, product_id, id, booked_on, ordinal, amount, currency, booked_at, is_pending)"
+        "insert into transactions"
+        " (user_id, product_id, id, booked_on, ordinal, amount, currency, booked_at, is_pending)"
         " select user_id, id, gen_random_uuid(), %s, 1000, -1, 'EUR', %s, false from products where user_id = %s",
         [NOON.date(), NOON, refreshing.user_id],
     )
