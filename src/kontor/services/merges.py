@@ -82,10 +82,12 @@ class Merges:
         return replace(found.plan, merge=replace(found.plan.merge, new=tuple(await unpack_slowly(found.new))))
 
     async def prepare_tags(self, user_id: UUID, own: OwnAccounts, plans: Iterable[MergePlan]) -> PreparedTags:
-        """Of all rows that the plans write."""
+        """Of all rows that have no tags once the plans are written."""
         rows: list[Transaction] = []
         for plan in plans:
-            rows += [*plan.merge.new, *(changed.transaction for changed in plan.merge.changed)]
+            reworded = frozenset(plan.merge.reworded)
+            rows += plan.merge.new
+            rows += [changed.transaction for changed in plan.merge.changed if changed.id in reworded]
         return await self._tagging.prepare(user_id, own, rows)
 
     async def prepare_fetched(
