@@ -245,8 +245,8 @@ def write_camt(rows, closing):
     )
     balances = "".join(
         f"<Bal><Tp><CdOrPrtry><Cd>{code}</Cd></CdOrPrtry></Tp><Amt Ccy='EUR'>{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd>"
-        "<Dt><Dt>2026-11-13</Dt></Dt></Bal>"
-        for code, amount in (("OPBD", "0.00"), ("CLBD", closing))
+        f"<Dt><Dt>{day}</Dt></Dt></Bal>"
+        for code, amount, day in (("OPBD", "0.00", "2026-11-01"), ("CLBD", closing, "2026-11-13"))
     )
     return (
         '<?xml version="1.0" encoding="UTF-8"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.08">'
