@@ -29,6 +29,7 @@ from kontor.connectors.base import (
     VerifyPayees,
 )
 from kontor.connectors.demo import DemoConnector
+from kontor.connectors.demo.connector import CHANNEL
 from kontor.connectors.demo.memory import find_owner
 from kontor.connectors.demo.payees import TEST_IBANS, Conduct
 from kontor.connectors.demo.people import Account, person_for
@@ -36,7 +37,7 @@ from kontor.domain.payments import Order, PayeeResult, PaymentOutcome
 from kontor.domain.products import Product
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
-from kontor.domain.transactions import Transaction
+from kontor.domain.transactions import Transaction, mark_channel
 from kontor.storage.demo_bank import DemoBankMemory
 
 TODAY = date(2026, 11, 13)
@@ -149,8 +150,8 @@ class Desk:
         key = key or self.main.key
         _, rows = self.fetch()
         plain = next(one for one in self.accounts if one.product.key == key)
-        known = {one.transaction for one in plain.entries}
-        return [one for one in rows[key] if one not in known]
+        known = set(mark_channel([entry.transaction for entry in plain.entries], CHANNEL))
+        return [row for row in rows[key] if row not in known]
 
     def list_events(self, connection: psycopg.Connection, payment_id: UUID) -> list[str]:
         """What reached the bank about a payment."""
