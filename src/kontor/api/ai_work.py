@@ -13,6 +13,7 @@ from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATE
 from kontor.api.answers import HttpError
 from kontor.api.bodies import decode_json
 from kontor.domain.errors import InvalidError
+from kontor.domain.tags import fold_iban
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses import Facts
 from kontor.services.computations import Packed, cut
@@ -109,7 +110,7 @@ def analyse_records(read: ReadRequest, pieces: Packed, today: date, urls: Urls, 
     request = read.request
     records = [Record(*row) for piece in pieces for row in _records.decode(piece)]
     accounts = make_accounts(request, records)
-    ibans = [account.iban for account in accounts if account.iban]
+    ibans = [fold_iban(account.iban) for account in accounts if account.iban]
     if len(set(ibans)) < len(ibans):
         transactions = [row[2] for piece in read.pieces for row in _named_rows.decode(piece)]
         shared = find_shared(accounts, records, transactions)
