@@ -20,6 +20,7 @@ GIVEN = {
     "master_key_command": ("vault read kontor", "vault read kontor"),
     "pool_size": ("3", 3),
     "request_seconds": ("60", 60),
+    "compute_megabytes": ("600", 600),
     "max_body_bytes": ("2048", 2048),
     "max_bulk_body_bytes": ("4096", 4096),
     "trusted_proxies": ("10.0.0.1, ::1", ("10.0.0.1", "::1")),

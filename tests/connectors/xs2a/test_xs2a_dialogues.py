@@ -28,8 +28,10 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.xs2a import Approach
+from kontor.connectors.xs2a.rows import CHANNEL
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.secrets import Secret
+from kontor.domain.transactions import mark_channel
 from xs2a_talk import TODAY, Dialogue, new_login, running_xs2a_bank
 
 BY_TAN = [Tan(Secret("24"))]
@@ -57,7 +59,8 @@ def test_everything_arrives_as_the_bank_has_it(xs2a_bank, kind):
         assert (product.account_number, product.bank_code) == (known.account_number, known.bank_code)
         assert product.can_transfer == known.can_transfer
         rows = sorted(map(repr, done.result.transactions[product.key]))
-        assert rows == sorted(repr(one.transaction) for one in account.entries)
+        known_rows = mark_channel([entry.transaction for entry in account.entries], CHANNEL)
+        assert rows == sorted(map(repr, known_rows))
 
 
 def test_a_consent_is_used_again_until_it_ends(settings):
