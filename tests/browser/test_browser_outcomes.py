@@ -199,7 +199,9 @@ def test_session_expired_sends_the_user_back_on_reload(form, expire, go):
     expire(form)
     form.page.reload()
     form.expect_return("SESSION_EXPIRED")
-    assert not is_stored(form)
+    unfinished = form.customer.get(f"{ACCESSES}/{form.access_id}").json()
+    assert unfinished["status"] == "GESTARTET"
+    assert not {"providerId", "bankprodukte"} & set(unfinished)
 
 
 def test_session_expired_when_the_form_is_sent_too_late(form, expire):
