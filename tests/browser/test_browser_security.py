@@ -119,17 +119,12 @@ def test_nothing_secret_stands_in_addresses_or_logs(form, watch, server_log: Pat
         assert secret not in logs
 
 
-def test_whatever_a_tenant_or_a_bank_calls_itself_is_only_text(new_form, set_look, branded, owner):
+def test_whatever_a_tenant_calls_itself_is_only_text(new_form, set_look, branded):
     set_look(display_name=NASTY, legal_text=f"Absatz {NASTY}\n\nZweiter", legal_version=NASTY)
     form = new_form(tenant=branded)
     form.open().at("legal")
     expect(form.heading()).to_have_text(f"Konto mit {NASTY} verbinden")
     form.to_credentials().log_in(new_login("leer")).at("accounts")
-    owner.execute(
-        "update products set name = %s, holder = %s where user_id = %s", [NASTY, NASTY, form.customer.reference]
-    )
-    form.page.reload()
-    expect(form.at("accounts").get_by_text(NASTY, exact=True)).to_be_visible()
     assert form.page.evaluate("window.hacked") is None
     assert form.page.locator("img[src=x]").count() == 0
     form.confirm_accounts().expect_return("ACCOUNT_CREATED")
