@@ -7,6 +7,8 @@ that its fetch is gone.
 
 import asyncio
 import json
+import logging
+import os
 import sys
 import time
 from uuid import UUID
@@ -80,8 +82,12 @@ def run_ours(kind: str, settings: Settings, notes: Notes) -> None:
 
 
 async def announce(services: Services) -> None:
-    """The worker loads its tagger when it starts; that is no part of what is measured."""
-    await services.transaction_tagging.warm_up()
+    """The worker starts its compute processes first; that is no part of what is measured."""
+    try:
+        await services.compute.warm_up()
+    except Exception:
+        logging.exception("The worker could not be prepared")
+        os._exit(1)
     print("ready", flush=True)
 
 
