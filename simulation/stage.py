@@ -141,6 +141,7 @@ class Stage:
                     name_access(number),
                     PROVIDERS[number % len(PROVIDERS)],
                     {"userid": Secret(find_login(name_access(number))), "pin": Secret("pin")},
+                    None,
                 )
 
 

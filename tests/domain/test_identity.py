@@ -159,6 +159,25 @@ def test_another_channel_adds_facts_and_rewrites_nothing():
     assert merge_transactions(known, [bank]).changed == merge_transactions(known, [file]).changed == ()
 
 
+@pytest.mark.parametrize(
+    ("pending", "final"),
+    [
+        ("Vorgemerkte Lastschrift REWE SAGT DANKE", "REWE SAGT DANKE 44313"),
+        ("Vorgemerkter Umsatz REWE SAGT DANKE", "REWE SAGT DANKE 44313"),
+        ("UMS. 2261985005343 TCH", "2261985005343/PP.9093.PP/. TCHIBO GMBH , Ihr Einkauf bei TCHIBO GMBH"),
+    ],
+    ids=["marked as pending", "marked as pending in other words", "the number of an order"],
+)
+def test_a_pending_booking_whose_text_the_bank_marks_or_cuts_becomes_final(pending, final):
+    before = credit(is_pending=True, purpose=pending)
+    assert is_one(before, credit(purpose=final, counterparty_iban=ANNA, booked_at=NOON + timedelta(1)))
+
+
+def test_a_number_in_common_does_not_join_bookings_with_different_names():
+    before = credit(is_pending=True, purpose="UMS. 2261985005343 TCH", counterparty_name="Berta Beispiel")
+    assert not is_one(before, credit(purpose="2261985005343 Einkauf bei TCHIBO GMBH", counterparty_iban=ANNA))
+
+
 def test_a_pending_booking_of_another_channel_does_not_undo_a_final_one():
     merge = merge_transactions([StoredTransaction(uuid4(), credit(channel="CSV"))], [credit(is_pending=True)])
     assert (merge.new, merge.changed, merge.vanished) == ((), (), ())

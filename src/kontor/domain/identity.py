@@ -19,6 +19,7 @@ SAME_CHANNEL_TEXT = 0.7
 OTHER_CHANNEL_TEXT = 0.6
 SIMILAR_NAME = 0.5
 SHORT_NUMBER = 2
+LONG_NUMBER = 10  # of an order or an invoice, and longer than a day or a time of day
 _GRAM = 3
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 _MASK = "XXX"
@@ -26,6 +27,8 @@ _MASK = "XXX"
 _UMLAUT = re.compile(r"ä|ae|ö|oe|ü|ue|ß|ss|à|á|â|è|é|ê")
 _NOT_COMPARED = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"[0-9]+")
+# Words by which banks mark a pending booking in its text; the final one does not have them.
+_PENDING_WORDS = re.compile(r"\bvorgemerkte[rs]?(?: (?:umsatz|lastschrift|buchung|kartenzahlung))?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,8 @@ class Facts:
 
 def read_facts(transaction: Transaction) -> Facts:
     references = read_references(transaction.purpose)
-    name, text = _compact(transaction.counterparty_name), _compact(references.text)
+    words = _PENDING_WORDS.sub("", references.text) if transaction.is_pending else references.text
+    name, text = _compact(transaction.counterparty_name), _compact(words)
     numbers = tuple(_DIGITS.findall(text))
     return Facts(
         transaction,
@@ -125,7 +129,8 @@ def _is_alike(left: Facts, right: Facts, name: float | None, text: float | None)
     if one.is_pending != other.is_pending:
         # A reservation by card tells the shop alone; a transfer has its purpose from the beginning.
         is_card = left.iban is None and right.iban is None
-        return text is None or text >= OTHER_CHANNEL_TEXT or (is_card and name is not None)
+        is_named = name is not None and (is_card or _share_long_number(left, right))
+        return text is None or text >= OTHER_CHANNEL_TEXT or is_named
     if one.channel != other.channel:
         # Another channel words the purpose as it likes: a fitting name is enough.
         return text is None or text >= OTHER_CHANNEL_TEXT or name is not None
@@ -186,6 +191,10 @@ def _is_joined(number: str, parts: Iterable[str]) -> bool:
                 if piece in known:
                     is_reached[start + len(piece)] = True
     return is_reached[-1]
+
+
+def _share_long_number(left: Facts, right: Facts) -> bool:
+    return any(len(number) >= LONG_NUMBER for number in set(left.numbers) & set(right.numbers))
 
 
 def _share_numbers(left: Facts, right: Facts) -> float:

@@ -165,11 +165,11 @@ class Accesses:
         access_id: str,
         provider: Provider,
         credentials: dict[str, Secret],
-        form_session_id: UUID,
+        form_session_id: UUID | None,
     ) -> None:
-        """As `store_access`, with credentials that our own form took, in the form's transaction.
+        """As `store_access`, with credentials that are not encrypted, in the caller's transaction.
 
-        A new access belongs to that form session until the user has chosen accounts.
+        A new access belongs to the form session, where one is given, until the user has chosen accounts.
         """
         request = AccessRequest(provider.id, None, True)
         plan = _Plan(access_id, request, provider, credentials, form_session_id)

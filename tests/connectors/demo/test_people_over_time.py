@@ -11,6 +11,7 @@ from people_view import LOGINS, TODAY, find_person, find_recent, list_finals, re
 
 from kontor.connectors.demo.people import Account, Person, large_person
 from kontor.connectors.demo.people.banking_days import is_banking_day
+from kontor.domain.merging import pair_transactions
 
 DAY = timedelta(days=1)
 
@@ -167,3 +168,18 @@ def test_persons_exist_at_any_date(today: date) -> None:
         person = find_recent(login, today, today)
         assert person.contracts
         assert all(read_day(entry) <= today for entry in list_finals(person.accounts[0]))
+
+
+@pytest.mark.parametrize("login", LOGINS)
+def test_a_pending_booking_becomes_final_under_its_own_id(login: str) -> None:
+    """By the rule that stores fetches: a pending booking is paired with the final one of four days later."""
+    for day in (date(2026, 11, 5), date(2026, 11, 12), date(2026, 11, 14)):
+        early, late = find_recent(login, date(2026, 10, 1), day), find_recent(login, date(2026, 10, 1), day + 4 * DAY)
+        for before, after in zip(early.accounts, late.accounts, strict=True):
+            stored = [entry.transaction for entry in before.entries]
+            fetched = [entry.transaction for entry in after.entries]
+            pairs = {left: right for right, left in pair_transactions(stored, fetched).items()}
+            for number, row in enumerate(stored):
+                if row.is_pending:
+                    assert number in pairs, row
+                    assert not fetched[pairs[number]].is_pending

@@ -274,8 +274,10 @@ def test_an_empty_document_among_the_pages_takes_no_bookings_away(script, docume
     done = fetch(script)[-1]
     assert isinstance(done, Done)
     assert done.result.problems == ()
-    assert {len(rows) for rows in done.result.transactions.values()} <= {3, 6}, "one account comes in two answers"
     assert done.result.transactions
+    for rows in done.result.transactions.values():  # an account may come in several answers
+        assert rows
+        assert len(rows) % 3 == 0
 
 
 @pytest.mark.parametrize(
@@ -301,8 +303,10 @@ def test_a_bad_entry_is_a_problem_and_the_others_are_there(script):
     script.conduct = replace_statement(write_camt(3, "3.00").replace(b">1.00<", b">?<", 1))
     done = fetch(script)[-1]
     assert isinstance(done, Done)
-    assert {len(rows) for rows in done.result.transactions.values()} <= {2, 4}
     assert done.result.transactions
+    for rows in done.result.transactions.values():  # an account may come in several answers
+        assert rows
+        assert len(rows) % 2 == 0
     assert any(one.count == 1 and "Entry 1" in (one.detail or "") for one in done.result.problems)
 
 
