@@ -3,14 +3,21 @@
 Each flow is walked page by page, and after each page the API is asked for everything.
 """
 
+from dataclasses import replace
+from uuid import UUID
+
 import pytest
+from markupsafe import escape
 
 from banking import ACCESSES, BankCustomer, href, new_customer, new_id
 from consenting import PRESENT, new_login
 from form_client import SINGLE, FormClient, order_payment
 from form_walks import WAITING, begin, is_stored, offered, to_accounts, wait_until_staged, walk
+from kontor.services.staging import Staging
 from tenant_eyes import TenantEyes
 from tenants import create_tenant
+
+HOSTILE_NAME = """<script>window.hacked=1</script>"'><img src=x onerror="window.hacked=1">{{7*7}}"""
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +112,20 @@ def test_a_deleted_access_is_gone_and_its_form_ends(newcomer, owner):
     form.send("confirm", account=eyes.product_ids)
     assert form.returned()["baReentry"] == "ERROR"
     eyes.left_nothing()
+
+
+async def test_whatever_a_bank_calls_an_account_is_only_text(newcomer, owner, services):
+    form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
+    staging = Staging(services.accesses._vault)
+    user_id = UUID(newcomer.reference)
+    async with services.database.transaction() as connection:
+        headers = await staging.find_headers(connection, user_id, eyes.access_id)
+        products = tuple(replace(product, name=HOSTILE_NAME, holder=HOSTILE_NAME) for product in headers.products)
+        await staging.stage_headers(connection, user_id, eyes.access_id, replace(headers, products=products))
+    form.reload().at("accounts")
+    assert "<img" not in form.html
+    assert "<script>window" not in form.html
+    assert escape(HOSTILE_NAME) in form.html
 
 
 def test_accounts_that_are_not_confirmed_change_nothing_about_others(newcomer, owner):
