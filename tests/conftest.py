@@ -20,7 +20,8 @@ from kontor.config import Settings, read_settings
 from kontor.domain.secrets import Secret
 from kontor.services.bundle import Services
 from kontor.storage.embedded import EmbeddedPostgres
-from processes import free_port, running_server, running_worker
+from long_tier import LongTier, add_options
+from processes import free_port, make_template, running_server, running_worker
 from tenants import TenantUnderTest, create_tenant
 
 # The same examples in every run, on a fast and on a slow machine: what passed here passes elsewhere. To look for new
@@ -32,6 +33,15 @@ examples.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 examples.load_profile("kontor")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--long-tier"):
+        config.pluginmanager.register(LongTier(config), "long tier")
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +58,7 @@ def settings(data_dir: Path) -> Iterator[Settings]:
         base = read_settings({}, data=data_dir, base_url=f"http://127.0.0.1:{port}", log_level="warning", demo=True)
         ready = attach_embedded(base, server.start())
         migrate_database(ready)
+        make_template(ready)
         yield ready
     finally:
         server.stop()
@@ -152,6 +163,7 @@ async def console_site(
     clients = " ".join(f"{name}:{secret}" for name, secret in (regulated.app, redirecting.app))
     base_url = f"http://127.0.0.1:{free_port()}"
     own = replace(settings, base_url=base_url, console_clients=Secret(clients), allow_loopback=True, log_level="info")
+    own = replace(own, compute_processes=1)
     rich = new_customer(regulated)
     access_id = rich.add_complete("hauskauf+console")
     _, token = await standing_services.operators.create_operator(f"console-{uuid4().hex[:8]}", 1)

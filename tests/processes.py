@@ -16,11 +16,12 @@ from uuid import uuid4
 import httpx
 import psycopg
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from kontor.bootstrap import migrate_database
 from kontor.config import Settings, export_settings
 from kontor.domain.secrets import Secret
+
+TEMPLATE = "kontor_template"
 
 
 class running_server:  # noqa: N801 (reads as a statement)
@@ -102,24 +103,40 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
+def make_template(settings: Settings) -> None:
+    """A copy of the migrated database, which `beside` copies in turn: much faster than migrating again."""
+    assert settings.migration_database_url is not None
+    migrated = settings.migration_database_url.reveal()
+    name = conninfo_to_dict(migrated)["dbname"]
+    with psycopg.connect(make_conninfo(migrated, dbname="postgres"), autocommit=True) as connection:
+        connection.execute(
+            sql.SQL("create database {} template {}").format(sql.Identifier(TEMPLATE), sql.Identifier(str(name)))
+        )
+
+
 @contextmanager
 def beside(settings: Settings, **changes: Any) -> Iterator[Settings]:
-    """A second database in the same cluster, migrated, with a queue of its own that no other worker looks into."""
+    """A second database in the same cluster, migrated, with a queue of its own that no other worker looks into.
+
+    Its processes have one compute process each instead of two, as each takes seconds to load.
+    """
     assert settings.database_url is not None
     assert settings.migration_database_url is not None
     name = f"kontor_{uuid4().hex[:12]}"
     admin = settings.migration_database_url.reveal()
     with psycopg.connect(admin, autocommit=True) as connection:
-        connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+        connection.execute(
+            sql.SQL("create database {} template {}").format(sql.Identifier(name), sql.Identifier(TEMPLATE))
+        )
     try:
         own = replace(
             settings,
+            compute_processes=1,
             database_url=Secret(make_conninfo(settings.database_url.reveal(), dbname=name)),
             migration_database_url=Secret(make_conninfo(admin, dbname=name)),
             base_url=f"http://127.0.0.1:{free_port()}",
             **changes,
         )
-        migrate_database(own)
         yield own
     finally:
         with psycopg.connect(admin, autocommit=True) as connection:

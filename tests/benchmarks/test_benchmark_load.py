@@ -6,6 +6,8 @@ import pytest
 from benchmarks.endpoints import Request
 from benchmarks.load import Load, format_request, measure
 
+pytestmark = pytest.mark.long
+
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 

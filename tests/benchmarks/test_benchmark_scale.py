@@ -36,6 +36,8 @@ from kontor.storage.transactions import Window
 from kontor.wire.transactions import FIELDS
 from processes import beside
 
+pytestmark = pytest.mark.long
+
 TODAY = date(2026, 11, 15)
 MACHINE = {"Date": "2026-11-15"}
 

@@ -1,4 +1,4 @@
-"""`.ci/run`: check, tests and peers in a fresh clone, wherever that lies and whatever home holds."""
+"""`.ci/run`: check, the fast tier and a part of the long tier, in a fresh clone with an empty home."""
 
 import os
 import shutil
@@ -17,7 +17,8 @@ DEV = """#!/usr/bin/env bash
 if [ "$*" = "$FAIL" ]; then exit 1; fi
 echo "done: $*"
 """
-COMMANDS = ["check", "test", "test peers"]
+LONG = "test --long --long-minutes 20"
+COMMANDS = ["check", "test", LONG]
 AGAIN = "--last-failed --last-failed-no-failures none"
 
 
@@ -71,7 +72,7 @@ def test_everything_runs_in_a_clone_called_kontor_in_an_odd_place_with_an_empty_
     assert not str(place.parent.name).isascii()
     assert [line.split(" in ")[0] for line in log[::2]] == COMMANDS
     assert not [line for line in log if line.startswith("home holds")]
-    assert result.stdout.splitlines()[-1] == "done: test peers"
+    assert result.stdout.splitlines()[-1] == f"done: {LONG}"
 
 
 def test_where_packages_come_from_is_still_known(checkout):
@@ -92,8 +93,8 @@ def test_only_what_is_committed_is_tested_and_the_clone_goes_afterwards(checkout
 @pytest.mark.parametrize(
     ("failing", "expected"),
     [
-        ("test", ["check", "test", f"test {AGAIN}", "test peers"]),
-        ("test peers", ["check", "test", "test peers", f"test peers {AGAIN}"]),
+        ("test", ["check", "test", f"test {AGAIN}", LONG]),
+        (LONG, ["check", "test", LONG, f"test --long {AGAIN}"]),
     ],
 )
 def test_what_failed_is_run_once_more(checkout, failing, expected):

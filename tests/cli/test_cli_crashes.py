@@ -26,6 +26,8 @@ from process_tree import (
     wait_until,
 )
 
+pytestmark = pytest.mark.long
+
 # With the options of `kontor serve`, and an application that cannot be loaded while a file is there.
 FRAGILE_SERVER = """
 import os, sys

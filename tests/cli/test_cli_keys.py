@@ -17,6 +17,8 @@ from kontor.storage.master_keys import read_key_file
 from process_tree import clean_environment, own_database
 from processes import beside, run_kontor
 
+pytestmark = pytest.mark.long
+
 GUIDE = (Path(__file__).parents[2] / "docs/operating/running.md").read_text()
 
 # `kontor` that is killed when it reaches a function, before or after it.

@@ -4,6 +4,7 @@ import html
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -63,19 +64,22 @@ def test_the_quick_start_with_curl_works_as_pasted(blocks, environment):
 
 def test_the_quick_start_in_python_works_as_pasted(blocks, environment, tmp_path):
     (tmp_path / "first.py").write_text(blocks["python"])
-    output = _run(environment, f"{blocks['secrets']}\n{sys.executable} -W error {tmp_path}/first.py")
+    command = shlex.join([sys.executable, "-W", "error", str(tmp_path / "first.py")])
+    output = _run(environment, f"{blocks['secrets']}\n{command}")
     assert _count_bookings(output) == 5
 
 
 def test_the_quick_start_in_typescript_works_as_pasted(blocks, environment, tmp_path):
     """Made JavaScript by tsc, since Node runs types only from 23.6 on."""
-    compiler = PEERS / "node_modules" / ".bin" / "tsc"
+    modules = PEERS / "node_modules"
+    compiler = modules / ".bin" / "tsc"
     if not compiler.exists():
         pytest.skip("tsc is installed by ./dev test peers")
     (tmp_path / "first.ts").write_text(blocks["typescript"])
-    types = f"--types node --typeRoots {PEERS}/node_modules/@types --skipLibCheck"
-    options = f"--strict --target es2022 --module es2022 --moduleResolution bundler {types}"
-    script = f"cd {tmp_path} && {compiler} {options} first.ts && mv first.js first.mjs && node first.mjs"
+    types = ["--types", "node", "--typeRoots", str(modules / "@types"), "--skipLibCheck"]
+    options = ["--strict", "--target", "es2022", "--module", "es2022", "--moduleResolution", "bundler", *types]
+    compile_it = shlex.join([str(compiler), *options, "first.ts"])
+    script = f"cd {shlex.quote(str(tmp_path))} && {compile_it} && mv first.js first.mjs && node first.mjs"
     assert _count_bookings(_run(environment, f"{blocks['secrets']}\n{script}")) == 5
 
 

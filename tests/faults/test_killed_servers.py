@@ -18,6 +18,8 @@ from faults import ROUNDS, cut, freeze, kill, try_moments
 from kontor.connectors.demo.people import person_for
 from kontor.services.fault_points import POINTS
 
+pytestmark = pytest.mark.long
+
 FORMS = ("single", "legacy", "decoupled", "payee")
 OURS = ("after commit of Payment", "send ", "receive ")
 # The caller's request in which a form differs: its TAN, its last look into the app, its word about the payee.

@@ -12,6 +12,8 @@ from banking import wait_for
 from conftest import SINGLE
 from faults import ATTEMPTS, ROUNDS
 
+pytestmark = pytest.mark.long
+
 SOON = (
     "update payments set next_lookup_at = now() where user_id = %s and state = 'UNKNOWN' and next_lookup_at > now()"
     " returning id"

@@ -20,6 +20,8 @@ from kontor.domain.products import Product, ProductCategory
 from kontor.domain.transactions import Transaction
 from statement_files import write
 
+pytestmark = pytest.mark.long
+
 SAMPLES = 5  # per phase; phases alternate, so that a machine that is busy with other things is so in both
 PHASES = 2
 FACTOR = 3

@@ -28,6 +28,8 @@ from process_tree import own_database
 from processes import beside, running_server
 from tenants import create_tenant
 
+pytestmark = pytest.mark.long
+
 # Where no worker dies, leases run as long as they do in earnest: how fast a worker is must not matter.
 PATIENT = """
 import sys

@@ -20,6 +20,8 @@ from fleets import DEPLOY
 from kontor.cli.commands import make_app
 from kontor.config import PREFIX, describe_settings, export_settings
 
+pytestmark = pytest.mark.long
+
 ROOT = DEPLOY.parent
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 SETTINGS = {name for name, _, _ in describe_settings()}

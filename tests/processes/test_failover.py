@@ -11,6 +11,8 @@ import pytest
 
 from banking import ACCESSES, new_customer, new_id, wait_for
 
+pytestmark = pytest.mark.long
+
 LIMIT_SECONDS = 60  # 15 are the aim, and what a machine with nothing else to do needs less than; it is printed
 
 

@@ -11,6 +11,8 @@ from replicated_clusters import wait_for_synchronous_standby
 
 from banking import ACCESSES, new_customer, new_id, wait_for
 
+pytestmark = pytest.mark.long
+
 
 def status(tenant, url, token):
     return tenant.http.get(url, headers={"Authorization": f"Bearer {token}"}).status_code

@@ -13,6 +13,8 @@ from kontor.storage.connections import address_writer, connect_alone, connect_bl
 from kontor.storage.database import Database
 from kontor.storage.lending import DatabaseMovedError
 
+pytestmark = pytest.mark.long
+
 WRITE = "delete from login_failures where false"
 
 

@@ -16,6 +16,8 @@ from kontor.config import export_settings
 from kontor.storage.migrate import Migration, MigrationError, migrate, read_migrations, require_migrated
 from process_tree import KONTOR, clean_environment
 
+pytestmark = pytest.mark.long
+
 OWN = read_migrations()[-1].version
 
 EXPAND = Migration(

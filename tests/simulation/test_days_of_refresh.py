@@ -5,6 +5,8 @@ from datetime import datetime
 import pytest
 from simulation.running import Plan, simulate
 
+pytestmark = pytest.mark.long
+
 # A day around the end of summer time.
 START = datetime.fromisoformat("2026-10-24T12:00:00+02:00")
 
