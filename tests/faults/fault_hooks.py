@@ -23,7 +23,6 @@ from psycopg.pq import TransactionStatus
 import kontor
 
 FOLDER = "KONTOR_FAULT_FOLDER"
-HOOK = "fault_hooks:reach_point"
 WRITING = re.compile(r"\s*(insert|update|delete|with\b.*\b(insert|update|delete))\b", re.IGNORECASE | re.DOTALL)
 SOURCE = f"{Path(kontor.__file__).parent}{os.sep}"  # a checkout may be called kontor too, with all its packages below
 # Who commits is the one above these.
@@ -76,9 +75,11 @@ def act(action: str) -> None:
                 time.sleep(0.01)
 
 
-def reach_point(name: str) -> None:
-    """What `KONTOR_FAULT_HOOK` names."""
-    meet(name, "point")
+def watch_points() -> None:
+    """The points that the payment services name."""
+    from kontor.services import fault_points
+
+    fault_points.reach = lambda name: meet(name, "point")
 
 
 def find_site() -> str | None:
@@ -256,6 +257,7 @@ def main() -> None:
     load_early()
     hurry()
     name_connections()
+    watch_points()
     watch_transactions()
     watch_lone_writes()
     watch_books()

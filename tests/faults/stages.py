@@ -20,7 +20,6 @@ from banking import BankCustomer, wait_for
 from consenting import AtServer
 from kontor.config import Settings, export_settings
 from kontor.domain.secrets import Secret
-from kontor.services.fault_points import VARIABLE
 from processes import free_port, wait_until_ready
 
 PATIENCE_SECONDS = 90
@@ -59,11 +58,7 @@ class Victim:
         assert self.settings.database_url is not None
         url = make_conninfo(self.settings.database_url.reveal(), application_name=f"{self.folder.name} bank")
         settings = replace(self.settings, database_url=Secret(url))
-        own = {
-            "PYTHONPATH": str(Path(__file__).parent),
-            fault_hooks.FOLDER: str(self.folder),
-            VARIABLE: fault_hooks.HOOK,
-        }
+        own = {"PYTHONPATH": str(Path(__file__).parent), fault_hooks.FOLDER: str(self.folder)}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", "import fault_hooks; fault_hooks.main()", *self.arguments],

@@ -1,7 +1,10 @@
-"""The points where faults are injected: each is reached, and none does anything without a hook."""
+"""The points where faults are injected: each is reached, and nothing but a test's own program gives them an effect."""
 
+import ast
+import os
+import subprocess
 import sys
-from types import ModuleType
+from pathlib import Path
 
 import pytest
 from paying import CUSTOMER
@@ -13,13 +16,8 @@ from kontor.services import fault_points
 def reached(monkeypatch):
     """The names of the points, as they are reached."""
     seen: list[str] = []
-    module = ModuleType("fault_hook_under_test")
-    module.note = seen.append
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setenv(fault_points.VARIABLE, f"{module.__name__}:note")
-    fault_points._find_hook.cache_clear()
-    yield seen
-    fault_points._find_hook.cache_clear()
+    monkeypatch.setattr(fault_points, "reach", seen.append)
+    return seen
 
 
 async def test_a_payments_way_leads_through_every_point(desk, reached):
@@ -36,8 +34,22 @@ async def test_a_payments_way_leads_through_every_point(desk, reached):
     assert first[0] < first[1]
 
 
-def test_without_a_hook_nothing_happens(monkeypatch):
-    monkeypatch.delenv(fault_points.VARIABLE, raising=False)
-    fault_points._find_hook.cache_clear()
-    for one in fault_points.POINTS:
-        fault_points.reach(one)
+def test_no_environment_variable_gives_a_point_an_effect(tmp_path: Path):
+    """A module that is named in the environment is not imported, whichever variable of Kontor names it."""
+    (tmp_path / "injected.py").write_text("raise SystemExit('injected')\n")
+    reach_all = "from kontor.services import fault_points as f; print([f.reach(point) for point in f.POINTS])"
+    names = ("KONTOR_FAULT_HOOK", "KONTOR_FAULT_POINTS", "KONTOR_FAULT_FOLDER")
+    done = subprocess.run(
+        [sys.executable, "-c", reach_all],
+        env=os.environ | dict.fromkeys(names, "injected:hook") | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, str([None] * len(fault_points.POINTS))), done.stderr
+
+
+def test_the_module_of_the_points_imports_nothing():
+    """So it can neither read the environment nor load code."""
+    tree = ast.parse(Path(fault_points.__file__).read_text())
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]

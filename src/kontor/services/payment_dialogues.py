@@ -34,13 +34,12 @@ from kontor.domain.errors import NotFoundError
 from kontor.domain.payments import Payment, PaymentFailure, PaymentState
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import Event, EventType
-from kontor.services import auditing
+from kontor.services import auditing, fault_points
 from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
 from kontor.services.dialogue_steps import follow_secrets
 from kontor.services.events import Events
-from kontor.services.fault_points import reach
 from kontor.services.payment_steps import choose_alone, conclude, describe, keep_secrets, make_pay, note_choice
 from kontor.services.refreshing import retry_when_locked
 from kontor.services.vault import Vault
@@ -77,9 +76,9 @@ class PaymentDialogues:
         prepared = await self.prepare(payment, self._make_gate(payment, lease, actor))
         if prepared is None:
             return await self._settle(payment, Failed(FailureKind.UNREACHABLE), None, actor)
-        reach("payment.call")
+        fault_points.reach("payment.call")
         step = await self._calls.begin(prepared, make_pay(payment))
-        reach("payment.called")
+        fault_points.reach("payment.called")
         return await self._go_on(prepared, payment, step, None, actor)
 
     async def resume(self, view: PaymentView, answer: Answer, lease: Lease, actor: str) -> PaymentView:
@@ -88,9 +87,9 @@ class PaymentDialogues:
         prepared = await self.prepare(payment, self._make_gate(payment, lease, actor))
         step: Step = Failed(FailureKind.UNREACHABLE)
         if prepared is not None:
-            reach("payment.call")
+            fault_points.reach("payment.call")
             step = await self._calls.resume(prepared, view.secrets.state, answer)
-            reach("payment.called")
+            fault_points.reach("payment.called")
         if isinstance(answer, Cancel):
             step = Failed(FailureKind.CANCELLED)  # whatever the bank says to that
         if prepared is None or isinstance(answer, Cancel):
@@ -176,8 +175,8 @@ class PaymentDialogues:
                 return False
             await payments.save_payment(connection, replace(current, state=PaymentState.SENDING), sealed, credentials)
             await record(connection, current, actor, "payment.send")
-            reach("payment.send")
-        reach("payment.sending")
+            fault_points.reach("payment.send")
+        fault_points.reach("payment.sending")
         return True
 
     @staticmethod
@@ -199,9 +198,9 @@ class PaymentDialogues:
         while (choice := choose_alone(step, payment, access)) is not None:
             assert isinstance(step, NeedMethod | NeedMedium | NeedPayeeDecision)
             payment = replace(payment, dialogue=note_choice(describe(payment.dialogue, step), choice))
-            reach("payment.call")
+            fault_points.reach("payment.call")
             step = await self._calls.resume(prepared, step.state, choice)
-            reach("payment.called")
+            fault_points.reach("payment.called")
         view = await self._settle(payment, step, before, actor)
         if isinstance(step, _NEEDS) and view.payment.state is PaymentState.FAILED:
             await self._calls.resume(prepared, step.state, Cancel())  # so that the bank does not wait for us
@@ -233,8 +232,8 @@ class PaymentDialogues:
                 await self.publish(connection, settled)
             action = f"payment.{settled.state.lower()}" if not settled.state.is_under_way else "payment.step"
             await record(connection, settled, actor, action)
-            reach("payment.settle")
-        reach("payment.settled")
+            fault_points.reach("payment.settle")
+        fault_points.reach("payment.settled")
         log.info("payment.settled", payment=str(payment.id), state=str(settled.state), failure=str(settled.failure))
         await self.refresh_access(settled)
         if credentials is None:
@@ -283,7 +282,7 @@ class PaymentDialogues:
         try:
             async with self._database.transaction() as connection:
                 await _start_fetch(connection, payment.user_id, payment.access_id)
-            reach("payment.refreshed")
+            fault_points.reach("payment.refreshed")
         except Exception as error:
             log.warning("payment.refresh-failed", payment=str(payment.id), reason=type(error).__name__)
 

@@ -14,8 +14,8 @@ from kontor.connectors.base import Done, Failed, FailureKind, LookedUp, LookUp, 
 from kontor.domain.dialogues import Secrets
 from kontor.domain.errors import BusyError, NotFoundError
 from kontor.domain.payments import Payment, PaymentState
+from kontor.services import fault_points
 from kontor.services.bank_calls import BankCalls
-from kontor.services.fault_points import reach
 from kontor.services.leasing import Leasing
 from kontor.services.payment_dialogues import PaymentDialogues, record
 from kontor.services.payment_steps import conclude_lookup, end_orphaned, make_pay
@@ -49,7 +49,7 @@ class PaymentRecovery:
             await self.close_orphaned(user_id, payment_id)
         async with self._database.transaction() as connection:
             due = await payments.claim_lookups(connection, BATCH)
-            reach("payment.lookup")
+            fault_points.reach("payment.lookup")
         for one in due:
             task = asyncio.create_task(self.look_up(one))
             self._asking.add(task)
@@ -72,18 +72,18 @@ class PaymentRecovery:
             await self._dialogues.save(connection, closed, Secrets(), found[2])
             await self._dialogues.publish(connection, closed)
             await record(connection, closed, ACTOR, f"payment.{closed.state.lower()}")
-            reach("payment.settle")
-        reach("payment.settled")
+            fault_points.reach("payment.settle")
+        fault_points.reach("payment.settled")
         log.warning("payment.orphaned", payment=str(payment_id), state=str(closed.state))
 
     async def look_up(self, payment: Payment) -> None:
         """Ask the bank what became of it, unless its credentials are in use: then later."""
-        reach("payment.lookup-claimed")
+        fault_points.reach("payment.lookup-claimed")
         assert payment.lease_key is not None
         try:
             async with self._leasing.hold(payment.lease_key, wait_seconds=0):
                 step = await self._ask(payment)
-                reach("payment.looked-up")
+                fault_points.reach("payment.looked-up")
                 await self._store(payment, step)
         except BusyError:
             return
@@ -118,8 +118,8 @@ class PaymentRecovery:
             await self._dialogues.save(connection, known, Secrets(), credentials)
             await self._dialogues.publish(connection, known)
             await record(connection, known, ACTOR, f"payment.{known.state.lower()}", "told by the bank")
-            reach("payment.reconcile")
-        reach("payment.reconciled")
+            fault_points.reach("payment.reconcile")
+        fault_points.reach("payment.reconciled")
         log.info("payment.reconciled", payment=str(payment.id), state=str(known.state))
         await self._dialogues.refresh_access(known)
 

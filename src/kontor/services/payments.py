@@ -18,12 +18,11 @@ from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payments import Payment, PaymentAnswer, PaymentFailure, PaymentState
 from kontor.domain.principals import Principal
 from kontor.domain.sca_machine import AnswerKind, count_tan
-from kontor.services import auditing
+from kontor.services import auditing, fault_points
 from kontor.services.accesses import user_of
 from kontor.services.bank_calls import BankCalls
 from kontor.services.clock import Clock
 from kontor.services.events import Events
-from kontor.services.fault_points import reach
 from kontor.services.leasing import Leasing
 from kontor.services.payment_debtors import Debtor, PaymentDebtors
 from kontor.services.payment_dialogues import PaymentDialogues, PaymentView, record
@@ -202,15 +201,15 @@ class Payments:
             return await self.await_settled(payment.user_id, existing.id)
         actor = auditing.name_actor(principal)
         async with self._leasing.hold(debtor.lease_key) as lease:
-            reach("payment.lease-taken")
+            fault_points.reach("payment.lease-taken")
             payment = replace(payment, fence=lease.fence)
             async with self._database.transaction() as connection:
                 is_new = await self._insert(connection, payment, debtor, request)
                 if is_new:
                     await record(connection, payment, actor, "payment.order")
-                    reach("payment.insert")
+                    fault_points.reach("payment.insert")
             if is_new:
-                reach("payment.inserted")
+                fault_points.reach("payment.inserted")
                 return await self.dialogues.begin(payment, lease, actor)
         existing = await self._find_existing(principal, request, payment.request_digest)
         assert existing is not None, "the key was taken a moment ago"
@@ -269,9 +268,9 @@ class Payments:
                     await payments.save_payment(connection, draft, None, found[2])
                     await payments.note_order(connection, draft.user_id, digest_order(draft), draft.id)
                     await record(connection, draft, actor, "payment.order")
-                    reach("payment.insert")
+                    fault_points.reach("payment.insert")
             if is_ours:
-                reach("payment.inserted")
+                fault_points.reach("payment.inserted")
                 return await self.dialogues.begin(draft, lease, actor)
         return await self.await_settled(draft.user_id, draft.id)
 
@@ -299,9 +298,9 @@ class Payments:
                     view = replace(view, payment=_take_up(view.payment, kind, lease))
                     await self.dialogues.save(connection, view.payment, view.secrets, credentials)
                     await record(connection, view.payment, actor, "payment.answer", kind.lower())
-                    reach("payment.answer")
+                    fault_points.reach("payment.answer")
             if is_fitting:
-                reach("payment.answered")
+                fault_points.reach("payment.answered")
                 return await self.dialogues.resume(view, answer, lease, actor)
         raise PaymentNotOpenError(await self._read(user_id, payment_id))
 
