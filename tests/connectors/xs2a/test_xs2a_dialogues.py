@@ -27,6 +27,7 @@ from kontor.connectors.base import (
     Tan,
 )
 from kontor.connectors.demo.people import person_for
+from kontor.connectors.job_state import deserialize_job
 from kontor.connectors.xs2a import Approach
 from kontor.connectors.xs2a.rows import CHANNEL
 from kontor.domain.payments import Order, PaymentOutcome
@@ -80,6 +81,15 @@ def test_a_renewal_asks_although_the_old_consent_holds(xs2a_bank):
     steps = dialogue.drive(BY_TAN, Fetch(is_renewal=True), done.memory)
     assert isinstance(steps[0], NeedTan)
     assert steps[-1].memory["consent"] != done.memory["consent"]
+
+
+def test_a_renewal_is_still_one_in_the_state_of_the_dialogue(xs2a_bank):
+    """Nobody is present: the bank is not called before the state is returned."""
+    dialogue = Dialogue(xs2a_bank.make_connector("http://127.0.0.1:1"), new_login("test_bank_message"))
+    renewal = Fetch(is_renewal=True)
+    step = dialogue.begin(renewal, customer_ip=None)
+    assert isinstance(step, NeedMethod)
+    assert deserialize_job(step.state["job"]) == renewal
 
 
 def test_old_bookings_are_left_out_when_the_authentication_is_not_fresh(settings):

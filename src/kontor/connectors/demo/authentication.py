@@ -30,7 +30,7 @@ from kontor.connectors.demo.scenarios import (
     REDIRECT,
     Scenario,
 )
-from kontor.connectors.freezing import thaw_job
+from kontor.connectors.job_state import deserialize_job
 from kontor.domain.sca import Challenge
 
 POLLS_BEFORE_CONFIRMED = 2
@@ -71,7 +71,7 @@ def _choose_method(state: State, scenario: Scenario, code: str, memory: BankMemo
 
 
 def _challenge(state: State, memory: BankMemory, context: Context) -> Step:
-    method, deed = state["method"], describe_deed(thaw_job(state["job"]))
+    method, deed = state["method"], describe_deed(deserialize_job(state["job"]))
     if method == REDIRECT.code:
         if context.callback_url is None:
             return Failed(FailureKind.REJECTED, "a redirect needs a callback URL")

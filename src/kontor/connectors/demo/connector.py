@@ -32,7 +32,7 @@ from kontor.connectors.demo.paying import Payments
 from kontor.connectors.demo.people import Account, Person, person_for
 from kontor.connectors.demo.scenarios import DEMANDING_SCA, Scenario, find_scenario
 from kontor.connectors.demo.statements import list_rows, move_balance
-from kontor.connectors.freezing import freeze_job, thaw_job
+from kontor.connectors.job_state import deserialize_job, serialize_job
 from kontor.domain.accesses import History
 from kontor.domain.positions import Position
 from kontor.domain.products import Product, ProductCategory
@@ -92,7 +92,7 @@ class DemoConnector:
         has_consent = consent_until is not None and consent_until >= context.today and not job.is_renewal
         if not has_consent:
             consent_until = context.today + timedelta(days=CONSENT_DAYS)
-        state: State = {"login": login, "job": freeze_job(job), "consent_until": str(consent_until)}
+        state: State = {"login": login, "job": serialize_job(job), "consent_until": str(consent_until)}
         if login.partition("+")[0] in DEMANDING_SCA and not has_consent:
             return authentication.begin(state, find_scenario(login))
         return self._show_headers(state, context)
@@ -137,7 +137,7 @@ class DemoConnector:
     def _fetch(self, state: State, context: Context) -> Step:
         person = _find_person(state["login"], context.today)
         scenario = find_scenario(state["login"])
-        job = thaw_job(state["job"])
+        job = deserialize_job(state["job"])
         assert isinstance(job, Fetch)
         bookings = self._bank.list_bookings(find_owner(state["login"], context), context.today)
         transactions: dict[str, tuple[Transaction, ...]] = {}

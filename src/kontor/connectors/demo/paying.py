@@ -28,7 +28,7 @@ from kontor.connectors.demo.payees import Conduct, check_payee, find_conduct, is
 from kontor.connectors.demo.people import Account, Person, person_for
 from kontor.connectors.demo.scenarios import find_scenario
 from kontor.connectors.demo.statements import CENT, write_slip
-from kontor.connectors.freezing import freeze_job, thaw_job
+from kontor.connectors.job_state import deserialize_job, serialize_job
 from kontor.domain.demo_books import Receipt, Slip
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, PaymentOutcome
 
@@ -62,7 +62,7 @@ class Payments:
             moved = self._bank.sum_bookings(owner, account.product.key, context.today)
             if _find_funds(account) + moved < sum_orders(job.orders):
                 return Failed(FailureKind.NO_FUNDS, NO_FUNDS_TEXT)
-        state: State = {"login": login, "job": freeze_job(job)}
+        state: State = {"login": login, "job": serialize_job(job)}
         if not job.is_payee_accepted:
             results = self._check_payees(login, person, job.orders)
             if any(one.match is not PayeeMatch.MATCH for one in results):
@@ -99,7 +99,7 @@ class Payments:
 
     def _send(self, state: State, context: Context) -> Step:
         """The point of no return. From `may_send` on, an answer that is missing is an outcome nobody knows."""
-        job = thaw_job(state["job"])
+        job = deserialize_job(state["job"])
         assert isinstance(job, Pay)
         login = state["login"]
         account = _find_account(_find_person(login, context), job.product_key)

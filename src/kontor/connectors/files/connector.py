@@ -29,7 +29,7 @@ from kontor.connectors.base import (
     Step,
 )
 from kontor.connectors.files.accounts import FileAccount, join_statements
-from kontor.connectors.freezing import freeze_job, thaw_job
+from kontor.connectors.job_state import deserialize_job, serialize_job
 from kontor.connectors.rejections import report_rejected
 from kontor.connectors.statements import LIMITS, Holdings, Statement, StatementError, read_statements
 from kontor.domain.providers import Provider
@@ -54,7 +54,7 @@ class FilesConnector:
             return Failed(FailureKind.WRONG_CREDENTIALS)
         if not isinstance(job, Fetch):
             return Failed(FailureKind.NOT_SUPPORTED, "Aus Dateien kann nicht überwiesen werden.")
-        state: State = {"folder": name, "job": freeze_job(job), "stage": "headers"}
+        state: State = {"folder": name, "job": serialize_job(job), "stage": "headers"}
         accounts, _ = self._read(name, job)
         return Progress(Headers(tuple(one.product for one in accounts)), state)
 
@@ -67,7 +67,7 @@ class FilesConnector:
         is_same = name == state["folder"] and self._is_admitted(name, credentials["pin"].reveal())
         if not isinstance(answer, Continue) or not is_same:
             return Failed(FailureKind.REJECTED, "this answer does not fit the open step")
-        job = thaw_job(state["job"])
+        job = deserialize_job(state["job"])
         assert isinstance(job, Fetch)
         accounts, problems = self._read(state["folder"], job)
         transactions, positions = {}, {}

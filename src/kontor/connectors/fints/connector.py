@@ -30,7 +30,7 @@ from kontor.connectors.fints.lines import LIMITS, Line, LineLimits, SilentBankEr
 from kontor.connectors.fints.paying import LookUpDialogue, PayDialogue
 from kontor.connectors.fints.quirks import FintsBank
 from kontor.connectors.fints.sessions import MALFORMED, RefusedError, Session
-from kontor.connectors.freezing import freeze_job, thaw_job
+from kontor.connectors.job_state import deserialize_job, serialize_job
 from kontor.domain.payments import PayeeMatch, PayeeResult
 from kontor.domain.providers import Provider
 
@@ -65,7 +65,7 @@ class FintsConnector:
             return Done(Verified(tuple(PayeeResult(PayeeMatch.NOT_POSSIBLE) for _ in job.orders)))
         memory = memory or {}
         state: State = {
-            "job": freeze_job(job.payment if isinstance(job, LookUp) else job),
+            "job": serialize_job(job.payment if isinstance(job, LookUp) else job),
             "is_look_up": isinstance(job, LookUp),
             "knowledge": memory.get("knowledge"),
             "method": memory.get("method"),
@@ -124,4 +124,4 @@ class FintsConnector:
 def _find_dialogue(state: State) -> type[Dialogue]:
     if state.get("is_look_up"):
         return LookUpDialogue
-    return PayDialogue if isinstance(thaw_job(state["job"]), Pay) else FetchDialogue
+    return PayDialogue if isinstance(deserialize_job(state["job"]), Pay) else FetchDialogue

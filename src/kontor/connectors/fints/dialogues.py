@@ -30,7 +30,7 @@ from kontor.connectors.fints.codes import CONFIRMATION_OPEN, CONFIRMATION_WANTED
 from kontor.connectors.fints.knowledge import NO_SYSTEM_ID, Method
 from kontor.connectors.fints.lines import SilentBankError
 from kontor.connectors.fints.sessions import RefusedError, Reply, Session
-from kontor.connectors.freezing import thaw_job
+from kontor.connectors.job_state import deserialize_job
 from kontor.domain.sca import Challenge, ScaMedium
 from kontor.domain.secrets import Secret
 
@@ -46,7 +46,7 @@ class Dialogue:
         self.session = session
         self.state = dict(state)
         self.context = context
-        self.job = thaw_job(state["job"])
+        self.job = deserialize_job(state["job"])
         if "session" in state:
             session.take_up(state["session"], state["method"], state["medium"])
 

@@ -20,11 +20,12 @@ from kontor.connectors.base import (
     Step,
     VerifyPayees,
 )
+from kontor.connectors.job_state import serialize_job
 from kontor.connectors.xs2a.authorising import Authoriser
 from kontor.connectors.xs2a.banks import Xs2aBank, Xs2aSettings
 from kontor.connectors.xs2a.client import Client, open_client
 from kontor.connectors.xs2a.failures import BankError
-from kontor.connectors.xs2a.fetching import Fetching, freeze_fetch
+from kontor.connectors.xs2a.fetching import Fetching
 from kontor.connectors.xs2a.paying import Paying
 from kontor.domain.providers import Provider
 from kontor.domain.sca import ScaMethod
@@ -73,7 +74,7 @@ class Xs2aConnector:
                 return Failed(FailureKind.NOT_SUPPORTED, "XS2A 1.3 knows no verification of payees")
         assert isinstance(job, Fetch)
         fetching = Fetching(client, bank, self._settings, context)
-        state: State = {"stage": "begin", "job": freeze_fetch(job)}
+        state: State = {"stage": "begin", "job": serialize_job(job)}
         if memory is not None and not job.is_renewal:
             step = fetching.use_consent(state, memory)
             if step is not None:

@@ -20,6 +20,7 @@ from kontor.connectors.base import (
     State,
     Step,
 )
+from kontor.connectors.job_state import deserialize_job
 from kontor.connectors.xs2a.authorising import Authoriser, thaw_methods
 from kontor.connectors.xs2a.banks import Xs2aBank, Xs2aSettings
 from kontor.connectors.xs2a.client import Client
@@ -138,7 +139,8 @@ class Fetching:
         return found
 
     def fetch(self, state: State) -> Step:
-        job = thaw_fetch(state["job"])
+        job = deserialize_job(state["job"])
+        assert isinstance(job, Fetch)
         transactions: dict[str, tuple[Transaction, ...]] = {}
         problems = [Problem(ProblemKind(one["kind"]), one["key"]) for one in state["problems"]]
         for key, links in state["links"].items():
@@ -213,19 +215,3 @@ def _read_row(raw: Any, bank: Xs2aBank, *, is_pending: bool) -> Transaction | No
         return make_transaction(msgspec.convert(raw, Booking), bank, is_pending=is_pending)
     except msgspec.ValidationError:
         return None
-
-
-def freeze_fetch(job: Fetch) -> State:
-    return {
-        "selected": None if job.selected is None else list(job.selected),
-        "since": {key: day.isoformat() for key, day in job.since.items()},
-        "history": str(job.history),
-    }
-
-
-def thaw_fetch(frozen: State) -> Fetch:
-    return Fetch(
-        selected=None if frozen["selected"] is None else tuple(frozen["selected"]),
-        since={key: date.fromisoformat(day) for key, day in frozen["since"].items()},
-        history=History(frozen["history"]),
-    )

@@ -26,7 +26,7 @@ from kontor.connectors.demo.paying import Payments
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.demo.scenarios import DEMANDING_SCA, find_scenario
 from kontor.connectors.demo.statements import move_balance
-from kontor.connectors.freezing import freeze_job
+from kontor.connectors.job_state import serialize_job
 from kontor.domain.demo_books import BookOwner
 from kontor.domain.products import Product
 from kontor.domain.providers import Provider
@@ -83,7 +83,7 @@ class Customers:
         days: dict[str, date] = {} if since is None else {product.key: since}
         state: State = {
             "login": customer.login,
-            "job": freeze_job(Fetch(selected=(product.key,), since=days)),
+            "job": serialize_job(Fetch(selected=(product.key,), since=days)),
             "consent_until": str(today),
             "stage": "headers",
         }
@@ -98,7 +98,7 @@ class Customers:
         return login.partition("+")[0] in DEMANDING_SCA
 
     def begin_authentication(self, login: str) -> Step:
-        return authentication.begin({"login": login, "job": freeze_job(Fetch())}, find_scenario(login))
+        return authentication.begin({"login": login, "job": serialize_job(Fetch())}, find_scenario(login))
 
     def begin_payment(self, login: str, job: Pay, today: date) -> Step:
         return self._payments.begin(login, job, self._tell(today))

@@ -8,7 +8,7 @@ import msgspec
 from kontor.connectors.base import Answer, Context, Failed, Fetch, State, Step
 from kontor.connectors.demo import authentication
 from kontor.connectors.demo.scenarios import find_scenario
-from kontor.connectors.freezing import freeze_job
+from kontor.connectors.job_state import serialize_job
 from kontor.demobank.xs2a.authorising import Authoriser, Deed, choose_approach, show_authorisation, show_opening
 from kontor.demobank.xs2a.bodies import AccountReference, AuthorisationBody, ConsentBody, make_link
 from kontor.demobank.xs2a.desk import Desk
@@ -26,7 +26,7 @@ class ConsentDeed(Deed):
         self._desk = desk
 
     def begin(self, login: str, context: Context) -> Step:
-        return authentication.begin({"login": login, "job": freeze_job(Fetch())}, find_scenario(login))
+        return authentication.begin({"login": login, "job": serialize_job(Fetch())}, find_scenario(login))
 
     def answer(self, state: State, answer: Answer, context: Context) -> Step | None:
         scenario = find_scenario(state["login"])

@@ -1,0 +1,17 @@
+"""Jobs as JSON values, so that a dialogue's state can carry them.
+
+The keys are the fields of the job and a `kind`. A key that an earlier version did not write takes the field's default.
+"""
+
+import msgspec
+
+from kontor.connectors.base import Fetch, Pay, State
+
+
+def serialize_job(job: Fetch | Pay) -> State:
+    values: State = msgspec.json.decode(msgspec.json.encode(job))
+    return {"kind": "pay" if isinstance(job, Pay) else "fetch"} | values
+
+
+def deserialize_job(values: State) -> Fetch | Pay:
+    return msgspec.convert(values, Pay if values.get("kind") == "pay" else Fetch)
