@@ -13,7 +13,7 @@ from operating import Desk, make_tenant, running
 from kontor.api.app import make_app
 from kontor.bootstrap import open_services
 from kontor.config import Settings
-from kontor.services import kept, ops_outcomes
+from kontor.services import ops_outcomes, single_flight_cache
 from kontor.services.bundle import Services
 from processes import beside
 
@@ -47,9 +47,9 @@ async def open_desk(ops_settings: Settings) -> AsyncIterator[Desk]:
 
 @pytest.fixture
 def desk(open_desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    """Empty again for every test, and nothing is kept between two calls."""
-    monkeypatch.setattr(kept, "KEPT_SECONDS", 0)
-    monkeypatch.setattr(kept, "KEPT_TIMES", 0)
+    """Empty again for every test, and nothing is cached between two calls."""
+    monkeypatch.setattr(single_flight_cache, "MIN_TTL_SECONDS", 0)
+    monkeypatch.setattr(single_flight_cache, "TTL_FACTOR", 0)
     monkeypatch.setattr(ops_outcomes, "SETTLED", timedelta(days=2))
     open_desk.clear()
     yield open_desk

@@ -1,9 +1,12 @@
 """Background refresh as operators see it: what is due, late, running, failing and paused, counted and listed."""
 
+import asyncio
+import gc
+
 import pytest
 from operating import ago, now
 
-from kontor.services.kept import KEPT_SECONDS, KEPT_TIMES, Kept
+from kontor.services.single_flight_cache import MAX_ENTRIES, MIN_TTL_SECONDS, TTL_FACTOR, SingleFlightCache
 
 STATES = ("due", "late", "running", "failing", "paused")
 
@@ -118,10 +121,10 @@ async def test_what_is_wrong_is_named_and_a_tenant_hears_only_of_its_own(desk):
     assert await find_wrong("north") == []
 
 
-# Figures are kept
+# Figures are cached
 
 
-async def test_figures_are_kept_for_ten_seconds_and_longer_where_counting_takes_long():
+async def test_figures_are_cached_for_ten_seconds_and_longer_where_counting_takes_long():
     clock, counted = [0.0], []
 
     async def count(key):
@@ -129,18 +132,16 @@ async def test_figures_are_kept_for_ten_seconds_and_longer_where_counting_takes_
         clock[0] += 2.0 if key == "slow" else 0.0
         return len(counted)
 
-    kept = Kept(count, lambda: clock[0])
-    assert [await kept.read("fast"), await kept.read("fast"), await kept.read("slow")] == [1, 1, 2]
-    clock[0] = 2 + KEPT_SECONDS
-    assert await kept.read("fast") == 3
-    assert await kept.read("slow") == 2
-    clock[0] = 2 + 2 * KEPT_TIMES
-    assert await kept.read("slow") == 4
+    cache = SingleFlightCache(count, lambda: clock[0])
+    assert [await cache.read("fast"), await cache.read("fast"), await cache.read("slow")] == [1, 1, 2]
+    clock[0] = 2 + MIN_TTL_SECONDS
+    assert await cache.read("fast") == 3
+    assert await cache.read("slow") == 2
+    clock[0] = 2 + 2 * TTL_FACTOR
+    assert await cache.read("slow") == 4
 
 
 async def test_who_asks_while_somebody_counts_waits_for_that_count():
-    import asyncio
-
     counted = []
 
     async def count(key):
@@ -148,8 +149,24 @@ async def test_who_asks_while_somebody_counts_waits_for_that_count():
         await asyncio.sleep(0.01)
         return len(counted)
 
-    kept = Kept(count)
-    assert await asyncio.gather(*(kept.read(None) for _ in range(20))) == [1] * 20
+    cache = SingleFlightCache(count)
+    assert await asyncio.gather(*(cache.read(None) for _ in range(20))) == [1] * 20
+
+
+async def test_the_cache_holds_no_lock_for_a_key_that_nobody_reads():
+    async def count(key):
+        return key
+
+    cache = SingleFlightCache(count)
+    before = count_locks()
+    for key in range(3 * MAX_ENTRIES):
+        await cache.read(key)
+    assert count_locks() - before < MAX_ENTRIES
+
+
+def count_locks():
+    gc.collect()
+    return sum(isinstance(found, asyncio.Lock) for found in gc.get_objects())
 
 
 async def test_what_ended_long_ago_is_counted_once_and_leaves_after_a_day(desk, monkeypatch):

@@ -14,4 +14,6 @@ def serialize_job(job: Fetch | Pay) -> State:
 
 
 def deserialize_job(values: State) -> Fetch | Pay:
-    return msgspec.convert(values, Pay if values.get("kind") == "pay" else Fetch)
+    if values.get("kind") == "pay":
+        return msgspec.convert(values, Pay)
+    return msgspec.convert(values, Fetch)

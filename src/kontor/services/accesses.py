@@ -52,7 +52,7 @@ class _Plan:
     form_session_id: UUID | None = None
 
 
-class _Kept(Enum):
+class _CredentialsOutcome(Enum):
     """What became of the credentials that a request brought."""
 
     NEW = "new"
@@ -153,7 +153,7 @@ class Accesses:
         """Store one access and its credentials, without asking the bank: a consent does that."""
         plan = await self._check(principal, access_id, request)
         async with self._database.transaction() as connection:
-            if await self._write(connection, principal, plan) is _Kept.INCOMPLETE:
+            if await self._write(connection, principal, plan) is _CredentialsOutcome.INCOMPLETE:
                 assert plan.credentials is not None
                 missing = ", ".join(find_missing_fields(plan.provider, plan.credentials))
                 raise InvalidError(f"incomplete or malformed: {missing}", f"{access_id}.credentials")
@@ -226,10 +226,10 @@ class Accesses:
         """
         user_id = user_of(principal)
         before = await accesses.find_access(connection, user_id, plan.access_id)
-        kept = await self._write(connection, principal, plan)
+        credentials = await self._write(connection, principal, plan)
         outcome = None
-        if kept is _Kept.NEW or (refresh and kept is _Kept.SAME):
-            outcome = await self._start(connection, user_id, plan, is_attended=is_attended, kept=kept)
+        if credentials is _CredentialsOutcome.NEW or (refresh and credentials is _CredentialsOutcome.SAME):
+            outcome = await self._start(connection, user_id, plan, is_attended=is_attended, credentials=credentials)
         is_waiting = isinstance(outcome, UUID)
         if not is_waiting and before is not None and before.is_synced and plan.request.is_synced is False:
             await accesses.forget_credentials(connection, user_id, plan.access_id)
@@ -238,7 +238,7 @@ class Accesses:
             await self._refreshing.look_after(connection, user_id, plan.access_id, outcome)
         return outcome
 
-    async def _write(self, connection: Connection, principal: Principal, plan: _Plan) -> _Kept:
+    async def _write(self, connection: Connection, principal: Principal, plan: _Plan) -> _CredentialsOutcome:
         """Store the access, and its credentials where they are new."""
         user_id, request = user_of(principal), plan.request
         is_new, access = await self._insert(connection, user_id, plan)
@@ -259,9 +259,9 @@ class Accesses:
             selected_products=request.selected_products,
         )
         await self._record(connection, principal, "access.add" if is_new else "access.change", plan.access_id)
-        kept = await self._keep_credentials(connection, user_id, plan)
+        credentials = await self._keep_credentials(connection, user_id, plan)
         await self._refreshing.follow(connection, user_id, plan.access_id)
-        return kept
+        return credentials
 
     @staticmethod
     async def _insert(connection: Connection, user_id: UUID, plan: _Plan) -> tuple[bool, Access]:
@@ -280,29 +280,29 @@ class Accesses:
             if access is not None:
                 return is_new, access
 
-    async def _keep_credentials(self, connection: Connection, user_id: UUID, plan: _Plan) -> _Kept:
+    async def _keep_credentials(self, connection: Connection, user_id: UUID, plan: _Plan) -> _CredentialsOutcome:
         """Seal new credentials. They are not those that we have, and can be tried as they are."""
         if plan.credentials is None:
-            return _Kept.SAME
+            return _CredentialsOutcome.SAME
         missing = find_missing_fields(plan.provider, plan.credentials)
         if missing:
             notice = Notice(NoticeKind.INCOMPLETE_CREDENTIALS, ", ".join(missing))
             await accesses.store_notices(connection, user_id, plan.access_id, [notice], [notice])
-            return _Kept.INCOMPLETE
+            return _CredentialsOutcome.INCOMPLETE
         digest = self._vault.digest_credentials(plan.credentials)
         stored = await accesses.find_secrets(connection, user_id, plan.access_id)
         if stored is not None and stored.credentials is not None and stored.credentials_digest == digest:
-            return _Kept.SAME
+            return _CredentialsOutcome.SAME
         sealed = await self._vault.seal_credentials(connection, user_id, plan.access_id, plan.credentials)
         lease_key = self._vault.digest_login(plan.provider, plan.credentials)
         await accesses.store_credentials(connection, user_id, plan.access_id, sealed, digest, lease_key)
         # A dialogue that began with the old ones cannot go on with these.
         await dialogues.end_open_dialogues(connection, user_id, plan.access_id)
         await self._refreshing.resume(connection, user_id, plan.access_id)  # what was refused were the old ones
-        return _Kept.NEW
+        return _CredentialsOutcome.NEW
 
     async def _start(
-        self, connection: Connection, user_id: UUID, plan: _Plan, *, is_attended: bool, kept: _Kept
+        self, connection: Connection, user_id: UUID, plan: _Plan, *, is_attended: bool, credentials: _CredentialsOutcome
     ) -> UUID | timedelta | None:
         """The fetch to wait for: a new one, or the one that runs already with these very credentials.
 
@@ -321,7 +321,7 @@ class Accesses:
             secrets.lease_key,
             correlation_id.get(),
         )
-        if kept is _Kept.NEW:
+        if credentials is _CredentialsOutcome.NEW:
             await fetches.interrupt_open(connection, user_id, plan.access_id)
         running = await fetches.list_open_fetches(connection, user_id, plan.access_id)
         if running:

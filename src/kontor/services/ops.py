@@ -12,8 +12,8 @@ from kontor.domain.webhooks import Webhook
 from kontor.services import auditing
 from kontor.services.auditing import Finding
 from kontor.services.clock import Clock
-from kontor.services.kept import Kept
 from kontor.services.ops_figures import OpsFigures
+from kontor.services.single_flight_cache import SingleFlightCache
 from kontor.storage import audit, ops, ops_jobs, ops_providers, ops_refreshes, ops_webhooks, tenants, workers
 from kontor.storage.database import Database
 from kontor.storage.ops import AccessFilter, AccessRow, ClientRow, TenantRow, UserRow
@@ -50,8 +50,8 @@ class Ops:
         self._database = database
         self._clock = clock
         self.figures = OpsFigures(database, clock)
-        self._providers: Kept[None, list[ProviderRow]] = Kept(self._list_providers)
-        self._verifications: Kept[UUID | None, Verification] = Kept(self._verify)
+        self._providers: SingleFlightCache[None, list[ProviderRow]] = SingleFlightCache(self._list_providers)
+        self._verifications: SingleFlightCache[UUID | None, Verification] = SingleFlightCache(self._verify)
 
     async def choose_tenant(self, viewer: Viewer, name: str | None) -> UUID | None:
         """The tenant to look at, None for all. One that the viewer may not see does not exist for it."""

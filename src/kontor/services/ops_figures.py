@@ -6,8 +6,8 @@ from uuid import UUID
 
 from kontor.domain.operators import Viewer
 from kontor.services.clock import Clock
-from kontor.services.kept import Kept
 from kontor.services.ops_outcomes import OutcomeTally
+from kontor.services.single_flight_cache import SingleFlightCache
 from kontor.storage import ops, ops_jobs, ops_providers, ops_refreshes, ops_webhooks, workers
 from kontor.storage.database import Database
 from kontor.storage.ops_jobs import JobCount
@@ -56,10 +56,10 @@ class OpsFigures:
         self._database = database
         self._clock = clock
         self._outcomes = OutcomeTally(database)
-        self._refreshes: Kept[UUID | None, RefreshFigures] = Kept(self._count_refreshes)
-        self._accesses: Kept[UUID | None, AccessFigures] = Kept(self._count_accesses)
-        self._deliveries: Kept[UUID | None, DeliveryCounts] = Kept(self._count_deliveries)
-        self._system: Kept[None, SystemFigures] = Kept(self._count_system)
+        self._refreshes: SingleFlightCache[UUID | None, RefreshFigures] = SingleFlightCache(self._count_refreshes)
+        self._accesses: SingleFlightCache[UUID | None, AccessFigures] = SingleFlightCache(self._count_accesses)
+        self._deliveries: SingleFlightCache[UUID | None, DeliveryCounts] = SingleFlightCache(self._count_deliveries)
+        self._system: SingleFlightCache[None, SystemFigures] = SingleFlightCache(self._count_system)
 
     async def count_refreshes(self, tenant_id: UUID | None) -> RefreshFigures:
         return await self._refreshes.read(tenant_id)
