@@ -45,7 +45,7 @@ def record_many(settings: Settings, chain: UUID | None) -> None:
             async with services.database.transaction() as connection:
                 await auditing.record(connection, chain, f"writer {number}", "test.write", f"entry {entry}")
                 if entry % 5 == 4:
-                    await connection.execute("rollback")  # the deed failed, so the entry must go with it
+                    await connection.execute("rollback")  # the change failed, so the entry must go with it
 
     async def write_all() -> None:
         async with open_services(replace(settings, pool_size=6), "kontor tests") as services:

@@ -172,7 +172,7 @@ class Console:
     def draw_problem(self, request: AnyRequest, kind: str, status: int) -> ASGIResponse:
         return draw("problem", choose_texts(request), {"kind": kind}, status)
 
-    # Deeds that belong to no page
+    # Actions that belong to no page
 
     async def sign_out(self, request: AnyRequest) -> ASGIResponse:
         form = await read_form(request)

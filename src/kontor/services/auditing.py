@@ -1,4 +1,4 @@
-"""Writing to the audit trail, in the transaction of the deed itself."""
+"""Writing to the audit trail, in the transaction of the change itself."""
 
 from dataclasses import dataclass
 from uuid import UUID

@@ -19,7 +19,7 @@ def _entry(row: Sequence[Any]) -> ChainedEntry:
 
 
 async def append_entry(connection: Connection, chain: UUID, entry: AuditEntry) -> None:
-    """Add to the chain, in the transaction of the deed itself. The head row keeps writers in line: call this last."""
+    """Add to the chain, in the transaction of the change itself. The head row keeps writers in line: call this last."""
     await connection.execute(
         "insert into audit_heads (chain, serial, hash) values (%s, 0, %s) on conflict do nothing", [chain, FIRST_HASH]
     )

@@ -8,106 +8,106 @@ from kontor.domain.payments import Payment
 from kontor.domain.secrets import Secret
 from kontor.services.form_sessions import StaleStepError
 from kontor.services.providers import find_missing_fields
-from kontor.webform.deeds import Action, Deed
 from kontor.webform.pages import Page, describe_problems, make_page
 from kontor.webform.payment_forms import describe_iban_problem, read_details
+from kontor.webform.submissions import Action, FormSubmission
 
 ACCOUNT = "account-iban"
 OTHER_BANK = "other"
 
 
-def _payment(deed: Deed) -> Payment:
-    if deed.view.payment is None:
+def _payment(submission: FormSubmission) -> Payment:
+    if submission.view.payment is None:
         raise StaleStepError
-    return deed.view.payment.payment
+    return submission.view.payment.payment
 
 
-async def _confirm(deed: Deed) -> Page | None:
+async def _confirm(submission: FormSubmission) -> Page | None:
     """As it is, or as the user has changed it."""
-    page = make_page(deed.view, deed.texts)
+    page = make_page(submission.view, submission.texts)
     if page.facts["is_editable"]:
-        payment = _payment(deed)
-        details, errors, values = read_details(deed.value, payment.given[0], deed.texts)
+        payment = _payment(submission)
+        details, errors, values = read_details(submission.value, payment.given[0], submission.texts)
         if details is None:
-            return make_page(deed.view, deed.texts, errors=errors, values=values)
+            return make_page(submission.view, submission.texts, errors=errors, values=values)
         try:
-            await deed.redirects.payments.change(deed.view.session, details)
+            await submission.redirects.payments.change(submission.view.session, details)
         except OrderError as error:
             is_date = (error.field or "").endswith("Date")
             name, text = ("date", "payment.date_past") if is_date else ("recipient", "payment.refused")
-            return make_page(deed.view, deed.texts, errors={name: deed.texts(text)}, values=values)
-    await deed.redirects.payments.confirm(deed.view.session)
+            return make_page(submission.view, submission.texts, errors={name: submission.texts(text)}, values=values)
+    await submission.redirects.payments.confirm(submission.view.session)
     return None
 
 
-async def _choose_source(deed: Deed) -> Page | None:
-    chosen = deed.value("choice")
+async def _choose_source(submission: FormSubmission) -> Page | None:
+    chosen = submission.value("choice")
     if chosen == OTHER_BANK:
-        await deed.redirects.payments.choose_other_bank(deed.view.session)
+        await submission.redirects.payments.choose_other_bank(submission.view.session)
         return None
-    for access in deed.view.sources:
+    for access in submission.view.sources:
         for product in access.products:
             if chosen == str(product.id):
-                return await _pay_from(deed, product.access_id, product.id)
-    return make_page(deed.view, deed.texts, error=deed.texts("source.missing"))
+                return await _pay_from(submission, product.access_id, product.id)
+    return make_page(submission.view, submission.texts, error=submission.texts("source.missing"))
 
 
-async def _pay_from(deed: Deed, access_id: str, product_id: UUID) -> Page | None:
+async def _pay_from(submission: FormSubmission, access_id: str, product_id: UUID) -> Page | None:
     try:
-        await deed.redirects.payments.choose_product(deed.view.session, access_id, product_id)
+        await submission.redirects.payments.choose_product(submission.view.session, access_id, product_id)
     except InvalidError:
-        return make_page(deed.view, deed.texts, error=deed.texts("source.impossible"))
+        return make_page(submission.view, submission.texts, error=submission.texts("source.impossible"))
     return None
 
 
-async def submit_payment_credentials(deed: Deed) -> Page | None:
-    provider = deed.view.provider
+async def submit_payment_credentials(submission: FormSubmission) -> Page | None:
+    provider = submission.view.provider
     if provider is None:
         raise StaleStepError
     values = {
-        one.key: deed.value(f"field-{one.key}") if one.is_secret else deed.value(f"field-{one.key}").strip()
+        one.key: submission.value(f"field-{one.key}") if one.is_secret else submission.value(f"field-{one.key}").strip()
         for one in provider.login_fields
     }
     secrets = {key: Secret(value) for key, value in values.items()}
-    problems = describe_problems(provider, values, find_missing_fields(provider, secrets), deed.texts)
-    account = deed.value(ACCOUNT).strip()
-    problem = None if deed.view.session.is_source_fixed else describe_iban_problem(account, deed.texts)
+    problems = describe_problems(provider, values, find_missing_fields(provider, secrets), submission.texts)
+    account = submission.value(ACCOUNT).strip()
+    problem = None if submission.view.session.is_source_fixed else describe_iban_problem(account, submission.texts)
     if problem is None and not problems:
         try:
-            await deed.redirects.payments.submit_credentials(deed.view.session, provider, secrets, account)
+            await submission.redirects.payments.submit_credentials(submission.view.session, provider, secrets, account)
         except InvalidError:
-            problem = deed.texts("source.impossible")
+            problem = submission.texts("source.impossible")
         else:
             return None
     if problem is not None:
         problems[ACCOUNT] = problem
     shown = {one.key: values[one.key] for one in provider.login_fields if not one.is_secret}
-    return make_page(deed.view, deed.texts, values=shown, errors=problems, account_value=account)
+    return make_page(submission.view, submission.texts, values=shown, errors=problems, account_value=account)
 
 
-async def _go_back(deed: Deed) -> Page | None:
-    await deed.redirects.payments.go_back(deed.view.session)
+async def _go_back(submission: FormSubmission) -> Page | None:
+    await submission.redirects.payments.go_back(submission.view.session)
     return None
 
 
-async def choose_payment_source_again(deed: Deed) -> Page | None:
-    await deed.redirects.payments.choose_again(deed.view.session)
+async def choose_payment_source_again(submission: FormSubmission) -> Page | None:
+    await submission.redirects.payments.choose_again(submission.view.session)
     return None
 
 
-async def _accept_payees(deed: Deed) -> Page | None:
-    await deed.redirects.payments.accept_payees(deed.view.session, _payment(deed))
+async def _accept_payees(submission: FormSubmission) -> Page | None:
+    await submission.redirects.payments.accept_payees(submission.view.session, _payment(submission))
     return None
 
 
-async def _use_name(deed: Deed) -> Page | None:
-    name = make_page(deed.view, deed.texts).facts["suggestion"]
+async def _use_name(submission: FormSubmission) -> Page | None:
+    name = make_page(submission.view, submission.texts).facts["suggestion"]
     if name is None:
         raise StaleStepError
     try:
-        await deed.redirects.payments.use_name(deed.view.session, _payment(deed), name)
+        await submission.redirects.payments.use_name(submission.view.session, _payment(submission), name)
     except InvalidError:  # a name that no bank would take from us
-        return make_page(deed.view, deed.texts, error=deed.texts("payees.unusable"))
+        return make_page(submission.view, submission.texts, error=submission.texts("payees.unusable"))
     return None
 
 

@@ -29,7 +29,6 @@ from kontor.services.form_sessions import SessionGoneError, StaleStepError
 from kontor.services.redirects import FormView
 from kontor.webform.actions import act
 from kontor.webform.authorisations import find_authorisation
-from kontor.webform.deeds import Deed
 from kontor.webform.pages import Page, make_key, make_page
 from kontor.webform.rendering import (
     BASE,
@@ -39,6 +38,7 @@ from kontor.webform.rendering import (
     see_other,
 )
 from kontor.webform.search import search
+from kontor.webform.submissions import FormSubmission
 from kontor.webform.texts import choose_texts, load_texts
 from kontor.webform.theme import make_theme
 
@@ -139,7 +139,7 @@ class Form:
         if page.key != step:
             return see_other(STEP)
         try:
-            again = await act(page, Deed(self._services().redirects, view, texts, form))
+            again = await act(page, FormSubmission(self._services().redirects, view, texts, form))
         except StaleStepError:
             again = None
         if again is None:

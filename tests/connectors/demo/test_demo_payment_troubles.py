@@ -91,16 +91,16 @@ def test_an_order_held_up_on_its_way_arrives_if_nobody_asked(desk, naps):
     assert desk.read_moved() == {desk.main.key: Decimal("-10.00")}
 
 
-def run_together(deeds):
+def run_together(calls):
     """All at once; their results in order."""
-    gate = threading.Barrier(len(deeds))
+    gate = threading.Barrier(len(calls))
 
-    def run(deed):
+    def run(call):
         gate.wait(60)
-        return deed()
+        return call()
 
-    with ThreadPoolExecutor(len(deeds)) as pool:
-        return list(pool.map(run, deeds))
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
 
 
 def test_one_answer_given_many_times_at_once_pays_once(desk, owner):
@@ -117,8 +117,8 @@ def test_a_question_at_the_moment_of_booking_gets_the_truth(desk, number):
     """Either it arrived and is executed, or it did not and never will: whoever comes first."""
     payment_id = uuid4()
     question = desk.ask_tan(make_order(), payment_id=payment_id)
-    deeds = [lambda: desk.resume(question.state, Tan(Secret("24"))), lambda: desk.look_up(payment_id)]
-    results = run_together(deeds if number % 2 else deeds[::-1])
+    calls = [lambda: desk.resume(question.state, Tan(Secret("24"))), lambda: desk.look_up(payment_id)]
+    results = run_together(calls if number % 2 else calls[::-1])
     paid, told = results if number % 2 else results[::-1]
     has_moved = desk.read_moved() != {}
     assert (paid == EXECUTED) == has_moved

@@ -280,11 +280,11 @@ def test_books_out_of_reach_make_the_outcome_unknown_once_the_order_has_left(des
 
 
 @pytest.mark.parametrize("table", ["demo_bank_payments", "demo_bank_bookings", "demo_bank_arrivals"])
-@pytest.mark.parametrize("deed", ["update {} set payment_id = payment_id", "delete from {}"])
-def test_the_books_are_append_only(desk, owner, table, deed):
+@pytest.mark.parametrize("statement", ["update {} set payment_id = payment_id", "delete from {}"])
+def test_the_books_are_append_only(desk, owner, table, statement):
     assert desk.pay(make_order()) == EXECUTED
     with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
-        owner.execute(deed.format(table))
+        owner.execute(statement.format(table))
 
 
 def test_the_books_show_no_login(desk, owner):

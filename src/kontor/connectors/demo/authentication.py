@@ -19,7 +19,6 @@ from kontor.connectors.base import (
     Tan,
 )
 from kontor.connectors.demo.challenges import draw_photo
-from kontor.connectors.demo.deeds import Deed, describe_deed
 from kontor.connectors.demo.memory import BankMemory
 from kontor.connectors.demo.scenarios import (
     APP_TAN,
@@ -30,6 +29,7 @@ from kontor.connectors.demo.scenarios import (
     REDIRECT,
     Scenario,
 )
+from kontor.connectors.demo.signing import SigningSubject, describe_subject
 from kontor.connectors.job_state import deserialize_job
 from kontor.domain.sca import Challenge
 
@@ -71,28 +71,28 @@ def _choose_method(state: State, scenario: Scenario, code: str, memory: BankMemo
 
 
 def _challenge(state: State, memory: BankMemory, context: Context) -> Step:
-    method, deed = state["method"], describe_deed(deserialize_job(state["job"]))
+    method, subject = state["method"], describe_subject(deserialize_job(state["job"]))
     if method == REDIRECT.code:
         if context.callback_url is None:
             return Failed(FailureKind.REJECTED, "a redirect needs a callback URL")
-        page = memory.open_page(context.callback_url, deed.orders)
+        page = memory.open_page(context.callback_url, subject.orders)
         return NeedRedirect(page, state | {"stage": "redirect", "page": page})
     if method == APP_TAN.code:
-        text = deed.introduce("Bitte bestätigen Sie den Auftrag in Ihrer Banking-App.")
+        text = subject.introduce("Bitte bestätigen Sie den Auftrag in Ihrer Banking-App.")
         return NeedConfirmation(Challenge(APP_TAN.name, text), state | {"stage": "confirmation"})
-    return NeedTan(_make_challenge(method, deed), state | {"stage": "tan"})
+    return NeedTan(_make_challenge(method, subject), state | {"stage": "tan"})
 
 
-def _make_challenge(method: str, deed: Deed) -> Challenge:
+def _make_challenge(method: str, subject: SigningSubject) -> Challenge:
     if method == PHOTO_TAN.code:
-        text = deed.introduce("Bitte scannen Sie das Bild und geben Sie die TAN ein.")
-        return Challenge(PHOTO_TAN.name, text, photo=draw_photo(deed.summary or "kontor demo"))
+        text = subject.introduce("Bitte scannen Sie das Bild und geben Sie die TAN ein.")
+        return Challenge(PHOTO_TAN.name, text, photo=draw_photo(subject.summary or "kontor demo"))
     if method == CHIP_TAN.code:
-        text = deed.introduce("Bitte halten Sie Ihren TAN-Generator vor die Grafik und geben Sie die TAN ein.")
-        return Challenge(CHIP_TAN.name, text, hhd_uc=deed.chip_code)
+        text = subject.introduce("Bitte halten Sie Ihren TAN-Generator vor die Grafik und geben Sie die TAN ein.")
+        return Challenge(CHIP_TAN.name, text, hhd_uc=subject.chip_code)
     if method == LIST_TAN.code:
-        return Challenge(LIST_TAN.name, deed.introduce("Bitte geben Sie die TAN 12 ein."))
-    return Challenge(MOCK_TAN.name, deed.introduce("Bitte geben Sie eine gerade Zahl ein."))
+        return Challenge(LIST_TAN.name, subject.introduce("Bitte geben Sie die TAN 12 ein."))
+    return Challenge(MOCK_TAN.name, subject.introduce("Bitte geben Sie eine gerade Zahl ein."))
 
 
 def _is_right(method: str, tan: str) -> bool:

@@ -22,11 +22,11 @@ from kontor.connectors.base import (
     VerifyPayees,
 )
 from kontor.connectors.demo import authentication
-from kontor.connectors.demo.deeds import sum_orders
 from kontor.connectors.demo.memory import Bank, find_owner
 from kontor.connectors.demo.payees import Conduct, check_payee, find_conduct, is_sepa
 from kontor.connectors.demo.people import Account, Person, person_for
 from kontor.connectors.demo.scenarios import find_scenario
+from kontor.connectors.demo.signing import sum_orders
 from kontor.connectors.demo.statements import CENT, write_slip
 from kontor.connectors.job_state import deserialize_job, serialize_job
 from kontor.domain.demo_books import Receipt, Slip

@@ -6,11 +6,11 @@ from datetime import date
 from decimal import Decimal
 
 from kontor.connectors.base import Pay
-from kontor.connectors.demo.deeds import sum_orders
 from kontor.connectors.demo.payees import is_sepa
 from kontor.connectors.demo.people import Account
 from kontor.connectors.demo.people.banking_days import find_midnight
 from kontor.connectors.demo.people.numbers import DEMO_BIC
+from kontor.connectors.demo.signing import sum_orders
 from kontor.domain.demo_books import Credit, Slip
 from kontor.domain.payments import Order
 from kontor.domain.products import Product

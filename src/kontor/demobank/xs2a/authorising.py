@@ -40,7 +40,7 @@ MAX_WRONG_TANS = 3
 KINDS = {CHIP_TAN.code: "CHIP_OTP", PHOTO_TAN.code: "PHOTO_OTP", APP_TAN.code: "PUSH_OTP", LIST_TAN.code: "SMTP_OTP"}
 
 
-class Deed:
+class Subject:
     """What is authorised: how its authentication begins and goes on, and what follows when it is done.
 
     `begin` and `answer` return the next step; `answer` None when the customer is authenticated. `finish` is told how it
@@ -79,9 +79,9 @@ class Authoriser:
 
     # Starting
 
-    def open(self, deed: Deed, request: Request, body: AuthorisationBody | None = None) -> Authorisation:
+    def open(self, subject: Subject, request: Request, body: AuthorisationBody | None = None) -> Authorisation:
         """A new authorisation, as far as what is known leads."""
-        resource = deed.resource
+        resource = subject.resource
         login = request.login or resource.login
         number = str(uuid4())
         authorisation = Authorisation(
@@ -91,23 +91,23 @@ class Authoriser:
             resource.login = login
             resource.approach = authorisation.approach
             authorisation.status = "psuIdentified"
-            self._identify(deed, authorisation)
+            self._identify(subject, authorisation)
         if body is not None:
-            self._take(deed, authorisation, body)
+            self._take(subject, authorisation, body)
         resource.authorisations[number] = authorisation
         return authorisation
 
-    def update(self, deed: Deed, authorisation: Authorisation, request: Request, body: AuthorisationBody) -> None:
+    def update(self, subject: Subject, authorisation: Authorisation, request: Request, body: AuthorisationBody) -> None:
         if authorisation.is_over:
             raise RefusedError("STATUS_INVALID", "Diese Freigabe ist abgeschlossen.")
         if authorisation.login is None and request.login is not None:
-            authorisation.login = deed.resource.login = request.login
-            authorisation.approach = deed.resource.approach = choose_approach(request.login)
+            authorisation.login = subject.resource.login = request.login
+            authorisation.approach = subject.resource.approach = choose_approach(request.login)
             authorisation.status = "psuIdentified"
-            self._identify(deed, authorisation)
-        self._take(deed, authorisation, body)
+            self._identify(subject, authorisation)
+        self._take(subject, authorisation, body)
 
-    def _identify(self, deed: Deed, authorisation: Authorisation) -> None:
+    def _identify(self, subject: Subject, authorisation: Authorisation) -> None:
         """Decoupled and redirect need nothing but the customer's name: they start at once."""
         assert authorisation.login is not None
         if authorisation.approach is Approach.EMBEDDED:
@@ -117,15 +117,15 @@ class Authoriser:
         if authorisation.approach is Approach.REDIRECT:
             if authorisation.callback_url is None:
                 raise RefusedError("FORMAT_ERROR", "The header TPP-Redirect-URI is missing.")
-            if deed.needs_confirmation:
+            if subject.needs_confirmation:
                 authorisation.code = self._draw_code()
-        self._begin(deed, authorisation)
+        self._begin(subject, authorisation)
 
-    def _begin(self, deed: Deed, authorisation: Authorisation) -> None:
+    def _begin(self, subject: Subject, authorisation: Authorisation) -> None:
         assert authorisation.login is not None
-        step = deed.begin(authorisation.login, self._tell(authorisation))
+        step = subject.begin(authorisation.login, self._tell(authorisation))
         if isinstance(step, Failed):
-            raise deed.refuse(step)
+            raise subject.refuse(step)
         if isinstance(step, Done):
             authorisation.status = "finalised"
             return
@@ -145,42 +145,42 @@ class Authoriser:
         authorisation.state = step.state
         authorisation.shown = {"scaMethods": shown}
         if len(choices) == 1:
-            self._choose(deed, authorisation, next(iter(authorisation.methods)))
+            self._choose(subject, authorisation, next(iter(authorisation.methods)))
 
     # Answers of the customer
 
-    def _take(self, deed: Deed, authorisation: Authorisation, body: AuthorisationBody) -> None:
+    def _take(self, subject: Subject, authorisation: Authorisation, body: AuthorisationBody) -> None:
         if body.psu_data is not None:
-            self._check_pin(deed, authorisation, body.psu_data.password)
+            self._check_pin(subject, authorisation, body.psu_data.password)
         elif body.authentication_method_id is not None:
             if authorisation.status != "psuAuthenticated":
                 raise RefusedError("STATUS_INVALID", "Dafür ist es nicht die Zeit.")
-            self._choose(deed, authorisation, body.authentication_method_id)
+            self._choose(subject, authorisation, body.authentication_method_id)
         elif body.sca_authentication_data is not None:
             if authorisation.approach is not Approach.EMBEDDED or authorisation.status != "scaMethodSelected":
                 raise RefusedError("STATUS_INVALID", "Dafür ist es nicht die Zeit.")
-            self._check_tan(deed, authorisation, body.sca_authentication_data)
+            self._check_tan(subject, authorisation, body.sca_authentication_data)
         elif body.confirmation_code is not None:
-            self._confirm(deed, authorisation, body.confirmation_code)
+            self._confirm(subject, authorisation, body.confirmation_code)
 
-    def _check_pin(self, deed: Deed, authorisation: Authorisation, pin: str | None) -> None:
+    def _check_pin(self, subject: Subject, authorisation: Authorisation, pin: str | None) -> None:
         if authorisation.login is None or pin is None:
             raise RefusedError("PSU_CREDENTIALS_INVALID", "Die Zugangsdaten fehlen.")
         if authorisation.approach is not Approach.EMBEDDED or authorisation.status not in ("received", "psuIdentified"):
             raise RefusedError("STATUS_INVALID", "Dafür ist es nicht die Zeit.")
         self._desk.check_pin(authorisation.login, pin)
         authorisation.status = "psuAuthenticated"
-        self._begin(deed, authorisation)
+        self._begin(subject, authorisation)
 
-    def _choose(self, deed: Deed, authorisation: Authorisation, key: str) -> None:
+    def _choose(self, subject: Subject, authorisation: Authorisation, key: str) -> None:
         if key not in authorisation.methods:
             raise RefusedError("SCA_METHOD_UNKNOWN", "Dieses Verfahren gibt es nicht.")
         method, medium = authorisation.methods[key]
         context = self._tell(authorisation)
         assert authorisation.state is not None
-        step = deed.answer(authorisation.state, ChooseMethod(method), context)
+        step = subject.answer(authorisation.state, ChooseMethod(method), context)
         if isinstance(step, NeedMedium):
-            step = deed.answer(step.state, ChooseMedium(medium or step.media[0].name), context)
+            step = subject.answer(step.state, ChooseMedium(medium or step.media[0].name), context)
         chosen = next(one for one in authorisation.shown["scaMethods"] if one["authenticationMethodId"] == key)
         match step:
             case NeedTan(challenge, state):
@@ -198,52 +198,54 @@ class Authoriser:
                 raise RefusedError("SCA_INVALID", "Die Freigabe ist nicht möglich.")
         authorisation.state = state
 
-    def _check_tan(self, deed: Deed, authorisation: Authorisation, tan: str) -> None:
+    def _check_tan(self, subject: Subject, authorisation: Authorisation, tan: str) -> None:
         assert authorisation.state is not None
-        step = deed.answer(authorisation.state, Tan(Secret(tan)), self._tell(authorisation))
+        step = subject.answer(authorisation.state, Tan(Secret(tan)), self._tell(authorisation))
         if isinstance(step, Failed) and step.kind is FailureKind.WRONG_TAN:
             authorisation.wrong_tans += 1
             if authorisation.wrong_tans >= MAX_WRONG_TANS:
                 authorisation.status = "failed"
-                deed.finish(authorisation)
+                subject.finish(authorisation)
             raise RefusedError("PSU_CREDENTIALS_INVALID", "Die TAN ist falsch.")
-        self._end(deed, authorisation, step)
+        self._end(subject, authorisation, step)
 
-    def _confirm(self, deed: Deed, authorisation: Authorisation, code: str) -> None:
-        self.look(deed, authorisation)
+    def _confirm(self, subject: Subject, authorisation: Authorisation, code: str) -> None:
+        self.look(subject, authorisation)
         if authorisation.status != "unconfirmed":
             raise RefusedError("STATUS_INVALID", "Dafür ist es nicht die Zeit.")
         if code != authorisation.code:
             authorisation.status = "failed"
-            deed.finish(authorisation)
+            subject.finish(authorisation)
             raise RefusedError("SCA_INVALID", "Der Bestätigungscode ist falsch.")
         assert authorisation.state is not None
-        self._end(deed, authorisation, deed.answer(authorisation.state, Returned(""), self._tell(authorisation)))
+        self._end(subject, authorisation, subject.answer(authorisation.state, Returned(""), self._tell(authorisation)))
 
-    def look(self, deed: Deed, authorisation: Authorisation) -> None:
+    def look(self, subject: Subject, authorisation: Authorisation) -> None:
         """What the customer has done meanwhile, in his app or on the bank's page."""
         if authorisation.status != "started" or authorisation.state is None:
             return
         if authorisation.approach is Approach.DECOUPLED:
-            step = deed.answer(authorisation.state, Poll(), self._tell(authorisation))
+            step = subject.answer(authorisation.state, Poll(), self._tell(authorisation))
             if isinstance(step, NeedConfirmation):
                 authorisation.state = step.state
                 return
-            self._end(deed, authorisation, step)
+            self._end(subject, authorisation, step)
         elif self._desk.bank.is_page_confirmed(authorisation.state["page"]):
             if authorisation.code is not None:
                 authorisation.status = "unconfirmed"
                 return
-            self._end(deed, authorisation, deed.answer(authorisation.state, Returned(""), self._tell(authorisation)))
+            self._end(
+                subject, authorisation, subject.answer(authorisation.state, Returned(""), self._tell(authorisation))
+            )
 
-    def _end(self, deed: Deed, authorisation: Authorisation, step: Step | None) -> None:
+    def _end(self, subject: Subject, authorisation: Authorisation, step: Step | None) -> None:
         """The customer has done his part; what he ordered may be refused all the same, and its status says so."""
         if isinstance(step, Failed) and step.is_outcome_unknown:
             raise RefusedError("SERVICE_UNAVAILABLE")
         authorisation.status = "finalised"
         authorisation.shown = {}
         authorisation.message = None
-        deed.finish(authorisation)
+        subject.finish(authorisation)
 
     def _tell(self, authorisation: Authorisation) -> Context:
         url = authorisation.callback_url

@@ -9,7 +9,13 @@ from kontor.connectors.base import Answer, Context, Failed, Fetch, State, Step
 from kontor.connectors.demo import authentication
 from kontor.connectors.demo.scenarios import find_scenario
 from kontor.connectors.job_state import serialize_job
-from kontor.demobank.xs2a.authorising import Authoriser, Deed, choose_approach, show_authorisation, show_opening
+from kontor.demobank.xs2a.authorising import (
+    Authoriser,
+    Subject,
+    choose_approach,
+    show_authorisation,
+    show_opening,
+)
 from kontor.demobank.xs2a.bodies import AccountReference, AuthorisationBody, ConsentBody, make_link
 from kontor.demobank.xs2a.desk import Desk
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
@@ -20,7 +26,7 @@ MOST_UNATTENDED = 4
 ONE_OFF_MINUTES = 20
 
 
-class ConsentDeed(Deed):
+class ConsentSubject(Subject):
     def __init__(self, consent: Consent, desk: Desk) -> None:
         self.resource = self._consent = consent
         self._desk = desk
@@ -74,7 +80,7 @@ class Consents:
         )
         authorisation = None
         if consent.approach is Approach.REDIRECT and not request.has("tpp-explicit-authorisation-preferred"):
-            authorisation = self._authoriser.open(ConsentDeed(consent, self._desk), request)
+            authorisation = self._authoriser.open(ConsentSubject(consent, self._desk), request)
         self._kept.put(number, consent)
         shown, headers = show_opening(consent, authorisation)
         body_out = {"consentStatus": consent.status, "consentId": number, **shown}
@@ -114,7 +120,7 @@ class Consents:
         with consent.lock:
             if consent.status != "received":
                 raise RefusedError("STATUS_INVALID", "Diese Einwilligung ist nicht mehr offen.")
-            return show_authorisation(self._authoriser.open(ConsentDeed(consent, self._desk), request, body), 201)
+            return show_authorisation(self._authoriser.open(ConsentSubject(consent, self._desk), request, body), 201)
 
     def list_authorisations(self, request: Request, consent_id: str) -> Response:
         return Response(200, {"authorisationIds": list(self.find(consent_id).authorisations)})
@@ -123,7 +129,7 @@ class Consents:
         consent = self.find(consent_id, is_looking=False)
         with consent.lock:
             authorisation = _find(consent, authorisation_id)
-            self._authoriser.look(ConsentDeed(consent, self._desk), authorisation)
+            self._authoriser.look(ConsentSubject(consent, self._desk), authorisation)
             return Response(200, {"scaStatus": authorisation.status})
 
     def update_authorisation(self, request: Request, consent_id: str, authorisation_id: str) -> Response:
@@ -131,7 +137,7 @@ class Consents:
         consent = self.find(consent_id)
         with consent.lock:
             authorisation = _find(consent, authorisation_id)
-            self._authoriser.update(ConsentDeed(consent, self._desk), authorisation, request, body)
+            self._authoriser.update(ConsentSubject(consent, self._desk), authorisation, request, body)
             return show_authorisation(authorisation, 200)
 
     # Use
@@ -144,7 +150,7 @@ class Consents:
             if is_looking:
                 for one in consent.authorisations.values():
                     if one.approach is Approach.REDIRECT:
-                        self._authoriser.look(ConsentDeed(consent, self._desk), one)
+                        self._authoriser.look(ConsentSubject(consent, self._desk), one)
             if consent.status == "valid" and self._is_over(consent):
                 consent.status = "expired"
         return consent

@@ -12,7 +12,13 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 import msgspec
 
 from kontor.connectors.base import Answer, Context, Failed, FailureKind, Pay, State, Step
-from kontor.demobank.xs2a.authorising import Authoriser, Deed, choose_approach, show_authorisation, show_opening
+from kontor.demobank.xs2a.authorising import (
+    Authoriser,
+    Subject,
+    choose_approach,
+    show_authorisation,
+    show_opening,
+)
 from kontor.demobank.xs2a.bodies import AuthorisationBody, BulkPayment, SinglePayment, Transfer
 from kontor.demobank.xs2a.desk import Desk
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
@@ -29,7 +35,7 @@ STATUSES = {
 }
 
 
-class PaymentDeed(Deed):
+class PaymentSubject(Subject):
     def __init__(self, payment: Payment, desk: Desk, *, needs_confirmation: bool) -> None:
         self.resource = self._payment = payment
         self._desk = desk
@@ -94,7 +100,7 @@ class PaymentOrders:
         authorisation = None
         is_implicit = payment.approach is Approach.REDIRECT and not request.has("tpp-explicit-authorisation-preferred")
         if is_implicit and status == "RCVD":
-            authorisation = self._authoriser.open(self._make_deed(payment), request)
+            authorisation = self._authoriser.open(self._make_subject(payment), request)
         shown, headers = show_opening(payment, authorisation)
         body = {"transactionStatus": status, "paymentId": payment.id, **shown}
         return Response(201, body, headers | request.locate(payment.path))
@@ -131,7 +137,7 @@ class PaymentOrders:
         payment = self._find(service, product, payment_id)
         with payment.lock:
             self._check_open(payment)
-            return show_authorisation(self._authoriser.open(self._make_deed(payment), request, body), 201)
+            return show_authorisation(self._authoriser.open(self._make_subject(payment), request, body), 201)
 
     def list_authorisations(self, request: Request, service: str, product: str, payment_id: str) -> Response:
         return Response(200, {"authorisationIds": list(self._find(service, product, payment_id).authorisations)})
@@ -142,7 +148,7 @@ class PaymentOrders:
         payment = self._find(service, product, payment_id)
         with payment.lock:
             authorisation = _find_authorisation(payment, authorisation_id)
-            self._authoriser.look(self._make_deed(payment), authorisation)
+            self._authoriser.look(self._make_subject(payment), authorisation)
             return Response(200, {"scaStatus": authorisation.status})
 
     def update_authorisation(
@@ -153,7 +159,7 @@ class PaymentOrders:
         with payment.lock:
             authorisation = _find_authorisation(payment, authorisation_id)
             self._check_open(payment)
-            self._authoriser.update(self._make_deed(payment), authorisation, request, body)
+            self._authoriser.update(self._make_subject(payment), authorisation, request, body)
             return show_authorisation(authorisation, 200)
 
     # Parts
@@ -165,8 +171,8 @@ class PaymentOrders:
             raise RefusedError("RESOURCE_UNKNOWN", "Diesen Auftrag gibt es nicht.")
         return payment
 
-    def _make_deed(self, payment: Payment) -> PaymentDeed:
-        return PaymentDeed(payment, self._desk, needs_confirmation=self._confirms_redirects)
+    def _make_subject(self, payment: Payment) -> PaymentSubject:
+        return PaymentSubject(payment, self._desk, needs_confirmation=self._confirms_redirects)
 
     def _check_open(self, payment: Payment) -> None:
         if self._read_status(payment)[0] != "RCVD":
@@ -180,7 +186,7 @@ class PaymentOrders:
         with payment.lock:
             for one in payment.authorisations.values():
                 if one.approach is Approach.REDIRECT and one.code is None:
-                    self._authoriser.look(self._make_deed(payment), one)
+                    self._authoriser.look(self._make_subject(payment), one)
             receipt = None if payment.login is None else self._desk.find_receipt(payment.login, payment.uuid)
         if receipt is not None:
             return STATUSES[receipt.outcome], receipt.failure or "", receipt.detail or ""

@@ -11,7 +11,7 @@ ACCESS_CHIP_CODE = "2908881344731012345678900515,00"
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class SigningSubject:
     """`summary` comes before the instructions; `chip_code` is what a TAN generator reads from the flicker graphic."""
 
     summary: str | None
@@ -22,16 +22,16 @@ class Deed:
         return instructions if self.summary is None else f"{self.summary} {instructions}"
 
 
-def describe_deed(job: Fetch | Pay) -> Deed:
+def describe_subject(job: Fetch | Pay) -> SigningSubject:
     if isinstance(job, Fetch):
-        return Deed(None, ACCESS_CHIP_CODE)
+        return SigningSubject(None, ACCESS_CHIP_CODE)
     total = sum_orders(job.orders)
     first = job.orders[0]
     if len(job.orders) == 1:
         summary = f"Überweisung von {write_amount(total)} EUR an {first.recipient}, IBAN {first.iban}."
-        return Deed(summary, _make_chip_code(first.iban, total), job.orders)
+        return SigningSubject(summary, _make_chip_code(first.iban, total), job.orders)
     summary = f"Sammelüberweisung von {len(job.orders)} Aufträgen über zusammen {write_amount(total)} EUR."
-    return Deed(summary, _make_chip_code(str(len(job.orders)), total), job.orders)
+    return SigningSubject(summary, _make_chip_code(str(len(job.orders)), total), job.orders)
 
 
 def sum_orders(orders: tuple[Order, ...]) -> Decimal:

@@ -9,7 +9,7 @@ from kontor.webform.pages import Page
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class FormSubmission:
     """From the page that is the current one."""
 
     redirects: Redirects
@@ -22,4 +22,4 @@ class Deed:
 
 
 # The page again, with what is wrong, or None when the session has moved on.
-Action = Callable[[Deed], Awaitable[Page | None]]
+Action = Callable[[FormSubmission], Awaitable[Page | None]]
