@@ -36,7 +36,7 @@ PATIENCE_MS = 15_000
 
 @pytest.fixture(scope="session")
 async def redirecting(standing_services: Services, http: httpx.Client) -> TenantUnderTest:
-    """A tenant that may not handle credentials, with Kontor's own look."""
+    """A tenant that may not handle credentials, with Kontor's own design."""
     return await create_tenant(standing_services, http, is_regulated=False)
 
 
@@ -195,7 +195,7 @@ def second_tab() -> Callable[[Form], Form]:
 
 
 @pytest.fixture
-def set_look(owner: psycopg.Connection, branded: TenantUnderTest) -> Iterator[Callable[..., None]]:
+def set_branding(owner: psycopg.Connection, branded: TenantUnderTest) -> Iterator[Callable[..., None]]:
     """Change how the branded tenant looks; afterwards it is plain again."""
     plain: dict[str, Any] = {
         "display_name": None,
@@ -206,8 +206,8 @@ def set_look(owner: psycopg.Connection, branded: TenantUnderTest) -> Iterator[Ca
         "frame_origins": [],
     }
 
-    def change(**look: Any) -> None:
-        for column, value in (plain | look).items():
+    def change(**branding: Any) -> None:
+        for column, value in (plain | branding).items():
             owner.execute(f"update tenants set {column} = %s where name = %s", [value, branded.name])
 
     yield change

@@ -199,9 +199,9 @@ def test_fetching(form, owner):
     check(form.page)
 
 
-def test_a_tenants_colours_can_be_read_whatever_it_chose(new_form, set_look, branded):
+def test_a_tenants_colours_can_be_read_whatever_it_chose(new_form, set_branding, branded):
     """Yellow on white would fail; the form moves the colour until it can be read."""
-    set_look(display_name="Sonnenbank", colours='{"primary": "#ffe600", "background": "#fffbe6"}')
+    set_branding(display_name="Sonnenbank", colours='{"primary": "#ffe600", "background": "#fffbe6"}')
     form = new_form(tenant=branded)
     form.open().at("legal")
     check(form.page)

@@ -30,9 +30,9 @@ def in_frame(form, shop):
 
 
 @pytest.fixture
-def shop(new_form, set_look, branded, site):
+def shop(new_form, set_branding, branded, site):
     """A form of a tenant that has listed its page, on that page."""
-    set_look(display_name="Laden", frame_origins=[site.origin])
+    set_branding(display_name="Laden", frame_origins=[site.origin])
     form = new_form(tenant=branded)
     return form, open_shop(form, site)
 
@@ -81,8 +81,8 @@ def test_declining_in_a_popup_is_reported(shop):
     expect_outcome(page, form, "LEGAL_NOT_ACCEPTED")
 
 
-def test_an_outcome_without_a_safe_target_is_reported_too(new_form, set_look, branded, site):
-    set_look(frame_origins=[site.origin])
+def test_an_outcome_without_a_safe_target_is_reported_too(new_form, set_branding, branded, site):
+    set_branding(frame_origins=[site.origin])
     form = new_form(tenant=branded)
     form.page.goto(f"{site.origin}/shop?url={quote(form.start(), safe='')}")
     in_popup(form, form.page)
@@ -96,8 +96,8 @@ def test_a_popup_that_is_closed_is_reported_without_a_value(shop):
     assert page.evaluate("window.outcomes") == [{"baReentry": None, "accessId": None}]
 
 
-def test_an_unlisted_origin_cannot_frame_the_form(new_form, set_look, branded, site, other_site, watch):
-    set_look(frame_origins=[site.origin])
+def test_an_unlisted_origin_cannot_frame_the_form(new_form, set_branding, branded, site, other_site, watch):
+    set_branding(frame_origins=[site.origin])
     form = new_form(tenant=branded)
     page = open_shop(form, other_site)
     page.get_by_role("button", name="Frame").click()
@@ -110,8 +110,8 @@ def test_an_unlisted_origin_cannot_frame_the_form(new_form, set_look, branded, s
     watch.complaints.clear()
 
 
-def test_an_unlisted_origin_is_told_nothing_by_a_popup(new_form, set_look, branded, site, other_site, watch):
-    set_look(frame_origins=[site.origin])
+def test_an_unlisted_origin_is_told_nothing_by_a_popup(new_form, set_branding, branded, site, other_site, watch):
+    set_branding(frame_origins=[site.origin])
     form = new_form(tenant=branded)
     page = open_shop(form, other_site)
     inner = in_popup(form, page)

@@ -151,8 +151,8 @@ def test_no_account_chosen_is_told(form):
 # Legal acceptance
 
 
-def test_legal_acceptance_is_asked_for_once_per_user_and_again_for_a_new_version(new_form, set_look, branded):
-    set_look(legal_text="Erste Fassung.\n\nZweiter Absatz.", legal_version="2026-1")
+def test_legal_acceptance_is_asked_for_once_per_user_and_again_for_a_new_version(new_form, set_branding, branded):
+    set_branding(legal_text="Erste Fassung.\n\nZweiter Absatz.", legal_version="2026-1")
     form = new_form(tenant=branded)
     form.open().at("legal")
     expect(form.page.get_by_text("Zweiter Absatz.")).to_be_visible()
@@ -160,7 +160,7 @@ def test_legal_acceptance_is_asked_for_once_per_user_and_again_for_a_new_version
     form.accept().at("provider")
     again = Form(form.page, form.customer, form.site)
     again.open().at("provider")
-    set_look(legal_text="Neue Fassung.", legal_version="2026-2")
+    set_branding(legal_text="Neue Fassung.", legal_version="2026-2")
     renewed = Form(form.page, form.customer, form.site)
     renewed.open().at("legal")
     expect(form.page.get_by_text("Neue Fassung.")).to_be_visible()
@@ -200,8 +200,8 @@ def test_an_unknown_language_gets_german(new_form):
 # White label
 
 
-def test_a_tenants_name_logo_colours_and_text_without_code(new_form, set_look, branded):
-    set_look(
+def test_a_tenants_name_logo_colours_and_text_without_code(new_form, set_branding, branded):
+    set_branding(
         display_name="Haushaltsbuch Müller",
         logo=LOGO,
         colours='{"primary": "#7a1fa2"}',
@@ -221,9 +221,9 @@ def test_a_tenants_name_logo_colours_and_text_without_code(new_form, set_look, b
     expect(form.page.get_by_text("Haushaltsbuch Müller erhält nur")).to_be_visible()
 
 
-def test_an_icon_of_one_pixel_and_a_png_are_logos_too(new_form, set_look, branded):
+def test_an_icon_of_one_pixel_and_a_png_are_logos_too(new_form, set_branding, branded):
     pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-    set_look(display_name="Punkt", logo=base64.b64decode(pixel))
+    set_branding(display_name="Punkt", logo=base64.b64decode(pixel))
     form = new_form(tenant=branded)
     form.open().at("legal")
     assert form.page.get_by_role("img", name="Punkt").evaluate("one => one.naturalWidth") == 1

@@ -119,8 +119,8 @@ def test_nothing_secret_stands_in_addresses_or_logs(form, watch, server_log: Pat
         assert secret not in logs
 
 
-def test_whatever_a_tenant_calls_itself_is_only_text(new_form, set_look, branded):
-    set_look(display_name=NASTY, legal_text=f"Absatz {NASTY}\n\nZweiter", legal_version=NASTY)
+def test_whatever_a_tenant_calls_itself_is_only_text(new_form, set_branding, branded):
+    set_branding(display_name=NASTY, legal_text=f"Absatz {NASTY}\n\nZweiter", legal_version=NASTY)
     form = new_form(tenant=branded)
     form.open().at("legal")
     expect(form.heading()).to_have_text(f"Konto mit {NASTY} verbinden")

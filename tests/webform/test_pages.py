@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kontor.domain.login_formats import compile_format
-from kontor.domain.redirects import Look
+from kontor.domain.redirects import Branding
 from kontor.pages.formatting import embed_picture, format_amount, format_bank_code, format_iban, is_numeric
 from kontor.webform import rendering
 from kontor.webform.rendering import load_assets, make_policy
@@ -61,14 +61,14 @@ def test_no_other_picture_is_shown(data):
 
 
 def test_frames_are_allowed_for_listed_origins_only():
-    assert "frame-ancestors 'none'" in make_policy(Look("x"))
-    assert make_policy(Look("x", frame_origins=("https://a.example", "https://b.example"))).endswith(
+    assert "frame-ancestors 'none'" in make_policy(Branding("x"))
+    assert make_policy(Branding("x", frame_origins=("https://a.example", "https://b.example"))).endswith(
         "frame-ancestors https://a.example https://b.example"
     )
 
 
 def test_the_policy_has_no_inline_code_and_no_other_host():
-    policy = make_policy(Look("x"))
+    policy = make_policy(Branding("x"))
     assert "unsafe" not in policy
     assert "default-src 'none'" in policy
     assert "http" not in policy

@@ -12,11 +12,11 @@ from cyclopts import App, Parameter
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import show_facts, show_rows
 from kontor.domain.errors import ConflictError, InvalidError
-from kontor.domain.redirects import Look
+from kontor.domain.redirects import Branding
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind, Tenant
-from kontor.services.looks import LookChange
+from kontor.services.branding import BrandingChange
 from kontor.services.tenants import new_role, new_tenant
 from kontor.services.users import NewUser
 
@@ -115,8 +115,8 @@ def change_tenant(
     show_facts(_tenant_facts(changed), as_json=as_json)
 
 
-@tenant.command(name="look")
-def change_look(
+@tenant.command(name=("branding", "look"))
+def change_branding(
     name: str,
     *,
     display_name: Annotated[str | None, Parameter(help="Name that users see.")] = None,
@@ -134,11 +134,11 @@ def change_look(
         list[str] | None,
         Parameter(negative="", help="Origin of a page that may embed the form; repeat for several."),
     ] = None,
-    reset: Annotated[bool, Parameter(negative="", help="Begin from Kontor's own look.")] = False,
+    reset: Annotated[bool, Parameter(negative="", help="Begin from Kontor's own design.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Change how the web form looks for a tenant's users; what is not given stays. Without options: show it."""
-    change = LookChange(
+    change = BrandingChange(
         display_name=display_name,
         logo=None if logo is None else _read_file(logo, "--logo"),
         colours=None if colour is None else dict(_split_colour(one) for one in colour),
@@ -147,11 +147,11 @@ def change_look(
         frame_origins=None if frame_origin is None else tuple(frame_origin),
         is_reset=reset,
     )
-    if change == LookChange():
-        found = use_services(lambda one: one.tenant_administration.read_look(name))
+    if change == BrandingChange():
+        found = use_services(lambda one: one.tenant_administration.read_branding(name))
     else:
-        found = use_services(lambda one: one.tenant_administration.change_look(name, change))
-    show_facts(_look_facts(found), as_json=as_json)
+        found = use_services(lambda one: one.tenant_administration.change_branding(name, change))
+    show_facts(_branding_facts(found), as_json=as_json)
 
 
 # Clients
@@ -318,7 +318,7 @@ def _tenant_facts(one: Tenant) -> dict[str, object]:
     }
 
 
-def _look_facts(one: Look) -> dict[str, object]:
+def _branding_facts(one: Branding) -> dict[str, object]:
     return {
         "name": one.tenant_name,
         "displayName": one.display_name,

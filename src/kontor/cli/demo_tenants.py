@@ -7,8 +7,8 @@ from typing import Any
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
+from kontor.services.branding import BrandingChange
 from kontor.services.bundle import Services
-from kontor.services.looks import LookChange
 from kontor.services.tenants import new_role, new_tenant
 from kontor.services.users import NewUser
 
@@ -55,8 +55,8 @@ async def _create_tenant(services: Services, name: str, *, is_regulated: bool) -
     )
     await services.tenant_administration.create_tenant(tenant)
     # So that the embeddable component can be tried from a page on this computer.
-    look = LookChange(display_name=DISPLAY_NAME, frame_origins=FRAME_ORIGINS)
-    await services.tenant_administration.change_look(name, look)
+    branding = BrandingChange(display_name=DISPLAY_NAME, frame_origins=FRAME_ORIGINS)
+    await services.tenant_administration.change_branding(name, branding)
 
 
 async def ensure_clients(services: Services, name: str) -> None:

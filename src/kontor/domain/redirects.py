@@ -149,8 +149,8 @@ def find_payment_outcome(session: FormSession, payment: Payment) -> Reentry | No
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """How the form looks for a tenant. Everything is optional: Kontor's own look is the default."""
+class Branding:
+    """The web form in a tenant's design. Everything is optional: Kontor's own design is the default."""
 
     tenant_name: str
     display_name: str | None = None

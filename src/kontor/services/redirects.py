@@ -16,7 +16,7 @@ from kontor.domain.errors import InvalidError
 from kontor.domain.payments import Payment
 from kontor.domain.principals import Principal
 from kontor.domain.providers import Provider
-from kontor.domain.redirects import FormSession, FormStep, Look, Reentry, UseCase
+from kontor.domain.redirects import Branding, FormSession, FormStep, Reentry, UseCase
 from kontor.domain.sca_machine import AnswerKind
 from kontor.domain.secrets import Secret
 from kontor.services import auditing
@@ -48,7 +48,7 @@ class FormView:
     """All that a page needs to know. `offered` are the accounts among which the user chooses."""
 
     session: FormSession
-    look: Look
+    branding: Branding
     provider: Provider | None = None
     consent: ConsentView | None = None
     access: AccessView | None = None
@@ -153,21 +153,21 @@ class Redirects:
                 return await self._recognise(connection, session, cookie)
             if session.step is FormStep.END:
                 raise SessionGoneError
-            look = await redirects.find_look(connection, session.principal.tenant_id)
+            branding = await redirects.find_branding(connection, session.principal.tenant_id)
             chosen, problem = await self._callbacks.choose(connection, session, appended_callback)
             await redirects.open_session(
                 connection,
                 session.id,
                 hash_secret(fresh.reveal()),
                 chosen,
-                is_framed=is_framed and bool(look.frame_origins),
+                is_framed=is_framed and bool(branding.frame_origins),
             )
             if problem is not None:
                 await redirects.save_session(connection, replace(session, step=FormStep.END, outcome=problem))
             else:
                 before = None if cookie is None else hash_secret(cookie.reveal())
                 session = await self._accounts.adopt(connection, session, before)
-                await redirects.save_session(connection, await self._first_step(connection, session, look))
+                await redirects.save_session(connection, await self._first_step(connection, session, branding))
         return fresh
 
     async def _recognise(self, connection: Connection, session: FormSession, cookie: Secret | None) -> Secret:
@@ -179,8 +179,8 @@ class Redirects:
             raise SessionGoneError
         return cookie
 
-    async def _first_step(self, connection: Connection, session: FormSession, look: Look) -> FormSession:
-        if not await redirects.has_accepted(connection, user_of(session.principal), _acceptance(look)):
+    async def _first_step(self, connection: Connection, session: FormSession, branding: Branding) -> FormSession:
+        if not await redirects.has_accepted(connection, user_of(session.principal), _acceptance(branding)):
             return replace(session, step=FormStep.LEGAL)
         return await self._after_legal(connection, session)
 
@@ -216,19 +216,19 @@ class Redirects:
         provider_id = session.provider_id or (access.access.provider_id if access else None)
         provider = None if provider_id is None else self._providers.find(provider_id)
         offered = await self._accounts.list_offered(session) if session.step is FormStep.ACCOUNTS else ()
-        return FormView(session, await self.find_look(session), provider, consent, access, offered)
+        return FormView(session, await self.find_branding(session), provider, consent, access, offered)
 
     async def _view_payment(self, session: FormSession) -> FormView:
         session, payment = await self.payments.advance(session)
         if payment is None:
-            return FormView(session, await self.find_look(session))
+            return FormView(session, await self.find_branding(session))
         paying = payment.payment
         is_choosing = session.step in (FormStep.SOURCE, FormStep.PROVIDER)
         sources = tuple(await self.payments.list_sources(session)) if is_choosing else ()
         banks = [self._providers.find(one.access.provider_id) for one in sources]
         return FormView(
             session,
-            await self.find_look(session),
+            await self.find_branding(session),
             self._find_payment_provider(session, paying),
             access=None
             if paying.access_id is None
@@ -244,9 +244,9 @@ class Redirects:
         provider_id = session.provider_id if is_asking else payment.provider_id
         return None if provider_id is None else self._providers.find(provider_id)
 
-    async def find_look(self, session: FormSession) -> Look:
+    async def find_branding(self, session: FormSession) -> Branding:
         async with self._database.connect() as connection:
-            return await redirects.find_look(connection, session.principal.tenant_id)
+            return await redirects.find_branding(connection, session.principal.tenant_id)
 
     async def find_logo(self, session: FormSession) -> bytes | None:
         async with self._database.connect() as connection:
@@ -256,8 +256,8 @@ class Redirects:
 
     async def accept_legal(self, session: FormSession) -> None:
         async with self._sessions.change(session, FormStep.LEGAL) as (connection, current):
-            look = await redirects.find_look(connection, current.principal.tenant_id)
-            await redirects.accept(connection, user_of(current.principal), _acceptance(look))
+            branding = await redirects.find_branding(connection, current.principal.tenant_id)
+            await redirects.accept(connection, user_of(current.principal), _acceptance(branding))
             await redirects.save_session(connection, await self._after_legal(connection, current))
 
     async def decline_legal(self, session: FormSession) -> None:
@@ -370,6 +370,6 @@ class Redirects:
             await asyncio.sleep(RENEWAL_LOOK_SECONDS)
 
 
-def _acceptance(look: Look) -> str:
+def _acceptance(branding: Branding) -> str:
     """A new version of a tenant's text is asked for again."""
-    return f"{look.tenant_name} {look.legal_version}"
+    return f"{branding.tenant_name} {branding.legal_version}"

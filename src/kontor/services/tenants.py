@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 from kontor.domain.callbacks import parse_callback
 from kontor.domain.errors import ConflictError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal
-from kontor.domain.redirects import Look
+from kontor.domain.redirects import Branding
 from kontor.domain.scopes import ALL_SCOPES
 from kontor.domain.tenants import (
     Client,
@@ -22,7 +22,7 @@ from kontor.domain.tenants import (
     check_text,
 )
 from kontor.services import auditing
-from kontor.services.looks import LookChange, check_change, check_colours, check_origin, clean_logo
+from kontor.services.branding import BrandingChange, check_change, check_colours, check_origin, clean_logo
 from kontor.storage import keys, redirects, system_keys, tenants, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.keys import SealingKey, TransportKey
@@ -174,21 +174,21 @@ class TenantAdministration:
             await auditing.record(connection, tenant.id, auditing.OPERATOR, "tenant.change", f"tenant {name}")
         return tenant
 
-    async def read_look(self, name: str) -> Look:
+    async def read_branding(self, name: str) -> Branding:
         async with self._database.connect() as connection:
-            return await redirects.find_look(connection, (await _require_tenant(connection, name)).id)
+            return await redirects.find_branding(connection, (await _require_tenant(connection, name)).id)
 
-    async def change_look(self, name: str, change: LookChange) -> Look:
+    async def change_branding(self, name: str, change: BrandingChange) -> Branding:
         """How the web form looks for the tenant's users, and which pages may embed it."""
         async with self._database.transaction() as connection:
             tenant = await _require_tenant(connection, name)
-            before = Look(name) if change.is_reset else await redirects.find_look(connection, tenant.id)
+            before = Branding(name) if change.is_reset else await redirects.find_branding(connection, tenant.id)
             check_change(change, before)
             kept_logo = None if change.is_reset else await redirects.find_logo(connection, name)
             origins = before.frame_origins
             if change.frame_origins is not None:
                 origins = tuple(check_origin(one) for one in change.frame_origins)
-            await redirects.store_look(
+            await redirects.store_branding(
                 connection,
                 tenant.id,
                 display_name=change.display_name or before.display_name,
@@ -199,7 +199,7 @@ class TenantAdministration:
                 frame_origins=origins,
             )
             await auditing.record(connection, tenant.id, auditing.OPERATOR, "tenant.look", f"tenant {name}")
-            return await redirects.find_look(connection, tenant.id)
+            return await redirects.find_branding(connection, tenant.id)
 
     async def list_clients(self, tenant_name: str) -> list[Client]:
         async with self._database.connect() as connection:

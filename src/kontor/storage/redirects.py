@@ -1,4 +1,4 @@
-"""Redirect sessions, legal acceptance, and how tenants look."""
+"""Redirect sessions, legal acceptance, and the branding of tenants."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from kontor.domain.principals import Principal
-from kontor.domain.redirects import Failure, FormSession, FormStep, Look, Reentry, UseCase
+from kontor.domain.redirects import Branding, Failure, FormSession, FormStep, Reentry, UseCase
 from kontor.storage.database import Connection
 
 COLUMNS = (
@@ -191,7 +191,7 @@ async def accept(connection: Connection, user_id: UUID, version: str) -> None:
 # Looks
 
 
-async def find_look(connection: Connection, tenant_id: UUID) -> Look:
+async def find_branding(connection: Connection, tenant_id: UUID) -> Branding:
     cursor = await connection.execute(
         "select name, display_name, logo is not null, colours, legal_text, coalesce(legal_version, '1'), frame_origins"
         " from tenants where id = %s",
@@ -199,7 +199,7 @@ async def find_look(connection: Connection, tenant_id: UUID) -> Look:
     )
     row = await cursor.fetchone()
     assert row is not None
-    return Look(row[0], row[1], row[2], tuple(sorted(row[3].items())), row[4], row[5], tuple(row[6]))
+    return Branding(row[0], row[1], row[2], tuple(sorted(row[3].items())), row[4], row[5], tuple(row[6]))
 
 
 async def find_logo(connection: Connection, tenant_name: str) -> bytes | None:
@@ -208,7 +208,7 @@ async def find_logo(connection: Connection, tenant_name: str) -> bytes | None:
     return None if row is None else row[0]
 
 
-async def store_look(
+async def store_branding(
     connection: Connection,
     tenant_id: UUID,
     *,

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from kontor.domain.login_formats import compile_format
 from kontor.domain.providers import LoginField, Provider
-from kontor.domain.redirects import Failure, FormStep, Look, UseCase
+from kontor.domain.redirects import Branding, Failure, FormStep, UseCase
 from kontor.domain.sca_machine import MAX_WRONG_TANS, ScaState
 from kontor.pages.formatting import embed_picture, format_time, is_numeric
 from kontor.pages.texts import Texts
@@ -101,18 +101,18 @@ def _step_number(name: str, view: FormView) -> int | None:
     return STEP_NUMBERS.get(name, 3)
 
 
-def display_name(look: Look) -> str:
-    return look.display_name or look.tenant_name
+def display_name(branding: Branding) -> str:
+    return branding.display_name or branding.tenant_name
 
 
 # What the pages show
 
 
 def _legal_facts(view: FormView, texts: Texts) -> dict[str, Any]:
-    tenant = display_name(view.look)
-    text = view.look.legal_text or texts("legal.text", tenant=tenant)
+    tenant = display_name(view.branding)
+    text = view.branding.legal_text or texts("legal.text", tenant=tenant)
     paragraphs = [part.strip() for part in text.replace("\r\n", "\n").split("\n\n") if part.strip()]
-    return {"paragraphs": paragraphs, "version": view.look.legal_version}
+    return {"paragraphs": paragraphs, "version": view.branding.legal_version}
 
 
 def _credentials_facts(view: FormView, texts: Texts) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from litestar.response.base import ASGIResponse
 
-from kontor.domain.redirects import FormSession, Look
+from kontor.domain.redirects import Branding, FormSession
 from kontor.domain.secrets import Secret
 from kontor.pages.assets import NO_STORE, Assets
 from kontor.pages.browser import make_token
@@ -19,7 +19,7 @@ from kontor.webform.theme import make_theme
 
 BASE = "/customer/v2/webform"
 # For pages that belong to no session, and so to no tenant.
-NOBODY = Look("Kontor", "Kontor")
+NOBODY = Branding("Kontor", "Kontor")
 
 
 @cache
@@ -43,7 +43,7 @@ def load_assets() -> Assets:
 def draw(
     page: Page,
     texts: Texts,
-    look: Look = NOBODY,
+    branding: Branding = NOBODY,
     session: FormSession | None = None,
     cookie: Secret | None = None,
     status: int = 200,
@@ -53,11 +53,11 @@ def draw(
         "page": page,
         "t": texts,
         "languages": load_texts(),
-        "tenant": display_name(look),
-        "look": look,
+        "tenant": display_name(branding),
+        "branding": branding,
         "base": BASE,
         "asset": load_assets().url,
-        "theme_version": hashlib.sha256(make_theme(look).encode()).hexdigest()[:12] if look.colours else None,
+        "theme_version": hashlib.sha256(make_theme(branding).encode()).hexdigest()[:12] if branding.colours else None,
         "token": None if cookie is None else make_token(cookie, page.key),
         "session": session,
         "step_number": None,
@@ -65,16 +65,16 @@ def draw(
     }
     body = _environment().get_template(f"{page.name}.html").render(shared | page.facts | facts)
     headers = NO_STORE | {
-        "Content-Security-Policy": make_policy(look),
+        "Content-Security-Policy": make_policy(branding),
         "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=()",
         "Vary": "Accept-Language, Cookie",
     }
     return ASGIResponse(body=body.encode(), status_code=status, media_type="text/html", headers=headers)
 
 
-def make_policy(look: Look) -> str:
+def make_policy(branding: Branding) -> str:
     """Nothing inline, nothing from elsewhere; framed only where the tenant listed it."""
-    ancestors = " ".join(look.frame_origins) or "'none'"
+    ancestors = " ".join(branding.frame_origins) or "'none'"
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
         f" form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"

@@ -187,9 +187,9 @@ class Form:
 
     async def show_theme(self, request: AnyRequest) -> ASGIResponse:
         redirects = self._services().redirects
-        look = await redirects.find_look(await redirects.find_session(self._cookies.read(request)))
+        branding = await redirects.find_branding(await redirects.find_session(self._cookies.read(request)))
         headers = {"Cache-Control": "private, max-age=900"}
-        return ASGIResponse(body=make_theme(look).encode(), media_type="text/css", headers=headers)
+        return ASGIResponse(body=make_theme(branding).encode(), media_type="text/css", headers=headers)
 
     async def show_component(self, request: AnyRequest) -> ASGIResponse:
         headers = {"Cache-Control": "public, max-age=300", "Cross-Origin-Resource-Policy": "cross-origin"}
@@ -219,7 +219,7 @@ class Form:
         if page.name == "provider":
             facts |= {"query": query, "found": self._search(query, texts), "has_sources": bool(view.sources)}
         page = Page(page.name, make_key(page.name, view), facts)
-        return draw(page, texts, view.look, view.session, cookie, status, provider=view.provider)
+        return draw(page, texts, view.branding, view.session, cookie, status, provider=view.provider)
 
     def _end(self, view: FormView, texts: Texts) -> ASGIResponse:
         """Back to the tenant. Without a safe place to go, and in a popup or frame, the form ends on its own page.
@@ -233,7 +233,7 @@ class Form:
         facts = {"outcome": session.outcome, "target": target, "reentry": session.outcome, "texts": "end", "kind": None}
         if view.payment is not None:
             facts |= {"texts": "payment_end", "kind": str(view.payment.payment.state)}
-        return draw(Page("end", "end", facts), texts, view.look, session)
+        return draw(Page("end", "end", facts), texts, view.branding, session)
 
     def draw_notice(self, texts: Texts, kind: str, reentry: Reentry, status: int) -> ASGIResponse:
         """A page for who has no session (any more)."""

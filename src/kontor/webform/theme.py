@@ -1,12 +1,12 @@
 """A tenant's colours as a style sheet. What a tenant did not choose is worked out so that it can be read."""
 
 from kontor.domain.colours import DARK, LIGHT, PRIMARY, make_readable, mix, readable_on
-from kontor.domain.redirects import Look
+from kontor.domain.redirects import Branding
 
 
-def make_theme(look: Look) -> str:
+def make_theme(branding: Branding) -> str:
     """Empty for a tenant without colours: then the form's own style sheet stands."""
-    chosen = dict(look.colours)
+    chosen = dict(branding.colours)
     if not chosen:
         return ""
     light = _variables(chosen, LIGHT, PRIMARY)

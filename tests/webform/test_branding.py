@@ -6,8 +6,8 @@ import pytest
 
 from kontor.domain.colours import BLACK, LEAST_CONTRAST, WHITE, contrast, make_readable, mix, readable_on
 from kontor.domain.errors import ConflictError, InvalidError
-from kontor.domain.redirects import Look
-from kontor.services.looks import LookChange, check_change, check_colours, check_origin, clean_logo
+from kontor.domain.redirects import Branding
+from kontor.services.branding import BrandingChange, check_change, check_colours, check_origin, clean_logo
 from kontor.webform.theme import make_theme
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1" fill="#123456"/></svg>'
@@ -41,7 +41,7 @@ def test_mixing():
     ],
 )
 def test_a_theme_can_be_read_in_light_and_dark(colours):
-    theme = make_theme(Look("x", colours=tuple(sorted(check_colours(colours).items()))))
+    theme = make_theme(Branding("x", colours=tuple(sorted(check_colours(colours).items()))))
     for block in re.findall(r":root\{([^}]*)\}", theme):
         values = dict(re.findall(r"--([a-z-]+):(#[0-9a-f]{6});", block))
         assert contrast(values["on-primary"], values["primary"]) >= LEAST_CONTRAST
@@ -51,7 +51,7 @@ def test_a_theme_can_be_read_in_light_and_dark(colours):
 
 
 def test_without_colours_there_is_no_theme():
-    assert make_theme(Look("x")) == ""
+    assert make_theme(Branding("x")) == ""
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_what_is_no_origin_is_refused(text):
 
 
 def test_a_new_legal_text_needs_a_new_version():
-    before = Look("x", legal_text="old", legal_version="1")
-    check_change(LookChange(legal_text="new\n\ntext", legal_version="2"), before)
-    check_change(LookChange(legal_text="old"), before)
+    before = Branding("x", legal_text="old", legal_version="1")
+    check_change(BrandingChange(legal_text="new\n\ntext", legal_version="2"), before)
+    check_change(BrandingChange(legal_text="old"), before)
     for version in (None, "1"):
         with pytest.raises(ConflictError):
-            check_change(LookChange(legal_text="new", legal_version=version), before)
+            check_change(BrandingChange(legal_text="new", legal_version=version), before)

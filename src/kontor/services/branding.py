@@ -7,7 +7,7 @@ from kontor.connectors.catalogue.svg import LARGEST_SVG, UnsafeSvgError, sanitis
 from kontor.domain.callbacks import parse_callback
 from kontor.domain.colours import DARK, LEAST_CONTRAST, LIGHT, PRIMARY, contrast, is_colour
 from kontor.domain.errors import ConflictError, InvalidError
-from kontor.domain.redirects import Look
+from kontor.domain.redirects import Branding
 from kontor.domain.tenants import check_text
 
 COLOUR_NAMES = ("primary", "background", "surface", "text")
@@ -17,8 +17,8 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @dataclass(frozen=True, slots=True)
-class LookChange:
-    """What is to change; None stays as it is. `is_reset` begins from Kontor's own look."""
+class BrandingChange:
+    """What is to change; None stays as it is. `is_reset` begins from Kontor's own design."""
 
     display_name: str | None = None
     logo: bytes | None = None
@@ -29,7 +29,7 @@ class LookChange:
     is_reset: bool = False
 
 
-def check_change(change: LookChange, before: Look) -> None:
+def check_change(change: BrandingChange, before: Branding) -> None:
     if change.display_name is not None:
         if not change.display_name.strip():
             raise InvalidError("must not be empty", "--display-name")
@@ -40,7 +40,7 @@ def check_change(change: LookChange, before: Look) -> None:
         _check_legal_text(change, before)
 
 
-def _check_legal_text(change: LookChange, before: Look) -> None:
+def _check_legal_text(change: BrandingChange, before: Branding) -> None:
     """Users agreed to a version: another text under the same number would be one they never saw."""
     assert change.legal_text is not None
     if not change.legal_text.strip():
