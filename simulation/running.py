@@ -24,7 +24,7 @@ PAUSE_SECONDS = 1.0
 # Real seconds that count as simulated minutes, and are nobody's fault: a call may be so long on its way to the bank,
 # and after the end of a slot's window so much time may pass until a worker looks and writes down that it was missed.
 TRANSIT_SECONDS = 3.0
-LOOK_SECONDS = 5.0
+POLL_SECONDS = 5.0
 # Leases, looks and restarts of workers take real seconds at any speed of the clock. A slot's window of six hours must
 # be long enough for them, or all that is seen is slots that nobody could serve.
 MOST_FACTOR = 1500.0
@@ -203,7 +203,7 @@ def _judge_accesses(
         )
     }
     transit = timedelta(seconds=TRANSIT_SECONDS * clock.factor)
-    looked = end - timedelta(seconds=LOOK_SECONDS * clock.factor)
+    looked = end - timedelta(seconds=POLL_SECONDS * clock.factor)
     found = []
     for user_id, access_id in stage.query("select user_id, id from accesses"):
         login = find_login(access_id)

@@ -122,7 +122,7 @@ async def time_both(databases: dict[str, Database], name: str, due: int, rounds:
         times: dict[str, list[float]] = {one: [] for one in SIDES}
         for repeat in range(repeats):
             for side in SIDES if repeat % 2 else SIDES[::-1]:
-                times[side].append(await time_look(databases[side], due))
+                times[side].append(await time_poll(databases[side], due))
         for side in SIDES if number >= 0 else ():
             timings.rounds[side].append(statistics.median(times[side]))
     return timings
@@ -132,7 +132,7 @@ class UndoneError(Exception):
     """Ends a transaction that shall leave nothing behind."""
 
 
-async def time_look(database: Database, due: int) -> float:
+async def time_poll(database: Database, due: int) -> float:
     """Lock and read what is due, as a worker does, and let go of it."""
     seconds = 0.0
     try:
@@ -154,9 +154,9 @@ async def measure_dead(
     users = [row[0] for row in owner.execute("select user_id from accesses order by user_id desc limit %s", [dead])]
     owner.execute("update accesses set next_refresh_at = now() - interval '2 minutes' where user_id = any(%s)", [users])
     owner.execute("update accesses set next_refresh_at = now() + interval '5 hours' where user_id = any(%s)", [users])
-    before = [await time_look(database, DUE) for _ in range(repeats)]
+    before = [await time_poll(database, DUE) for _ in range(repeats)]
     owner.execute("vacuum accesses")
-    after = [await time_look(database, DUE) for _ in range(repeats)]
+    after = [await time_poll(database, DUE) for _ in range(repeats)]
     owner.execute("alter table accesses reset (autovacuum_enabled)")
     return statistics.median(before), statistics.median(after)
 

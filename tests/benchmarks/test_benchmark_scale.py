@@ -6,7 +6,7 @@ from decimal import Decimal
 from uuid import UUID
 
 import pytest
-from benchmarks.scale.due import DueResult, describe_due, make_due_rows, time_look
+from benchmarks.scale.due import DueResult, describe_due, make_due_rows, time_poll
 from benchmarks.scale.growth import (
     LARGE,
     SMALL,
@@ -137,10 +137,10 @@ async def test_a_look_finds_what_was_made_due_and_can_be_repeated(crowd):
             assert row.fetchone() == (4,)
         prepare_due(owner, 4)
         for _ in range(2):  # it lets go of them
-            assert await time_look(stage.services.database, 4) > 0
+            assert await time_poll(stage.services.database, 4) > 0
         prepare_due(owner, 0)
         assert await stage.services.refreshing.schedule_due() == 0
-        assert await time_look(stage.services.database, 0) > 0
+        assert await time_poll(stage.services.database, 0) > 0
 
 
 # Jobs

@@ -16,7 +16,7 @@ from granian.server import Server
 
 log = structlog.get_logger(__name__)
 
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 LIVED_SECONDS = 10.0  # a process that ran for so long had started well
 BACKOFF_SECONDS = (0.0, 0.25, 0.5, 1.0, 2.0, 3.0)  # before the successor of one that had not, by number of failures
 
@@ -54,7 +54,7 @@ class Supervisor(Server):  # type: ignore[misc, valid-type]  # Granian chooses t
                     self._start_successor(index, spawn_target, target_loader)
             if self.reload_signal:
                 self._reload(spawn_target, target_loader)
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
 
     def _note_death(self, index: int) -> None:
         process = self.wrks[index]

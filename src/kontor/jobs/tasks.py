@@ -20,7 +20,7 @@ WORKER_ID = uuid4()  # of this process, whatever becomes of its connections
 
 BUSY_SECONDS = 1.0
 REAPER_SECONDS = 5.0
-LOOK_SECONDS = 0.5  # between two looks at what is due
+POLL_SECONDS = 0.5  # between two polls for what is due
 REPAIR_SECONDS = 60.0
 REFRESHES_AT_ONCE = 24  # of this worker; what somebody waits for comes beside them
 BEAT_SECONDS = 5.0
@@ -79,7 +79,7 @@ async def reap(services: Services) -> None:
     """What a worker does on its own: take over what dead ones left behind, and look for what is due."""
     await asyncio.gather(
         repeat("reaper", REAPER_SECONDS, services.fetching.take_over_abandoned),
-        repeat("refresh", LOOK_SECONDS, services.refreshing.schedule_due),
+        repeat("refresh", POLL_SECONDS, services.refreshing.schedule_due),
         repeat("refresh-repair", REPAIR_SECONDS, services.refreshing.repair_schedule),
         repeat("consent-warning", REPAIR_SECONDS, services.refreshing.warn_of_consents),
         repeat("payment-recovery", REAPER_SECONDS, services.payments.recovery.recover),

@@ -235,7 +235,7 @@ class Accesses:
             await accesses.forget_credentials(connection, user_id, plan.access_id)
             await self._refreshing.follow(connection, user_id, plan.access_id)
         if isinstance(outcome, timedelta):
-            await self._refreshing.look_after(connection, user_id, plan.access_id, outcome)
+            await self._refreshing.hasten(connection, user_id, plan.access_id, outcome)
         return outcome
 
     async def _write(self, connection: Connection, principal: Principal, plan: _Plan) -> _CredentialsOutcome:

@@ -91,7 +91,7 @@ class Deliveries:
                 await deliveries.discard_delivery(connection, delivery_id, DeliveryFailure.SWITCHED_OFF)
                 return None
             if await deliveries.count_claimed(connection, found.delivery.webhook_id) >= MAX_CALLS_PER_WEBHOOK:
-                return plan_next_look(-found.wait_seconds)
+                return plan_next_poll(-found.wait_seconds)
             secrets = await self._open_secrets(connection, found)
             claim = uuid4()
             await deliveries.claim_delivery(connection, delivery_id, claim, CLAIM_SECONDS)
@@ -149,7 +149,7 @@ class Deliveries:
         return True
 
 
-def plan_next_look(waited_seconds: float) -> float:
+def plan_next_poll(waited_seconds: float) -> float:
     """In how many seconds to look again whether the receiver can be called."""
     usual = min(max(waited_seconds, LEAST_WAIT_SECONDS), LONGEST_WAIT_SECONDS)
     return usual * random.uniform(0.5, 1.5)  # noqa: S311

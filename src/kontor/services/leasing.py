@@ -13,7 +13,7 @@ from kontor.storage.database import Database
 from kontor.storage.leases import Lease
 
 LEASE_WAIT_SECONDS = 30
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 
 
 class Leasing:
@@ -33,7 +33,7 @@ class Leasing:
                 break
             if time.monotonic() >= end:
                 raise BusyError("Another operation is using these credentials.")
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
         try:
             async with self._calls.heartbeat(lease):
                 yield lease

@@ -34,7 +34,7 @@ from kontor.storage import payments
 from kontor.storage.database import Connection, Database
 from kontor.storage.leases import Lease
 
-FIRST_LOOK_SECONDS, LAST_LOOK_SECONDS = 0.03, 0.25
+FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.03, 0.25
 
 
 class PaymentNotOpenError(Exception):
@@ -178,13 +178,13 @@ class Payments:
 
     async def await_settled(self, user_id: UUID, payment_id: UUID) -> PaymentView:
         """Somebody else is at the bank with it: what comes of that is our answer too."""
-        end, pause = time.monotonic() + self._wait_seconds, FIRST_LOOK_SECONDS
+        end, pause = time.monotonic() + self._wait_seconds, FIRST_POLL_SECONDS
         while True:
             view = await self._read(user_id, payment_id)
             if view.payment.fence is None or not view.payment.state.is_under_way or time.monotonic() > end:
                 return view
             await asyncio.sleep(pause)
-            pause = min(LAST_LOOK_SECONDS, pause * 1.5)
+            pause = min(LAST_POLL_SECONDS, pause * 1.5)
 
     async def _initiate(self, principal: Principal, debtor: Debtor, request: PaymentRequest) -> PaymentView:
         payment = make_payment(principal, debtor, request, PaymentState.OPEN, self._clock.today())

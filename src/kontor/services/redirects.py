@@ -40,7 +40,7 @@ from kontor.storage.products import StoredProduct
 
 SESSION_LIFETIME = timedelta(minutes=15)
 RENEWAL_PATIENCE_SECONDS = 5  # a bank that takes longer lets the user go all the same
-RENEWAL_LOOK_SECONDS = 0.2
+RENEWAL_POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +367,7 @@ class Redirects:
             access = await self._accesses.find_for_form(session.principal, session.access_id)
             if access is None or not access.needs_sca:
                 return
-            await asyncio.sleep(RENEWAL_LOOK_SECONDS)
+            await asyncio.sleep(RENEWAL_POLL_SECONDS)
 
 
 def _acceptance(branding: Branding) -> str:

@@ -39,7 +39,7 @@ from kontor.storage import fetches, outages, queue, refreshes
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
-from kontor.storage.refreshes import CallFacts, DueAccess, NextLook, RowsLockedError, SlotRow
+from kontor.storage.refreshes import CallFacts, DueAccess, NextRefresh, RowsLockedError, SlotRow
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -85,11 +85,11 @@ class Refreshing:
             known = await outages.list_outages(connection, list({one.provider_id for one in due}))
             tried: set[UUID] = set()
             rows: list[SlotRow] = []
-            looks = [_look(one, known.get(one.provider_id), tried, rows, now) for one in due]
+            next_refreshes = [_decide(one, known.get(one.provider_id), tried, rows, now) for one in due]
             queued = await refreshes.insert_slots(connection, rows)
             if queued:
                 await queue.enqueue_refreshes(connection, queued)
-            await refreshes.set_next_looks(connection, looks)
+            await refreshes.set_next_refreshes(connection, next_refreshes)
         skipped = len([one for one in rows if one.skip is not None])
         log.debug("refresh.scheduled", looked=len(due), queued=len(queued), skipped=skipped)
         return len(due)
@@ -100,9 +100,9 @@ class Refreshing:
         total = 0
         while True:
             async with self._database.transaction() as connection:
-                await refreshes.forget_far_looks(connection, now + SLOT_SPACING * 2, BATCH)
+                await refreshes.clear_far_refreshes(connection, now + SLOT_SPACING * 2, BATCH)
                 found = await refreshes.list_unscheduled(connection, BATCH)
-                await refreshes.set_next_looks(connection, [_begin(one, access, now) for one, access in found])
+                await refreshes.set_next_refreshes(connection, [_begin(one, access, now) for one, access in found])
             total += len(found)
             if len(found) < BATCH:
                 return total
@@ -161,7 +161,7 @@ class Refreshing:
             free_at = find_free_at(calls, now)
             if free_at is not None:
                 await fetches.skip_fetch(connection, fetch.id, SkipReason.BUDGET)
-                await self.look_after(connection, fetch.user_id, fetch.access_id, free_at - now)
+                await self.hasten(connection, fetch.user_id, fetch.access_id, free_at - now)
             return free_at is None
         slot = Slot(fetch.user_id, fetch.access_id, fetch.slot_at)
         verdict = GO
@@ -195,7 +195,7 @@ class Refreshing:
         free_at = find_free_at(await refreshes.list_calls(connection, user_id, access_id, now), now)
         return None if free_at is None else free_at - now
 
-    async def look_after(self, connection: Connection, user_id: UUID, access_id: str, wait: timedelta) -> None:
+    async def hasten(self, connection: Connection, user_id: UUID, access_id: str, wait: timedelta) -> None:
         """As soon as the budget allows; then, or at the next slot, the bank is called."""
         await refreshes.hasten(connection, user_id, access_id, self._clock.now() + wait)
 
@@ -243,21 +243,21 @@ class Refreshing:
     async def resume_user(self, connection: Connection, user_id: UUID) -> None:
         now = self._clock.now()
         while found := await refreshes.list_unscheduled(connection, BATCH, user_id):
-            await refreshes.set_next_looks(connection, [_begin(one, access, now) for one, access in found])
+            await refreshes.set_next_refreshes(connection, [_begin(one, access, now) for one, access in found])
 
     async def forget_old_calls(self, connection: Connection, batch: int) -> int:
         return await refreshes.delete_old_calls(connection, self._clock.now() - CALLS_KEPT, batch)
 
 
-def _begin(user_id: UUID, access_id: str, now: datetime) -> NextLook:
-    return NextLook(user_id, access_id, find_next_slot(user_id, access_id, now), now)
+def _begin(user_id: UUID, access_id: str, now: datetime) -> NextRefresh:
+    return NextRefresh(user_id, access_id, find_next_slot(user_id, access_id, now), now)
 
 
-def _look(due: DueAccess, outage: Outage | None, tried: set[UUID], rows: list[SlotRow], now: datetime) -> NextLook:
+def _decide(due: DueAccess, outage: Outage | None, tried: set[UUID], rows: list[SlotRow], now: datetime) -> NextRefresh:
     """Decide about one access: what is written down goes to `rows`, providers that are tried now to `tried`."""
     user_id, access_id = due.user_id, due.access_id
     if not due.is_refreshed:
-        return NextLook(user_id, access_id, None)
+        return NextRefresh(user_id, access_id, None)
     if due.scheduled_since is None:
         return _begin(user_id, access_id, now)
     slot = Slot(user_id, access_id, find_slot(user_id, access_id, now))
@@ -265,16 +265,16 @@ def _look(due: DueAccess, outage: Outage | None, tried: set[UUID], rows: list[Sl
     missed = list_missed(slot.at, since)
     rows += [SlotRow(user_id, access_id, one, skip=SkipReason.MISSED) for one in missed]
     if due.last_slot is not None and due.last_slot >= slot.at:
-        return NextLook(user_id, access_id, slot.end)
+        return NextRefresh(user_id, access_id, slot.end)
     verdict = check_busy(slot, now) if due.is_busy else check_budget(slot, due.calls, now)
     if verdict.is_go:
         verdict = check_provider(slot, outage, now, is_tried=due.provider_id in tried)
     if verdict.retry_at is not None:
-        return NextLook(user_id, access_id, verdict.retry_at)
+        return NextRefresh(user_id, access_id, verdict.retry_at)
     rows.append(SlotRow(user_id, access_id, slot.at, due.lease_key, verdict.skip))
     if verdict.is_go and outage is not None and outage.down_since is not None:
         tried.add(due.provider_id)
-    return NextLook(user_id, access_id, slot.end if verdict.skip else plan_next(slot, due.calls, now))
+    return NextRefresh(user_id, access_id, slot.end if verdict.skip else plan_next(slot, due.calls, now))
 
 
 def is_consent_over(consent_until: date | None, today: date) -> bool:

@@ -132,7 +132,7 @@ async def insert_slots(connection: Connection, rows: Sequence[SlotRow]) -> list[
 
 
 @dataclass(frozen=True, slots=True)
-class NextLook:
+class NextRefresh:
     """`at` is None for an access that is not refreshed any more; `since` is set where refreshing begins anew."""
 
     user_id: UUID
@@ -141,9 +141,9 @@ class NextLook:
     since: datetime | None = None
 
 
-async def set_next_looks(connection: Connection, looks: Sequence[NextLook]) -> None:
+async def set_next_refreshes(connection: Connection, next_refreshes: Sequence[NextRefresh]) -> None:
     """The caller has locked the rows."""
-    if looks:
+    if next_refreshes:
         await connection.execute(
             """
             update accesses a set next_refresh_at = n.at, scheduled_since = coalesce(n.since, a.scheduled_since)
@@ -151,10 +151,10 @@ async def set_next_looks(connection: Connection, looks: Sequence[NextLook]) -> N
             where a.user_id = n.user_id and a.id = n.id
             """,
             [
-                [one.user_id for one in looks],
-                [one.access_id for one in looks],
-                [one.at for one in looks],
-                [one.since for one in looks],
+                [one.user_id for one in next_refreshes],
+                [one.access_id for one in next_refreshes],
+                [one.at for one in next_refreshes],
+                [one.since for one in next_refreshes],
             ],
         )
 
@@ -208,7 +208,7 @@ FORGET_FAR = """
 """
 
 
-async def forget_far_looks(connection: Connection, after: datetime, batch: int) -> int:
+async def clear_far_refreshes(connection: Connection, after: datetime, batch: int) -> int:
     """Nobody looks later than at the next slot, unless the clock was set back: those are scheduled anew."""
     cursor = await connection.execute(FORGET_FAR, [after, batch])
     return cursor.rowcount

@@ -12,7 +12,7 @@ from kontor_client.models.accesses import Access, AccessIssues, Customer
 from kontor_client.plans import Call, Pause, Plan, fetch, path_of, send
 
 ACCESSES = "/customer/v2/bankzugaenge"
-LOOK_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0)  # between looks; the last one repeats
+POLL_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0)  # between two polls; the last one repeats
 
 
 def access_path(access_id: str, *parts: object) -> str:
@@ -106,7 +106,7 @@ def wait_until_complete(access_id: str, timeout_seconds: float = 120) -> Plan[Ac
     Raises AuthenticationNeededError when the bank wants the user, AccessFailedError when the last attempt failed.
     """
     end = time.monotonic() + timeout_seconds
-    looks = 0
+    polls = 0
     while True:
         access = yield from read_access(access_id)
         if access.needs_authentication:
@@ -118,8 +118,8 @@ def wait_until_complete(access_id: str, timeout_seconds: float = 120) -> Plan[Ac
             raise AccessFailedError(access_id, issues.messages)
         if time.monotonic() >= end:
             raise TimeLimitError(f"The access {access_id} is not complete after {timeout_seconds} seconds.")
-        yield Pause(LOOK_SECONDS[min(looks, len(LOOK_SECONDS) - 1)])
-        looks += 1
+        yield Pause(POLL_SECONDS[min(polls, len(POLL_SECONDS) - 1)])
+        polls += 1
 
 
 def delete_access(access_id: str) -> Plan[None]:

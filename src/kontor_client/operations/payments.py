@@ -17,7 +17,7 @@ from kontor_client.operations.consents import AUTHENTICATION_SECONDS
 from kontor_client.plans import Call, Pause, Plan, fetch, path_of, send
 
 PAYMENT = "/customer/v2/payment"
-LOOK_SECONDS = 2.0
+POLL_SECONDS = 2.0
 
 
 def order_transfer(
@@ -132,7 +132,7 @@ def wait_for_outcome(payment_id: str, timeout_seconds: float = 300, *, is_bulk: 
             return status
         if time.monotonic() >= end:
             raise TimeLimitError(f"The bank has not told what became of {payment_id}. Do not order again.")
-        yield Pause(LOOK_SECONDS)
+        yield Pause(POLL_SECONDS)
 
 
 def export_transfer(payment_id: str) -> Plan[bytes]:
