@@ -15,7 +15,7 @@ from kontor.domain.dialogues import Secrets
 from kontor.domain.payments import PayeeMatch, PayeeResult, Payment, PaymentKind, PaymentState
 from kontor.domain.sca import Challenge
 from kontor.domain.sca_machine import Position, ScaState
-from kontor.services.dialogue_steps import follow_secrets
+from kontor.services.dialogue_steps import keep_open_secrets
 from kontor.services.payment_steps import conclude
 
 ANSWERS = {
@@ -177,6 +177,6 @@ def test_after_a_wrong_tan_the_dialogue_goes_on_where_the_bank_has_counted_to():
     wrong = Failed(FailureKind.WRONG_TAN, state={"number": 4})
     assert conclude(payment, wrong).state is PaymentState.OPEN
     before = Secrets({"number": 3}, CHALLENGE)
-    assert follow_secrets(before, wrong) == Secrets({"number": 4}, CHALLENGE)
-    assert follow_secrets(before, Failed(FailureKind.WRONG_TAN)) == before
-    assert follow_secrets(None, Failed(FailureKind.REJECTED)) == Secrets()
+    assert keep_open_secrets(before, wrong) == Secrets({"number": 4}, CHALLENGE)
+    assert keep_open_secrets(before, Failed(FailureKind.WRONG_TAN)) == before
+    assert keep_open_secrets(None, Failed(FailureKind.REJECTED)) == Secrets()

@@ -437,14 +437,14 @@ async def test_reaper_leaves_living_fetches_alone(stage, bank):
 async def test_a_fetch_does_not_wait_in_line_for_credentials_whose_holder_is_storing(own, stage, bank, monkeypatch):
     """A lease that was got after such a wait had run out already: its fetch was taken for abandoned and tried twice."""
     reached, go_on = asyncio.Event(), asyncio.Event()
-    follow = stage.services.transaction_tagging.follow
+    retag = stage.services.transaction_tagging.retag_changed
 
     async def stall(*arguments):
         reached.set()
         await go_on.wait()
-        await follow(*arguments)
+        await retag(*arguments)
 
-    monkeypatch.setattr(stage.services.transaction_tagging, "follow", stall)
+    monkeypatch.setattr(stage.services.transaction_tagging, "retag_changed", stall)
     posted = stage.post({"a": await stage.request(), "b": await stage.request()})
     first, second = await stage.queued("a"), await stage.queued("b")
     bank.on_resume = lambda: forget_heartbeat(stage)  # the last heartbeat was too long ago when it begins to store

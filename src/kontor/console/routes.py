@@ -104,8 +104,8 @@ class Console:
                 visit = self._visit(request, session, Gateway(client), query)
                 try:
                     facts = await view.show(visit)
-                except GoTo as following:
-                    return _follow(following)
+                except GoTo as target:
+                    return _redirect(target)
                 except ApiError as error:
                     return self._draw_refusal(visit, view, error)
                 return self._draw(visit, view, facts)
@@ -126,9 +126,9 @@ class Console:
                 visit = self._visit(request, session, Gateway(client), read_query(request))
                 try:
                     facts = await action(visit, form)
-                except GoTo as following:
-                    ended = [self._cookies.forget(is_operator=view.is_operator)] if following.ends_session else []
-                    return _follow(following, ended)
+                except GoTo as target:
+                    ended = [self._cookies.forget(is_operator=view.is_operator)] if target.ends_session else []
+                    return _redirect(target, ended)
                 except ApiError as error:
                     return self._draw_refusal(visit, view, error)
                 if facts is None:
@@ -282,8 +282,8 @@ def _ends_session(error: ApiError) -> bool:
     return error.status == 401 or error.is_token_invalid
 
 
-def _follow(following: GoTo, cookies: Sequence[str] = ()) -> ASGIResponse:
-    url, mark, fragment = following.url.partition("#")
-    if following.notice is not None:
-        url += f"{'&' if '?' in url else '?'}notice={following.notice}"
+def _redirect(target: GoTo, cookies: Sequence[str] = ()) -> ASGIResponse:
+    url, mark, fragment = target.url.partition("#")
+    if target.notice is not None:
+        url += f"{'&' if '?' in url else '?'}notice={target.notice}"
     return see_other(url + mark + fragment, cookies)

@@ -70,7 +70,7 @@ def fits_sign(category: str, amount: Decimal) -> bool:
     return amount > 0 if category.startswith("INCOME_") else amount < 0
 
 
-def follow_category(category: str, insurance_type: str) -> str:
+def derive_insurance_type(category: str, insurance_type: str) -> str:
     """The insurance type once the category is known: kept where it fits, otherwise what the category leaves open."""
     main, _, division = category.partition("_")
     if main != "INSURANCE":

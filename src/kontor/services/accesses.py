@@ -233,7 +233,7 @@ class Accesses:
         is_waiting = isinstance(outcome, UUID)
         if not is_waiting and before is not None and before.is_synced and plan.request.is_synced is False:
             await accesses.forget_credentials(connection, user_id, plan.access_id)
-            await self._refreshing.follow(connection, user_id, plan.access_id)
+            await self._refreshing.reschedule(connection, user_id, plan.access_id)
         if isinstance(outcome, timedelta):
             await self._refreshing.hasten(connection, user_id, plan.access_id, outcome)
         return outcome
@@ -260,7 +260,7 @@ class Accesses:
         )
         await self._record(connection, principal, "access.add" if is_new else "access.change", plan.access_id)
         credentials = await self._keep_credentials(connection, user_id, plan)
-        await self._refreshing.follow(connection, user_id, plan.access_id)
+        await self._refreshing.reschedule(connection, user_id, plan.access_id)
         return credentials
 
     @staticmethod

@@ -106,7 +106,7 @@ class Analyses:
     async def load_facts_by_operator(self, user_id: UUID) -> Facts:
         """For the command line, which nobody reaches over the network."""
         async with self._database.transaction() as connection:
-            await self._tagging.follow(connection, user_id)
+            await self._tagging.retag_changed(connection, user_id)
         return (await self._load(user_id))[0].unpack()
 
     async def _load(self, user_id: UUID) -> tuple[PackedFacts, int]:

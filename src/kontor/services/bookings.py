@@ -40,7 +40,7 @@ async def load_known(
 
 
 async def write_plan(connection: Connection, user_id: UUID, product_id: UUID, plan: MergePlan, today: date) -> None:
-    """In the caller's transaction; what has no tags afterwards is tagged by `TransactionTagging.follow`."""
+    """In the caller's transaction; what has no tags afterwards is tagged by `TransactionTagging.retag_changed`."""
     merge = plan.merge
     if merge.vanished:
         await transactions.delete_transactions(connection, user_id, product_id, merge.vanished)

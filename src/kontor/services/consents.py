@@ -36,7 +36,7 @@ from kontor.services import auditing
 from kontor.services.accesses import Accesses, AccessRequest, user_of
 from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
-from kontor.services.dialogue_steps import choose_alone, classify, describe, follow_secrets, note_choice, secrets_of
+from kontor.services.dialogue_steps import choose_alone, classify, describe, keep_open_secrets, note_choice, secrets_of
 from kontor.services.fetch_notices import CREDENTIAL_FAILURES, FAILURES
 from kontor.services.fetch_results import FetchResults, LeaseLostError
 from kontor.services.leasing import Leasing
@@ -282,7 +282,7 @@ class Consents:
         position = advance(dialogue.position, reaction)
         settled = describe(replace(dialogue, position=position), step)
         settled = replace(settled, is_last_tan_wrong=reaction is Reaction.WRONG_TAN)
-        secrets = secrets_of(step) or follow_secrets(before, step)
+        secrets = secrets_of(step) or keep_open_secrets(before, step)
         async with self._fenced(dialogue, lease) as connection:
             found = await dialogues.lock_dialogue(connection, dialogue.user_id, dialogue.id)
             if found is None:
@@ -348,7 +348,7 @@ class Consents:
             await accesses.store_notices(connection, user_id, access.id, needed, needed)
         if not access.is_synced:
             await accesses.forget_credentials(connection, user_id, access.id)
-            await self._results.refreshing.follow(connection, user_id, access.id)
+            await self._results.refreshing.reschedule(connection, user_id, access.id)
 
 
 def _check_offered(dialogue: Dialogue, answer: Answer) -> None:

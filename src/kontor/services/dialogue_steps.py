@@ -120,7 +120,7 @@ def secrets_of(step: Step) -> Secrets | None:
     return None
 
 
-def follow_secrets(before: Secrets | None, step: Step) -> Secrets:
+def keep_open_secrets(before: Secrets | None, step: Step) -> Secrets:
     """What stays sealed after a step that asks nothing new: the same challenge, where the bank may have counted on."""
     kept = before or Secrets()
     return replace(kept, state=step.state) if isinstance(step, Failed) and step.state is not None else kept

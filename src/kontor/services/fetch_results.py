@@ -140,7 +140,7 @@ class FetchResults:
                 await self.refreshing.pause_credentials(connection, fetch.lease_key, fetch.user_id, access.id)
             if not access.is_synced:
                 await self._forget(connection, fetch.user_id, access)
-            await self.refreshing.follow(connection, fetch.user_id, access.id)
+            await self.refreshing.reschedule(connection, fetch.user_id, access.id)
             if seconds is not None:
                 # A wrong PIN is the customer's failure, not the bank's.
                 is_success = notice.kind.is_for_the_user
@@ -193,7 +193,7 @@ class FetchResults:
                     await accesses.store_notices(connection, user_id, access_id, access.messages, [notice])
                 if not access.is_synced:
                     await self._forget(connection, user_id, access)
-                await self.refreshing.follow(connection, user_id, access_id)
+                await self.refreshing.reschedule(connection, user_id, access_id)
                 if is_wanted:
                     events = find_notice_events(user_id, access, [notice], is_attended=False)
                     await self._events.publish(connection, *events)
@@ -257,7 +257,7 @@ class FetchResults:
                 await products.set_products_seen(connection, user_id, written.complete, written.seen)
         elif selected is not None:
             await products.delete_other_products(connection, user_id, access.id, selected)
-        await self.refreshing.follow(connection, user_id, access.id)
+        await self.refreshing.reschedule(connection, user_id, access.id)
 
     # From a dialogue with the user to the worker
 

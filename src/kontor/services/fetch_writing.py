@@ -77,7 +77,7 @@ class FetchWriting:
         complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
         seen = [stored[key] for key in named if key in stored]
         if is_changed:  # else there is nothing that tags could follow from
-            await self._tagging.follow(connection, user_id, prepared.tags)
+            await self._tagging.retag_changed(connection, user_id, prepared.tags)
         await self._write_end(connection, user_id, access, step, problems)
         return WrittenFetch(new_counts, problems, complete, seen)
 

@@ -124,7 +124,7 @@ class FormAccounts:
             await end_session(connection, current, Reentry.ACCOUNT_CREATED)
         return True
 
-    async def follow_fetch(self, session: FormSession) -> FormSession:
+    async def advance_after_fetch(self, session: FormSession) -> FormSession:
         """On to the choice as soon as the bank has named its accounts."""
         access = await self._accesses.find_for_form(session.principal, session.access_id)
         if access is None:

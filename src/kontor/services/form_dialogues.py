@@ -45,7 +45,7 @@ class FormDialogues:
             session = await self._sessions.reload(session)
             consent = await self._find(session)
         if consent is not None and session.step is FormStep.SCA and not consent.dialogue.position.state.is_open:
-            session = await self._follow(session, consent)
+            session = await self._advance(session, consent)
         return session, consent if session.step is FormStep.SCA else None
 
     async def answer(
@@ -65,7 +65,7 @@ class FormDialogues:
         except NotFoundError:
             await self._sessions.finish(session, Reentry.ERROR)
             return
-        await self._follow(session, view)
+        await self._advance(session, view)
 
     async def cancel(self, session: FormSession) -> None:
         """Tell the bank, unless it has not answered yet: nobody waits for a bank in order to leave."""
@@ -108,7 +108,7 @@ class FormDialogues:
         options = ConsentOptions(session.customer_ip, self._return_url, consent_id=dialogue_id)
         try:
             view = await self._consents.start_consent(session.principal, session.access_id, None, options)
-            await self._follow(session, view)
+            await self._advance(session, view)
         except SessionGoneError:
             return
         except (NotFoundError, InvalidError):
@@ -119,18 +119,18 @@ class FormDialogues:
             log.exception("form.dialogue-failed")
             await self._sessions.fail(session, dialogue_id, Failure.UNREACHABLE)
 
-    async def _follow(self, session: FormSession, view: ConsentView) -> FormSession:
+    async def _advance(self, session: FormSession, view: ConsentView) -> FormSession:
         """From the dialogue's state to the form's step."""
         state = view.dialogue.position.state
         if state.is_open:
             return session
         if state is ScaState.GIVEN:
-            return await self._sessions.follow(session, view.dialogue.id, step=FormStep.FETCHING, notice=None)
+            return await self._sessions.advance(session, view.dialogue.id, step=FormStep.FETCHING, notice=None)
         failure = await self._explain(session, view)
         if failure is not Failure.WRONG_CREDENTIALS:
             return await self._sessions.fail(session, view.dialogue.id, failure)
         wrong = session.wrong_logins + 1
-        return await self._sessions.follow(
+        return await self._sessions.advance(
             session,
             view.dialogue.id,
             step=FormStep.FAILED if wrong >= MAX_WRONG_LOGINS else FormStep.CREDENTIALS,

@@ -87,7 +87,7 @@ class FormPayments:
         if view.payment.state is PaymentState.DRAFT and session.step in (FormStep.CHECKING, FormStep.SCA):
             session = await self._await_bank(session)
             view = await self._find(session) or view
-        return await self._follow(session, view.payment), view
+        return await self._advance(session, view.payment), view
 
     async def list_sources(self, session: FormSession) -> list[AccessView]:
         return await self._drafts.list_products(session.principal, _payment_id(session))
@@ -226,7 +226,7 @@ class FormPayments:
         begun = await self._step(session, FormStep.CHECKING, *before, **changes)
         self._spawn(begun, self._check(begun))
 
-    async def _follow(self, session: FormSession, payment: Payment) -> FormSession:
+    async def _advance(self, session: FormSession, payment: Payment) -> FormSession:
         """From the payment's state to the form's step."""
         if payment.state is PaymentState.DRAFT:
             return session
@@ -281,7 +281,7 @@ class FormPayments:
             return
         is_matching = all(one.match is PayeeMatch.MATCH for one in results)
         step = FormStep.SCA if is_matching else FormStep.PAYEES
-        moved = await self._sessions.follow(session, session.dialogue_id, step=step, is_payee_matched=is_matching)
+        moved = await self._sessions.advance(session, session.dialogue_id, step=step, is_payee_matched=is_matching)
         if moved.step is FormStep.SCA and moved.dialogue_id == session.dialogue_id:
             await self._start(moved, ())
 
@@ -292,7 +292,7 @@ class FormPayments:
             return
         view = await self._find(session)
         wrong = session.wrong_logins + 1
-        await self._sessions.follow(
+        await self._sessions.advance(
             session,
             session.dialogue_id,
             step=FormStep.FAILED if wrong >= MAX_WRONG_LOGINS else FormStep.CREDENTIALS,

@@ -37,7 +37,7 @@ class FormSessions:
                 raise StaleStepError
             yield connection, current
 
-    async def follow(self, session: FormSession, dialogue_id: UUID, **changes: Any) -> FormSession:
+    async def advance(self, session: FormSession, dialogue_id: UUID, **changes: Any) -> FormSession:
         """What came of a dialogue, unless the session has left it behind meanwhile."""
         async with self._locked(session) as (connection, current):
             if current.step not in (FormStep.SCA, FormStep.CHECKING) or current.dialogue_id != dialogue_id:
@@ -56,7 +56,7 @@ class FormSessions:
         return moved
 
     async def fail(self, session: FormSession, dialogue_id: UUID, failure: Failure) -> FormSession:
-        return await self.follow(session, dialogue_id, step=FormStep.FAILED, notice=failure)
+        return await self.advance(session, dialogue_id, step=FormStep.FAILED, notice=failure)
 
     async def finish(self, session: FormSession, outcome: Reentry) -> FormSession:
         """End the session, once: the first outcome stands."""

@@ -242,7 +242,7 @@ class Imports:
             if plan.account.positions is not None:
                 held = [clean_position(one) for one in plan.account.positions]
                 await positions.replace_positions(connection, user_id, plan.product_id, held)
-        await self._tagging.follow(connection, user_id, found.tags)
+        await self._tagging.retag_changed(connection, user_id, found.tags)
         subject = f"user {owner.pseudonym} access {access_id}"
         await auditing.record(connection, owner.tenant_id, owner.actor, "transactions.import", subject)
 

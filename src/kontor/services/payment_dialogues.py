@@ -38,7 +38,7 @@ from kontor.services import auditing, fault_points
 from kontor.services.bank_calls import BankCalls, Prepared
 from kontor.services.clock import Clock
 from kontor.services.correlation import correlation_id
-from kontor.services.dialogue_steps import follow_secrets
+from kontor.services.dialogue_steps import keep_open_secrets
 from kontor.services.events import Events
 from kontor.services.payment_steps import choose_alone, conclude, describe, keep_secrets, make_pay, note_choice
 from kontor.services.refreshing import retry_when_locked
@@ -226,7 +226,9 @@ class PaymentDialogues:
             if current.state is PaymentState.UNKNOWN and settled.state.is_under_way:
                 return await self.open_view(connection, found)
             settled = self.plan_lookup(settled, datetime.now(UTC))
-            secrets = (keep_secrets(step) or follow_secrets(before, step)) if settled.state.is_under_way else Secrets()
+            secrets = (
+                (keep_secrets(step) or keep_open_secrets(before, step)) if settled.state.is_under_way else Secrets()
+            )
             await self.save(connection, settled, secrets, credentials)
             if settled.state is not current.state and not settled.state.is_under_way:
                 await self.publish(connection, settled)

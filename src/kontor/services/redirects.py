@@ -211,7 +211,7 @@ class Redirects:
         if session.step is FormStep.SCA:
             session, consent = await self._dialogues.advance(session)
         if session.step is FormStep.FETCHING:
-            session = await self._follow_fetch(session)
+            session = await self._advance_after_fetch(session)
         access = await self._accesses.find_for_form(session.principal, session.access_id)
         provider_id = session.provider_id or (access.access.provider_id if access else None)
         provider = None if provider_id is None else self._providers.find(provider_id)
@@ -353,12 +353,12 @@ class Redirects:
 
     # Parts
 
-    async def _follow_fetch(self, session: FormSession) -> FormSession:
+    async def _advance_after_fetch(self, session: FormSession) -> FormSession:
         assert session.dialogue_id is not None
         if session.use_case is UseCase.AUTHENTICATE_ACCOUNT:
             await self._await_renewal(session)
             return await self.finish(session, Reentry.FINISHED)
-        return await self._accounts.follow_fetch(session)
+        return await self._accounts.advance_after_fetch(session)
 
     async def _await_renewal(self, session: FormSession) -> None:
         """The need for SCA goes with the fetch that follows, and the tenant looks as soon as the user is back."""

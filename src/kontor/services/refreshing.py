@@ -201,20 +201,20 @@ class Refreshing:
 
     # After a call, and after changes
 
-    async def follow(self, connection: Connection, user_id: UUID, access_id: str) -> None:
+    async def reschedule(self, connection: Connection, user_id: UUID, access_id: str) -> None:
         """Whether and when an access is refreshed next, from what is known of it now."""
         now = self._clock.now()
-        await refreshes.follow_facts(connection, user_id, access_id, now, find_next_slot(user_id, access_id, now))
+        await refreshes.reschedule(connection, user_id, access_id, now, find_next_slot(user_id, access_id, now))
 
     async def resume(self, connection: Connection, user_id: UUID, access_id: str) -> None:
         """New credentials, or a consent: whatever stood in the way is gone."""
         await refreshes.resume(connection, user_id, access_id)
-        await self.follow(connection, user_id, access_id)
+        await self.reschedule(connection, user_id, access_id)
 
     async def note_success(self, connection: Connection, fetch: Fetch) -> None:
         if fetch.slot_at is None:  # somebody asked for it, perhaps to see whether the credentials work again
             await refreshes.resume_equal_credentials(connection, fetch.user_id, fetch.access_id)
-        await self.follow(connection, fetch.user_id, fetch.access_id)
+        await self.reschedule(connection, fetch.user_id, fetch.access_id)
 
     async def pause_for_sca(self, connection: Connection, user_id: UUID, access_id: str) -> None:
         await refreshes.pause(connection, user_id, access_id, RefreshPause.SCA)

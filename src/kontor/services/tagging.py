@@ -15,10 +15,10 @@ from kontor.domain.tags import (
     TaggingRule,
     TagSource,
     TransactionTags,
+    derive_insurance_type,
     fits_sign,
     fold_iban,
     fold_name,
-    follow_category,
 )
 from kontor.domain.transactions import Transaction
 from kontor.services import auditing
@@ -70,7 +70,9 @@ class TransactionTagging:
             found.update(zip(piece, read_taggings(values), strict=True))
         return PreparedTags(own, found)
 
-    async def follow(self, connection: Connection, user_id: UUID, prepared: PreparedTags = NOTHING_PREPARED) -> None:
+    async def retag_changed(
+        self, connection: Connection, user_id: UUID, prepared: PreparedTags = NOTHING_PREPARED
+    ) -> None:
         """Tag what has no tags, after transactions or accounts of the user have changed."""
         state = await tags.lock_state(connection, user_id, self.version)
         own = await read_own_accounts(connection, user_id)
@@ -109,7 +111,7 @@ class TransactionTagging:
             rows = await tags.list_untagged(connection, user_id)
         prepared = await self.prepare(user_id, own, (row.transaction for row in rows))
         async with self._database.transaction() as connection:
-            await self.follow(connection, user_id, prepared)
+            await self.retag_changed(connection, user_id, prepared)
 
     async def explain(self, principal: Principal, product_id: UUID, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
         """Why transactions have the tags they have. A user's word needs no reason beside it."""
@@ -298,7 +300,7 @@ def make_tags(found: Tagging) -> TransactionTags:
 
 def set_category(found: TransactionTags, category: str, source: TagSource) -> TransactionTags:
     """Somebody has decided: that is certain, and the insurance type follows."""
-    insurance_type = follow_category(category, found.insurance_type)
+    insurance_type = derive_insurance_type(category, found.insurance_type)
     return replace(
         found,
         category=category,

@@ -117,7 +117,7 @@ class Transactions:
                 self._clock.today(),
                 [one.batch_id for one in added],
             )
-            await self._tagging.follow(connection, user_id, prepared)
+            await self._tagging.retag_changed(connection, user_id, prepared)
             subject = f"user {principal.user_pseudonym} access {access_id} product {product_id}"
             await auditing.record(
                 connection, principal.tenant_id, auditing.name_actor(principal), "transactions.push", subject

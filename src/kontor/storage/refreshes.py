@@ -159,16 +159,16 @@ async def set_next_refreshes(connection: Connection, next_refreshes: Sequence[Ne
         )
 
 
-FOLLOW = f"""
+RESCHEDULE = f"""
     update accesses a set next_refresh_at = case when {IS_REFRESHED} then %(next)s::timestamptz end,
         scheduled_since = case when {IS_REFRESHED} then %(now)s else a.scheduled_since end
     where a.user_id = %(user)s and a.id = %(access)s and {IS_REFRESHED} <> (a.next_refresh_at is not null)
 """
 
 
-async def follow_facts(connection: Connection, user_id: UUID, access_id: str, now: datetime, next_at: datetime) -> None:
+async def reschedule(connection: Connection, user_id: UUID, access_id: str, now: datetime, next_at: datetime) -> None:
     """Begin or end the refreshing of an access, where what is known of it has changed. Writes nothing else."""
-    await connection.execute(FOLLOW, {"user": user_id, "access": access_id, "now": now, "next": next_at})
+    await connection.execute(RESCHEDULE, {"user": user_id, "access": access_id, "now": now, "next": next_at})
 
 
 async def hasten(connection: Connection, user_id: UUID, access_id: str, at: datetime) -> None:
@@ -267,7 +267,7 @@ async def pause_equal_credentials(connection: Connection, lease_key: bytes, user
 
 
 async def resume(connection: Connection, user_id: UUID, access_id: str) -> None:
-    """The reason for a pause is gone; `follow_facts` then finds the next time."""
+    """The reason for a pause is gone; `reschedule` then finds the next time."""
     await connection.execute(
         "update accesses set refresh_pause = null where user_id = %s and id = %s and refresh_pause is not null",
         [user_id, access_id],

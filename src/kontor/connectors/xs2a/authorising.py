@@ -57,10 +57,10 @@ class Authoriser:
         """From a new consent or payment to the first question, or to None if there is none."""
         links = opened.links
         if "scaRedirect" in links or opened.sca_status in DONE:
-            return self._follow(opened)
+            return self._follow_links(opened)
         if WITH_PIN in links:
             body = {"psuData": {"password": self._client.reveal_pin()}}
-            return self._follow(self._send("POST", _href(links, WITH_PIN), body))
+            return self._follow_links(self._send("POST", _href(links, WITH_PIN), body))
         if WITH_METHOD in links:
             return self._ask_method(opened, "POST", _href(links, WITH_METHOD))
         if WITH_TAN in links:
@@ -69,8 +69,8 @@ class Authoriser:
             if name in links:
                 if approach not in (Approach.EMBEDDED, Approach.REDIRECT):
                     self._pass_gate()  # the customer's app may ring at once
-                return self._follow(self._send("POST", _href(links, name), {}, is_plain=True))
-        return self._follow(opened)
+                return self._follow_links(self._send("POST", _href(links, name), {}, is_plain=True))
+        return self._follow_links(opened)
 
     # Answers
 
@@ -96,7 +96,7 @@ class Authoriser:
         if chosen["kind"] == "PUSH_OTP":
             self._pass_gate()
         way, link = self.state["way"]
-        return self._follow(self._send(way, link, {"authenticationMethodId": code}))
+        return self._follow_links(self._send(way, link, {"authenticationMethodId": code}))
 
     def _send_tan(self, tan: str) -> Step | None:
         if not tan:
@@ -104,7 +104,7 @@ class Authoriser:
         self._pass_gate()
         way, link = self.state["way"]
         try:
-            return self._follow(self._send(way, link, {"scaAuthenticationData": tan}))
+            return self._follow_links(self._send(way, link, {"scaAuthenticationData": tan}))
         except RefusedError as error:
             if error.kind is FailureKind.WRONG_CREDENTIALS:
                 raise StoppedError(FailureKind.WRONG_TAN) from None
@@ -138,7 +138,7 @@ class Authoriser:
 
     # Following links
 
-    def _follow(self, answer: Authorising) -> Step | None:
+    def _follow_links(self, answer: Authorising) -> Step | None:
         for _ in range(MOST_HOPS):
             links = answer.links
             self._note_methods(answer)

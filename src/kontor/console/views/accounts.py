@@ -59,7 +59,7 @@ async def connect(visit: Visit, form: Form) -> Facts | None:
         if error.status != 400:
             raise
         return await _gather(visit, refused="connect")
-    raise GoTo(_follow(visit, answer.headers))
+    raise GoTo(_find_target(visit, answer.headers))
 
 
 async def renew(visit: Visit, form: Form) -> Facts | None:
@@ -76,7 +76,7 @@ async def renew(visit: Visit, form: Form) -> Facts | None:
         if error.status != 400 or is_about_address(error):
             raise
         return await _gather(visit, refused="renew")
-    raise GoTo(_follow(visit, answer.headers))
+    raise GoTo(_find_target(visit, answer.headers))
 
 
 async def refresh(visit: Visit, form: Form) -> Facts | None:
@@ -94,7 +94,7 @@ async def refresh(visit: Visit, form: Form) -> Facts | None:
             raise
         raise GoTo(PAGE, notice="bank_slow") from None
     if answer.status == 451:
-        raise GoTo(_follow(visit, answer.headers))
+        raise GoTo(_find_target(visit, answer.headers))
     raise GoTo(PAGE, notice="bank_later" if "retry-after" in answer.headers else "bank_refreshed")
 
 
@@ -110,7 +110,7 @@ def _read_access_id(form: Form) -> str:
     return access_id
 
 
-def _follow(visit: Visit, headers: Any) -> str:
+def _find_target(visit: Visit, headers: Any) -> str:
     location = headers.get("location")
     return PAGE if location is None or "/webform" not in location else add_callback(location, visit.base_url)
 
