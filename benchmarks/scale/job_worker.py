@@ -17,7 +17,7 @@ from pgqueuer import AsyncpgDriver, Job, PgQueuer, PsycopgDriver
 
 from kontor.config import Settings, read_settings
 from kontor.jobs import worker
-from kontor.jobs.gates import Gate
+from kontor.jobs.concurrency import ConcurrencyLimit
 from kontor.jobs.tasks import register_jobs
 from kontor.logs import configure_logs
 from kontor.services.bundle import Services
@@ -68,7 +68,7 @@ async def run_bare(kind: str, settings: Settings, notes: Notes) -> None:
 def run_ours(kind: str, settings: Settings, notes: Notes) -> None:
     from kontor.bootstrap import run_worker
 
-    def register(queuer: PgQueuer, services: Services) -> dict[str, Gate]:
+    def register(queuer: PgQueuer, services: Services) -> dict[str, ConcurrencyLimit]:
         warming.append(asyncio.create_task(announce(services)))
         if kind == PLAIN:
             register_nothing(queuer, notes)

@@ -9,9 +9,9 @@ from psycopg.errors import ReadOnlySqlTransaction
 
 from kontor.domain.secrets import Secret
 from kontor.jobs.queue_driver import TwoLineDriver
+from kontor.storage.connection_pool import DatabaseMovedError
 from kontor.storage.connections import address_writer, connect_alone, connect_blocking
 from kontor.storage.database import Database
-from kontor.storage.lending import DatabaseMovedError
 
 pytestmark = pytest.mark.long
 

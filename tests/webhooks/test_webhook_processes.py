@@ -50,10 +50,10 @@ class Answers:
 
 def test_deliveries_have_an_entrypoint_and_a_limit_of_their_own(office):
     queue = Queue()
-    gates = register_jobs(queue, office.services)
+    limits = register_jobs(queue, office.services)
     assert queue.failures["deliver"] == "hold"
-    assert "fetch" not in gates  # what hangs at receivers takes no place from banks
-    assert gates["deliver"] is not gates["refresh"]
+    assert "fetch" not in limits  # what hangs at receivers takes no place from banks
+    assert limits["deliver"] is not limits["refresh"]
 
 
 @pytest.mark.parametrize("seconds", [None, 12.5])

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import structlog
 from pgqueuer import Job, PgQueuer, RetryRequested
 
-from kontor.jobs.gates import Gate
+from kontor.jobs.concurrency import ConcurrencyLimit
 from kontor.services.bundle import Services
 from kontor.services.correlation import correlation_id
 from kontor.services.fetching import Outcome
@@ -28,9 +28,13 @@ DELIVERY_REAPER_SECONDS = 15.0
 DELIVERIES_AT_ONCE = 50  # of this worker: receivers that hang take nothing from the banks
 
 
-def register_jobs(queuer: PgQueuer, services: Services) -> dict[str, Gate]:
+def register_jobs(queuer: PgQueuer, services: Services) -> dict[str, ConcurrencyLimit]:
     """Returns how many jobs of a kind this worker takes at once, where there is a limit."""
-    gates = {REFRESH: Gate(REFRESHES_AT_ONCE), DELIVER: Gate(DELIVERIES_AT_ONCE), RETAG: Gate(1)}
+    limits = {
+        REFRESH: ConcurrencyLimit(REFRESHES_AT_ONCE),
+        DELIVER: ConcurrencyLimit(DELIVERIES_AT_ONCE),
+        RETAG: ConcurrencyLimit(1),
+    }
 
     @queuer.entrypoint(FETCH, on_failure="hold")
     async def fetch(job: Job) -> None:
@@ -42,7 +46,7 @@ def register_jobs(queuer: PgQueuer, services: Services) -> dict[str, Gate]:
     async def deliver(job: Job) -> None:
         assert job.payload is not None
         correlation_id.set(str(uuid4()))
-        async with gates[DELIVER]:
+        async with limits[DELIVER]:
             seconds = await services.deliveries.run(UUID(bytes=job.payload))
         if seconds is not None:
             raise RetryRequested(delay=timedelta(seconds=seconds), reason="not delivered yet")
@@ -50,7 +54,7 @@ def register_jobs(queuer: PgQueuer, services: Services) -> dict[str, Gate]:
     @queuer.entrypoint(REFRESH, on_failure="hold")
     async def refresh(job: Job) -> None:
         assert job.payload is not None
-        async with gates[REFRESH]:
+        async with limits[REFRESH]:
             outcome = await services.fetching.run(UUID(bytes=job.payload))
         if outcome is Outcome.BUSY:
             raise RetryRequested(delay=timedelta(seconds=BUSY_SECONDS), reason="the credentials are in use")
@@ -58,7 +62,7 @@ def register_jobs(queuer: PgQueuer, services: Services) -> dict[str, Gate]:
     @queuer.entrypoint(RETAG)
     async def retag(job: Job) -> None:
         assert job.payload is not None
-        async with gates[RETAG]:
+        async with limits[RETAG]:
             while await services.transaction_tagging.retag_step(UUID(bytes=job.payload)):
                 pass
 
@@ -72,7 +76,7 @@ def register_jobs(queuer: PgQueuer, services: Services) -> dict[str, Gate]:
         correlation_id.set(str(uuid4()))
         await services.housekeeping.anchor_audit_trail()
 
-    return gates
+    return limits
 
 
 async def reap(services: Services) -> None:

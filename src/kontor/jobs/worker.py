@@ -16,7 +16,7 @@ from pgqueuer.errors import PgqException
 from psycopg import AsyncConnection, Error
 
 from kontor.config import Settings
-from kontor.jobs.gates import GatedQueue
+from kontor.jobs.concurrency import LimitedQueue
 from kontor.jobs.queue_driver import TwoLineDriver
 from kontor.jobs.tasks import WORKER_ID, reap, register_jobs
 from kontor.services.bundle import Services
@@ -84,11 +84,11 @@ class Worker:
             listening = await stack.enter_async_context(await connect_alone(url, "kontor queue listener"))
             working = await stack.enter_async_context(await connect_alone(url, "kontor queue"))
             driver = TwoLineDriver(listening, working)
-            queuer = GatedQueue(driver)
+            queuer = LimitedQueue(driver)
             await driver.begin_listening(queuer.channel)
             for one in self._left.values():
                 one.move_to(working)
-            queuer.set_gates(register_jobs(queuer, services))
+            queuer.set_limits(register_jobs(queuer, services))
             running = asyncio.create_task(_run(queuer))
             reaping = asyncio.create_task(reap(services))
             warming = asyncio.create_task(services.compute.warm_up())

@@ -11,8 +11,8 @@ from psycopg.rows import TupleRow, tuple_row
 from psycopg_pool import AsyncConnectionPool
 
 from kontor.domain.secrets import Secret
+from kontor.storage.connection_pool import ConnectionPool, PooledConnection, refuse_dead_connection
 from kontor.storage.connections import SESSION_OPTIONS, address_writer
-from kontor.storage.lending import Lending, Loan, refuse_dead_connection
 
 log = structlog.get_logger(__name__)
 
@@ -46,7 +46,7 @@ class Database:
                 **SESSION_OPTIONS,
             },
         )
-        self._lending = Lending(self._pool, pool_size, POOL_SECONDS)
+        self._connections = ConnectionPool(self._pool, pool_size, POOL_SECONDS)
 
     async def open(self) -> None:
         await self._pool.open(wait=True, timeout=30)
@@ -54,7 +54,7 @@ class Database:
             await refuse_unsafe_server(connection)
 
     async def close(self) -> None:
-        await self._lending.close()
+        await self._connections.close()
         await self._pool.close(timeout=5)
 
     async def _check(self, connection: Connection) -> None:
@@ -65,9 +65,9 @@ class Database:
             await self._pool.drain()
             raise
 
-    def connect(self) -> Loan:
+    def connect(self) -> PooledConnection:
         """A connection in autocommit: for reads that need no common snapshot."""
-        return Loan(self._lending)
+        return PooledConnection(self._connections)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:

@@ -1,7 +1,7 @@
-"""Connections, handed out fast: idle ones are kept at hand, and who must wait waits for one future.
+"""A connection pool over psycopg_pool that hands out idle connections without its lock, task and context managers.
 
-The pool beneath makes, checks and replaces connections. Its own way of handing them out takes a lock, a task and
-several context managers each time, which is more than a small query costs.
+psycopg_pool makes, checks and replaces connections. Its own `connection()` takes a lock, a task and
+several context managers each time: see docs/decisions/0032-own-code-beside-libraries.md for what that costs.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class DatabaseMovedError(OperationalError):
     """The server we talk to only reads now: another one takes writes, and the next connection will find it."""
 
 
-class Lending:
+class ConnectionPool:
     def __init__(self, pool: "AsyncConnectionPool[Connection]", size: int, wait_seconds: float) -> None:
         self._pool = pool
         self._size = size
@@ -35,7 +35,7 @@ class Lending:
         self._waiting: deque[asyncio.Future[Connection | None]] = deque()
         self._retire_at: dict[Connection, float] = {}
 
-    async def take(self) -> Connection:
+    async def acquire(self) -> Connection:
         """An idle connection at once; else in turn, first come first served."""
         while True:
             if self._idle and not self._waiting:
@@ -47,16 +47,16 @@ class Lending:
                     continue
                 return connection
             if self._taken < self._size:
-                return await self._take_from_pool()
+                return await self._acquire_from_pool()
             waited = await self._wait()
             if waited is not None:
                 return waited
 
-    async def give_back(self, connection: Connection) -> None:
+    async def release(self, connection: Connection) -> None:
         """A transaction left open and a broken connection are the pool's business."""
         is_idle = connection.pgconn.transaction_status == TransactionStatus.IDLE
         if is_idle and time.monotonic() < self._retire_at[connection]:
-            self._hand_on(connection)
+            self._pass_on(connection)
         else:
             await self._return(connection)
 
@@ -73,13 +73,13 @@ class Lending:
 
     # Parts
 
-    async def _take_from_pool(self) -> Connection:
+    async def _acquire_from_pool(self) -> Connection:
         self._taken += 1
         try:
             connection = await self._pool.getconn()
         except BaseException:
             self._taken -= 1
-            self._hand_on(None)
+            self._pass_on(None)
             raise
         self._retire_at[connection] = time.monotonic() + LIFETIME_SECONDS
         return connection
@@ -90,9 +90,9 @@ class Lending:
             self._taken -= 1
             del self._retire_at[one]
             await self._pool.putconn(one)
-            self._hand_on(None)
+            self._pass_on(None)
 
-    def _hand_on(self, connection: Connection | None) -> None:
+    def _pass_on(self, connection: Connection | None) -> None:
         """To the first who waits; None tells that one there is room to take another from the pool."""
         while self._waiting:
             future = self._waiting.popleft()
@@ -106,40 +106,40 @@ class Lending:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Connection | None] = loop.create_future()
         self._waiting.append(future)
-        timer = loop.call_later(self._wait_seconds, _give_up, future)
+        timer = loop.call_later(self._wait_seconds, _time_out, future)
         try:
             return await future
         except asyncio.CancelledError:
             if future.done() and not future.cancelled() and future.exception() is None:
-                self._hand_on(future.result())  # it came in the same moment
+                self._pass_on(future.result())  # it came in the same moment
             raise
         finally:
             timer.cancel()
 
 
-def _give_up(future: "asyncio.Future[Connection | None]") -> None:
+def _time_out(future: "asyncio.Future[Connection | None]") -> None:
     if not future.done():
         future.set_exception(PoolTimeout("no connection became free in time"))
 
 
-class Loan:
+class PooledConnection:
     """A connection for the time of a block."""
 
-    __slots__ = ("_connection", "_lending")
+    __slots__ = ("_connection", "_connections")
 
-    def __init__(self, lending: Lending) -> None:
-        self._lending = lending
+    def __init__(self, connections: ConnectionPool) -> None:
+        self._connections = connections
 
     async def __aenter__(self) -> Connection:
-        self._connection = await self._lending.take()
+        self._connection = await self._connections.acquire()
         return self._connection
 
     async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
         # A snapshot refuses writes as well; then the server itself says that it takes them.
         if isinstance(error, ReadOnlySqlTransaction) and is_read_only(self._connection) is not False:
-            await self._lending.discard(self._connection)
+            await self._connections.discard(self._connection)
             raise DatabaseMovedError("the database takes no writes any more") from error
-        await self._lending.give_back(self._connection)
+        await self._connections.release(self._connection)
 
 
 def refuse_dead_connection(connection: Connection) -> None:

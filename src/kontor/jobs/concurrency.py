@@ -12,7 +12,7 @@ from pgqueuer import PgQueuer, QueueManager
 from pgqueuer.types import QueueEntrypoint
 
 
-class Gate:
+class ConcurrencyLimit:
     """Of those who enter, so many get on; the others wait for their turn."""
 
     def __init__(self, limit: int) -> None:
@@ -37,24 +37,24 @@ class Gate:
         self._inside -= 1
 
 
-class GatedManager(QueueManager):
-    gates: Mapping[str, Gate] = {}  # by the name of the entrypoint
+class LimitedQueueManager(QueueManager):
+    limits: Mapping[str, ConcurrencyLimit] = {}  # by the name of the entrypoint
 
     def entrypoints_below_capacity_limits(self) -> set[QueueEntrypoint]:
         """What is asked for next. While a kind that is full has jobs waiting, the library looks again every 100 ms."""
         return {one for one in super().entrypoints_below_capacity_limits() if not self._is_full(one)}
 
     def _is_full(self, entrypoint: str) -> bool:
-        gate = self.gates.get(entrypoint)
-        return gate is not None and gate.is_full
+        limit = self.limits.get(entrypoint)
+        return limit is not None and limit.is_full
 
 
-class GatedQueue(PgQueuer):
+class LimitedQueue(PgQueuer):
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.qm = GatedManager(self.qm.queries, self.channel, resources=self.resources)
+        self.qm = LimitedQueueManager(self.qm.queries, self.channel, resources=self.resources)
         self.qm.shutdown = self.shutdown
 
-    def set_gates(self, gates: Mapping[str, Gate]) -> None:
-        assert isinstance(self.qm, GatedManager)
-        self.qm.gates = gates
+    def set_limits(self, limits: Mapping[str, ConcurrencyLimit]) -> None:
+        assert isinstance(self.qm, LimitedQueueManager)
+        self.qm.limits = limits
