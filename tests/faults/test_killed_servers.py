@@ -66,11 +66,11 @@ def records(stage, forms):
 def test_every_commit_and_every_message_of_the_bank_has_its_name(records, form):
     record = records[form]
     names = [one["name"] for one in record]
-    for name in ("Payments._initiate", "Payments._answer", "PaymentDialogues._pass_gate", "DemoBankBooks.settle"):
+    for name in ("Payments._initiate", "Payments._answer", "PaymentDialogues._pass_send_guard", "DemoBankBooks.settle"):
         assert f"after commit of {name}" in names
     assert find_unnamed(record, OURS) == []
-    gate = names.index("after commit of PaymentDialogues._pass_gate")
-    assert gate < names.index("before commit of DemoBankBooks.settle"), (
+    guard = names.index("after commit of PaymentDialogues._pass_send_guard")
+    assert guard < names.index("before commit of DemoBankBooks.settle"), (
         "the bank books nothing before we have written down that the order leaves"
     )
 

@@ -56,14 +56,14 @@ class Plan:
     refusal: Failed | None = None  # at the very beginning
     verdict: Step | Exception | None = None  # instead of executing
     outcome: PaymentOutcome = PaymentOutcome.EXECUTED
-    fault: str = ""  # "before", "after-gate", "after-execution", "unknown"
-    gates_tan: bool = False  # asks the gate before it checks the TAN, as FinTS must
-    gates_challenge: bool = False  # the order lies at the bank while the user confirms it in the app
+    fault: str = ""  # "before", "after-guard", "after-execution", "unknown"
+    guards_tan: bool = False  # asks the send guard before it checks the TAN, as FinTS must
+    guards_challenge: bool = False  # the order lies at the bank while the user confirms it in the app
     lookup: PaymentOutcome | Failed | None = None  # instead of what the books say
     valid_until: datetime | None = None
     door: threading.Event = field(default_factory=threading.Event)
     at_the_door: threading.Event = field(default_factory=threading.Event)
-    held_at: str = ""  # "begin", "before-gate", "after-gate"
+    held_at: str = ""  # "begin", "before-guard", "after-guard"
 
     def hold(self, place: str) -> None:
         if self.held_at == place:
@@ -122,16 +122,16 @@ class ScriptedBank:
                 assert name in [one.name for one in plan.media]
                 return self._challenge(plan, state, context)
             case Tan(value):
-                if plan.gates_tan and not context.may_send():
+                if plan.guards_tan and not context.may_send():
                     return Failed(FailureKind.INTERNAL)
                 if value.reveal() != RIGHT_TAN:
                     return Failed(FailureKind.WRONG_TAN)
-                return self._pay(plan, state, context, is_gated=plan.gates_tan)
+                return self._pay(plan, state, context, is_guarded=plan.guards_tan)
             case Poll():
                 polls = state.get("polls", 0) + 1
                 if polls < plan.polls:
                     return NeedConfirmation(plan.challenge, state | {"polls": polls})
-                return self._pay(plan, state, context, is_gated=plan.gates_challenge)
+                return self._pay(plan, state, context, is_guarded=plan.guards_challenge)
             case Returned(query):
                 return self._pay(plan, state, context) if "code" in query else Failed(FailureKind.CANCELLED)
         raise AssertionError(f"unexpected answer {answer}")
@@ -140,7 +140,7 @@ class ScriptedBank:
         return self._pay(plan, state, context) if plan.way == "none" else NeedMethod(plan.methods, state)
 
     def _challenge(self, plan: Plan, state: Any, context: Any) -> Step:
-        if plan.gates_challenge and not context.may_send():
+        if plan.guards_challenge and not context.may_send():
             return Failed(FailureKind.INTERNAL)
         if plan.way == "confirmation":
             return NeedConfirmation(plan.challenge, state)
@@ -148,15 +148,15 @@ class ScriptedBank:
             return NeedRedirect("https://bank.example/confirm", state, plan.valid_until)
         return NeedTan(plan.challenge, state, plan.valid_until)
 
-    def _pay(self, plan: Plan, state: Any, context: Any, *, is_gated: bool = False) -> Step:
+    def _pay(self, plan: Plan, state: Any, context: Any, *, is_guarded: bool = False) -> Step:
         if plan.fault == "before":
             raise RuntimeError("the connector broke before the order left")
-        plan.hold("before-gate")
-        if not is_gated and not context.may_send():
+        plan.hold("before-guard")
+        if not is_guarded and not context.may_send():
             return Failed(FailureKind.INTERNAL)
-        if plan.fault == "after-gate":
+        if plan.fault == "after-guard":
             raise RuntimeError("the connector broke before the order arrived")
-        plan.hold("after-gate")
+        plan.hold("after-guard")
         if isinstance(plan.verdict, Exception):
             raise plan.verdict
         if plan.verdict is not None:

@@ -224,10 +224,10 @@ async def test_a_wrong_tan_keeps_the_step_and_three_end_it(payer):
     assert transfer.executions == 0
 
 
-@pytest.mark.parametrize("gates_tan", [False, True])
-async def test_a_right_tan_after_a_wrong_one_pays_once(desk, gates_tan):
-    """Also where the bank's gate is passed with every TAN, as with FinTS."""
-    payer = await desk.new_payer(gates_tan=gates_tan)
+@pytest.mark.parametrize("guards_tan", [False, True])
+async def test_a_right_tan_after_a_wrong_one_pays_once(desk, guards_tan):
+    """Also where the send guard is passed with every TAN, as with FinTS."""
+    payer = await desk.new_payer(guards_tan=guards_tan)
     transfer = await (await payer.pay()).tan("99")
     assert await transfer.state() == "OPEN"
     await transfer.tan()

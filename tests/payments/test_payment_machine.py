@@ -39,9 +39,9 @@ plans = st.fixed_dictionaries(
         "way": st.sampled_from(["tan", "tan", "confirmation", "redirect", "none"]),
         "polls": st.integers(1, 3),
         "payees": st.sampled_from([(), (PayeeResult(PayeeMatch.NO_MATCH),), (PayeeResult(PayeeMatch.MATCH),)]),
-        "fault": st.sampled_from(["", "", "", "before", "after-gate", "after-execution", "unknown"]),
+        "fault": st.sampled_from(["", "", "", "before", "after-guard", "after-execution", "unknown"]),
         "verdict": st.sampled_from([None, None, None, Failed(FailureKind.REJECTED), Failed(FailureKind.NO_FUNDS)]),
-        "gates_tan": st.booleans(),
+        "guards_tan": st.booleans(),
     }
 )
 

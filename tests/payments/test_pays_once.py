@@ -128,7 +128,7 @@ async def test_of_many_at_once_without_a_key_one_is_paid(desk):
 
 
 async def test_a_second_request_waits_for_what_the_bank_says_to_the_first(desk):
-    payer = await desk.new_payer(way="none", held_at="before-gate")
+    payer = await desk.new_payer(way="none", held_at="before-guard")
     facts = keys("paymentId")
     first = asyncio.create_task(payer.pay(**facts))
     assert await asyncio.to_thread(payer.plan.at_the_door.wait, 60)

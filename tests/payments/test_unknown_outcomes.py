@@ -50,7 +50,7 @@ def codes(status):
     ("fault", "told", "in_the_end", "executions"),
     [
         ("before", "BA999", "BA999", 0),
-        ("after-gate", "BA1113", "BA1104", 0),
+        ("after-guard", "BA1113", "BA1104", 0),
         ("after-execution", "BA1113", "BA1111", 1),
         ("unknown", "BA1113", "BA1111", 1),
     ],
@@ -169,12 +169,12 @@ async def test_a_lookup_waits_while_the_credentials_are_in_use(desk):
 async def test_a_process_that_dies_before_sending_has_sent_nothing(desk):
     """Nobody is told that it might be executed: at once, not only when the dialogue has run out."""
     payer = await desk.new_payer(way="none")
-    task, payment_id = await start_held(payer, "before-gate")
+    task, payment_id = await start_held(payer, "before-guard")
     assert codes(await read(payer, payment_id)) == []
     await lose_lease(desk, payment_id)
     status = await read(payer, payment_id)
     assert codes(status) == ["BA3040"]
-    # The process was only asleep: the gate is closed to it, and it learns what was decided.
+    # The process was only asleep: the send guard is closed to it, and it learns what was decided.
     payer.plan.door.set()
     late = await task
     assert (late.status, late.executions) == (status, 0)
@@ -183,7 +183,7 @@ async def test_a_process_that_dies_before_sending_has_sent_nothing(desk):
 
 async def test_a_process_that_dies_after_sending_leaves_it_unknown(desk):
     payer = await desk.new_payer(way="none")
-    task, payment_id = await start_held(payer, "after-gate")
+    task, payment_id = await start_held(payer, "after-guard")
     assert codes(await read(payer, payment_id)) == ["BA1113"]
     await lose_lease(desk, payment_id)
     assert codes(await read(payer, payment_id)) == ["BA1113"]
@@ -198,7 +198,7 @@ async def test_a_process_that_dies_after_sending_leaves_it_unknown(desk):
 
 async def test_a_process_that_comes_back_with_the_banks_word_may_say_it(desk):
     payer = await desk.new_payer(way="none")
-    task, payment_id = await start_held(payer, "after-gate")
+    task, payment_id = await start_held(payer, "after-guard")
     await lose_lease(desk, payment_id)
     assert codes(await read(payer, payment_id)) == ["BA1113"]
     payer.plan.door.set()
@@ -209,7 +209,7 @@ async def test_a_process_that_comes_back_with_the_banks_word_may_say_it(desk):
 
 async def test_the_worker_closes_what_dead_processes_left(desk):
     payer = await desk.new_payer(way="none")
-    task, payment_id = await start_held(payer, "after-gate")
+    task, payment_id = await start_held(payer, "after-guard")
     await lose_lease(desk, payment_id)
     await desk.services.payments.recovery.recover()
     rows = await desk.execute("select state from payments where id = %s", payment_id)
@@ -220,7 +220,7 @@ async def test_the_worker_closes_what_dead_processes_left(desk):
 
 async def test_a_tan_attempt_whose_process_died_is_closed(desk, payer):
     transfer = await payer.pay()
-    payer.plan.held_at = "before-gate"
+    payer.plan.held_at = "before-guard"
     task = asyncio.create_task(payer.post(transfer.href("authenticate"), {"scaAuthenticationData": "12"}))
     assert await asyncio.to_thread(payer.plan.at_the_door.wait, 60)
     await transfer.read()
@@ -233,14 +233,14 @@ async def test_a_tan_attempt_whose_process_died_is_closed(desk, payer):
     assert (answer.status_code, codes(answer.json()), transfer.executions) == (200, ["BA3040"], 0)
 
 
-@pytest.mark.parametrize(("place", "told"), [("before-gate", "BA1051"), ("after-gate", "BA1113")])
+@pytest.mark.parametrize(("place", "told"), [("before-guard", "BA1051"), ("after-guard", "BA1113")])
 async def test_a_bank_that_takes_too_long(desk, monkeypatch, place, told):
-    """Before the gate it is closed to the thread that is still there; after it nobody knows."""
+    """Before the send guard it is closed to the thread that is still there; after it nobody knows."""
     payer = await desk.new_payer(way="none", held_at=place)
     monkeypatch.setattr(desk.services.payments.dialogues._calls, "_step_seconds", 0.3)
     transfer = await payer.pay()
     assert transfer.codes == [told]
-    if place == "before-gate":
+    if place == "before-guard":
         payer.plan.door.set()
         await asyncio.sleep(0.3)
         assert transfer.executions == 0
@@ -255,7 +255,7 @@ async def test_a_bank_that_takes_too_long(desk, monkeypatch, place, told):
 
 async def test_a_caller_that_goes_away_stops_nothing(desk):
     payer = await desk.new_payer(way="none")
-    task, payment_id = await start_held(payer, "after-gate")
+    task, payment_id = await start_held(payer, "after-guard")
     task.cancel()
     payer.plan.door.set()
     for _ in range(600):
@@ -266,12 +266,12 @@ async def test_a_caller_that_goes_away_stops_nothing(desk):
     assert codes(status) == ["BA1111"]
 
 
-# The gate
+# The send guard
 
 
 async def test_the_gate_is_closed_to_a_user_who_was_deactivated(desk):
     payer = await desk.new_payer(way="none")
-    task, payment_id = await start_held(payer, "before-gate")
+    task, payment_id = await start_held(payer, "before-guard")
     await desk.execute("update users set is_active = false where id = %s", payer.principal.user_id)
     payer.plan.door.set()
     transfer = await task
@@ -281,7 +281,7 @@ async def test_the_gate_is_closed_to_a_user_who_was_deactivated(desk):
 
 async def test_the_gate_is_closed_when_the_access_was_deleted(desk):
     payer = await desk.new_payer(way="none")
-    task, _ = await start_held(payer, "before-gate")
+    task, _ = await start_held(payer, "before-guard")
     await desk.http.delete(f"{CUSTOMER}/bankzugaenge/{payer.access_id}", headers=payer.headers)
     payer.plan.door.set()
     transfer = await task
@@ -290,7 +290,7 @@ async def test_the_gate_is_closed_when_the_access_was_deleted(desk):
 
 async def test_the_gate_is_closed_to_who_has_lost_the_lease(desk):
     payer = await desk.new_payer(way="none")
-    task, payment_id = await start_held(payer, "before-gate")
+    task, payment_id = await start_held(payer, "before-guard")
     await desk.execute(
         "update credential_leases set fence = nextval('lease_fences'), holder = %s"
         " where key = (select lease_key from payments where id = %s)",
@@ -328,7 +328,7 @@ async def test_old_records_go_when_the_tenant_need_not_keep_them(desk, payer):
 @pytest.fixture
 async def lying(desk):
     """A transfer that has left for the bank, which executes it as soon as the user confirms in the app."""
-    payer = await desk.new_payer(way="confirmation", polls=2, gates_challenge=True)
+    payer = await desk.new_payer(way="confirmation", polls=2, guards_challenge=True)
     return await payer.pay()
 
 

@@ -1,7 +1,7 @@
-"""A payment at the bank, one step at a time, and the gate before what cannot be taken back.
+"""A payment at the bank, one step at a time, and the send guard before what cannot be taken back.
 
 The order is stored, and the row carries the fence of our lease, before the bank is called. Directly before the order
-leaves, the connector asks the gate, which commits `SENDING`; whatever comes after that without the bank's own word
+leaves, the connector asks the send guard, which commits `SENDING`; what comes after that without the bank's own word
 leaves the payment `UNKNOWN`. The row decides: who finds another fence in it, or another state, writes nothing.
 """
 
@@ -50,7 +50,7 @@ from kontor.storage.leases import Lease
 
 log = structlog.get_logger(__name__)
 
-GATE_SECONDS = 30
+SEND_GUARD_SECONDS = 30
 FIRST_LOOKUP_SECONDS = 1
 _NEEDS = (NeedMethod, NeedMedium, NeedTan, NeedConfirmation, NeedRedirect, NeedPayeeDecision)
 
@@ -73,7 +73,7 @@ class PaymentDialogues:
 
     async def begin(self, payment: Payment, lease: Lease, actor: str) -> PaymentView:
         """Ask the bank to pay. The payment is stored, with the lease's fence."""
-        prepared = await self.prepare(payment, self._make_gate(payment, lease, actor))
+        prepared = await self.prepare(payment, self._make_send_guard(payment, lease, actor))
         if prepared is None:
             return await self._settle(payment, Failed(FailureKind.UNREACHABLE), None, actor)
         fault_points.reach("payment.call")
@@ -84,7 +84,7 @@ class PaymentDialogues:
     async def resume(self, view: PaymentView, answer: Answer, lease: Lease, actor: str) -> PaymentView:
         """Pass the user's answer on. The row carries the lease's fence."""
         payment = replace(view.payment, dialogue=note_choice(view.payment.dialogue, answer))
-        prepared = await self.prepare(payment, self._make_gate(payment, lease, actor))
+        prepared = await self.prepare(payment, self._make_send_guard(payment, lease, actor))
         step: Step = Failed(FailureKind.UNREACHABLE)
         if prepared is not None:
             fault_points.reach("payment.call")
@@ -143,24 +143,24 @@ class PaymentDialogues:
             plain = await self._vault.unseal(connection, payment.user_id, *place, found[2])
         return {name: Secret(value) for name, value in plain.items()}
 
-    # The gate
+    # The send guard
 
-    def _make_gate(self, payment: Payment, lease: Lease, actor: str) -> Callable[[], bool]:
+    def _make_send_guard(self, payment: Payment, lease: Lease, actor: str) -> Callable[[], bool]:
         """Asked in the connector's thread; answered by this loop, in a transaction of its own."""
         loop = asyncio.get_running_loop()
 
         def may_send() -> bool:
-            asking = asyncio.run_coroutine_threadsafe(self._pass_gate(payment, lease, actor), loop)
+            asking = asyncio.run_coroutine_threadsafe(self._pass_send_guard(payment, lease, actor), loop)
             try:
-                return asking.result(GATE_SECONDS)
+                return asking.result(SEND_GUARD_SECONDS)
             except Exception as error:
                 asking.cancel()
-                log.warning("payment.gate-failed", payment=str(payment.id), reason=type(error).__name__)
+                log.warning("payment.send-guard-failed", payment=str(payment.id), reason=type(error).__name__)
                 return False
 
         return may_send
 
-    async def _pass_gate(self, payment: Payment, lease: Lease, actor: str) -> bool:
+    async def _pass_send_guard(self, payment: Payment, lease: Lease, actor: str) -> bool:
         """Write down that the order leaves now. Once: who comes a second time, too late or without lease is stopped."""
         async with self._database.transaction() as connection:
             if not await leases.holds_lease(connection, lease):

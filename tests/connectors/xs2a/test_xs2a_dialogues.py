@@ -150,7 +150,7 @@ def test_a_payment_by_redirect_is_sent_with_the_confirmation_code(xs2a_bank):
     assert (paid.result.outcome, asked) == (PaymentOutcome.EXECUTED, [1])
 
 
-def test_without_confirmation_the_gate_is_passed_before_the_customer_leaves(settings):
+def test_without_confirmation_the_send_guard_is_passed_before_the_customer_leaves(settings):
     with running_xs2a_bank(settings, confirms_redirects=False) as bank:
         dialogue = Dialogue(bank.make_connector(), new_login("test_redirect"))
         job, asked = make_pay(dialogue), []
@@ -195,7 +195,7 @@ def test_what_the_profile_does_not_offer_is_not_tried(xs2a_bank):
         assert dialogue.begin(make_pay(dialogue, **facts)).kind is FailureKind.NOT_SUPPORTED
 
 
-def test_a_bank_that_may_exempt_payments_is_asked_after_the_gate(xs2a_bank):
+def test_a_bank_that_may_exempt_payments_is_asked_after_the_send_guard(xs2a_bank):
     dialogue = Dialogue(xs2a_bank.make_connector(may_exempt_payments=True), new_login("test_bank_message"))
     job = make_pay(dialogue)
     assert dialogue.begin(job, may_send=lambda: False) == Failed(FailureKind.INTERNAL)

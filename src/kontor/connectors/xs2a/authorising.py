@@ -2,7 +2,7 @@
 
 The state says what is open (`stage`) and which links carry on. What cannot be taken back about a payment is the TAN,
 the confirmation of a redirect, the push to the customer's app, or (where the bank wants no confirmation) sending the
-customer to its page: the gate is asked directly before.
+customer to its page: the send guard is asked directly before.
 """
 
 from base64 import b64decode
@@ -42,13 +42,13 @@ UNKNOWN_WAYS = ("scaOAuth", "startAuthorisationWithEncryptedPsuAuthentication")
 
 
 class Authoriser:
-    """`gate` is asked before a payment can be executed; None where nothing is paid. `has_left`: it was passed."""
+    """`send_guard` is asked before a payment can be executed; None where nothing is paid. `has_left`: it was passed."""
 
-    def __init__(self, client: Client, bank: Xs2aBank, state: State, gate: Callable[[], bool] | None) -> None:
+    def __init__(self, client: Client, bank: Xs2aBank, state: State, send_guard: Callable[[], bool] | None) -> None:
         self._client = client
         self._bank = bank
         self.state = state
-        self._gate = gate
+        self._send_guard = send_guard
         self.has_left = bool(state.get("has_left"))
 
     # Starting
@@ -68,7 +68,7 @@ class Authoriser:
         for name in PLAIN:
             if name in links:
                 if approach not in (Approach.EMBEDDED, Approach.REDIRECT):
-                    self._pass_gate()  # the customer's app may ring at once
+                    self._pass_send_guard()  # the customer's app may ring at once
                 return self._follow_links(self._send("POST", _href(links, name), {}, is_plain=True))
         return self._follow_links(opened)
 
@@ -94,14 +94,14 @@ class Authoriser:
             raise StoppedError(FailureKind.REJECTED, "unknown method")
         self.state = self.state | {"chosen": code}
         if chosen["kind"] == "PUSH_OTP":
-            self._pass_gate()
+            self._pass_send_guard()
         way, link = self.state["way"]
         return self._follow_links(self._send(way, link, {"authenticationMethodId": code}))
 
     def _send_tan(self, tan: str) -> Step | None:
         if not tan:
             raise StoppedError(FailureKind.WRONG_TAN)
-        self._pass_gate()
+        self._pass_send_guard()
         way, link = self.state["way"]
         try:
             return self._follow_links(self._send(way, link, {"scaAuthenticationData": tan}))
@@ -121,7 +121,7 @@ class Authoriser:
     def _return(self, query: str) -> Step | None:
         """What the browser brought along proves nothing: the bank is asked."""
         if "sca" not in self.state:
-            if self._gate is not None:
+            if self._send_guard is not None:
                 raise SilentError("the bank does not tell what became of the authorisation")
             return None  # whether the consent is valid is asked anyway
         status = self._client.get(self.state["sca"], Authorising).sca_status
@@ -132,7 +132,7 @@ class Authoriser:
         codes = parse_qs(query).get(self._bank.confirmation_parameter)
         if not codes:
             raise StoppedError(FailureKind.REJECTED, "the bank's page brought no confirmation code")
-        self._pass_gate()
+        self._pass_send_guard()
         self._send("PUT", self.state["confirm"], {"confirmationCode": codes[0]})
         return None
 
@@ -159,7 +159,7 @@ class Authoriser:
             elif "updatePsuIdentification" in links:
                 answer = self._send("PUT", _href(links, "updatePsuIdentification"), {})
             elif "scaStatus" in links and not any(one in links for one in UNKNOWN_WAYS):
-                self._pass_gate()
+                self._pass_send_guard()
                 text = answer.psu_message or "Bitte bestätigen Sie den Auftrag in Ihrer Banking-App."
                 self.state = self.state | {"sca": _href(links, "scaStatus"), "text": text}
                 return self._ask_confirmation()
@@ -211,16 +211,16 @@ class Authoriser:
             state["confirm"] = _href(links, "confirmation")
         self.state = state
         if "confirmation" not in links:
-            self._pass_gate()
+            self._pass_send_guard()
         return NeedRedirect(url, self.state)
 
-    def _pass_gate(self) -> None:
-        if self._gate is None or self.state.get("has_left"):
+    def _pass_send_guard(self) -> None:
+        if self._send_guard is None or self.state.get("has_left"):
             return
-        if not self._gate():
+        if not self._send_guard():
             raise StoppedError(FailureKind.INTERNAL)
         self.has_left = True
-        # A TAN that was wrong may be followed by another, and the gate is asked again; all else goes on by itself.
+        # After a wrong TAN another may follow, and the send guard is asked again; all else goes on by itself.
         if self.state.get("stage") != "tan":
             self.state = self.state | {"has_left": True}
 
