@@ -14,7 +14,7 @@ from scripted_bank import MOCK
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.orders import OrderError
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, PaymentFailure, PaymentState
-from kontor.domain.redirects import FormStep, Reentry, UseCase
+from kontor.domain.redirects import FormStep, RedirectOutcome, UseCase
 from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.domain.secrets import Secret
 from kontor.services.dialogue_steps import make_answer
@@ -119,7 +119,7 @@ async def test_the_user_comes_back_with_the_payments_id(visitor):
     cookie = await redirects.open_session(Secret(handle), None, None, is_framed=False)
     session = await redirects.find_session(cookie)
     assert (session.use_case, session.payment_id) == (UseCase.INITIATE_PAYMENT, id_of(answer))
-    ended = replace(session, step=FormStep.END, outcome=Reentry.FINISHED)
+    ended = replace(session, step=FormStep.END, outcome=RedirectOutcome.FINISHED)
     query = parse_qs(urlsplit(redirects.target(ended)).query)
     assert query == {"state": ["1"], "baReentry": ["FINISHED"], "paymentId": [str(id_of(answer))]}
 

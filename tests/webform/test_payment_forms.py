@@ -9,7 +9,7 @@ import pytest
 from form_client import DETAILS
 from kontor.domain.payments import Order, PayeeMatch, Payment, PaymentFailure, PaymentKind, PaymentState
 from kontor.domain.principals import Principal
-from kontor.domain.redirects import Failure, FormSession, FormStep, Reentry, UseCase, find_payment_outcome
+from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutcome, UseCase, find_payment_outcome
 from kontor.services.form_payments import FAILURES
 from kontor.webform.payment_forms import read_details
 from kontor.webform.texts import load_texts
@@ -83,9 +83,9 @@ def test_a_payment_is_called_failed_only_where_no_money_moved():
             for notice in (None, *Failure):
                 outcome = find_payment_outcome(*make_case(state, step, notice))
                 if state.may_have_moved_money and state is not PaymentState.SENDING:
-                    assert outcome in (Reentry.FINISHED, Reentry.BACKEND_ERROR)
+                    assert outcome in (RedirectOutcome.FINISHED, RedirectOutcome.BACKEND_ERROR)
                 else:
-                    assert outcome not in (Reentry.FINISHED, Reentry.BACKEND_ERROR)
+                    assert outcome not in (RedirectOutcome.FINISHED, RedirectOutcome.BACKEND_ERROR)
 
 
 @pytest.mark.parametrize("state", [PaymentState.OPEN, PaymentState.SENDING])
@@ -96,8 +96,8 @@ def test_nothing_is_said_while_the_bank_has_it(state):
 def test_every_failure_outcome_and_match_has_its_words():
     assert set(FAILURES) == set(PaymentFailure)
     for texts in TEXTS.values():
-        for outcome in Reentry:
-            if outcome is not Reentry.ACCOUNT_CREATED:
+        for outcome in RedirectOutcome:
+            if outcome is not RedirectOutcome.ACCOUNT_CREATED:
                 assert texts(f"payment_end.{outcome}")
                 assert texts(f"payment_end.{outcome}_text")
         for match in PayeeMatch:

@@ -8,7 +8,7 @@ import pytest
 from litestar.testing import RequestFactory
 
 from kontor.domain.products import ProductCategory
-from kontor.domain.redirects import Failure, Reentry
+from kontor.domain.redirects import Failure, RedirectOutcome
 from kontor.domain.sca import MediumClass
 from kontor.pages.browser import LANGUAGE_COOKIE
 from kontor.webform import texts as module
@@ -47,7 +47,7 @@ def test_every_text_that_a_template_asks_for_exists():
 
 def test_every_outcome_failure_category_and_medium_has_its_words():
     known = LANGUAGES["de"].texts
-    for outcome in Reentry:
+    for outcome in RedirectOutcome:
         assert f"end.{outcome}" in known
         assert f"end.{outcome}_text" in known
     for failure in Failure:

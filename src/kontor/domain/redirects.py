@@ -57,12 +57,12 @@ class Failure(StrEnum):
         return self in (Failure.UNREACHABLE, Failure.BUSY, Failure.TOO_LATE, Failure.REFUSED)
 
     @property
-    def outcome(self) -> "Reentry":
+    def outcome(self) -> "RedirectOutcome":
         """What the tenant is told when the user leaves at this point."""
-        return _OUTCOMES.get(self, Reentry.BACKEND_ERROR)
+        return _OUTCOMES.get(self, RedirectOutcome.BACKEND_ERROR)
 
 
-class Reentry(StrEnum):
+class RedirectOutcome(StrEnum):
     """With what result the user goes back to the tenant."""
 
     ACCOUNT_CREATED = "ACCOUNT_CREATED"
@@ -81,19 +81,19 @@ class Reentry(StrEnum):
     @property
     def has_safe_target(self) -> bool:
         """Without a usable callback the form ends on its own page."""
-        return self not in (Reentry.NO_CALLBACK_URL, Reentry.INVALID_CALLBACK_URL)
+        return self not in (RedirectOutcome.NO_CALLBACK_URL, RedirectOutcome.INVALID_CALLBACK_URL)
 
 
 _OUTCOMES = {
-    Failure.WRONG_CREDENTIALS: Reentry.INVALID_CREDENTIALS,
-    Failure.LOCKED: Reentry.INVALID_CREDENTIALS,
-    Failure.WRONG_TAN: Reentry.INVALID_TAN,
-    Failure.TOO_LATE: Reentry.USER_CANCELLED,
-    Failure.REFUSED: Reentry.USER_CANCELLED,
-    Failure.REJECTED: Reentry.PAYMENT_FAILED,
-    Failure.NO_FUNDS: Reentry.PAYMENT_FAILED,
-    Failure.NOT_SUPPORTED: Reentry.PAYMENT_FAILED,
-    Failure.INTERRUPTED: Reentry.PAYMENT_FAILED,
+    Failure.WRONG_CREDENTIALS: RedirectOutcome.INVALID_CREDENTIALS,
+    Failure.LOCKED: RedirectOutcome.INVALID_CREDENTIALS,
+    Failure.WRONG_TAN: RedirectOutcome.INVALID_TAN,
+    Failure.TOO_LATE: RedirectOutcome.USER_CANCELLED,
+    Failure.REFUSED: RedirectOutcome.USER_CANCELLED,
+    Failure.REJECTED: RedirectOutcome.PAYMENT_FAILED,
+    Failure.NO_FUNDS: RedirectOutcome.PAYMENT_FAILED,
+    Failure.NOT_SUPPORTED: RedirectOutcome.PAYMENT_FAILED,
+    Failure.INTERRUPTED: RedirectOutcome.PAYMENT_FAILED,
 }
 
 
@@ -120,7 +120,7 @@ class FormSession:
     wrong_logins: int = 0
     notice: Failure | None = None
     is_framed: bool = False
-    outcome: Reentry | None = None
+    outcome: RedirectOutcome | None = None
     customer_ip: str | None = None
     payment_id: UUID | None = None
     is_source_fixed: bool = False
@@ -131,21 +131,21 @@ class FormSession:
         return self.step is not FormStep.END and self.expires_at > now
 
 
-def find_payment_outcome(session: FormSession, payment: Payment) -> Reentry | None:
+def find_payment_outcome(session: FormSession, payment: Payment) -> RedirectOutcome | None:
     """What the tenant of a payment is told when its session ends now. None while only the bank can tell.
 
     `PAYMENT_FAILED` is said only where no money has moved. An outcome that nobody knows is the bank's error.
     """
     if payment.state in (PaymentState.EXECUTED, PaymentState.ACCEPTED):
-        return Reentry.FINISHED
+        return RedirectOutcome.FINISHED
     if payment.state is PaymentState.UNKNOWN:
-        return Reentry.BACKEND_ERROR
+        return RedirectOutcome.BACKEND_ERROR
     if payment.state.is_under_way and payment.fence is not None:
         return None
     if session.step is not FormStep.FAILED or session.notice is None:
-        return Reentry.SESSION_EXPIRED
+        return RedirectOutcome.SESSION_EXPIRED
     outcome = session.notice.outcome
-    return Reentry.PAYMENT_FAILED if outcome is Reentry.BACKEND_ERROR else outcome
+    return RedirectOutcome.PAYMENT_FAILED if outcome is RedirectOutcome.BACKEND_ERROR else outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.errors import InvalidError
 from kontor.domain.providers import Provider
-from kontor.domain.redirects import Failure, FormSession, FormStep, Reentry, UseCase
+from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutcome, UseCase
 from kontor.domain.secrets import Secret
 from kontor.services.accesses import Accesses, delete_access_data, user_of
 from kontor.services.fetch_results import FetchResults
@@ -38,7 +38,7 @@ class FormAccounts:
         access = await self._find_unconfirmed(connection, session)
         if access is not None:
             for other in await redirects.lock_sessions_of_access(connection, user_of(session.principal), access.id):
-                await end_session(connection, other, Reentry.SESSION_EXPIRED)
+                await end_session(connection, other, RedirectOutcome.SESSION_EXPIRED)
 
     async def adopt(self, connection: Connection, session: FormSession, cookie_hash: bytes | None) -> FormSession:
         """The session, going on where the one before it stood if this is the browser that it was opened in."""
@@ -112,7 +112,7 @@ class FormAccounts:
         async with self._sessions.change(session, FormStep.ACCOUNTS) as (connection, current):
             access = await accesses.lock_access(connection, user_id, current.access_id)
             if access is None or access.form_session_id not in (None, current.id):
-                await end_session(connection, current, Reentry.ERROR)
+                await end_session(connection, current, RedirectOutcome.ERROR)
                 return True
             offered = await self._list_offered(connection, user_id, access)
             kept = [one.id for one in offered if one.id in chosen]
@@ -121,14 +121,14 @@ class FormAccounts:
             await self._results.release(connection, user_id, access, kept if offered else None, prepared)
             subject = f"user {current.principal.user_pseudonym} access {access.id}"
             await record(connection, current, "access.select", subject)
-            await end_session(connection, current, Reentry.ACCOUNT_CREATED)
+            await end_session(connection, current, RedirectOutcome.ACCOUNT_CREATED)
         return True
 
     async def advance_after_fetch(self, session: FormSession) -> FormSession:
         """On to the choice as soon as the bank has named its accounts."""
         access = await self._accesses.find_for_form(session.principal, session.access_id)
         if access is None:
-            return await self._sessions.finish(session, Reentry.ERROR)
+            return await self._sessions.finish(session, RedirectOutcome.ERROR)
         if access.access.status is AccessStatus.STARTED:
             return session
         async with self._sessions.change(session, FormStep.FETCHING, FormStep.ACCOUNTS) as (connection, current):

@@ -3,7 +3,7 @@
 from kontor.domain.callbacks import CallbackRules, add_to_query, check_callback
 from kontor.domain.errors import InvalidError
 from kontor.domain.principals import Principal
-from kontor.domain.redirects import FormSession, Reentry
+from kontor.domain.redirects import FormSession, RedirectOutcome
 from kontor.storage import tenants
 from kontor.storage.database import Connection, Database
 
@@ -20,14 +20,14 @@ class FormCallbacks:
 
     async def choose(
         self, connection: Connection, session: FormSession, appended: str | None
-    ) -> tuple[str | None, Reentry | None]:
+    ) -> tuple[str | None, RedirectOutcome | None]:
         """The appended address wins over the stored one, and is checked like it."""
         if appended is None:
-            return None, None if session.callback_url is not None else Reentry.NO_CALLBACK_URL
+            return None, None if session.callback_url is not None else RedirectOutcome.NO_CALLBACK_URL
         try:
             return check_callback(appended, await self._rules(connection, session.principal.tenant_name)), None
         except InvalidError:
-            return None, Reentry.INVALID_CALLBACK_URL
+            return None, RedirectOutcome.INVALID_CALLBACK_URL
 
     async def _rules(self, connection: Connection, tenant_name: str) -> CallbackRules:
         tenant = await tenants.find_tenant(connection, tenant_name)

@@ -13,7 +13,7 @@ import structlog
 
 from kontor.domain.accesses import NoticeKind
 from kontor.domain.errors import BusyError, InvalidError, NotFoundError
-from kontor.domain.redirects import Failure, FormSession, FormStep, Reentry
+from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutcome
 from kontor.domain.sca_machine import MAX_WRONG_TANS, AnswerKind, ScaState
 from kontor.services.accesses import Accesses
 from kontor.services.consents import ConsentOptions, Consents, ConsentView, NotOpenError
@@ -63,7 +63,7 @@ class FormDialogues:
         except (InvalidError, BusyError):
             return
         except NotFoundError:
-            await self._sessions.finish(session, Reentry.ERROR)
+            await self._sessions.finish(session, RedirectOutcome.ERROR)
             return
         await self._advance(session, view)
 
@@ -112,7 +112,7 @@ class FormDialogues:
         except SessionGoneError:
             return
         except (NotFoundError, InvalidError):
-            await self._sessions.finish(session, Reentry.ERROR)
+            await self._sessions.finish(session, RedirectOutcome.ERROR)
         except BusyError:
             await self._sessions.fail(session, dialogue_id, Failure.BUSY)
         except Exception:

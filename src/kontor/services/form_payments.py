@@ -19,7 +19,7 @@ from kontor.domain.errors import BusyError, InvalidError, NotFoundError
 from kontor.domain.orders import OrderError
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, Payment, PaymentFailure, PaymentState
 from kontor.domain.providers import Provider
-from kontor.domain.redirects import Failure, FormSession, FormStep, Reentry, find_payment_outcome
+from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutcome, find_payment_outcome
 from kontor.domain.sca_machine import AnswerKind
 from kontor.domain.secrets import Secret
 from kontor.services.access_views import AccessView
@@ -81,7 +81,7 @@ class FormPayments:
         """The session where its payment has brought it. Starts what was decided and has not begun."""
         view = await self._find(session)
         if view is None:
-            return await self._sessions.finish(session, Reentry.ERROR), None
+            return await self._sessions.finish(session, RedirectOutcome.ERROR), None
         if session.step is FormStep.END:
             return session, view
         if view.payment.state is PaymentState.DRAFT and session.step in (FormStep.CHECKING, FormStep.SCA):
@@ -96,7 +96,7 @@ class FormPayments:
         """Its time is over. Not while the bank has the order: who waits for the answer is to see it."""
         view = await self._find(session)
         if view is None:
-            return await self._sessions.finish(session, Reentry.SESSION_EXPIRED)
+            return await self._sessions.finish(session, RedirectOutcome.SESSION_EXPIRED)
         outcome = find_payment_outcome(session, view.payment)
         if outcome is None:
             return session
@@ -194,7 +194,7 @@ class FormPayments:
             raise StaleStepError
         await self._begin_check(session, FormStep.FAILED, FormStep.CHECKING)
 
-    async def leave(self, session: FormSession, reason: Reentry = Reentry.USER_CANCELLED) -> None:
+    async def leave(self, session: FormSession, reason: RedirectOutcome = RedirectOutcome.USER_CANCELLED) -> None:
         """The user wants to go. They do when it is certain what became of the payment, or that it is not known."""
         view = await self._find(session)
         if view is None:
@@ -205,7 +205,7 @@ class FormPayments:
                 return
             view = await self._find(session) or view
         outcome = find_payment_outcome(session, view.payment)
-        if outcome is Reentry.SESSION_EXPIRED:  # nothing was paid, and the user knows why
+        if outcome is RedirectOutcome.SESSION_EXPIRED:  # nothing was paid, and the user knows why
             outcome = reason if view.payment.failure in (PaymentFailure.CANCELLED, PaymentFailure.EXPIRED) else None
         if outcome is not None:
             await self._sessions.finish(session, outcome)
@@ -237,7 +237,7 @@ class FormPayments:
         if payment.state is PaymentState.FAILED:
             assert payment.failure is not None
             return await self._sessions.move(session, FormStep.FAILED, FAILURES[payment.failure])
-        return await self._sessions.finish(session, Reentry.FINISHED)
+        return await self._sessions.finish(session, RedirectOutcome.FINISHED)
 
     # At the bank
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from kontor.domain.redirects import Failure, FormSession, FormStep, Reentry, find_payment_outcome
+from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutcome, find_payment_outcome
 from kontor.services import auditing
 from kontor.services.accesses import delete_access_data, user_of
 from kontor.storage import accesses, payments, redirects
@@ -58,7 +58,7 @@ class FormSessions:
     async def fail(self, session: FormSession, dialogue_id: UUID, failure: Failure) -> FormSession:
         return await self.advance(session, dialogue_id, step=FormStep.FAILED, notice=failure)
 
-    async def finish(self, session: FormSession, outcome: Reentry) -> FormSession:
+    async def finish(self, session: FormSession, outcome: RedirectOutcome) -> FormSession:
         """End the session, once: the first outcome stands."""
         async with self._locked(session) as (connection, current):
             return await end_session(connection, current, outcome)
@@ -72,13 +72,13 @@ class FormSessions:
             yield connection, current
 
 
-async def end_session(connection: Connection, session: FormSession, outcome: Reentry) -> FormSession:
+async def end_session(connection: Connection, session: FormSession, outcome: RedirectOutcome) -> FormSession:
     """End a locked session. A new access that came to nothing goes with it, unless the user may still go on with it."""
     if session.step is FormStep.END:
         return session
     ended = replace(session, step=FormStep.END, outcome=outcome)
     await redirects.save_session(connection, ended)
-    if outcome not in (Reentry.ACCOUNT_CREATED, Reentry.SESSION_EXPIRED):
+    if outcome not in (RedirectOutcome.ACCOUNT_CREATED, RedirectOutcome.SESSION_EXPIRED):
         await drop_own_access(connection, session)
     subject = f"user {session.principal.user_pseudonym} session {session.id} {outcome}"
     await record(connection, session, "redirect.end", subject)
@@ -104,12 +104,12 @@ async def delete_unconfirmed(connection: Connection, batch: int) -> int:
     return len(orphans)
 
 
-async def _find_outcome(connection: Connection, session: FormSession) -> Reentry | None:
+async def _find_outcome(connection: Connection, session: FormSession) -> RedirectOutcome | None:
     """None while a payment is with the bank: the next look will know more."""
     if session.payment_id is None:
-        return Reentry.SESSION_EXPIRED
+        return RedirectOutcome.SESSION_EXPIRED
     found = await payments.find_payment(connection, user_of(session.principal), session.payment_id)
-    return Reentry.SESSION_EXPIRED if found is None else find_payment_outcome(session, found[0])
+    return RedirectOutcome.SESSION_EXPIRED if found is None else find_payment_outcome(session, found[0])
 
 
 async def drop_own_access(connection: Connection, session: FormSession) -> None:

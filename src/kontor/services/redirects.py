@@ -16,7 +16,7 @@ from kontor.domain.errors import InvalidError
 from kontor.domain.payments import Payment
 from kontor.domain.principals import Principal
 from kontor.domain.providers import Provider
-from kontor.domain.redirects import Branding, FormSession, FormStep, Reentry, UseCase
+from kontor.domain.redirects import Branding, FormSession, FormStep, RedirectOutcome, UseCase
 from kontor.domain.sca_machine import AnswerKind
 from kontor.domain.secrets import Secret
 from kontor.services import auditing
@@ -131,7 +131,7 @@ class Redirects:
         assert principal.user_id is not None
         async with self._database.transaction() as connection:
             for session in await redirects.lock_owning_sessions(connection, principal.user_id):
-                await end_session(connection, session, Reentry.SESSION_EXPIRED)
+                await end_session(connection, session, RedirectOutcome.SESSION_EXPIRED)
             await redirects.delete_sessions(connection, principal.user_id)
             actor = auditing.name_actor(principal)
             subject = f"user {principal.user_pseudonym}"
@@ -200,7 +200,7 @@ class Redirects:
         if session.step is not FormStep.END and session.expires_at < datetime.now(UTC):
             if session.payment_id is not None:
                 return await self.payments.expire(session)
-            return await self.finish(session, Reentry.SESSION_EXPIRED)
+            return await self.finish(session, RedirectOutcome.SESSION_EXPIRED)
         return session
 
     async def view(self, session: FormSession) -> FormView:
@@ -262,9 +262,9 @@ class Redirects:
 
     async def decline_legal(self, session: FormSession) -> None:
         if session.payment_id is not None:
-            await self.payments.leave(session, Reentry.LEGAL_NOT_ACCEPTED)
+            await self.payments.leave(session, RedirectOutcome.LEGAL_NOT_ACCEPTED)
         else:
-            await self.finish(session, Reentry.LEGAL_NOT_ACCEPTED)
+            await self.finish(session, RedirectOutcome.LEGAL_NOT_ACCEPTED)
 
     async def choose_provider(self, session: FormSession, provider_id: UUID) -> None:
         provider = self._providers.find(provider_id)
@@ -306,7 +306,7 @@ class Redirects:
                     begun = replace(current, step=FormStep.SCA, dialogue_id=uuid4(), notice=None)
                 await redirects.save_session(connection, begun)
         except InvalidError:
-            await self.finish(session, Reentry.ERROR)
+            await self.finish(session, RedirectOutcome.ERROR)
         return []
 
     async def answer(
@@ -342,9 +342,9 @@ class Redirects:
             return
         if session.step is FormStep.SCA:
             await self._dialogues.cancel(session)
-        await self.finish(session, Reentry.USER_CANCELLED)
+        await self.finish(session, RedirectOutcome.USER_CANCELLED)
 
-    async def finish(self, session: FormSession, outcome: Reentry) -> FormSession:
+    async def finish(self, session: FormSession, outcome: RedirectOutcome) -> FormSession:
         return await self._sessions.finish(session, outcome)
 
     def target(self, session: FormSession) -> str | None:
@@ -357,7 +357,7 @@ class Redirects:
         assert session.dialogue_id is not None
         if session.use_case is UseCase.AUTHENTICATE_ACCOUNT:
             await self._await_renewal(session)
-            return await self.finish(session, Reentry.FINISHED)
+            return await self.finish(session, RedirectOutcome.FINISHED)
         return await self._accounts.advance_after_fetch(session)
 
     async def _await_renewal(self, session: FormSession) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from kontor.domain.principals import Principal
-from kontor.domain.redirects import Branding, Failure, FormSession, FormStep, Reentry, UseCase
+from kontor.domain.redirects import Branding, Failure, FormSession, FormStep, RedirectOutcome, UseCase
 from kontor.storage.database import Connection
 
 COLUMNS = (
@@ -34,7 +34,7 @@ def _session(row: Sequence[Any]) -> FormSession:
         wrong_logins=row[13],
         notice=None if row[14] is None else Failure(row[14]),
         is_framed=row[15],
-        outcome=None if row[16] is None else Reentry(row[16]),
+        outcome=None if row[16] is None else RedirectOutcome(row[16]),
         customer_ip=row[17],
         payment_id=row[18],
         is_source_fixed=row[19],

@@ -9,7 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse
 
 from kontor.config import Settings
-from kontor.domain.redirects import FormStep, Reentry
+from kontor.domain.redirects import FormStep, RedirectOutcome
 from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.domain.secrets import Secret
 from kontor.pages.assets import NO_STORE
@@ -75,14 +75,14 @@ def _make_route(form: "Form", method: str, path: str, name: str, handler: Handle
         try:
             return await handler(request)
         except SessionGoneError:
-            return form.draw_notice(texts, "expired", Reentry.SESSION_EXPIRED, 410)
+            return form.draw_notice(texts, "expired", RedirectOutcome.SESSION_EXPIRED, 410)
         except BadRequestError:
-            return form.draw_notice(texts, "error", Reentry.ERROR, 400)
+            return form.draw_notice(texts, "error", RedirectOutcome.ERROR, 400)
         except ForgedError:
-            return form.draw_notice(texts, "error", Reentry.ERROR, 403)
+            return form.draw_notice(texts, "error", RedirectOutcome.ERROR, 403)
         except Exception:
             log.exception("webform.failed", operation=name)
-            return form.draw_notice(texts, "defect", Reentry.ERROR, 500)
+            return form.draw_notice(texts, "defect", RedirectOutcome.ERROR, 500)
 
     return HTTPRouteHandler(path, http_method=method, name=f"webform {name}", status_code=200)(handle)  # type: ignore[arg-type]
 
@@ -110,7 +110,7 @@ class Form:
                 is_framed=display in ("popup", "frame"),
             )
         except SessionGoneError:
-            return self.draw_notice(choose_texts(request), "used", Reentry.ERROR, 410)
+            return self.draw_notice(choose_texts(request), "used", RedirectOutcome.ERROR, 410)
         return see_other(STEP, self._cookies.write(cookie, is_framed=display == "frame"))
 
     async def show(self, request: AnyRequest) -> ASGIResponse:
@@ -235,7 +235,7 @@ class Form:
             facts |= {"texts": "payment_end", "kind": str(view.payment.payment.state)}
         return draw(Page("end", "end", facts), texts, view.branding, session)
 
-    def draw_notice(self, texts: Texts, kind: str, reentry: Reentry, status: int) -> ASGIResponse:
+    def draw_notice(self, texts: Texts, kind: str, reentry: RedirectOutcome, status: int) -> ASGIResponse:
         """A page for who has no session (any more)."""
         return draw(Page("notice", "notice"), texts, status=status, kind=kind, reentry=reentry)
 

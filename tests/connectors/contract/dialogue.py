@@ -151,7 +151,7 @@ def drive_call(call: Call, given: Sequence[Answer], run: Run, *, may_end_early: 
     while not isinstance(steps[-1], Done | Failed):
         assert len(steps) < 20, "the dialogue does not end"
         step = steps[-1]
-        call = replace(call, state=freeze(step.state), answer=pack(_choose(step, answers)))
+        call = replace(call, state=serialize(step.state), answer=pack(_choose(step, answers)))
         steps.append(run(call))
     assert answers == [] or may_end_early, "the bank did not ask for all that was answered"
     return steps
@@ -168,6 +168,6 @@ def _choose(step: Step, answers: list[Answer]) -> Answer:
     return answers.pop(0)
 
 
-def freeze(state: State) -> str:
+def serialize(state: State) -> str:
     """As it lies in the database between two steps."""
     return json.dumps(state, allow_nan=False)

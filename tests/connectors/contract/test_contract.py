@@ -6,7 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 import pytest
-from dialogue import QUESTIONS, drive, first_call, freeze, pack, replace, run_in_new_process, run_step
+from dialogue import QUESTIONS, drive, first_call, pack, replace, run_in_new_process, run_step, serialize
 from scenarios import SUBJECTS
 
 from kontor.connectors.base import (
@@ -80,9 +80,9 @@ def test_state_and_memory_are_json_without_secrets(subject, scenario):
     for step in steps_of(subject, scenario):
         for kept in (getattr(step, "state", None), getattr(step, "memory", None)):
             if kept is not None:
-                assert json.loads(freeze(kept)) == kept
+                assert json.loads(serialize(kept)) == kept
                 assert not secrets & {one for one in walk(kept) if isinstance(one, str)}
-                assert not any(len(one) > 4 and one in freeze(kept) for one in secrets)
+                assert not any(len(one) > 4 and one in serialize(kept) for one in secrets)
 
 
 def show(subject, step):
@@ -153,7 +153,7 @@ def test_what_is_remembered_spares_the_user_the_next_authentication(subject, sce
     done = steps_of(subject, scenario)[-1]
     if done.memory is None:
         pytest.skip("the connector remembers nothing")
-    call = first_call(subject, scenario, memory=freeze(done.memory))
+    call = first_call(subject, scenario, memory=serialize(done.memory))
     assert isinstance(run_step(call), Progress)
 
 
@@ -181,8 +181,8 @@ def test_no_answer_makes_it_raise(subject, scenario):
     for step in steps_of(subject, scenario):
         if isinstance(step, QUESTIONS):
             for answer in (*answers, Tan(Secret(nonsense)), Tan(Secret(""))):
-                call = replace(first_call(subject, scenario), state=freeze(step.state), answer=pack(answer))
+                call = replace(first_call(subject, scenario), state=serialize(step.state), answer=pack(answer))
                 result = run_step(call)
                 assert isinstance(result, (*QUESTIONS, Progress, Done, Failed)), result
-            call = replace(first_call(subject, scenario), state=freeze(step.state), answer=pack(Cancel()))
+            call = replace(first_call(subject, scenario), state=serialize(step.state), answer=pack(Cancel()))
             assert run_step(call) == Failed(FailureKind.CANCELLED)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
-from dialogue import Call, drive_call, freeze, pack, run_in_new_process, run_step
+from dialogue import Call, drive_call, pack, run_in_new_process, run_step, serialize
 from payment_scenarios import PAYMENTS, TODAY
 from scenarios import SUBJECTS
 
@@ -76,7 +76,7 @@ def read_balance(call, scenario):
             answer = answers.pop(0) if len(only) != 1 else None
             if answer is None:
                 answer = ChooseMethod(only[0].code) if hasattr(only[0], "code") else ChooseMedium(only[0].name)
-        steps.append(run_step(replace(fetch, state=freeze(steps[-1].state), answer=pack(answer))))
+        steps.append(run_step(replace(fetch, state=serialize(steps[-1].state), answer=pack(answer))))
         assert not isinstance(steps[-1], Failed)
     product = next(one for one in steps[-2].partial.products if one.key == scenario.product_key)
     return product.balance, steps[-1].result.transactions[scenario.product_key]
@@ -110,8 +110,8 @@ def test_state_is_json_without_secrets(subject, scenario):
     for step in drive_call(start(subject, scenario), scenario.answers, run_step):
         kept = getattr(step, "state", None)
         if kept is not None:
-            assert json.loads(freeze(kept)) == kept
-            words = freeze(kept).replace(scenario.credentials["userid"], "")
+            assert json.loads(serialize(kept)) == kept
+            words = serialize(kept).replace(scenario.credentials["userid"], "")
             assert not [one for one in pins | tans if f'"{one}"' in words]
 
 
@@ -159,7 +159,7 @@ def test_the_same_id_pays_once(subject, scenario):
     check_end(drive_call(call, scenario.answers, run_step, may_end_early=True)[-1], scenario)
     last_question = steps[-2]
     for _ in range(2):
-        answered = replace(call, state=freeze(last_question.state), answer=pack(scenario.answers[-1]))
+        answered = replace(call, state=serialize(last_question.state), answer=pack(scenario.answers[-1]))
         check_end(run_in_new_process(answered), scenario)
     assert read_balance(call, scenario) == (after, rows_after)
     assert look_up(call) is scenario.booked
@@ -172,7 +172,7 @@ def test_what_was_asked_about_before_it_arrived_is_never_paid(subject, scenario)
     steps = drive_call(replace(call, context=replace(call.context, may_send=lambda: False)), scenario.answers, run_step)
     balance = read_balance(call, scenario)
     assert look_up(call, run_in_new_process) is PaymentOutcome.NEVER
-    late = replace(call, state=freeze(steps[-2].state), answer=pack(scenario.answers[-1]))
+    late = replace(call, state=serialize(steps[-2].state), answer=pack(scenario.answers[-1]))
     anew = drive_call(call, scenario.answers, run_step, may_end_early=True)
     for step in (run_in_new_process(late), run_step(late), anew[-1]):
         assert isinstance(step, Failed)
@@ -188,7 +188,7 @@ def test_every_question_can_be_cancelled_and_nothing_is_paid(subject, scenario):
     questions = drive_call(asking, scenario.answers, run_step)[:-1]
     assert questions
     for question in questions:
-        cancelled = replace(call, state=freeze(question.state), answer=pack(Cancel()))
+        cancelled = replace(call, state=serialize(question.state), answer=pack(Cancel()))
         assert run_step(cancelled) == Failed(FailureKind.CANCELLED)
     assert look_up(call) is PaymentOutcome.NEVER
 
@@ -206,7 +206,7 @@ def test_nonsense_neither_raises_nor_pays(subject, scenario):
         answers.append(Tan(Secret(nonsense)))
     for question in questions:
         for answer in answers:
-            step = run_step(replace(asking, state=freeze(question.state), answer=pack(answer)))
+            step = run_step(replace(asking, state=serialize(question.state), answer=pack(answer)))
             assert isinstance(step, Failed), step
     assert sent == []
 
@@ -217,7 +217,7 @@ def test_a_wrong_tan_may_be_followed_by_the_right_one(subject, scenario):
     asking = replace(call, context=replace(call.context, may_send=lambda: False))
     question = drive_call(asking, scenario.answers, run_step)[-2]
     assert isinstance(question, NeedTan)
-    wrong = replace(call, state=freeze(question.state), answer=pack(Tan(Secret("7"))))
+    wrong = replace(call, state=serialize(question.state), answer=pack(Tan(Secret("7"))))
     for _ in range(2):
         assert run_in_new_process(wrong) == Failed(FailureKind.WRONG_TAN)
     check_end(run_in_new_process(replace(wrong, answer=pack(scenario.answers[-1]))), scenario)

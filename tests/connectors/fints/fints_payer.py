@@ -32,7 +32,7 @@ from kontor.connectors.base import (
 from kontor.connectors.demo.payees import TEST_IBANS, Conduct
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.fints import FintsBank, FintsConnector
-from kontor.connectors.fints.lines import Line
+from kontor.connectors.fints.transport import HttpTransport
 from kontor.demobank.fints.segments import parse_segments
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.providers import LoginField, Provider
@@ -160,13 +160,13 @@ class Sent:
 def overheard() -> Iterator[list[Sent]]:
     """What leaves for banks meanwhile."""
     sent: list[Sent] = []
-    exchange: Callable[[Line, bytes], bytes] = Line.exchange
+    exchange: Callable[[HttpTransport, bytes], bytes] = HttpTransport.exchange
 
-    def listen(line: Line, message: bytes) -> bytes:
+    def listen(transport: HttpTransport, message: bytes) -> bytes:
         shell = parse_segments(message)[2]
         inner = parse_segments(shell.read_binary(1))
         sent.append(Sent(tuple(one.code for one in inner[1:-1]), inner[-1].read(3, 1)))
-        return exchange(line, message)
+        return exchange(transport, message)
 
-    with patch.object(Line, "exchange", listen):
+    with patch.object(HttpTransport, "exchange", listen):
         yield sent

@@ -24,7 +24,7 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.fints import FintsBank, FintsConnector, histories
 from kontor.connectors.fints.codes import Code, find_failure
-from kontor.connectors.fints.lines import LineLimits
+from kontor.connectors.fints.transport import TransportLimits
 from kontor.demobank.certificates import ensure_certificates
 from kontor.demobank.fints.segments import make_segment
 from kontor.domain.balances import find_gap
@@ -32,10 +32,10 @@ from kontor.domain.secrets import Secret
 
 # The parser warns of what it does not know and goes on, as in production.
 pytestmark = pytest.mark.filterwarnings("ignore::fints.parser.FinTSParserWarning")
-LIMITS = LineLimits(connect_seconds=5, read_seconds=1, answer_seconds=0.5, largest_bytes=20_000_000)
+LIMITS = TransportLimits(connect_seconds=5, read_seconds=1, answer_seconds=0.5, largest_bytes=20_000_000)
 PIN = "s3cret-pin"
 SMALL = "test_bank_message"
-PATIENT = LineLimits(read_seconds=60)
+PATIENT = TransportLimits(read_seconds=60)
 
 
 @pytest.fixture(scope="module")

@@ -65,18 +65,18 @@ class Account:
             return ProductCategory.CALL_MONEY
         return _CATEGORIES.get(self.kind // 10, ProductCategory.OTHER_PRODUCT)
 
-    def freeze(self) -> State:
+    def serialize(self) -> State:
         return asdict(self) | {"businesses": list(self.businesses)}
 
     @classmethod
-    def thaw(cls, frozen: State) -> "Account":
-        return cls(**frozen | {"businesses": tuple(frozen["businesses"])})
+    def deserialize(cls, values: State) -> "Account":
+        return cls(**values | {"businesses": tuple(values["businesses"])})
 
 
 def list_accounts(session: Session) -> list[Account]:
     """All accounts of the user parameters; IBAN and BIC from the SEPA accounts where the bank tells them there."""
-    accounts = [_read_account(one, session.bank.bank_code) for one in session.knowledge.list_accounts()]
-    if session.knowledge.find_parameter("HKSPA") is None:
+    accounts = [_read_account(one, session.bank.bank_code) for one in session.parameters.list_accounts()]
+    if session.parameters.find_parameter("HKSPA") is None:
         return accounts
     reply = session.send(HKSPA1()).refuse()
     known = {}
@@ -146,7 +146,7 @@ def make_product(account: Account, *, can_pay: bool, can_pay_in_bulk: bool) -> P
 
 def add_balance(session: Session, account: Account, product: Product) -> Product | Problem:
     """The product with its balance, or what is wrong with it. Where the bank has none to tell, as it is."""
-    version = session.knowledge.find_newest("HKSAL", BALANCES)
+    version = session.parameters.find_newest("HKSAL", BALANCES)
     if version is None or not account.can("HKSAL") or account.is_depot:
         return product
     form = BALANCES[version]

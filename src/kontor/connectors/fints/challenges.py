@@ -10,7 +10,7 @@ from typing import Any
 from fints.formals import TANMediaType2
 from fints.segments.auth import HKTAB4, HKTAB5
 
-from kontor.connectors.fints.knowledge import Method
+from kontor.connectors.fints.parameters import Method
 from kontor.connectors.fints.sessions import MALFORMED, Reply, Session
 from kontor.domain.clocks import BERLIN
 from kontor.domain.sca import Challenge, MediumClass, ScaMedium
@@ -82,7 +82,7 @@ def _read_end(segment: Any) -> datetime | None:
 
 def list_media(session: Session) -> tuple[ScaMedium, ...]:
     """The customer's devices and lists; empty where the bank tells none."""
-    version = session.knowledge.find_newest("HKTAB", MEDIA_VERSIONS)
+    version = session.parameters.find_newest("HKTAB", MEDIA_VERSIONS)
     if version is None:
         return ()
     segment = {4: HKTAB4, 5: HKTAB5}[version](tan_media_type=TANMediaType2.ALL, tan_media_class="A")

@@ -25,11 +25,11 @@ from kontor.connectors.base import (
 from kontor.connectors.fints.codes import NOT_REGISTERED
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.fetching import FetchDialogue
-from kontor.connectors.fints.knowledge import Knowledge
-from kontor.connectors.fints.lines import LIMITS, Line, LineLimits, SilentBankError, make_tls
+from kontor.connectors.fints.parameters import BankParameters
 from kontor.connectors.fints.paying import LookUpDialogue, PayDialogue
 from kontor.connectors.fints.quirks import FintsBank
 from kontor.connectors.fints.sessions import MALFORMED, RefusedError, Session
+from kontor.connectors.fints.transport import LIMITS, HttpTransport, NoResponseError, TransportLimits, make_tls
 from kontor.connectors.job_state import deserialize_job, serialize_job
 from kontor.domain.payments import PayeeMatch, PayeeResult
 from kontor.domain.providers import Provider
@@ -50,7 +50,7 @@ class FintsConnector:
         find_bank: Callable[[Provider], FintsBank | None],
         product_id: str | None,
         authorities: Path | None = None,
-        limits: LineLimits = LIMITS,
+        limits: TransportLimits = LIMITS,
     ) -> None:
         self._limits = limits
         self._find_bank = find_bank
@@ -93,14 +93,14 @@ class FintsConnector:
             return Failed(FailureKind.UNREACHABLE, "Für diese Bank ist keine FinTS-Adresse bekannt.")
         if not self._product_id:
             return Failed(FailureKind.INTERNAL, NO_PRODUCT)
-        with Line(bank.url, self._tls, self._limits) as line:
+        with HttpTransport(bank.url, self._tls, self._limits) as transport:
             session = Session(
-                line,
+                transport,
                 bank,
                 credentials["userid"].reveal(),
                 credentials["pin"],
                 self._product_id,
-                Knowledge.thaw(state.get("knowledge")),
+                BankParameters.deserialize(state.get("knowledge")),
             )
             dialogue = _find_dialogue(state)(session, state, context)
             try:
@@ -108,7 +108,7 @@ class FintsConnector:
                     session.end()
                     return Failed(FailureKind.CANCELLED)
                 return go(dialogue)
-            except SilentBankError as error:
+            except NoResponseError as error:
                 return Failed(FailureKind.UNREACHABLE, str(error), is_outcome_unknown=dialogue.has_left)
             except RefusedError as error:
                 if error.detail == NOT_REGISTERED:

@@ -27,9 +27,9 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.fints.challenges import list_media, read_challenge
 from kontor.connectors.fints.codes import CONFIRMATION_OPEN, CONFIRMATION_WANTED, DIALOGUE_OVER, TAN_WANTED
-from kontor.connectors.fints.knowledge import NO_SYSTEM_ID, Method
-from kontor.connectors.fints.lines import SilentBankError
+from kontor.connectors.fints.parameters import NO_SYSTEM_ID, Method
 from kontor.connectors.fints.sessions import RefusedError, Reply, Session
+from kontor.connectors.fints.transport import NoResponseError
 from kontor.connectors.job_state import deserialize_job
 from kontor.domain.sca import Challenge, ScaMedium
 from kontor.domain.secrets import Secret
@@ -67,7 +67,7 @@ class Dialogue:
     # Steps
 
     def begin(self) -> Step:
-        if self.session.knowledge.system_id == NO_SYSTEM_ID:
+        if self.session.parameters.system_id == NO_SYSTEM_ID:
             self.session.synchronise()
         return self.log_in()
 
@@ -75,7 +75,7 @@ class Dialogue:
         stage = self.state["stage"]
         match stage, answer:
             case "method", ChooseMethod(code):
-                if code not in [one.code for one in self.session.knowledge.list_methods()]:
+                if code not in [one.code for one in self.session.parameters.list_methods()]:
                     return Failed(FailureKind.REJECTED, "unknown method")
                 self.state |= {"method": code, "is_method_chosen": True, "medium": None}
                 return self.log_in()
@@ -104,7 +104,7 @@ class Dialogue:
         return self._ask_choice(media) or self.ask_customer("login", reply)
 
     def _choose_method(self) -> Method | None:
-        methods = self.session.knowledge.list_methods()
+        methods = self.session.parameters.list_methods()
         if self.session.bank.quirks.has_one_step:
             return None
         return next((one for one in methods if one.code == self.state.get("method")), methods[0] if methods else None)
@@ -118,7 +118,7 @@ class Dialogue:
 
     def _ask_choice(self, media: tuple[ScaMedium, ...]) -> Step | None:
         """The customer is to authenticate: by which method, on which medium? None where that is settled."""
-        methods = self.session.knowledge.list_methods()
+        methods = self.session.parameters.list_methods()
         if len(methods) > 1 and not self.state.get("is_method_chosen"):
             self.session.end()
             return NeedMethod(tuple(one.shown for one in methods), self.put_aside("method"))
@@ -136,7 +136,7 @@ class Dialogue:
         try:
             challenge, reference, end = read_challenge(reply, method)
         except ValueError:
-            raise SilentBankError("a challenge without a reference") from None
+            raise NoResponseError("a challenge without a reference") from None
         self.state |= {"reference": reference, "instructions": challenge.instructions}
         state = self.put_aside(stage)
         if reply.has(CONFIRMATION_WANTED):
@@ -193,13 +193,13 @@ class Dialogue:
     # Putting it aside
 
     def put_aside(self, stage: str) -> State:
-        kept = {"session": self.session.freeze(), "knowledge": self.session.knowledge.freeze()}
+        kept = {"session": self.session.serialize(), "knowledge": self.session.parameters.serialize()}
         return self.state | kept | {"stage": stage}
 
     def remember(self) -> State:
         """For the next dialogue of the same access."""
         return {
-            "knowledge": self.session.knowledge.freeze(),
+            "knowledge": self.session.parameters.serialize(),
             "method": self.state.get("method"),
             "medium": self.state.get("medium"),
             "consent_until": self.state.get("consent_until"),

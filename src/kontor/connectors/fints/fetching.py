@@ -33,7 +33,7 @@ class FetchDialogue(Dialogue):
         """Logged in: which accounts are there? A present customer is also asked what old bookings need, now."""
         job = self._job
         found = [one for one in list_accounts(self.session) if job.selected is None or one.key in job.selected]
-        self.state |= {"accounts": [one.freeze() for one in found], "raw": {}, "problems": []}
+        self.state |= {"accounts": [one.serialize() for one in found], "raw": {}, "problems": []}
         return self._ask_for_old_bookings() if self._wants_old_bookings else self._show_headers()
 
     def go_on(self, stage: str, answer: Answer) -> Step:
@@ -47,7 +47,7 @@ class FetchDialogue(Dialogue):
         result = self._make_history(account).go_on(reply)
         if isinstance(result, Question):
             return self.ask_customer("history", result.reply)
-        self.state["raw"] = {**self.state["raw"], key: result.freeze()}
+        self.state["raw"] = {**self.state["raw"], key: result.serialize()}
         return self._show_headers()
 
     # Parts
@@ -65,7 +65,7 @@ class FetchDialogue(Dialogue):
 
     @property
     def _accounts(self) -> list[Account]:
-        return [Account.thaw(one) for one in self.state["accounts"]]
+        return [Account.deserialize(one) for one in self.state["accounts"]]
 
     def _find_start(self, account: Account) -> date | None:
         """The first day to ask for; None is as far back as the bank goes."""
@@ -98,14 +98,14 @@ class FetchDialogue(Dialogue):
             self.state["asked"] = account.key
             if isinstance(result, Question):
                 return self.ask_customer("history", result.reply)
-            self.state["raw"] = {account.key: result.freeze()}
+            self.state["raw"] = {account.key: result.serialize()}
             break
         return self._show_headers()
 
     def _show_headers(self) -> Step:
-        knowledge = self.session.knowledge
-        can_pay = knowledge.find_parameter("HKCCS") is not None and self.session.method is not None
-        can_pay_in_bulk = knowledge.find_parameter("HKCCM") is not None and self.session.method is not None
+        parameters = self.session.parameters
+        can_pay = parameters.find_parameter("HKCCS") is not None and self.session.method is not None
+        can_pay_in_bulk = parameters.find_parameter("HKCCM") is not None and self.session.method is not None
         products = []
         for account in self._accounts:
             product = make_product(account, can_pay=can_pay, can_pay_in_bulk=can_pay_in_bulk)
@@ -114,7 +114,7 @@ class FetchDialogue(Dialogue):
                 self.state["problems"] = [*self.state["problems"], [account.key, result.detail]]
                 result = product
             products.append(result)
-        methods = tuple(one.shown for one in knowledge.list_methods())
+        methods = tuple(one.shown for one in parameters.list_methods())
         active = next((one for one in methods if one.code == self.state["method"]), None)
         return Progress(Headers(tuple(products), methods, (), active), self.put_aside("headers"))
 
@@ -154,7 +154,7 @@ class FetchDialogue(Dialogue):
     def _find_raw(self, account: Account) -> Raw | Question | None:
         known = self.state["raw"].get(account.key)
         if known is not None:
-            return Raw.thaw(known)
+            return Raw.deserialize(known)
         history = self._make_history(account)
         return history.ask() if history.is_offered else None
 

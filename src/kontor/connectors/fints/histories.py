@@ -13,8 +13,8 @@ from fints.segments.statement import HKCAZ1, HKKAZ5, HKKAZ6, HKKAZ7
 from kontor.connectors.base import Problem, ProblemKind, State
 from kontor.connectors.fints.accounts import Account, name_account
 from kontor.connectors.fints.codes import CONFIRMATION_WANTED, MORE_FOLLOWS, TAN_WANTED
-from kontor.connectors.fints.lines import SilentBankError
 from kontor.connectors.fints.sessions import Reply, Session
+from kontor.connectors.fints.transport import NoResponseError
 from kontor.connectors.rejections import report_rejected
 from kontor.connectors.statements import StatementError, read_camt_pages, read_mt535, read_mt940
 from kontor.connectors.statements.chains import link_statements
@@ -40,7 +40,7 @@ class Raw:
     booked: list[bytes] = field(default_factory=list)
     pending: list[bytes] = field(default_factory=list)
 
-    def freeze(self) -> State:
+    def serialize(self) -> State:
         return {
             "form": self.form,
             "booked": [base64.b64encode(one).decode() for one in self.booked],
@@ -48,9 +48,9 @@ class Raw:
         }
 
     @classmethod
-    def thaw(cls, frozen: State) -> "Raw":
-        booked, pending = ([base64.b64decode(one) for one in frozen[name]] for name in ("booked", "pending"))
-        return cls(frozen["form"], booked, pending)
+    def deserialize(cls, values: State) -> "Raw":
+        booked, pending = ([base64.b64decode(one) for one in values[name]] for name in ("booked", "pending"))
+        return cls(values["form"], booked, pending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class History:
         segment = self._make(touchdown)
         command = segment.header.type
         session = self._session
-        if touchdown is None and session.method is not None and session.knowledge.needs_tan(command):
+        if touchdown is None and session.method is not None and session.parameters.needs_tan(command):
             return session.send(segment, session.make_tan_segment("4", command))
         return session.send(segment)
 
@@ -117,7 +117,7 @@ class History:
                 break
             seen.add(touchdown)
             reply = self._send(touchdown)
-        raise SilentBankError("a statement without an end")
+        raise NoResponseError("a statement without an end")
 
 
 def _has_more(code: Any) -> bool:
@@ -125,19 +125,19 @@ def _has_more(code: Any) -> bool:
 
 
 def _choose_form(session: Session, account: Account) -> tuple[str, type[Any] | None]:
-    knowledge = session.knowledge
+    parameters = session.parameters
     if account.is_depot:
-        version = knowledge.find_newest("HKWPD", HOLDINGS) if account.can("HKWPD") else None
+        version = parameters.find_newest("HKWPD", HOLDINGS) if account.can("HKWPD") else None
         return "mt535", None if version is None else HOLDINGS[version]
     has_camt = account.can("HKCAZ") and account.iban and _list_camt_forms(session)
-    version = knowledge.find_newest("HKKAZ", STATEMENTS) if account.can("HKKAZ") else None
+    version = parameters.find_newest("HKKAZ", STATEMENTS) if account.can("HKKAZ") else None
     if has_camt and (version is None or not session.bank.quirks.uses_mt940):
         return "camt", HKCAZ1
     return "mt940", None if version is None else STATEMENTS[version]
 
 
 def _list_camt_forms(session: Session) -> list[str]:
-    parameter = session.knowledge.find_parameter("HKCAZ")
+    parameter = session.parameters.find_parameter("HKCAZ")
     if parameter is None or not hasattr(parameter, "parameter"):
         return []
     return [one for one in parameter.parameter.supported_camt_formats if one and CAMT_052 in one]
@@ -164,7 +164,7 @@ def _list_documents(segment: Any) -> list[bytes]:
     if hasattr(segment, "statement_booked"):
         return [bytes(one) for one in segment.statement_booked.camt_statements if one]
     if len(segment._additional_data) > BOOKED_ELEMENT:
-        raise SilentBankError("a statement in a form that is not known")
+        raise NoResponseError("a statement in a form that is not known")
     return []
 
 

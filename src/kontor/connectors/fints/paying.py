@@ -28,7 +28,6 @@ from kontor.connectors.fints.accounts import Account, find_account
 from kontor.connectors.fints.codes import CONFIRMATION_WANTED, PAYEE_WANTED, TAN_WANTED
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.histories import History, Question, read_transactions
-from kontor.connectors.fints.lines import SilentBankError
 from kontor.connectors.fints.payments import (
     Verdict,
     is_contradictory,
@@ -39,6 +38,7 @@ from kontor.connectors.fints.payments import (
     read_verdict,
 )
 from kontor.connectors.fints.sessions import RefusedError, Reply
+from kontor.connectors.fints.transport import NoResponseError
 from kontor.connectors.pain001 import Batch, name_order
 from kontor.domain.payments import PayeeMatch, PaymentOutcome
 from kontor.domain.transactions import Transaction
@@ -55,12 +55,12 @@ class PayDialogue(Dialogue):
         account = find_account(self.session, self._pay.product_key)
         if account is None:
             raise RefusedError(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
-        self.state |= {"account": account.freeze(), "created_at": datetime.now(UTC).isoformat()}
+        self.state |= {"account": account.serialize(), "created_at": datetime.now(UTC).isoformat()}
         return self._submit(account, None)
 
     def go_on(self, stage: str, answer: Answer) -> Step:
         if stage == "payees" and isinstance(answer, AcceptPayees):
-            return self._submit(Account.thaw(self.state["account"]), base64.b64decode(self.state["verdict"]))
+            return self._submit(Account.deserialize(self.state["account"]), base64.b64decode(self.state["verdict"]))
         return super().go_on(stage, answer)
 
     def confirm(self, stage: str, reply: Reply) -> Step:
@@ -131,9 +131,9 @@ class PayDialogue(Dialogue):
         while verdict is not None and verdict.polling_id is not None:
             self.has_left = False  # while the payees are being verified, the bank holds the order
             if polls == MOST_POLLS:
-                raise SilentBankError("the payees are not verified in time")
+                raise NoResponseError("the payees are not verified in time")
             time.sleep(min(verdict.wait_seconds, LONGEST_WAIT_SECONDS))
-            order = self._make_order(Account.thaw(self.state["account"]))
+            order = self._make_order(Account.deserialize(self.state["account"]))
             again = make_payee_check(self.session, order, verdict.polling_id)
             assert again is not None
             verdict = read_verdict(self.session.send(again).refuse(), len(self._pay.orders))
@@ -151,7 +151,7 @@ class PayDialogue(Dialogue):
         if is_match and not reply.has(*PAYEE_WANTED):
             return None
         if pay.is_payee_accepted or is_match:
-            return self._submit(Account.thaw(self.state["account"]), verdict.id)
+            return self._submit(Account.deserialize(self.state["account"]), verdict.id)
         return NeedPayeeDecision(verdict.results, self.put_aside("payees"), is_held=True)
 
 
@@ -197,4 +197,4 @@ def _is_of(row: Transaction, name: str, amount: Decimal) -> bool:
 
 def _refuse_contradiction(reply: Reply, segment: FinTS3Segment) -> None:
     if is_contradictory(reply, segment):
-        raise SilentBankError("the bank contradicts itself")
+        raise NoResponseError("the bank contradicts itself")

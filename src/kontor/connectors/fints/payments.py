@@ -42,7 +42,7 @@ def make_order(session: Session, account: Account, pay: Pay, today: date, create
     """The segment of the order, the same at every call. Raises RefusedError where the bank has no such business."""
     form = (HKIPM1 if pay.is_instant else HKCCM1) if pay.is_bulk else (HKIPZ1 if pay.is_instant else HKCCS1)
     command = form.TYPE
-    if session.knowledge.find_newest(command, (form.VERSION,)) is None or not account.can(command):
+    if session.parameters.find_newest(command, (form.VERSION,)) is None or not account.can(command):
         raise RefusedError(FailureKind.NOT_SUPPORTED, "Die Bank bietet diese Art der Überweisung nicht an.")
     if pay.execution_date is not None and pay.execution_date > today:
         raise RefusedError(FailureKind.NOT_SUPPORTED, "Terminüberweisungen sind bei dieser Bank nicht möglich.")
@@ -59,14 +59,14 @@ def make_order(session: Session, account: Account, pay: Pay, today: date, create
 
 def _find_descriptor(session: Session) -> str:
     """The bank's own name for the format where it lists one."""
-    parameter = session.knowledge.find_parameter("HKSPA")
+    parameter = session.parameters.find_parameter("HKSPA")
     formats = [] if parameter is None else list(getattr(parameter.parameter, "supported_sepa_formats", ()))
     return next((one for one in formats if one and SCHEMA in one), NAMESPACE)
 
 
 def make_payee_check(session: Session, order: FinTS3Segment, polling_id: bytes | None = None) -> FinTS3Segment | None:
     """The segment that asks the bank to verify the payees, where this order needs it."""
-    parameter = session.knowledge.find_parameter("HKVPP")
+    parameter = session.parameters.find_parameter("HKVPP")
     if parameter is None or order.header.type not in list(parameter.parameter.payment_order_segment):
         return None
     report = str(parameter.parameter.supported_report_formats or "")

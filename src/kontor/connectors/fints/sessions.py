@@ -18,9 +18,9 @@ from fints.segments.message import HNHBK3, HNHBS1
 from kontor.connectors.base import FailureKind, State
 from kontor.connectors.fints.amounts import accept_amounts
 from kontor.connectors.fints.codes import Code, find_failure
-from kontor.connectors.fints.knowledge import ONE_STEP, Knowledge, Method
-from kontor.connectors.fints.lines import Line, SilentBankError
+from kontor.connectors.fints.parameters import ONE_STEP, BankParameters, Method
 from kontor.connectors.fints.quirks import FintsBank
+from kontor.connectors.fints.transport import HttpTransport, NoResponseError
 from kontor.domain.secrets import Secret
 
 # The parser warns where it meets what it does not know, and goes on; so do we.
@@ -84,13 +84,19 @@ class Session:
     """`client` and `user_id`, `bank_identifier`, `system_id` are what python-fints asks a dialogue for."""
 
     def __init__(
-        self, line: Line, bank: FintsBank, login: str, pin: Secret, product: str, knowledge: Knowledge
+        self,
+        transport: HttpTransport,
+        bank: FintsBank,
+        login: str,
+        pin: Secret,
+        product: str,
+        parameters: BankParameters,
     ) -> None:
-        self._line = line
+        self._transport = transport
         self._pin = pin
         self._product = product
         self.bank = bank
-        self.knowledge = knowledge
+        self.parameters = parameters
         self.user_id = login
         self.bank_identifier = BankIdentifier(GERMANY, bank.bank_code)
         self.method: Method | None = None
@@ -104,7 +110,7 @@ class Session:
 
     @property
     def system_id(self) -> str:
-        return self.knowledge.system_id
+        return self.parameters.system_id
 
     @property
     def is_open(self) -> bool:
@@ -117,9 +123,9 @@ class Session:
         reply = self.send(*self._identify(), HKSYN3(SynchronizationMode.NEW_SYSTEM_ID)).refuse(is_login=True)
         answer = reply.message.find_segment_first(HISYN4)
         if answer is None or not answer.system_id:
-            raise SilentBankError("no system id")
+            raise NoResponseError("no system id")
         self.end()
-        self.knowledge.system_id = answer.system_id
+        self.parameters.system_id = answer.system_id
 
     def open(self, method: Method | None, medium: str | None) -> Reply:
         """Log in. The bank may ask for a TAN at once."""
@@ -132,14 +138,14 @@ class Session:
     def end(self) -> None:
         """Say goodbye. Whether the bank has heard is of no importance."""
         if self.is_open:
-            with suppress(SilentBankError):
+            with suppress(NoResponseError):
                 self.send(HKEND1(self.dialog_id))
             self.dialog_id, self.number = NO_DIALOGUE, 1
 
     def _identify(self) -> list[FinTS3Segment]:
         return [
             HKIDN2(self.bank_identifier, self.user_id, self.system_id, SystemIDStatus.ID_NECESSARY),
-            HKVVB3(self.knowledge.bank_version, self.knowledge.user_version, Language2.DE, self._product[:25], "1.0"),
+            HKVVB3(self.parameters.bank_version, self.parameters.user_version, Language2.DE, self._product[:25], "1.0"),
         ]
 
     # Messages
@@ -159,7 +165,7 @@ class Session:
         signature.sign_commit(message)
         message += HNHBS1(self.number)
         PinTanDummyEncryptionMechanism(1 if function == ONE_STEP else 2).encrypt(message)
-        answer = self._line.exchange(_note_size(message.render_bytes()))
+        answer = self._transport.exchange(_note_size(message.render_bytes()))
         self.number += 1
         return self._read(answer)
 
@@ -167,11 +173,11 @@ class Session:
         try:
             reply = Reply(FinTSInstituteMessage(segments=answer), self._pin.reveal())
             head = reply.message.find_segment_first(HNHBK3)
-            self.knowledge.learn(reply.message, reply.codes)
+            self.parameters.update_from(reply.message, reply.codes)
         except MALFORMED as error:
-            raise SilentBankError(f"unreadable: {type(error).__name__}") from None
+            raise NoResponseError(f"unreadable: {type(error).__name__}") from None
         if head is None or not reply.codes:
-            raise SilentBankError("not a FinTS message")
+            raise NoResponseError("not a FinTS message")
         if not self.is_open:
             self.dialog_id = head.dialog_id
         return reply
@@ -191,13 +197,13 @@ class Session:
 
     # Putting it aside
 
-    def freeze(self) -> State:
+    def serialize(self) -> State:
         return {"dialogue": self.dialog_id if self.is_open else None, "number": self.number}
 
-    def take_up(self, frozen: State, method: str | None, medium: str | None) -> None:
+    def take_up(self, values: State, method: str | None, medium: str | None) -> None:
         """With the method and the medium that it was opened with."""
-        self.dialog_id, self.number = frozen["dialogue"] or NO_DIALOGUE, frozen["number"]
-        self.method = next((one for one in self.knowledge.list_methods() if one.code == method), None)
+        self.dialog_id, self.number = values["dialogue"] or NO_DIALOGUE, values["number"]
+        self.method = next((one for one in self.parameters.list_methods() if one.code == method), None)
         self.medium = medium
 
 

@@ -27,7 +27,7 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.xs2a.banks import Approach, Xs2aBank
 from kontor.connectors.xs2a.client import Client
-from kontor.connectors.xs2a.failures import RefusedError, SilentError, StoppedError
+from kontor.connectors.xs2a.failures import NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.messages import Authorising, ChallengeMessage, Links, ScaMethodMessage
 from kontor.domain.sca import Challenge, ScaMethod
 
@@ -122,7 +122,7 @@ class Authoriser:
         """What the browser brought along proves nothing: the bank is asked."""
         if "sca" not in self.state:
             if self._send_guard is not None:
-                raise SilentError("the bank does not tell what became of the authorisation")
+                raise NoResponseError("the bank does not tell what became of the authorisation")
             return None  # whether the consent is valid is asked anyway
         status = self._client.get(self.state["sca"], Authorising).sca_status
         if status in DONE:
@@ -165,7 +165,7 @@ class Authoriser:
                 return self._ask_confirmation()
             else:
                 raise StoppedError(FailureKind.NO_SUPPORTED_METHOD)
-        raise SilentError("the bank goes round in circles")
+        raise NoResponseError("the bank goes round in circles")
 
     def _send(self, method: str, link: str, body: Any, *, is_plain: bool = False) -> Authorising:
         headers = self._client.identify() | (self._client.prefer() if is_plain else {})
@@ -173,17 +173,17 @@ class Authoriser:
 
     def _note_methods(self, answer: Authorising) -> None:
         if answer.sca_methods:
-            self.state = self.state | {"methods": [_freeze_method(one) for one in answer.sca_methods]}
+            self.state = self.state | {"methods": [_serialize_method(one) for one in answer.sca_methods]}
         chosen = answer.chosen_sca_method
         if chosen is not None:
             known = self.state.get("methods", [])
             if all(one["code"] != chosen.authentication_method_id for one in known):
-                known = [*known, _freeze_method(chosen)]
+                known = [*known, _serialize_method(chosen)]
             self.state = self.state | {"methods": known, "chosen": chosen.authentication_method_id}
 
     def _ask_method(self, answer: Authorising, way: str, link: str) -> Step:
         self._note_methods(answer)
-        methods = thaw_methods(self.state)
+        methods = deserialize_methods(self.state)
         if not methods:
             raise StoppedError(FailureKind.NO_SUPPORTED_METHOD)
         self.state = self.state | {"stage": "method", "way": [way, link]}
@@ -229,7 +229,7 @@ def _href(links: Links, name: str) -> str:
     return links[name].href
 
 
-def _freeze_method(one: ScaMethodMessage) -> State:
+def _serialize_method(one: ScaMethodMessage) -> State:
     name = one.name or one.authentication_type or one.authentication_method_id
     return {
         "code": one.authentication_method_id,
@@ -239,7 +239,7 @@ def _freeze_method(one: ScaMethodMessage) -> State:
     }
 
 
-def thaw_methods(state: State) -> tuple[ScaMethod, ...]:
+def deserialize_methods(state: State) -> tuple[ScaMethod, ...]:
     return tuple(ScaMethod(one["code"], one["name"], one["hint"]) for one in state.get("methods", []))
 
 
@@ -253,7 +253,7 @@ def _read_challenge(answer: Authorising, chosen: State | None) -> Challenge:
         try:
             photo = b64decode(data.image, validate=True)
         except (NoBase64, ValueError):
-            raise SilentError("the bank's picture cannot be read") from None
+            raise NoResponseError("the bank's picture cannot be read") from None
     is_chip = kind == "CHIP_OTP" and bool(codes)
     if codes and not is_chip:
         text = " ".join((text, *codes))

@@ -17,7 +17,7 @@ import msgspec
 
 from kontor.connectors.base import Context, Credentials, FailureKind
 from kontor.connectors.xs2a.banks import Approach, Xs2aBank, Xs2aSettings
-from kontor.connectors.xs2a.failures import RefusedError, SilentError, StoppedError
+from kontor.connectors.xs2a.failures import NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.messages import Refusal
 from kontor.connectors.xs2a.signatures import load_seal
 
@@ -57,7 +57,7 @@ class Client:
         try:
             return msgspec.json.decode(answer.body, type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise SilentError("the bank's answer cannot be read") from None
+            raise NoResponseError("the bank's answer cannot be read") from None
 
     def call(
         self, method: str, link: str, body: Any = None, headers: Mapping[str, str] | None = None, **facts: str
@@ -78,7 +78,7 @@ class Client:
                     response.status_code, self._read_body(response), response.headers.get("aspsp-sca-approach")
                 )
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
-            raise SilentError(f"the bank does not answer ({type(error).__name__})") from None
+            raise NoResponseError(f"the bank does not answer ({type(error).__name__})") from None
         if answer.status >= 300:
             raise _read_refusal(answer)
         return answer
@@ -115,7 +115,7 @@ class Client:
         parts = urlsplit(url)
         is_secure = parts.scheme == "https" or (parts.scheme == "http" and self._origin[0] == "http")
         if not is_secure or not parts.hostname:
-            raise SilentError("the bank's page has no acceptable address")
+            raise NoResponseError("the bank's page has no acceptable address")
         return url
 
     def _reveal(self, field: str) -> str | None:
@@ -127,9 +127,9 @@ class Client:
             url = urljoin(self._base, link)
             origin = _find_origin(url)
         except ValueError:
-            raise SilentError("the bank's link cannot be read") from None
+            raise NoResponseError("the bank's link cannot be read") from None
         if origin != self._origin:
-            raise SilentError("the bank's link leads to another host")
+            raise NoResponseError("the bank's link leads to another host")
         return url
 
     def _make_headers(self, request_id: str) -> dict[str, str]:
@@ -145,15 +145,15 @@ class Client:
 
     def _read_body(self, response: httpx.Response) -> bytes:
         if response.headers.get("content-encoding", "identity") != "identity":
-            raise SilentError("the bank's answer is packed, though nobody asked for that")
+            raise NoResponseError("the bank's answer is packed, though nobody asked for that")
         latest = time.monotonic() + self._settings.answer_seconds
         pieces, size = [], 0
         for piece in response.iter_raw():
             size += len(piece)
             if size > self._settings.largest_answer_bytes:
-                raise SilentError("the bank's answer is too large")
+                raise NoResponseError("the bank's answer is too large")
             if time.monotonic() > latest:
-                raise SilentError("the bank's answer takes too long")
+                raise NoResponseError("the bank's answer takes too long")
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -164,9 +164,9 @@ def _find_origin(url: str) -> tuple[str, str, int | None]:
     return parts.scheme, (parts.hostname or "").lower(), port
 
 
-def _read_refusal(answer: Answer) -> RefusedError | SilentError:
+def _read_refusal(answer: Answer) -> RefusedError | NoResponseError:
     if answer.status < 400:
-        return SilentError("the bank sends us elsewhere")
+        return NoResponseError("the bank sends us elsewhere")
     try:
         refusal = msgspec.json.decode(answer.body, type=Refusal)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -54,7 +54,7 @@ class BankError(Exception):
         raise NotImplementedError
 
 
-class SilentError(BankError):
+class NoResponseError(BankError):
     """No answer, or none that can be understood: nobody knows what the bank has done."""
 
     def __init__(self, reason: str) -> None:

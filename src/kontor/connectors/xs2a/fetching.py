@@ -21,10 +21,10 @@ from kontor.connectors.base import (
     Step,
 )
 from kontor.connectors.job_state import deserialize_job
-from kontor.connectors.xs2a.authorising import Authoriser, thaw_methods
+from kontor.connectors.xs2a.authorising import Authoriser, deserialize_methods
 from kontor.connectors.xs2a.banks import Xs2aBank, Xs2aSettings
 from kontor.connectors.xs2a.client import Client
-from kontor.connectors.xs2a.failures import CONSENT_CODES, BankError, RefusedError, SilentError, StoppedError
+from kontor.connectors.xs2a.failures import CONSENT_CODES, BankError, NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.messages import (
     Account,
     AccountList,
@@ -79,7 +79,7 @@ class Fetching:
         answer = self._client.call("POST", self._client.enter("v1/consents"), body, headers)
         opened = self._client.read(answer, Authorising)
         if not opened.consent_id or "self" not in opened.links:
-            raise SilentError("the bank's consent has no number")
+            raise NoResponseError("the bank's consent has no number")
         resource = {"id": opened.consent_id, "self": opened.links["self"].href}
         authoriser = Authoriser(self._client, self._bank, state | {"resource": resource}, None)
         step = authoriser.open(opened, answer.approach)
@@ -109,7 +109,7 @@ class Fetching:
             key: [one.links["transactions"].href for one in accounts if "transactions" in one.links]
             for key, accounts in groups.items()
         }
-        methods = thaw_methods(state)
+        methods = deserialize_methods(state)
         active = next((one for one in methods if one.code == state.get("chosen")), None)
         kept = {
             "stage": "headers",
@@ -185,7 +185,7 @@ class Fetching:
         while True:
             report = page.transactions
             if report is None:
-                raise SilentError("the bank sends no bookings")
+                raise NoResponseError("the bank sends no bookings")
             for raws, is_pending in ((report.booked, False), (report.pending, True)):
                 for raw in raws:
                     one = _read_row(raw, self._bank, is_pending=is_pending)
@@ -197,7 +197,7 @@ class Fetching:
                 return unread
             next_link = report.links["next"].href
             if next_link in seen or len(seen) >= self._settings.most_pages or len(rows) > self._settings.most_rows:
-                raise SilentError("the bank's list does not end")
+                raise NoResponseError("the bank's list does not end")
             seen.add(next_link)
             page = self._read(next_link, TransactionPage, consent)
 

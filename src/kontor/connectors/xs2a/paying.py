@@ -21,7 +21,7 @@ from kontor.connectors.base import (
 from kontor.connectors.xs2a.authorising import Authoriser
 from kontor.connectors.xs2a.banks import INSTANT, SEPA, Xs2aBank
 from kontor.connectors.xs2a.client import Client
-from kontor.connectors.xs2a.failures import BankError, RefusedError, SilentError, StoppedError
+from kontor.connectors.xs2a.failures import BankError, NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.messages import Authorising, PaymentStatus
 from kontor.domain.payments import Order, PaymentOutcome
 
@@ -118,7 +118,7 @@ class Paying:
         answer = self._client.call("POST", link, _write_order(job), headers, request_id=str(job.payment_id))
         opened = self._client.read(answer, Authorising)
         if not opened.payment_id or "self" not in opened.links or "status" not in opened.links:
-            raise SilentError("the bank's payment has no number")
+            raise NoResponseError("the bank's payment has no number")
         resource = {name: opened.links[name].href for name in ("self", "status")}
         return opened, answer.approach, resource
 

@@ -36,7 +36,7 @@ class Method:
 
 
 @dataclass(slots=True)
-class Knowledge:
+class BankParameters:
     system_id: str = NO_SYSTEM_ID
     bank_version: int = 0
     bank_parameters: SegmentSequence = field(default_factory=SegmentSequence)
@@ -44,7 +44,7 @@ class Knowledge:
     user_parameters: SegmentSequence = field(default_factory=SegmentSequence)
     functions: list[str] = field(default_factory=list)
 
-    def learn(self, message: FinTSInstituteMessage, codes: Iterable[Code]) -> None:
+    def update_from(self, message: FinTSInstituteMessage, codes: Iterable[Code]) -> None:
         bank = message.find_segment_first(HIBPA3)
         if bank is not None:
             self.bank_version = bank.bpd_version
@@ -89,7 +89,7 @@ class Knowledge:
 
     # Keeping it
 
-    def freeze(self) -> State:
+    def serialize(self) -> State:
         return {
             "system_id": self.system_id,
             "bank_version": self.bank_version,
@@ -100,16 +100,16 @@ class Knowledge:
         }
 
     @classmethod
-    def thaw(cls, frozen: State | None) -> "Knowledge":
-        if not frozen:
+    def deserialize(cls, values: State | None) -> "BankParameters":
+        if not values:
             return cls()
         return cls(
-            frozen["system_id"],
-            frozen["bank_version"],
-            _read(frozen["bank"]),
-            frozen["user_version"],
-            _read(frozen["user"]),
-            list(frozen["functions"]),
+            values["system_id"],
+            values["bank_version"],
+            _read(values["bank"]),
+            values["user_version"],
+            _read(values["user"]),
+            list(values["functions"]),
         )
 
 

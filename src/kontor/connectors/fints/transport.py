@@ -1,4 +1,4 @@
-"""The line to a bank's FinTS server: one message out, one message back, within limits of time and size."""
+"""HTTP to a bank's FinTS server: one message out, one message back, within limits of time and size."""
 
 import base64
 import binascii
@@ -14,7 +14,7 @@ GOOD = range(200, 300)
 
 
 @dataclass(frozen=True, slots=True)
-class LineLimits:
+class TransportLimits:
     """`read_seconds` is for a sign of life, `answer_seconds` for the whole answer.
 
     `largest_bytes` counts Base64; a year of a busy account has a tenth of it.
@@ -26,23 +26,23 @@ class LineLimits:
     largest_bytes: int = 32 * 1024 * 1024
 
 
-LIMITS = LineLimits()
+LIMITS = TransportLimits()
 
 
-class SilentBankError(Exception):
+class NoResponseError(Exception):
     """No answer, or none that is FinTS. Whether the bank has got the message nobody knows."""
 
 
-class Line:
+class HttpTransport:
     """HTTPS with the bank's certificate checked. Redirects are not followed, and no proxy is looked for."""
 
-    def __init__(self, url: str, tls: ssl.SSLContext, limits: LineLimits = LIMITS) -> None:
+    def __init__(self, url: str, tls: ssl.SSLContext, limits: TransportLimits = LIMITS) -> None:
         self._url = url
         self._limits = limits
         timeout = httpx.Timeout(limits.read_seconds, connect=limits.connect_seconds)
         self._client = httpx.Client(verify=tls, timeout=timeout, follow_redirects=False, trust_env=False)
 
-    def __enter__(self) -> "Line":
+    def __enter__(self) -> "HttpTransport":
         return self
 
     def __exit__(
@@ -56,24 +56,24 @@ class Line:
             with self._client.stream("POST", self._url, content=content, headers={"Content-Type": "text/plain"}) as one:
                 return self._read(one)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise SilentBankError(type(error).__name__) from None
+            raise NoResponseError(type(error).__name__) from None
 
     def _read(self, response: httpx.Response) -> bytes:
         if response.status_code not in GOOD:
-            raise SilentBankError(f"HTTP status {response.status_code}")
+            raise NoResponseError(f"HTTP status {response.status_code}")
         pieces, size, end = [], 0, time.monotonic() + self._limits.answer_seconds
         for piece in response.iter_bytes():
             size += len(piece)
             if size > self._limits.largest_bytes:
-                raise SilentBankError("the answer is too large")
+                raise NoResponseError("the answer is too large")
             if time.monotonic() > end:
-                raise SilentBankError("the answer does not end")
+                raise NoResponseError("the answer does not end")
             pieces.append(piece)
         try:
             # Some banks break the lines, which is not an error.
             return base64.b64decode(b"".join(b"".join(pieces).split()), validate=True)
         except binascii.Error:
-            raise SilentBankError("the answer is not Base64") from None
+            raise NoResponseError("the answer is not Base64") from None
 
 
 def make_tls(authorities: Path | None) -> ssl.SSLContext:
