@@ -23,7 +23,7 @@ ROWS = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|", PAGE, re.MULTILINE)
 INSIDE = dict(ROWS)
 SAME = set(re.findall(r"`(\w+)`", PAGE.rpartition("## The same inside and outside")[2]))
 # Their words are English, or prescribed by an RFC.
-ENGLISH_ROOMS = (
+ENGLISH_MODULES = (
     "affordability", "analyses", "balances", "cashflow", "consents", "contracts", "credit_checks", "disposable_money",
     "errors", "exports", "labelled_rows", "life", "management", "ops", "payments", "products_en", "relations",
     "sales_triggers", "tags", "tokens",
@@ -39,7 +39,7 @@ WIRE = load_modules(kontor.wire)
 SHAPES = [
     (one.__name__, field.encode_name)
     for name, module in WIRE.items()
-    if name not in ENGLISH_ROOMS
+    if name not in ENGLISH_MODULES
     for one in vars(module).values()
     if inspect.isclass(one) and issubclass(one, msgspec.Struct) and one.__module__ == module.__name__
     for field in msgspec.structs.fields(one)
@@ -60,8 +60,8 @@ CLASSES = {
 }
 SOURCE = "\n".join(
     file.read_text(encoding="utf-8")
-    for room in ("domain", "storage")
-    for file in (ROOT / "src/kontor" / room).glob("*.py")
+    for package in ("domain", "storage")
+    for file in (ROOT / "src/kontor" / package).glob("*.py")
 )
 
 

@@ -1,4 +1,4 @@
-"""The only file that knows every room: builds the application, the worker and the services."""
+"""The only file that knows every package: builds the application, the worker and the services."""
 
 import asyncio
 import os

@@ -9,8 +9,8 @@ import kontor.console
 from kontor.console.rendering import load_assets
 from page_rules import find_unsafe
 
-ROOM = Path(kontor.console.__file__).parent
-TEMPLATES = sorted((ROOM / "templates").glob("*.html"))
+PACKAGE = Path(kontor.console.__file__).parent
+TEMPLATES = sorted((PACKAGE / "templates").glob("*.html"))
 SCRIPTS = [name for name in load_assets().names() if name.endswith(".js") and name != "chart.js"]
 
 
@@ -31,7 +31,7 @@ def test_scripts_are_small_and_make_no_markup_from_texts(name):
 def test_the_room_knows_nothing_but_the_api():
     """The console has no way to data of its own. `kontor.services.clock` is the business date alone."""
     allowed = ("kontor.console", "kontor.pages", "kontor.config", "kontor.domain", "kontor.services.clock")
-    for file in ROOM.rglob("*.py"):
+    for file in PACKAGE.rglob("*.py"):
         for module in re.findall(
             r"^(?:from|import) (kontor\.[a-z_.]+)", file.read_text(encoding="utf-8"), re.MULTILINE
         ):

@@ -142,7 +142,7 @@ def webhook_owner(webhook_settings: Any) -> Iterator[psycopg.Connection]:
 
 @pytest.fixture(scope="session")
 async def building(webhook_settings: Any, webhook_owner: Any) -> AsyncIterator[Any]:
-    """(services, deliveries with fast retries, owner, HTTP client): one for all tests of this room."""
+    """(services, deliveries with fast retries, owner, HTTP client): one for all tests of this folder."""
     async with AsyncExitStack() as stack:
         services = await stack.enter_async_context(bootstrap.open_services(webhook_settings, "kontor tests, webhooks"))
 

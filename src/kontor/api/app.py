@@ -53,7 +53,7 @@ from kontor.services.bundle import Services
 from kontor.wire.urls import Urls
 
 ServicesFactory = Callable[[], AbstractAsyncContextManager[Services]]
-# Pages for people are made by rooms of their own; they get the services when the application runs.
+# Pages for people are made by packages of their own; they get the services when the application runs.
 PagesFactory = Callable[[Settings, Callable[[], Services]], list[HTTPRouteHandler]]
 # Pages that know nothing but the API: they get the whole application, to call it as others do.
 ApiPagesFactory = Callable[[Settings, Callable[[], ASGIApp]], list[HTTPRouteHandler]]

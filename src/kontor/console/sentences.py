@@ -1,6 +1,6 @@
 """What the API says in English, told again in the words of the page's language.
 
-The API explains itself to programs and their authors. A room lists the sentences it knows, each by the key of its text;
+The API explains itself to programs and their authors. A module lists the sentences it knows, each by its text key;
 one that is said is recognised by its pattern, and its values are written as people read them.
 """
 
@@ -18,13 +18,13 @@ Show = Callable[[str, str], str]
 
 
 class Sentences:
-    """`room` is the file of their texts; `shapes` says by name what a placeholder takes, otherwise it takes anything.
+    """`section` is the file of their texts; `shapes` says by name what a placeholder takes, by default anything.
 
     The first sentence that fits is told, so one that takes nearly anything stands last.
     """
 
-    def __init__(self, room: str, sentences: Mapping[str, str], shapes: Mapping[str, str] | None = None) -> None:
-        self._room = room
+    def __init__(self, section: str, sentences: Mapping[str, str], shapes: Mapping[str, str] | None = None) -> None:
+        self._section = section
         self._sentences = sentences
         self._shapes = shapes or {}
 
@@ -46,15 +46,15 @@ class Sentences:
             if found is not None:
                 try:
                     values = {name: show(name, value) for name, value in found.groupdict().items()}
-                    return fill_text(texts, self._room, key, values)
+                    return fill_text(texts, self._section, key, values)
                 except (ValueError, InvalidOperation, KeyError):
                     continue  # no number, day or word where one should be: another sentence
         return None
 
 
-def fill_text(texts: Texts, room: str, key: str, values: Mapping[str, str]) -> str | None:
+def fill_text(texts: Texts, section: str, key: str, values: Mapping[str, str]) -> str | None:
     """The text with its values, that of a single thing where there is one; nothing where there is no such text."""
-    names = (f"{room}.{key}_one", f"{room}.{key}") if values.get("count") == "1" else (f"{room}.{key}",)
+    names = (f"{section}.{key}_one", f"{section}.{key}") if values.get("count") == "1" else (f"{section}.{key}",)
     known = next((name for name in names if name in texts.texts), None)
     return None if known is None else texts(known, **values)
 

@@ -24,11 +24,11 @@ class Asset:
 
 
 class Assets:
-    """The files in a room's folder `static/`, and those of all pages. They hold no secrets and may be compressed."""
+    """The files in a package's folder `static/`, and those of all pages. They hold no secrets and may be compressed."""
 
     def __init__(self, package: str, base: str) -> None:
         self._base = base
-        files = [one for room in (SHARED, package) for one in resources.files(room).joinpath("static").iterdir()]
+        files = [one for name in (SHARED, package) for one in resources.files(name).joinpath("static").iterdir()]
         self._found = {one.name: _load(one.name, one.read_bytes()) for one in files if _ending(one.name) in TYPES}
 
     def url(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The texts of pages: in a room's folder `texts/`, a file or a folder of files per language."""
+"""The texts of pages: in a package's folder `texts/`, a file or a folder of files per language."""
 
 import tomllib
 from functools import cache

@@ -1,1 +1,1 @@
-"""PostgreSQL: the only room with SQL, and with keys for data at rest."""
+"""PostgreSQL: the only package with SQL, and with keys for data at rest."""

@@ -1,1 +1,1 @@
-"""The interface's shapes and words, exactly, and every href. The only room with German identifiers."""
+"""The interface's shapes and words, exactly, and every href. The only package with German identifiers."""
