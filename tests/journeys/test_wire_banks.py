@@ -154,11 +154,11 @@ def test_a_bank_that_does_not_take_our_registration_is_named_in_the_issues(stage
 
 async def test_without_a_registration_no_bank_is_offered_over_fints(stage):
     async with open_services(replace(stage.settings, fints_product_id=None, pool_size=2), "kontor tests") as services:
-        found = {one.name: one.ways for one in services.providers.list(None, None, None, None)}
+        found = {one.name: one.bank_channels for one in services.providers.list(None, None, None, None)}
         assert found[NAME] == ("xs2a",)
         assert not [name for name, ways in found.items() if "fints" in ways]
     async with open_services(replace(stage.settings, pool_size=2), "kontor tests") as services:
-        assert sum("fints" in one.ways for one in services.providers.list(None, None, None, None)) > 1000
+        assert sum("fints" in one.bank_channels for one in services.providers.list(None, None, None, None)) > 1000
 
 
 def test_a_bank_whose_fints_server_is_gone_is_reached_by_xs2a(stage):

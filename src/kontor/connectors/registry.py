@@ -14,10 +14,10 @@ class Registry:
     def kinds(self) -> frozenset[str]:
         return frozenset(self._connectors)
 
-    def find(self, provider: Provider, way: str | None = None) -> Connector | None:
-        """By its preferred way, or by another. None for a bank that cannot be reached with what is enabled here."""
-        return self._connectors.get(way or provider.connector)
+    def find(self, provider: Provider, bank_channel: str | None = None) -> Connector | None:
+        """By its preferred channel, or by another. None for a bank that cannot be reached with what is enabled here."""
+        return self._connectors.get(bank_channel or provider.connector)
 
-    def list_ways(self, provider: Provider) -> list[str]:
-        """All ways to a provider, the preferred one first."""
-        return [one for one in (provider.ways or (provider.connector,)) if one in self._connectors]
+    def list_bank_channels(self, provider: Provider) -> list[str]:
+        """All channels to a provider, the preferred one first."""
+        return [one for one in (provider.bank_channels or (provider.connector,)) if one in self._connectors]

@@ -26,7 +26,7 @@ class LoginField:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """`connector` is how it is reached, or would be; `ways` are all that are enabled here, the preferred one first."""
+    """`connector` is how it is reached, or would be; `bank_channels` are those enabled here, best first."""
 
     id: UUID
     name: str
@@ -40,4 +40,4 @@ class Provider:
     login_hint: str | None = None
     is_consumer_relevant: bool = True
     address: str | None = None
-    ways: tuple[str, ...] = ()
+    bank_channels: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Which of several ways to a bank is taken: the one that works."""
+"""Which of several channels to a bank (connectors, not the channel of a transaction) is taken: one that works."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ class Health:
 UNKNOWN = Health()
 
 
-def choose_way(ways: Sequence[str], current: str | None, health: Mapping[str, Health]) -> str:
-    """The way used before while it works, since the bank knows the customer there; else the best one.
+def choose_bank_channel(bank_channels: Sequence[str], current: str | None, health: Mapping[str, Health]) -> str:
+    """The channel used before while it works, since the bank knows the customer there; else the best one.
 
     Where none works, the one that has failed least comes first: somebody has to find out whether it is back.
     """
-    if current in ways and not health.get(str(current), UNKNOWN).is_avoided:
+    if current in bank_channels and not health.get(str(current), UNKNOWN).is_avoided:
         return str(current)
-    working = [one for one in ways if not health.get(one, UNKNOWN).is_avoided]
+    working = [one for one in bank_channels if not health.get(one, UNKNOWN).is_avoided]
     if working:
-        return max(working, key=lambda one: (health.get(one, UNKNOWN).rate, -ways.index(one)))
-    return min(ways, key=lambda one: (health.get(one, UNKNOWN).failures, ways.index(one)))
+        return max(working, key=lambda one: (health.get(one, UNKNOWN).rate, -bank_channels.index(one)))
+    return min(bank_channels, key=lambda one: (health.get(one, UNKNOWN).failures, bank_channels.index(one)))

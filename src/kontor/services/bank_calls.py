@@ -14,12 +14,12 @@ from kontor.connectors.base import Answer, Connector, Context, Credentials, Done
 from kontor.connectors.registry import Registry
 from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.providers import Provider
-from kontor.domain.routing import choose_way
+from kontor.domain.routing import choose_bank_channel
 from kontor.services.providers import Providers
 from kontor.services.threads import run_in
 from kontor.services.vault import Vault
 from kontor.storage import accesses, leases, users
-from kontor.storage import ways as storage_ways
+from kontor.storage import bank_channels as bank_channel_rows
 from kontor.storage.database import Database
 from kontor.storage.leases import HEARTBEAT_SECONDS, Lease
 
@@ -28,14 +28,14 @@ log = structlog.get_logger(__name__)
 
 _UNREACHED = (FailureKind.UNREACHABLE, FailureKind.INTERNAL)
 BANK_THREADS = 64  # banks that one process can wait for at a time
-WAY = "way"  # in states and memories of banks that can be reached in several ways
+BANK_CHANNEL_KEY = "way"  # the stored key, in states of banks with several channels
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """All that is needed to talk to a bank for one access. `connector` is None where none is enabled for it.
 
-    `ways` are all ways to the bank, and `connector` the one to begin with.
+    `bank_channels` are the connectors that reach the bank, and `connector` the one to begin with.
     """
 
     access: Access
@@ -44,11 +44,11 @@ class Prepared:
     credentials: Credentials
     memory: State | None
     context: Context
-    ways: tuple[str, ...] = ()
+    bank_channels: tuple[str, ...] = ()
 
     @property
     def has_choice(self) -> bool:
-        return len(self.ways) > 1
+        return len(self.bank_channels) > 1
 
 
 class BankCalls:
@@ -94,19 +94,21 @@ class BankCalls:
         self, access: Access, provider: Provider, credentials: Credentials, memory: State | None, context: Context
     ) -> Prepared:
         """Of several ways the one that works. What was remembered on another way is of no use on it."""
-        ways = tuple(self._registry.list_ways(provider))
-        if len(ways) < 2:
+        bank_channels = tuple(self._registry.list_bank_channels(provider))
+        if len(bank_channels) < 2:
             return Prepared(access, provider, self._registry.find(provider), credentials, memory, context)
         async with self._database.connect() as connection:
-            health = await storage_ways.list_health(connection, provider.id)
-        before = None if memory is None else memory.get(WAY)
+            health = await bank_channel_rows.list_health(connection, provider.id)
+        before = None if memory is None else memory.get(BANK_CHANNEL_KEY)
         # Another way needs a consent of its own: nobody is there to give it, so the old way is waited for.
-        is_kept = before in ways and context.customer_ip is None
-        way = before if before is not None and is_kept else choose_way(ways, before, health)
-        if way != before:
-            log.info("bank.way", provider=provider.name, way=way, before=before)
+        is_kept = before in bank_channels and context.customer_ip is None
+        bank_channel = before if before is not None and is_kept else choose_bank_channel(bank_channels, before, health)
+        if bank_channel != before:
+            log.info("bank.channel", provider=provider.name, bank_channel=bank_channel, before=before)
             memory = None
-        return Prepared(access, provider, self._registry.find(provider, way), credentials, memory, context, ways)
+        return Prepared(
+            access, provider, self._registry.find(provider, bank_channel), credentials, memory, context, bank_channels
+        )
 
     async def begin(self, prepared: Prepared, job: Job) -> Step:
         connector = prepared.connector
@@ -120,8 +122,8 @@ class BankCalls:
     async def resume(self, prepared: Prepared, state: State, answer: Answer) -> Step:
         """On the way on which the dialogue began."""
         connector = prepared.connector
-        if prepared.has_choice and WAY in state:
-            connector = self._registry.find(prepared.provider, state[WAY])
+        if prepared.has_choice and BANK_CHANNEL_KEY in state:
+            connector = self._registry.find(prepared.provider, state[BANK_CHANNEL_KEY])
         if connector is None:
             return Failed(FailureKind.UNREACHABLE)
         step = await self._call(
@@ -135,12 +137,16 @@ class BankCalls:
             return step
         is_success = not (isinstance(step, Failed) and step.kind in _UNREACHED)
         async with self._database.connect() as connection:
-            await storage_ways.record_outcome(connection, prepared.provider.id, connector.kind, is_success=is_success)
+            await bank_channel_rows.record_outcome(
+                connection, prepared.provider.id, connector.kind, is_success=is_success
+            )
         if isinstance(step, Failed):
-            return step if step.state is None else replace(step, state=step.state | {WAY: connector.kind})
+            return step if step.state is None else replace(step, state=step.state | {BANK_CHANNEL_KEY: connector.kind})
         if isinstance(step, Done):
-            return step if step.memory is None else replace(step, memory=step.memory | {WAY: connector.kind})
-        return replace(step, state=step.state | {WAY: connector.kind})
+            return (
+                step if step.memory is None else replace(step, memory=step.memory | {BANK_CHANNEL_KEY: connector.kind})
+            )
+        return replace(step, state=step.state | {BANK_CHANNEL_KEY: connector.kind})
 
     async def _call(self, connector: Connector, step: Callable[..., Step], *arguments: object) -> Step:
         """In a thread, within the time limit. What a connector did not expect is an issue of this access alone."""

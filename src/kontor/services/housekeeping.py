@@ -11,6 +11,7 @@ from kontor.storage import (
     accesses,
     analyses,
     audit,
+    bank_channels,
     deliveries,
     demo_bank,
     dialogues,
@@ -22,7 +23,6 @@ from kontor.storage import (
     redirects,
     tokens,
     verifications,
-    ways,
     workers,
 )
 from kontor.storage.database import Connection, Database
@@ -54,7 +54,7 @@ class Housekeeping:
             "old_deliveries": await self._in_batches(lambda one: deliveries.delete_old_deliveries(one, BATCH)),
             "old_calls": await self._in_batches(lambda one: self._refreshing.forget_old_calls(one, BATCH)),
             "old_outcomes": await self._once(fetches.delete_old_outcomes),
-            "old_way_outcomes": await self._once(ways.delete_old_outcomes),
+            "old_way_outcomes": await self._once(bank_channels.delete_old_outcomes),
             "old_answers": await self._once(analyses.delete_old_answers),
             "old_leases": await self._once(leases.delete_old_leases),
             "old_failures": await self._once(login_failures.delete_old_failures),

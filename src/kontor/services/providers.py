@@ -9,17 +9,17 @@ from kontor.connectors.catalogue import Catalogue, logo_for
 from kontor.domain.errors import NotFoundError
 from kontor.domain.login_formats import compile_format
 from kontor.domain.providers import Capability, Provider
-from kontor.domain.routing import UNKNOWN, Health, choose_way
+from kontor.domain.routing import UNKNOWN, Health, choose_bank_channel
 from kontor.domain.secrets import Secret
-from kontor.storage import fetches, outages, ways
+from kontor.storage import bank_channels, fetches, outages
 from kontor.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
-class WayStatistics:
+class BankChannelStatistics:
     """`is_next`: it is taken by whoever has used no way yet."""
 
-    way: str
+    bank_channel: str
     health: Health
     is_next: bool
 
@@ -32,7 +32,7 @@ class Statistics:
     last_success_at: datetime | None
     down_since: datetime | None = None
     next_try_at: datetime | None = None
-    ways: tuple[WayStatistics, ...] = ()
+    bank_channels: tuple[BankChannelStatistics, ...] = ()
 
 
 class Providers:
@@ -71,21 +71,21 @@ class Providers:
         provider = self.read(provider_id)
         async with self._database.connect() as connection:
             total, successes, mean, last = await fetches.read_statistics(connection, provider_id)
-            health = await ways.list_health(connection, provider_id) if len(provider.ways) > 1 else {}
+            health = await bank_channels.list_health(connection, provider_id) if len(provider.bank_channels) > 1 else {}
             outage = (await outages.list_outages(connection, [provider_id])).get(provider_id)
-        described = _describe_ways(provider, health)
-        statistics = Statistics(total, successes, mean, last, ways=described)  # type: ignore[arg-type]
+        described = _describe_bank_channels(provider, health)
+        statistics = Statistics(total, successes, mean, last, bank_channels=described)  # type: ignore[arg-type]
         if outage is None or outage.down_since is None:
             return statistics
         return replace(statistics, down_since=outage.down_since, next_try_at=outage.next_try_at)
 
 
-def _describe_ways(provider: Provider, health: dict[str, Health]) -> tuple[WayStatistics, ...]:
+def _describe_bank_channels(provider: Provider, health: dict[str, Health]) -> tuple[BankChannelStatistics, ...]:
     """Only where there is more than one."""
-    if len(provider.ways) < 2:
+    if len(provider.bank_channels) < 2:
         return ()
-    chosen = choose_way(provider.ways, None, health)
-    return tuple(WayStatistics(one, health.get(one, UNKNOWN), one == chosen) for one in provider.ways)
+    chosen = choose_bank_channel(provider.bank_channels, None, health)
+    return tuple(BankChannelStatistics(one, health.get(one, UNKNOWN), one == chosen) for one in provider.bank_channels)
 
 
 def find_missing_fields(provider: Provider, credentials: dict[str, Secret]) -> list[str]:

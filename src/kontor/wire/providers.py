@@ -8,8 +8,8 @@ from msgspec import Meta
 
 from kontor.domain.providers import Capability as DomainCapability
 from kontor.domain.providers import Provider as DomainProvider
+from kontor.services.providers import BankChannelStatistics
 from kontor.services.providers import Statistics as DomainStatistics
-from kontor.services.providers import WayStatistics as DomainWayStatistics
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.products import CATEGORIES, Category
 from kontor.wire.relations import Relation
@@ -110,10 +110,10 @@ def show_statistics(facts: DomainStatistics) -> ProviderStatistics:
         lastSuccess=msgspec.UNSET if facts.last_success_at is None else format_timestamp(facts.last_success_at),
         downSince=msgspec.UNSET if facts.down_since is None else format_timestamp(facts.down_since),
         nextAttempt=msgspec.UNSET if facts.next_try_at is None else format_timestamp(facts.next_try_at),
-        ways=[_show_way(one) for one in facts.ways] or msgspec.UNSET,
+        ways=[_show_bank_channel(one) for one in facts.bank_channels] or msgspec.UNSET,
     )
 
 
-def _show_way(one: DomainWayStatistics) -> WayStatistics:
+def _show_bank_channel(one: BankChannelStatistics) -> WayStatistics:
     rate = round(one.health.rate, 4) if one.health.calls else msgspec.UNSET
-    return WayStatistics(one.way, one.health.calls, one.is_next, rate)
+    return WayStatistics(one.bank_channel, one.health.calls, one.is_next, rate)

@@ -43,7 +43,7 @@ def test_a_new_bank_is_found_by_its_name_and_a_known_one_gets_another_address():
 
 
 @pytest.mark.parametrize(
-    ("bank", "kinds", "ways"),
+    ("bank", "kinds", "bank_channels"),
     [
         (OwnBank("99999999", "A", fints=FINTS, xs2a=XS2A), BOTH, ("fints", "xs2a")),
         (OwnBank("99999999", "A", fints=FINTS, xs2a=XS2A), frozenset(["xs2a"]), ("xs2a",)),
@@ -51,9 +51,9 @@ def test_a_new_bank_is_found_by_its_name_and_a_known_one_gets_another_address():
         (OwnBank("99999999", "A", fints=FINTS), BOTH, ("fints",)),
     ],
 )
-def test_a_bank_has_the_ways_that_are_described_and_enabled(bank, kinds, ways):
+def test_a_bank_has_the_ways_that_are_described_and_enabled(bank, kinds, bank_channels):
     (found,) = find([bank], bank.code, kinds)
-    assert (found.ways, found.connector) == (ways, ways[0])
+    assert (found.bank_channels, found.connector) == (bank_channels, bank_channels[0])
 
 
 def test_a_bank_without_any_way_is_not_offered():

@@ -61,13 +61,13 @@ def provider_id(bank_code: str, country: str = "DE") -> UUID:
 def make_provider(bank: Bank, enabled_connectors: frozenset[str] = frozenset(), own: OwnBank | None = None) -> Provider:
     address = (own.fints if own is not None else None) or bank.address
     possible = [name for name, can in (("fints", bool(address)), ("xs2a", own is not None and bool(own.xs2a))) if can]
-    ways = tuple(name for name in possible if name in enabled_connectors)
+    bank_channels = tuple(name for name in possible if name in enabled_connectors)
     reachable = bool(possible)
     form = fints_form(bank.group) if reachable else NO_FORM
     return Provider(
         id=provider_id(bank.blz),
         name=bank.name,
-        connector=(*ways, *possible, "none")[0],
+        connector=(*bank_channels, *possible, "none")[0],
         login_fields=form.fields,
         capabilities=_ALL_CAPABILITIES if reachable else (),
         channels=_ONE_CHANNEL if reachable else (),
@@ -77,7 +77,7 @@ def make_provider(bank: Bank, enabled_connectors: frozenset[str] = frozenset(), 
         login_hint=form.hint,
         is_consumer_relevant=is_consumer_relevant(bank),
         address=address or None,
-        ways=ways,
+        bank_channels=bank_channels,
     )
 
 
@@ -99,7 +99,7 @@ def load_catalogue(
             own = own_banks.get(bank.blz)
             if list_all or (bank.address and "fints" in enabled_connectors) or own is not None:
                 provider = make_provider(bank, enabled_connectors, own)
-                if list_all or provider.ways:
+                if list_all or provider.bank_channels:
                     yield provider
 
     return Catalogue(tuple(providers()), {bank.blz: bank.city for bank in table if bank.city})

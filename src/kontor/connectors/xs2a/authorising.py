@@ -95,16 +95,16 @@ class Authoriser:
         self.state = self.state | {"chosen": code}
         if chosen["kind"] == "PUSH_OTP":
             self._pass_send_guard()
-        way, link = self.state["way"]
-        return self._follow_links(self._send(way, link, {"authenticationMethodId": code}))
+        method, link = self.state["way"]
+        return self._follow_links(self._send(method, link, {"authenticationMethodId": code}))
 
     def _send_tan(self, tan: str) -> Step | None:
         if not tan:
             raise StoppedError(FailureKind.WRONG_TAN)
         self._pass_send_guard()
-        way, link = self.state["way"]
+        method, link = self.state["way"]
         try:
-            return self._follow_links(self._send(way, link, {"scaAuthenticationData": tan}))
+            return self._follow_links(self._send(method, link, {"scaAuthenticationData": tan}))
         except RefusedError as error:
             if error.kind is FailureKind.WRONG_CREDENTIALS:
                 raise StoppedError(FailureKind.WRONG_TAN) from None
@@ -181,17 +181,17 @@ class Authoriser:
                 known = [*known, _serialize_method(chosen)]
             self.state = self.state | {"methods": known, "chosen": chosen.authentication_method_id}
 
-    def _ask_method(self, answer: Authorising, way: str, link: str) -> Step:
+    def _ask_method(self, answer: Authorising, method: str, link: str) -> Step:
         self._note_methods(answer)
         methods = deserialize_methods(self.state)
         if not methods:
             raise StoppedError(FailureKind.NO_SUPPORTED_METHOD)
-        self.state = self.state | {"stage": "method", "way": [way, link]}
+        self.state = self.state | {"stage": "method", "way": [method, link]}
         return NeedMethod(methods, self.state)
 
-    def _ask_tan(self, answer: Authorising, way: str, link: str) -> Step:
+    def _ask_tan(self, answer: Authorising, method: str, link: str) -> Step:
         self._note_methods(answer)
-        self.state = self.state | {"stage": "tan", "way": [way, link]}
+        self.state = self.state | {"stage": "tan", "way": [method, link]}
         chosen = next((one for one in self.state.get("methods", []) if one["code"] == self.state.get("chosen")), None)
         return NeedTan(_read_challenge(answer, chosen), self.state)
 

@@ -1,4 +1,4 @@
-"""How the ways to a bank have been doing."""
+"""How the channels to a bank have been doing."""
 
 from uuid import UUID
 
@@ -6,9 +6,10 @@ from kontor.domain.routing import Health
 from kontor.storage.database import Connection
 
 
-async def record_outcome(connection: Connection, provider_id: UUID, way: str, *, is_success: bool) -> None:
+async def record_outcome(connection: Connection, provider_id: UUID, bank_channel: str, *, is_success: bool) -> None:
     await connection.execute(
-        "insert into way_outcomes (provider_id, way, is_success) values (%s, %s, %s)", [provider_id, way, is_success]
+        "insert into way_outcomes (provider_id, way, is_success) values (%s, %s, %s)",
+        [provider_id, bank_channel, is_success],
     )
 
 
