@@ -56,16 +56,16 @@ class Ours:
         bank = FintsBank(BANK_CODE, url)
         self._connector = FintsConnector(lambda provider: bank, PRODUCT, authority)
         self._provider = Provider(UUID(int=1), "Demobank", "fints", (), (), ())
-        self._memory: State | None = None
+        self._connector_state: State | None = None
 
     def refresh(self) -> int:
         credentials = {"userid": Secret(LOGIN), "pin": Secret(PIN)}
-        step = self._connector.begin(self._provider, credentials, Fetch(), self._memory, Context(TODAY))
+        step = self._connector.begin(self._provider, credentials, Fetch(), self._connector_state, Context(TODAY))
         assert isinstance(step, Progress), step
         done = self._connector.resume(self._provider, credentials, step.state, Continue(), Context(TODAY))
         assert isinstance(done, Done), done
         assert isinstance(done.result, Fetched)
-        self._memory = done.memory
+        self._connector_state = done.connector_state
         return sum(not row.is_pending for rows in done.result.transactions.values() for row in rows)
 
 

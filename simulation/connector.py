@@ -36,7 +36,7 @@ class SimulatedConnector:
     def __init__(self, port: int) -> None:
         self._port = port
 
-    def begin(self, provider: Any, credentials: Any, job: Any, memory: Any, context: Any) -> Step:
+    def begin(self, provider: Any, credentials: Any, job: Any, connector_state: Any, context: Any) -> Step:
         login = credentials["userid"].reveal()
         since = job.since.get(KEY)
         start = "2000-01-01T00:00:00+00:00" if since is None else f"{since.isoformat()}T00:00:00+00:00"

@@ -100,17 +100,17 @@ class Dialogue:
     def credentials(self) -> dict[str, Secret]:
         return {"userid": Secret(self.login), "pin": Secret(self.pin)}
 
-    def begin(self, job: Job = FETCH, memory: State | None = None, **context: Any) -> Step:
+    def begin(self, job: Job = FETCH, connector_state: State | None = None, **context: Any) -> Step:
         told = replace(self.context, **context)
-        return self.connector.begin(self.provider, self.credentials, job, memory, told)
+        return self.connector.begin(self.provider, self.credentials, job, connector_state, told)
 
     def resume(self, step: Any, answer: Answer, **context: Any) -> Step:
         told = replace(self.context, **context)
         return self.connector.resume(self.provider, self.credentials, step.state, answer, told)
 
-    def drive(self, answers: Sequence[Answer], job: Job = FETCH, memory: State | None = None) -> list[Step]:
+    def drive(self, answers: Sequence[Answer], job: Job = FETCH, connector_state: State | None = None) -> list[Step]:
         left = list(answers)
-        steps = [self.begin(job, memory)]
+        steps = [self.begin(job, connector_state)]
         while not isinstance(steps[-1], Done | Failed):
             step = steps[-1]
             if isinstance(step, Progress):

@@ -88,7 +88,7 @@ class ScriptedBank:
         self.plans[login] = Plan(**facts)
         return self.plans[login]
 
-    def begin(self, provider: Any, credentials: Any, job: Any, memory: Any, context: Any) -> Step:
+    def begin(self, provider: Any, credentials: Any, job: Any, connector_state: Any, context: Any) -> Step:
         plan = self.plans.setdefault(credentials["userid"].reveal(), Plan())
         self.contexts.append(context)
         if plan.refusal is not None:

@@ -42,7 +42,7 @@ class FakeBank:
         self.most_at_once = 0
         self._lock = threading.Lock()
 
-    def begin(self, provider: Any, credentials: Any, job: Any, memory: Any, context: Any) -> Step:
+    def begin(self, provider: Any, credentials: Any, job: Any, connector_state: Any, context: Any) -> Step:
         self.pins.append(credentials["pin"].reveal())
         self.jobs.append(job)
         return self._answer("begin", self.on_begin, self.refusal, Progress(Headers(self.products), {"step": 1}))

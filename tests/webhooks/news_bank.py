@@ -38,7 +38,7 @@ class NewsBank:
         self.outcome = PaymentOutcome.EXECUTED
         self.later = PaymentOutcome.EXECUTED
 
-    def begin(self, provider: Any, credentials: Any, job: Any, memory: Any, context: Any) -> Step:
+    def begin(self, provider: Any, credentials: Any, job: Any, connector_state: Any, context: Any) -> Step:
         if isinstance(job, LookUp):
             return Done(LookedUp(self.later), None)
         if isinstance(job, Pay):

@@ -2,8 +2,8 @@
 
 `begin` starts a dialogue and `resume` carries it on with an answer; both return a `Step`. Between two steps nothing is
 open: no socket, no thread, no transaction. All a connector needs to go on is in `state`, which is JSON without
-secrets, kept encrypted by the caller and given back to any process. `memory` is what a connector wants to keep for the
-next dialogue of the same access (a FinTS system id, an XS2A consent id). Failures a bank can cause are values
+secrets, kept encrypted by the caller and given back to any process. `connector_state` is what a connector wants to keep
+for the next dialogue of the same access (a FinTS system id, an XS2A consent id). Failures a bank can cause are values
 (`Failed`, `Problem`), never exceptions.
 """
 
@@ -247,7 +247,7 @@ class Done:
     """The end of a dialogue. With a fetch, a `Progress` with the header data always comes before it, SCA or not."""
 
     result: Fetched | Paid | Verified | LookedUp
-    memory: State | None = None
+    connector_state: State | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +322,7 @@ class Connector(Protocol):
     kind: str
 
     def begin(
-        self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
+        self, provider: Provider, credentials: Credentials, job: Job, connector_state: State | None, context: Context
     ) -> Step: ...
 
     def resume(

@@ -42,7 +42,7 @@ class Prepared:
     provider: Provider
     connector: Connector | None
     credentials: Credentials
-    memory: State | None
+    connector_state: State | None
     context: Context
     bank_channels: tuple[str, ...] = ()
 
@@ -70,13 +70,13 @@ class BankCalls:
                 return None
             access, secrets = found
             assert secrets.credentials is not None, "that is what makes it callable"
-            credentials, memory = await self._vault.open_access(
-                connection, user_id, access_id, secrets.credentials, secrets.memory
+            credentials, connector_state = await self._vault.open_access(
+                connection, user_id, access_id, secrets.credentials, secrets.connector_state
             )
         provider = self._providers.find(access.provider_id)
         if provider is None:
             return None
-        return await self._choose(access, provider, credentials, memory, context)
+        return await self._choose(access, provider, credentials, connector_state, context)
 
     async def prepare_unstored(
         self, user_id: UUID, provider_id: UUID, credentials: Credentials, context: Context
@@ -91,23 +91,34 @@ class BankCalls:
         return await self._choose(access, provider, credentials, None, context)
 
     async def _choose(
-        self, access: Access, provider: Provider, credentials: Credentials, memory: State | None, context: Context
+        self,
+        access: Access,
+        provider: Provider,
+        credentials: Credentials,
+        connector_state: State | None,
+        context: Context,
     ) -> Prepared:
-        """Of several ways the one that works. What was remembered on another way is of no use on it."""
+        """Of several channels one that works. State that was kept on another channel is of no use on it."""
         bank_channels = tuple(self._registry.list_bank_channels(provider))
         if len(bank_channels) < 2:
-            return Prepared(access, provider, self._registry.find(provider), credentials, memory, context)
+            return Prepared(access, provider, self._registry.find(provider), credentials, connector_state, context)
         async with self._database.connect() as connection:
             health = await bank_channel_rows.list_health(connection, provider.id)
-        before = None if memory is None else memory.get(BANK_CHANNEL_KEY)
+        before = None if connector_state is None else connector_state.get(BANK_CHANNEL_KEY)
         # Another way needs a consent of its own: nobody is there to give it, so the old way is waited for.
         is_kept = before in bank_channels and context.customer_ip is None
         bank_channel = before if before is not None and is_kept else choose_bank_channel(bank_channels, before, health)
         if bank_channel != before:
             log.info("bank.channel", provider=provider.name, bank_channel=bank_channel, before=before)
-            memory = None
+            connector_state = None
         return Prepared(
-            access, provider, self._registry.find(provider, bank_channel), credentials, memory, context, bank_channels
+            access,
+            provider,
+            self._registry.find(provider, bank_channel),
+            credentials,
+            connector_state,
+            context,
+            bank_channels,
         )
 
     async def begin(self, prepared: Prepared, job: Job) -> Step:
@@ -115,9 +126,15 @@ class BankCalls:
         if connector is None:
             return Failed(FailureKind.UNREACHABLE)
         step = await self._call(
-            connector, connector.begin, prepared.provider, prepared.credentials, job, prepared.memory, prepared.context
+            connector,
+            connector.begin,
+            prepared.provider,
+            prepared.credentials,
+            job,
+            prepared.connector_state,
+            prepared.context,
         )
-        return await self._keep_way(prepared, connector, step)
+        return await self._keep_bank_channel(prepared, connector, step)
 
     async def resume(self, prepared: Prepared, state: State, answer: Answer) -> Step:
         """On the way on which the dialogue began."""
@@ -129,9 +146,9 @@ class BankCalls:
         step = await self._call(
             connector, connector.resume, prepared.provider, prepared.credentials, state, answer, prepared.context
         )
-        return await self._keep_way(prepared, connector, step)
+        return await self._keep_bank_channel(prepared, connector, step)
 
-    async def _keep_way(self, prepared: Prepared, connector: Connector, step: Step) -> Step:
+    async def _keep_bank_channel(self, prepared: Prepared, connector: Connector, step: Step) -> Step:
         """Note how the way did, and which one it was, with whatever the dialogue goes on from."""
         if not prepared.has_choice:
             return step
@@ -144,7 +161,9 @@ class BankCalls:
             return step if step.state is None else replace(step, state=step.state | {BANK_CHANNEL_KEY: connector.kind})
         if isinstance(step, Done):
             return (
-                step if step.memory is None else replace(step, memory=step.memory | {BANK_CHANNEL_KEY: connector.kind})
+                step
+                if step.connector_state is None
+                else replace(step, connector_state=step.connector_state | {BANK_CHANNEL_KEY: connector.kind})
             )
         return replace(step, state=step.state | {BANK_CHANNEL_KEY: connector.kind})
 

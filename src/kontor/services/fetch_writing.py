@@ -137,9 +137,9 @@ class FetchWriting:
     ) -> None:
         issues = make_notices(problems)
         messages = [one for one in issues if one.kind.is_for_the_user]
-        memory = None
-        if access.is_synced and step.memory is not None:
-            memory = await self._vault.seal(connection, user_id, access.id, "memory", step.memory)
+        connector_state = None
+        if access.is_synced and step.connector_state is not None:
+            connector_state = await self._vault.seal(connection, user_id, access.id, "memory", step.connector_state)
         assert isinstance(step.result, Fetched), "a fetch was asked for"
         await accesses.store_success(
             connection,
@@ -147,7 +147,7 @@ class FetchWriting:
             access.id,
             messages=messages,
             issues=issues,
-            memory=memory,
+            connector_state=connector_state,
             consent_until=step.result.consent_until,
             expires_at=None if access.is_synced else datetime.now(UTC) + DATA_LIFETIME,
         )

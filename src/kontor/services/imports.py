@@ -172,7 +172,7 @@ class Imports:
         if is_inserted:
             await accesses.store_success(
                 connection, owner.user_id, access_id,
-                messages=[], issues=[], memory=None, consent_until=None, expires_at=None,
+                messages=[], issues=[], connector_state=None, consent_until=None, expires_at=None,
             )  # fmt: skip
         return is_inserted
 

@@ -100,14 +100,16 @@ class PaymentDialogues:
         payment, sealed, _ = found
         secrets = Secrets()
         if sealed is not None and payment.state.is_under_way:
-            place = (payment.access_id or "", f"payment {payment.id}")
-            secrets = msgspec.convert(await self._vault.unseal(connection, payment.user_id, *place, sealed), Secrets)
+            associated_data = (payment.access_id or "", f"payment {payment.id}")
+            secrets = msgspec.convert(
+                await self._vault.unseal(connection, payment.user_id, *associated_data, sealed), Secrets
+            )
         return PaymentView(payment, secrets)
 
     async def seal_credentials(self, connection: Connection, payment: Payment, credentials: dict[str, Secret]) -> bytes:
         plain = {name: value.reveal() for name, value in credentials.items()}
-        place = (payment.access_id or "", f"payment {payment.id} credentials")
-        return await self._vault.seal(connection, payment.user_id, *place, plain)
+        associated_data = (payment.access_id or "", f"payment {payment.id} credentials")
+        return await self._vault.seal(connection, payment.user_id, *associated_data, plain)
 
     async def prepare(self, payment: Payment, may_send: Callable[[], bool]) -> Prepared | None:
         """With the credentials that were given for this payment, else with those of its access."""
@@ -139,8 +141,8 @@ class PaymentDialogues:
             found = await payments.find_payment(connection, payment.user_id, payment.id)
             if found is None or found[2] is None:
                 return None
-            place = (payment.access_id or "", f"payment {payment.id} credentials")
-            plain = await self._vault.unseal(connection, payment.user_id, *place, found[2])
+            associated_data = (payment.access_id or "", f"payment {payment.id} credentials")
+            plain = await self._vault.unseal(connection, payment.user_id, *associated_data, found[2])
         return {name: Secret(value) for name, value in plain.items()}
 
     # The send guard
@@ -246,8 +248,8 @@ class PaymentDialogues:
         """Secrets are kept no longer than they are needed."""
         sealed = None
         if payment.state.is_under_way:
-            place = (payment.access_id or "", f"payment {payment.id}")
-            sealed = await self._vault.seal(connection, payment.user_id, *place, msgspec.to_builtins(secrets))
+            associated_data = (payment.access_id or "", f"payment {payment.id}")
+            sealed = await self._vault.seal(connection, payment.user_id, *associated_data, msgspec.to_builtins(secrets))
         is_needed = payment.state.is_under_way or payment.state in (PaymentState.DRAFT, PaymentState.UNKNOWN)
         await payments.save_payment(connection, payment, sealed, credentials if is_needed else None)
         dialogue = payment.dialogue

@@ -36,7 +36,7 @@ class Staging:
 
     async def stage_result(self, connection: Connection, user_id: UUID, access_id: str, step: Done) -> None:
         assert isinstance(step.result, Fetched), "a fetch was asked for"
-        plain = {"fetched": msgspec.to_builtins(step.result), "memory": step.memory}
+        plain = {"fetched": msgspec.to_builtins(step.result), "memory": step.connector_state}
         sealed = await self._vault.seal(connection, user_id, access_id, RESULT, plain)
         await staged_fetches.store_result(connection, user_id, access_id, sealed)
 

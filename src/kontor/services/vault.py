@@ -22,11 +22,11 @@ class Vault:
 
     async def seal(self, connection: Connection, user_id: UUID, access_id: str, what: str, value: Any) -> bytes:
         key = await self._user_key(connection, user_id)
-        return key.seal(json.dumps(value).encode(), _place(user_id, access_id, what))
+        return key.seal(json.dumps(value).encode(), _associated_data(user_id, access_id, what))
 
     async def unseal(self, connection: Connection, user_id: UUID, access_id: str, what: str, sealed: bytes) -> Any:
         key = await self._user_key(connection, user_id)
-        return json.loads(key.unseal(sealed, _place(user_id, access_id, what)))
+        return json.loads(key.unseal(sealed, _associated_data(user_id, access_id, what)))
 
     async def seal_credentials(
         self, connection: Connection, user_id: UUID, access_id: str, credentials: Mapping[str, Secret]
@@ -35,12 +35,16 @@ class Vault:
         return await self.seal(connection, user_id, access_id, "credentials", plain)
 
     async def open_access(
-        self, connection: Connection, user_id: UUID, access_id: str, credentials: bytes, memory: bytes | None
+        self, connection: Connection, user_id: UUID, access_id: str, credentials: bytes, connector_state: bytes | None
     ) -> tuple[dict[str, Secret], Any]:
         """Credentials, and what a connector remembers, if anything."""
         key = await self._user_key(connection, user_id)
-        plain = json.loads(key.unseal(credentials, _place(user_id, access_id, "credentials")))
-        remembered = None if memory is None else json.loads(key.unseal(memory, _place(user_id, access_id, "memory")))
+        plain = json.loads(key.unseal(credentials, _associated_data(user_id, access_id, "credentials")))
+        remembered = (
+            None
+            if connector_state is None
+            else json.loads(key.unseal(connector_state, _associated_data(user_id, access_id, "memory")))
+        )
         return {name: Secret(value) for name, value in plain.items()}, remembered
 
     async def seal_for_tenant(
@@ -77,5 +81,5 @@ class Vault:
         return key
 
 
-def _place(user_id: UUID, access_id: str, what: str) -> str:
+def _associated_data(user_id: UUID, access_id: str, what: str) -> str:
     return f"user {user_id} access {access_id} {what}"

@@ -193,8 +193,8 @@ class Webhooks:
         value = {"current": secret.reveal()}
         if known is not None:
             key_id, sealed, _ = known
-            place = name_secrets(webhook.id)
-            plain = await self._vault.unseal_for_tenant(connection, webhook.tenant_id, place, key_id, sealed)
+            associated_data = name_secrets(webhook.id)
+            plain = await self._vault.unseal_for_tenant(connection, webhook.tenant_id, associated_data, key_id, sealed)
             value["previous"] = plain["current"]
         key_id, sealed = await self._seal(connection, webhook, value)
         seconds = PREVIOUS_SECONDS if known is not None else None

@@ -27,7 +27,7 @@ class AccessSecrets:
     credentials: bytes | None
     credentials_digest: bytes | None
     lease_key: bytes | None
-    memory: bytes | None
+    connector_state: bytes | None
 
 
 def _access(row: Sequence[Any]) -> Access:
@@ -219,7 +219,7 @@ async def store_success(
     *,
     messages: Sequence[Notice],
     issues: Sequence[Notice],
-    memory: bytes | None,
+    connector_state: bytes | None,
     consent_until: object,
     expires_at: datetime | None,
 ) -> None:
@@ -228,7 +228,7 @@ async def store_success(
         "update accesses set status = 'COMPLETE', updated_at = now(), messages = %s, issues = %s, issues_at = now(),"
         " memory = %s, consent_until = coalesce(%s, consent_until), expires_at = %s, refresh_pause = null"
         " where user_id = %s and id = %s",
-        [_jsonb(messages), _jsonb(issues), memory, consent_until, expires_at, user_id, access_id],
+        [_jsonb(messages), _jsonb(issues), connector_state, consent_until, expires_at, user_id, access_id],
     )
 
 

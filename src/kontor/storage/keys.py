@@ -27,7 +27,7 @@ class KeyUnusableError(Exception):
 
 
 class SealingKey:
-    """An AES-256-GCM key. Every sealed value names its key and is bound to the place it belongs to."""
+    """An AES-256-GCM key. Every sealed value names its key and is bound to its associated data: what it belongs to."""
 
     __slots__ = ("_cipher", "_raw", "id")
 
@@ -46,15 +46,15 @@ class SealingKey:
         """Names the key and tells nothing about it."""
         return self.id.hex()
 
-    def seal(self, plaintext: bytes, place: str) -> bytes:
+    def seal(self, plaintext: bytes, associated_data: str) -> bytes:
         nonce = secrets.token_bytes(12)
-        return b"\x01" + self.id + nonce + self._cipher.encrypt(nonce, plaintext, place.encode())
+        return b"\x01" + self.id + nonce + self._cipher.encrypt(nonce, plaintext, associated_data.encode())
 
-    def unseal(self, sealed: bytes, place: str) -> bytes:
+    def unseal(self, sealed: bytes, associated_data: str) -> bytes:
         if sealed[:1] != b"\x01" or sealed[1:9] != self.id:
             raise KeyUnusableError("This value was sealed with another key.")
         try:
-            return self._cipher.decrypt(sealed[9:21], sealed[21:], place.encode())
+            return self._cipher.decrypt(sealed[9:21], sealed[21:], associated_data.encode())
         except InvalidTag:
             raise KeyUnusableError("This value was changed, or moved to another place.") from None
 
@@ -63,11 +63,11 @@ class SealingKey:
         message = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in parts)
         return hmac.digest(self._raw, message, "sha256")
 
-    def wrap(self, inner: "SealingKey", place: str) -> bytes:
-        return self.seal(inner._raw, place)
+    def wrap(self, inner: "SealingKey", associated_data: str) -> bytes:
+        return self.seal(inner._raw, associated_data)
 
-    def unwrap(self, sealed: bytes, place: str) -> "SealingKey":
-        return SealingKey(self.unseal(sealed, place))
+    def unwrap(self, sealed: bytes, associated_data: str) -> "SealingKey":
+        return SealingKey(self.unseal(sealed, associated_data))
 
 
 def generate_key() -> SealingKey:
@@ -93,7 +93,7 @@ class TransportKey:
     created_at: datetime
 
 
-def _place(tenant_id: UUID, kind: str, key_id: UUID) -> str:
+def _associated_data(tenant_id: UUID, kind: str, key_id: UUID) -> str:
     return f"tenant {tenant_id} {kind} {key_id}"
 
 
@@ -125,7 +125,7 @@ async def store_transport_key(
     connection: Connection, master: SealingKey, tenant_id: UUID, private: bytes, certificate: str
 ) -> UUID:
     key_id = uuid4()
-    sealed = master.seal(private, _place(tenant_id, "transport", key_id))
+    sealed = master.seal(private, _associated_data(tenant_id, "transport", key_id))
     await connection.execute(
         "insert into tenant_keys (id, tenant_id, kind, sealed, certificate) values (%s, %s, 'transport', %s, %s)",
         [key_id, tenant_id, sealed, certificate],
@@ -135,7 +135,7 @@ async def store_transport_key(
 
 async def store_wrapping_key(connection: Connection, master: SealingKey, tenant_id: UUID) -> UUID:
     key_id = uuid4()
-    sealed = master.wrap(generate_key(), _place(tenant_id, "wrapping", key_id))
+    sealed = master.wrap(generate_key(), _associated_data(tenant_id, "wrapping", key_id))
     await connection.execute(
         "insert into tenant_keys (id, tenant_id, kind, sealed) values (%s, %s, 'wrapping', %s)",
         [key_id, tenant_id, sealed],
@@ -169,7 +169,10 @@ async def load_private_keys(connection: Connection, master: SealingKey, tenant_i
         " where tenant_id = %s and kind = 'transport' order by created_at desc limit 2",
         [tenant_id],
     )
-    return [master.unseal(sealed, _place(tenant_id, "transport", key_id)) for key_id, sealed in await cursor.fetchall()]
+    return [
+        master.unseal(sealed, _associated_data(tenant_id, "transport", key_id))
+        for key_id, sealed in await cursor.fetchall()
+    ]
 
 
 async def load_wrapping_key(connection: Connection, master: SealingKey, tenant_id: UUID) -> tuple[UUID, SealingKey]:
@@ -182,7 +185,7 @@ async def load_wrapping_key(connection: Connection, master: SealingKey, tenant_i
     row = await cursor.fetchone()
     if row is None:
         raise KeyUnusableError("The tenant has no wrapping key.")
-    return row[0], master.unwrap(row[1], _place(tenant_id, "wrapping", row[0]))
+    return row[0], master.unwrap(row[1], _associated_data(tenant_id, "wrapping", row[0]))
 
 
 async def find_wrapping_key(connection: Connection, master: SealingKey, tenant_id: UUID, key_id: UUID) -> SealingKey:
@@ -193,7 +196,7 @@ async def find_wrapping_key(connection: Connection, master: SealingKey, tenant_i
     row = await cursor.fetchone()
     if row is None:
         raise KeyUnusableError("The tenant has no such wrapping key.")
-    return master.unwrap(row[0], _place(tenant_id, "wrapping", key_id))
+    return master.unwrap(row[0], _associated_data(tenant_id, "wrapping", key_id))
 
 
 async def make_data_key(
@@ -215,7 +218,7 @@ async def load_data_key(connection: Connection, master: SealingKey, user_id: UUI
     if row is None:
         return None
     data_key, key_id, tenant_id, sealed = row
-    wrapping = master.unwrap(sealed, _place(tenant_id, "wrapping", key_id))
+    wrapping = master.unwrap(sealed, _associated_data(tenant_id, "wrapping", key_id))
     return wrapping.unwrap(data_key, f"user {user_id} data key")
 
 
@@ -229,8 +232,9 @@ async def rewrap_tenant_keys(connection: Connection, old: SealingKey, new: Seali
     )
     rows = await cursor.fetchall()
     for key_id, tenant_id, kind, sealed in rows:
-        place = _place(tenant_id, kind, key_id)
+        associated_data = _associated_data(tenant_id, kind, key_id)
         await connection.execute(
-            "update tenant_keys set sealed = %s where id = %s", [new.seal(old.unseal(sealed, place), place), key_id]
+            "update tenant_keys set sealed = %s where id = %s",
+            [new.seal(old.unseal(sealed, associated_data), associated_data), key_id],
         )
     return len(rows)

@@ -8,7 +8,7 @@ from kontor.storage.keys import SealingKey, generate_key
 DIGEST = "digest"
 
 
-def _place(name: str) -> str:
+def _associated_data(name: str) -> str:
     return f"system {name}"
 
 
@@ -16,12 +16,12 @@ async def load_digest_key(connection: Connection, master: SealingKey) -> Sealing
     """The key of all keyed hashes. Made at first use; of two processes that start at once, both get the same."""
     await connection.execute(
         "insert into system_keys (name, sealed) values (%s, %s) on conflict do nothing",
-        [DIGEST, master.wrap(generate_key(), _place(DIGEST))],
+        [DIGEST, master.wrap(generate_key(), _associated_data(DIGEST))],
     )
     cursor = await connection.execute("select sealed from system_keys where name = %s", [DIGEST])
     row = await cursor.fetchone()
     assert row is not None
-    return master.unwrap(row[0], _place(DIGEST))
+    return master.unwrap(row[0], _associated_data(DIGEST))
 
 
 async def rewrap_system_keys(connection: Connection, old: SealingKey, new: SealingKey) -> None:
@@ -32,7 +32,7 @@ async def rewrap_system_keys(connection: Connection, old: SealingKey, new: Seali
     for name, sealed in await cursor.fetchall():
         await connection.execute(
             "update system_keys set sealed = %s where name = %s",
-            [new.wrap(old.unwrap(sealed, _place(name)), _place(name)), name],
+            [new.wrap(old.unwrap(sealed, _associated_data(name)), _associated_data(name)), name],
         )
 
 

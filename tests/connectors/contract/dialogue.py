@@ -55,7 +55,7 @@ class Call:
     subject: str
     credentials: dict[str, str]
     job: Job = FETCH
-    memory: str | None = None
+    connector_state: str | None = None
     state: str | None = None
     answer: tuple[str, str | None] = ("Continue", None)
     context: Context = field(default_factory=lambda: Context(TODAY, "customer"))
@@ -67,8 +67,8 @@ def run_step(call: Call) -> Step:
     connector, provider = subject.make(json.loads(call.address)[subject.name]), subject.provider()
     credentials = {key: Secret(value) for key, value in call.credentials.items()}
     if call.state is None:
-        memory = None if call.memory is None else json.loads(call.memory)
-        return connector.begin(provider, credentials, call.job, memory, call.context)
+        connector_state = None if call.connector_state is None else json.loads(call.connector_state)
+        return connector.begin(provider, credentials, call.job, connector_state, call.context)
     return connector.resume(provider, credentials, json.loads(call.state), unpack(call.answer), call.context)
 
 

@@ -78,7 +78,7 @@ def test_state_and_memory_are_json_without_secrets(subject, scenario):
     keys = {one.key for one in subject.provider().login_fields if one.is_secret}
     secrets |= {value for key, value in scenario.credentials.items() if key in keys}
     for step in steps_of(subject, scenario):
-        for kept in (getattr(step, "state", None), getattr(step, "memory", None)):
+        for kept in (getattr(step, "state", None), getattr(step, "connector_state", None)):
             if kept is not None:
                 assert json.loads(serialize(kept)) == kept
                 assert not secrets & {one for one in walk(kept) if isinstance(one, str)}
@@ -87,7 +87,7 @@ def test_state_and_memory_are_json_without_secrets(subject, scenario):
 
 def show(subject, step):
     """What a user sees of a step. A bank that draws ids shows others every time, in what is kept and in addresses."""
-    hidden = {"state", "memory", "url"} if subject.draws_ids else set()
+    hidden = {"state", "connector_state", "url"} if subject.draws_ids else set()
     return repr([getattr(step, one.name) for one in fields(step) if one.name not in hidden])
 
 
@@ -151,9 +151,9 @@ def test_rows_can_be_stored_as_they_are(subject, scenario):
 @each_fetch
 def test_what_is_remembered_spares_the_user_the_next_authentication(subject, scenario):
     done = steps_of(subject, scenario)[-1]
-    if done.memory is None:
+    if done.connector_state is None:
         pytest.skip("the connector remembers nothing")
-    call = first_call(subject, scenario, memory=serialize(done.memory))
+    call = first_call(subject, scenario, connector_state=serialize(done.connector_state))
     assert isinstance(run_step(call), Progress)
 
 

@@ -93,10 +93,10 @@ class Payer:
     def make(self, *orders: Order, **facts: Any) -> Pay:
         return Pay(uuid4(), self.account, orders or (order(),), **facts)
 
-    def begin(self, job: Job, memory: State | None = None) -> Step:
+    def begin(self, job: Job, connector_state: State | None = None) -> Step:
         """With what everybody knows about the bank: reading it is dear."""
-        memory = memory or {"knowledge": know_bank(self.bank)}
-        return self._keep(self.connect().begin(PROVIDER, self.credentials, job, memory, self.context))
+        connector_state = connector_state or {"knowledge": know_bank(self.bank)}
+        return self._keep(self.connect().begin(PROVIDER, self.credentials, job, connector_state, self.context))
 
     def resume(self, step: Any, answer: Answer) -> Step:
         state = json.loads(json.dumps(step.state, allow_nan=False))

@@ -145,9 +145,9 @@ def test_a_refused_registration_is_named(script):
 
 def fetch(script, login=SMALL, limits=PATIENT):
     """All steps of a fetch."""
-    memory = {"knowledge": know_bank(script)}
+    connector_state = {"knowledge": know_bank(script)}
     connector, credentials = connect(script, limits=limits), {"userid": Secret(login), "pin": Secret("demo")}
-    steps = [connector.begin(PROVIDER, credentials, Fetch(), memory, Context(TODAY))]
+    steps = [connector.begin(PROVIDER, credentials, Fetch(), connector_state, Context(TODAY))]
     if isinstance(steps[-1], Progress):
         state = json.loads(json.dumps(steps[-1].state))
         steps.append(connector.resume(PROVIDER, credentials, state, Continue(), Context(TODAY)))

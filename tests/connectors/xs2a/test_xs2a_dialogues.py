@@ -69,18 +69,18 @@ def test_a_consent_is_used_again_until_it_ends(settings):
         dialogue = Dialogue(bank.make_connector(), new_login("test_bank_message"))
         done = dialogue.drive(BY_TAN)[-1]
         assert done.result.consent_until == TODAY + timedelta(days=180)
-        assert isinstance(dialogue.begin(memory=done.memory), Progress)
+        assert isinstance(dialogue.begin(connector_state=done.connector_state), Progress)
         bank.clock.move(days=181)
         later = TODAY + timedelta(days=181)
-        assert isinstance(dialogue.begin(memory=done.memory, today=later), NeedTan)
+        assert isinstance(dialogue.begin(connector_state=done.connector_state, today=later), NeedTan)
 
 
 def test_a_renewal_asks_although_the_old_consent_holds(xs2a_bank):
     dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
     done = dialogue.drive(BY_TAN)[-1]
-    steps = dialogue.drive(BY_TAN, Fetch(is_renewal=True), done.memory)
+    steps = dialogue.drive(BY_TAN, Fetch(is_renewal=True), done.connector_state)
     assert isinstance(steps[0], NeedTan)
-    assert steps[-1].memory["consent"] != done.memory["consent"]
+    assert steps[-1].connector_state["consent"] != done.connector_state["consent"]
 
 
 def test_a_renewal_is_still_one_in_the_state_of_the_dialogue(xs2a_bank):
@@ -97,7 +97,7 @@ def test_old_bookings_are_left_out_when_the_authentication_is_not_fresh(settings
         dialogue = Dialogue(bank.make_connector(), new_login("student"))
         done = dialogue.drive(BY_TAN)[-1]
         bank.clock.move(minutes=30)
-        again = dialogue.drive([], memory=done.memory)[-1]
+        again = dialogue.drive([], connector_state=done.connector_state)[-1]
     assert again.result.problems == ()
     for key, rows in again.result.transactions.items():
         assert set(rows) <= set(done.result.transactions[key])
@@ -118,8 +118,8 @@ def test_at_night_the_bank_counts_and_says_when_it_is_enough(xs2a_bank):
     dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
     done = dialogue.drive(BY_TAN)[-1]
     for _ in range(4):
-        assert isinstance(dialogue.begin(memory=done.memory, customer_ip=None), Progress)
-    assert dialogue.begin(memory=done.memory, customer_ip=None).kind is FailureKind.UNREACHABLE
+        assert isinstance(dialogue.begin(connector_state=done.connector_state, customer_ip=None), Progress)
+    assert dialogue.begin(connector_state=done.connector_state, customer_ip=None).kind is FailureKind.UNREACHABLE
 
 
 def test_a_redirect_for_the_consent_and_back(xs2a_bank):
@@ -219,7 +219,7 @@ def test_no_secret_is_kept(xs2a_bank):
     dialogue = Dialogue(xs2a_bank.make_connector(preferred_approach=Approach.EMBEDDED), login, pin="test_sca_method")
     code, tan = ChooseMethod("900"), Tan(Secret("12"))
     kept = [
-        json.dumps(getattr(step, "state", None) or getattr(step, "memory", None))
+        json.dumps(getattr(step, "state", None) or getattr(step, "connector_state", None))
         for job in (Fetch(), make_pay(dialogue))
         for step in dialogue.drive([code, tan], job)
     ]

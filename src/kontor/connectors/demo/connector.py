@@ -54,10 +54,10 @@ class DemoConnector:
         self._payments = Payments(bank, slow_seconds)
 
     def begin(
-        self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
+        self, provider: Provider, credentials: Credentials, job: Job, connector_state: State | None, context: Context
     ) -> Step:
         try:
-            return self._begin(credentials, job, memory, context)
+            return self._begin(credentials, job, connector_state, context)
         except ConnectionError:
             return Failed(FailureKind.UNREACHABLE)
 
@@ -73,7 +73,7 @@ class DemoConnector:
 
     # Steps
 
-    def _begin(self, credentials: Credentials, job: Job, memory: State | None, context: Context) -> Step:
+    def _begin(self, credentials: Credentials, job: Job, connector_state: State | None, context: Context) -> Step:
         login = credentials["userid"].reveal()
         failure = self._check_login(login, credentials["pin"].reveal(), context)
         if failure is not None:
@@ -85,10 +85,10 @@ class DemoConnector:
                 return self._payments.verify(login, job, context)
             case LookUp():
                 return self._payments.look_up(login, job, context)
-        return self._begin_fetch(login, job, memory, context)
+        return self._begin_fetch(login, job, connector_state, context)
 
-    def _begin_fetch(self, login: str, job: Fetch, memory: State | None, context: Context) -> Step:
-        consent_until = None if memory is None else date.fromisoformat(memory["consent_until"])
+    def _begin_fetch(self, login: str, job: Fetch, connector_state: State | None, context: Context) -> Step:
+        consent_until = None if connector_state is None else date.fromisoformat(connector_state["consent_until"])
         has_consent = consent_until is not None and consent_until >= context.today and not job.is_renewal
         if not has_consent:
             consent_until = context.today + timedelta(days=CONSENT_DAYS)
@@ -156,9 +156,9 @@ class DemoConnector:
             elif failing is not ProblemKind.TRANSACTIONS and failing is not ProblemKind.PRODUCT:
                 rows = _select_rows(list_rows(account, bookings.get(key, ())), account, job, context.today)
                 transactions[key] = _break_rows(rows) if scenario.broken_rows else rows
-        memory = {"consent_until": state["consent_until"]}
+        connector_state = {"consent_until": state["consent_until"]}
         consent_until = date.fromisoformat(state["consent_until"])
-        return Done(Fetched(transactions, positions, tuple(problems), consent_until), memory)
+        return Done(Fetched(transactions, positions, tuple(problems), consent_until), connector_state)
 
 
 def _find_person(login: str, today: date) -> Person:

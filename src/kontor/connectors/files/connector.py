@@ -47,7 +47,7 @@ class FilesConnector:
         self._root = root
 
     def begin(
-        self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
+        self, provider: Provider, credentials: Credentials, job: Job, connector_state: State | None, context: Context
     ) -> Step:
         name = credentials["userid"].reveal()
         if not self._is_admitted(name, credentials["pin"].reveal()):

@@ -58,19 +58,19 @@ class FintsConnector:
         self._tls: ssl.SSLContext = make_tls(authorities)
 
     def begin(
-        self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
+        self, provider: Provider, credentials: Credentials, job: Job, connector_state: State | None, context: Context
     ) -> Step:
         if isinstance(job, VerifyPayees):
             # Over FinTS payees are verified within the order's own dialogue, and only there.
             return Done(Verified(tuple(PayeeResult(PayeeMatch.NOT_POSSIBLE) for _ in job.orders)))
-        memory = memory or {}
+        connector_state = connector_state or {}
         state: State = {
             "job": serialize_job(job.payment if isinstance(job, LookUp) else job),
             "is_look_up": isinstance(job, LookUp),
-            "knowledge": memory.get("knowledge"),
-            "method": memory.get("method"),
-            "medium": memory.get("medium"),
-            "consent_until": memory.get("consent_until"),
+            "knowledge": connector_state.get("knowledge"),
+            "method": connector_state.get("method"),
+            "medium": connector_state.get("medium"),
+            "consent_until": connector_state.get("consent_until"),
         }
         return self._step(provider, credentials, state, context, lambda dialogue: dialogue.begin())
 

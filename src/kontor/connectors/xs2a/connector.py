@@ -41,14 +41,14 @@ class Xs2aConnector:
         self._settings = settings or Xs2aSettings()
 
     def begin(
-        self, provider: Provider, credentials: Credentials, job: Job, memory: State | None, context: Context
+        self, provider: Provider, credentials: Credentials, job: Job, connector_state: State | None, context: Context
     ) -> Step:
         bank = self._find_bank(provider)
         if bank is None:
             return Failed(FailureKind.UNREACHABLE, "this bank has no XS2A profile")
         try:
             with open_client(bank, self._settings, credentials, context) as client:
-                return self._begin(client, bank, job, memory, context)
+                return self._begin(client, bank, job, connector_state, context)
         except BankError as error:
             return error.to_failed()
 
@@ -64,7 +64,7 @@ class Xs2aConnector:
         except BankError as error:
             return error.to_failed(is_outcome_unknown=bool(state.get("has_left")))
 
-    def _begin(self, client: Client, bank: Xs2aBank, job: Job, memory: State | None, context: Context) -> Step:
+    def _begin(self, client: Client, bank: Xs2aBank, job: Job, connector_state: State | None, context: Context) -> Step:
         match job:
             case Pay():
                 return Paying(client, bank, context).begin(job)
@@ -75,8 +75,8 @@ class Xs2aConnector:
         assert isinstance(job, Fetch)
         fetching = Fetching(client, bank, self._settings, context)
         state: State = {"stage": "begin", "job": serialize_job(job)}
-        if memory is not None and not job.is_renewal:
-            step = fetching.use_consent(state, memory)
+        if connector_state is not None and not job.is_renewal:
+            step = fetching.use_consent(state, connector_state)
             if step is not None:
                 return step
         if context.customer_ip is None:

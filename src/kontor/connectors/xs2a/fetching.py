@@ -53,9 +53,13 @@ class Fetching:
         self._settings = settings
         self._context = context
 
-    def use_consent(self, state: State, memory: State) -> Step | None:
+    def use_consent(self, state: State, connector_state: State) -> Step | None:
         """With the consent of last time, if it still holds; None if a new one is needed."""
-        kept = state | {"resource": memory["consent"], "methods": memory["methods"], "chosen": memory["chosen"]}
+        kept = state | {
+            "resource": connector_state["consent"],
+            "methods": connector_state["methods"],
+            "chosen": connector_state["chosen"],
+        }
         try:
             return self.show_headers(kept)
         except RefusedError as error:
@@ -159,8 +163,8 @@ class Fetching:
             transactions[key] = tuple(rows)
             if unread:
                 problems.append(Problem(ProblemKind.TRANSACTIONS, key, count=unread))
-        memory = {"consent": state["resource"], "methods": state["methods"], "chosen": state["chosen"]}
-        return Done(Fetched(transactions, {}, tuple(problems), date.fromisoformat(state["until"])), memory)
+        connector_state = {"consent": state["resource"], "methods": state["methods"], "chosen": state["chosen"]}
+        return Done(Fetched(transactions, {}, tuple(problems), date.fromisoformat(state["until"])), connector_state)
 
     def _find_first_day(self, job: Fetch, key: str, category: ProductCategory) -> date:
         since = job.since.get(key)

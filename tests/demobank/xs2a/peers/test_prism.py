@@ -55,7 +55,7 @@ def test_fetching(xs2a_bank, prism, kind, answers):
     dialogue = talk(xs2a_bank, prism, kind)
     done = dialogue.drive(answers)[-1]
     assert isinstance(done, Done)
-    assert isinstance(dialogue.drive([], memory=done.memory)[-1], Done)
+    assert isinstance(dialogue.drive([], connector_state=done.connector_state)[-1], Done)
 
 
 def test_fetching_by_redirect(xs2a_bank, prism):
