@@ -2,6 +2,7 @@
 
 Both sides run in one process on one database, in turn, round by round. The figure is the median over the rounds of
 what the library takes divided by what Kontor's own code takes: 2.0 means that the library alone takes twice as long.
+`elapsed` is the time of the clock; `processor` is the time that this process was busy, which other load changes less.
 docs/decisions/0032-own-code-beside-libraries.md says what follows from it.
 """
 
@@ -35,22 +36,24 @@ Side = Callable[[], Awaitable[None]]
 
 async def compare(name: str, library: Side, own: Side, rounds: int = ROUNDS) -> None:
     sides = {"library": library, "own": own}
-    times: dict[str, list[float]] = {side: [] for side in sides}
+    times: dict[str, list[tuple[float, float]]] = {side: [] for side in sides}
     for run in sides.values():
         await run()
     for number in range(rounds):
         for side in sides if number % 2 else reversed(sides):
-            started = time.perf_counter()
+            started, busy = time.perf_counter(), time.process_time()
             await sides[side]()
-            times[side].append(time.perf_counter() - started)
-    ratios = [one / other for one, other in zip(times["library"], times["own"], strict=True)]
-    middle = {side: statistics.median(found) * 1000 for side, found in times.items()}
-    low, median, high = statistics.quantiles(ratios, n=4)
-    print(
-        f"{name}: library {middle['library']:.2f} ms, own {middle['own']:.2f} ms,"
-        f" ratio {median:.2f} (quartiles {low:.2f} to {high:.2f}, {rounds} rounds)",
-        flush=True,
-    )
+            times[side].append((time.perf_counter() - started, time.process_time() - busy))
+    for kind, label in enumerate(("elapsed", "processor")):
+        found = {side: [pair[kind] for pair in pairs] for side, pairs in times.items()}
+        ratios = [one / other for one, other in zip(found["library"], found["own"], strict=True)]
+        low, median, high = statistics.quantiles(ratios, n=4)
+        middle = {side: statistics.median(values) * 1000 for side, values in found.items()}
+        print(
+            f"{name}, {label}: library {middle['library']:.1f} ms, own {middle['own']:.1f} ms,"
+            f" ratio {median:.2f} (quartiles {low:.2f} to {high:.2f})",
+            flush=True,
+        )
 
 
 # storage/connection_pool.py beside psycopg_pool
