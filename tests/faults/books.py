@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid5
 
-from callers import PAID, Errand, is_failed
-from stages import PATIENCE_SECONDS, Stage
+from callers import PAID, PaymentCase, is_failed
+from deployments import PATIENCE_SECONDS, Deployment
 
 from banking import wait_for
 from kontor.bootstrap import open_services
@@ -56,23 +56,23 @@ class Books:
         return [name for name, is_kept in rules.items() if not is_kept]
 
 
-def read_books(stage: Stage, errand: Errand) -> Books:
-    user = errand.payer.customer.reference
-    rows = stage.query(
-        "select id, state from payments where user_id = %s and orders -> 0 ->> 'purpose' = %s", user, errand.purpose
+def read_books(deployment: Deployment, case: PaymentCase) -> Books:
+    user = case.payer.customer.reference
+    rows = deployment.query(
+        "select id, state from payments where user_id = %s and orders -> 0 ->> 'purpose' = %s", user, case.purpose
     )
     payment_id = rows[0][0] if rows else UUID(int=0)
     bank_id = uuid5(UUID(user), f"payment {payment_id}")
-    audit = stage.query(
+    audit = deployment.query(
         "select action from audit_entries where object like %s order by serial", f"%payment {payment_id}%"
     )
-    arrivals = stage.query("select event from demo_bank_arrivals where payment_id = %s order by id", bank_id)
-    debits = stage.query("select count(*) from demo_bank_bookings where payment_id = %s and place = 0", bank_id)
-    by_purpose = stage.query(
-        "select count(*) from demo_bank_bookings where position(%s in purpose) > 0 and place = 0", errand.purpose
+    arrivals = deployment.query("select event from demo_bank_arrivals where payment_id = %s order by id", bank_id)
+    debits = deployment.query("select count(*) from demo_bank_bookings where payment_id = %s and place = 0", bank_id)
+    by_purpose = deployment.query(
+        "select count(*) from demo_bank_bookings where position(%s in purpose) > 0 and place = 0", case.purpose
     )
     return Books(
-        tuple(errand.told),
+        tuple(case.told),
         tuple(row[1] for row in rows),
         tuple(row[0] for row in audit),
         tuple(row[0] for row in arrivals),
@@ -81,34 +81,34 @@ def read_books(stage: Stage, errand: Errand) -> Books:
     )
 
 
-def compare_books(stage: Stage, errand: Errand, what: object) -> Books:
+def compare_books(deployment: Deployment, case: PaymentCase, what: object) -> Books:
     """Once nothing is under way any more. Fails where they differ."""
 
     def look() -> list[Any]:
         under_way = "select state from payments where user_id = %s and orders -> 0 ->> 'purpose' = %s"
         under_way += " and (state in ('DRAFT', 'OPEN', 'SENDING', 'UNKNOWN') or fence is not null)"
-        return stage.query(under_way, errand.payer.customer.reference, errand.purpose)
+        return deployment.query(under_way, case.payer.customer.reference, case.purpose)
 
     wait_for(look, lambda rows: not rows, PATIENCE_SECONDS)
-    stage.errands.append(errand)
-    books = read_books(stage, errand)
+    deployment.cases.append(case)
+    books = read_books(deployment, case)
     faults = books.list_faults()
     assert not faults, f"{what}: {', '.join(faults)}: {books}"
     return books
 
 
-def compare_all(stage: Stage) -> None:
+def compare_all(deployment: Deployment) -> None:
     """Later, when every process has had the time to do what it should not: still the same."""
-    for errand in stage.errands:
-        books = read_books(stage, errand)
+    for case in deployment.cases:
+        books = read_books(deployment, case)
         assert not books.list_faults(), f"{books.list_faults()}: {books}"
 
 
-def find_broken_chains(stage: Stage) -> dict[Any, str]:
+def find_broken_chains(deployment: Deployment) -> dict[Any, str]:
     """In a thread: the event loop of the tests is not ours."""
 
     async def verify() -> dict[Any, str | None]:
-        async with open_services(replace(stage.settings, pool_size=2), "kontor tests, audit") as services:
+        async with open_services(replace(deployment.settings, pool_size=2), "kontor tests, audit") as services:
             return await verify_chains(services.database)
 
     with ThreadPoolExecutor(1) as pool:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
-from stages import PATIENCE_SECONDS, Server
+from deployments import PATIENCE_SECONDS, Server
 
 from banking import DEMO_BANK, BankCustomer
 from consenting import PRESENT
@@ -34,7 +34,7 @@ class Payer:
 
 
 @dataclass
-class Errand:
+class PaymentCase:
     """One payment that is to be made. The same keys each time, and so the same payment."""
 
     payer: Payer
@@ -101,7 +101,7 @@ class Errand:
         return self.order(at) if rel is None or path is None else self.answer(at, rel, path)
 
 
-class LegacyErrand(Errand):
+class LegacyPaymentCase(PaymentCase):
     """With a TAN, and an `Idempotency-Key` for the only key."""
 
     def order(self, at: BankCustomer) -> httpx.Response:
@@ -122,7 +122,7 @@ class LegacyErrand(Errand):
         return at.http.put(path, json={"tan": "12"}, headers=at.headers)
 
 
-class DecoupledErrand(Errand):
+class DecoupledPaymentCase(PaymentCase):
     """Confirmed in an app, with credentials that came with the order."""
 
     def order(self, at: BankCustomer) -> httpx.Response:

@@ -7,29 +7,29 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
 
 from books import Books, compare_books
-from callers import Errand
-from stages import Moment, Server, Stage
+from callers import PaymentCase
+from deployments import Deployment, Moment, Server
 
 from banking import wait_for
 
 ROUNDS = int(os.environ.get("KONTOR_FAULT_ROUNDS", "1"))
 ATTEMPTS = 4  # a payment may be over before its moment came, where a lease was lost on a busy machine
 
-Fault = Callable[[Stage, Server, Errand, Moment], bool]
+Fault = Callable[[Deployment, Server, PaymentCase, Moment], bool]
 
 
-def kill(stage: Stage, server: Server, errand: Errand, moment: Moment) -> bool:
+def kill(deployment: Deployment, server: Server, case: PaymentCase, moment: Moment) -> bool:
     """The process dies. Its caller asks elsewhere at once, and then again where it was."""
     token = server.arm(moment, "kill")
-    errand.run(server, stage.observer)
+    case.run(server, deployment.observer)
     server.disarm()
     return server.is_met(token)
 
 
-def freeze(stage: Stage, server: Server, errand: Errand, moment: Moment) -> bool:
+def freeze(deployment: Deployment, server: Server, case: PaymentCase, moment: Moment) -> bool:
     """The process stands still until everybody else has finished with the payment, and then goes on."""
     token = server.arm(moment, "stop")
-    original = Thread(target=errand.run, args=(server,))
+    original = Thread(target=case.run, args=(server,))
     original.start()
     wait_for(lambda: server.is_met(token) or not original.is_alive(), lambda one: one)
     if not server.is_met(token):
@@ -37,60 +37,64 @@ def freeze(stage: Stage, server: Server, errand: Errand, moment: Moment) -> bool
         original.join()
         return False
     try:
-        errand.run(stage.observer)
-        compare_books(stage, errand, f"frozen at {moment}")
+        case.run(deployment.observer)
+        compare_books(deployment, case, f"frozen at {moment}")
     finally:
         server.resume()
         original.join()
     return True
 
 
-def cut(stage: Stage, server: Server, errand: Errand, moment: Moment) -> bool:
+def cut(deployment: Deployment, server: Server, case: PaymentCase, moment: Moment) -> bool:
     """The process lives, but PostgreSQL ends all its sessions, and those of the bank."""
     token = server.arm(moment, "hold")
-    original = Thread(target=errand.run, args=(server,))
+    original = Thread(target=case.run, args=(server,))
     original.start()
     wait_for(lambda: server.is_met(token) or not original.is_alive(), lambda one: one)
     is_met = server.is_met(token)
     server.disarm()
     if is_met:
-        assert stage.cut_connections(server) > 0
+        assert deployment.cut_connections(server) > 0
         server.release(token)
     original.join()
     return is_met
 
 
-def try_moment(stage: Stage, lane: int, make: Callable[[int], Errand], moment: Moment, fault: Fault) -> Books:
+def try_moment(
+    deployment: Deployment, server_index: int, make: Callable[[int], PaymentCase], moment: Moment, fault: Fault
+) -> Books:
     for _ in range(ATTEMPTS):
-        errand = make(lane)
-        is_met = fault(stage, stage.lanes[lane], errand, moment)
-        books = compare_books(stage, errand, f"{fault.__name__} at {moment}")
+        case = make(server_index)
+        is_met = fault(deployment, deployment.faulty_servers[server_index], case, moment)
+        books = compare_books(deployment, case, f"{fault.__name__} at {moment}")
         if is_met:
             return books
     raise AssertionError(f"never met: {moment}")
 
 
-def try_moments(stage: Stage, make: Callable[[int], Errand], moments: Iterable[Moment], fault: Fault) -> list[Books]:
-    """Each moment once in every round; the lanes share the work."""
+def try_moments(
+    deployment: Deployment, make: Callable[[int], PaymentCase], moments: Iterable[Moment], fault: Fault
+) -> list[Books]:
+    """Each moment once in every round; the servers share the work."""
     waiting: queue.SimpleQueue[Moment] = queue.SimpleQueue()
     for moment in list(moments) * ROUNDS:
         waiting.put(moment)
     found: list[Books] = []
     failures: list[BaseException] = []
 
-    def work(lane: int) -> None:
+    def work(server_index: int) -> None:
         while True:
             try:
                 moment = waiting.get_nowait()
             except queue.Empty:
                 return
             try:
-                found.append(try_moment(stage, lane, make, moment, fault))
+                found.append(try_moment(deployment, server_index, make, moment, fault))
             except BaseException as error:  # the others are to be seen too
                 failures.append(error)
 
-    with ThreadPoolExecutor(len(stage.lanes)) as pool:
-        for one in [pool.submit(work, lane) for lane in range(len(stage.lanes))]:
+    with ThreadPoolExecutor(len(deployment.faulty_servers)) as pool:
+        for one in [pool.submit(work, server_index) for server_index in range(len(deployment.faulty_servers))]:
             one.result()
     assert not failures, "\n".join(f"{type(one).__name__}: {one}" for one in failures)
     return found

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
-from stages import Moment
+from deployments import Moment
 
 Record = list[dict[str, str]]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from books import compare_all, compare_books, find_broken_chains
-from callers import DecoupledErrand, Errand, LegacyErrand, Payer
+from callers import DecoupledPaymentCase, LegacyPaymentCase, Payer, PaymentCase
 from moments import find_unnamed, list_moments
 
 import kontor
@@ -28,15 +28,15 @@ OWN_REQUESTS = {"legacy": 2, "decoupled": 3, "payee": 2}
 
 @pytest.fixture(scope="session")
 def forms(payers, customers):
-    """How a payment of each form is begun on a lane."""
-    decoupled = [Payer(one, f"{DECOUPLED}+lane{number}") for number, one in enumerate(customers)]
+    """How a payment of each form is begun at a server."""
+    decoupled = [Payer(one, f"{DECOUPLED}+server{number}") for number, one in enumerate(customers)]
     for one in decoupled:
         one.product_id = find_iban(one.login)
     return {
-        "single": lambda lane: Errand(payers[SINGLE][lane]),
-        "legacy": lambda lane: LegacyErrand(payers[SINGLE][lane]),
-        "decoupled": lambda lane: DecoupledErrand(decoupled[lane]),
-        "payee": lambda lane: Errand(payers[DOUBTFUL][lane]),
+        "single": lambda server_index: PaymentCase(payers[SINGLE][server_index]),
+        "legacy": lambda server_index: LegacyPaymentCase(payers[SINGLE][server_index]),
+        "decoupled": lambda server_index: DecoupledPaymentCase(decoupled[server_index]),
+        "payee": lambda server_index: PaymentCase(payers[DOUBTFUL][server_index]),
     }
 
 
@@ -46,19 +46,19 @@ def find_iban(login):
 
 
 @pytest.fixture(scope="session")
-def records(stage, forms):
+def records(deployment, forms):
     """What one undisturbed payment of each form meets, from its order to its last answer."""
     found = {}
-    server = stage.lanes[0]
+    server = deployment.faulty_servers[0]
     for form, make in forms.items():
         for _ in range(5):
-            errand = make(0)
+            case = make(0)
             server.start_record()
-            errand.run(server)
+            case.run(server)
             found[form] = server.read_record()
-            if compare_books(stage, errand, form).is_booked:
+            if compare_books(deployment, case, form).is_booked:
                 break
-        assert errand.told[-1] == (200, ("BA1111",)), errand.told
+        assert case.told[-1] == (200, ("BA1111",)), case.told
     return found
 
 
@@ -82,29 +82,29 @@ def test_the_list_of_points_is_complete():
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_killed_at_any_moment(stage, forms, records, form):
+def test_killed_at_any_moment(deployment, forms, records, form):
     """Where a form goes the way of the single transfer, many rounds are for it; one round is for what is its own."""
     moments = list_moments(records[form])
     if form != "single" and ROUNDS == 1:
         moments = list_moments(records[form], is_coarse=True, request=OWN_REQUESTS[form])
-    books = try_moments(stage, forms[form], moments, kill)
+    books = try_moments(deployment, forms[form], moments, kill)
     assert {one.is_booked for one in books} == {True, False}
     if form != "payee":
         assert any("payment.unknown" in one.audit for one in books)
 
 
-def test_frozen_at_any_moment_and_thawed_when_all_is_decided(stage, forms, records):
-    books = try_moments(stage, forms["single"], list_moments(records["single"], is_coarse=True), freeze)
+def test_frozen_at_any_moment_and_thawed_when_all_is_decided(deployment, forms, records):
+    books = try_moments(deployment, forms["single"], list_moments(records["single"], is_coarse=True), freeze)
     assert {one.is_booked for one in books} == {True, False}
     assert any("REFUSED" in one.arrivals for one in books), "one order arrived too late, and the bank had buried it"
 
 
-def test_connections_lost_at_any_moment(stage, forms, records):
-    books = try_moments(stage, forms["single"], list_moments(records["single"], is_coarse=True), cut)
+def test_connections_lost_at_any_moment(deployment, forms, records):
+    books = try_moments(deployment, forms["single"], list_moments(records["single"], is_coarse=True), cut)
     assert {one.is_booked for one in books} == {True, False}
 
 
-def test_nothing_comes_afterwards_and_the_audit_trail_is_whole(stage, records):
-    assert stage.errands
-    compare_all(stage)
-    assert find_broken_chains(stage) == {}
+def test_nothing_comes_afterwards_and_the_audit_trail_is_whole(deployment, records):
+    assert deployment.cases
+    compare_all(deployment)
+    assert find_broken_chains(deployment) == {}

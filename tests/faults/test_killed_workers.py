@@ -4,9 +4,9 @@ import time
 
 import pytest
 from books import compare_books, read_books
-from callers import DIES_AFTER_BOOKING, DIES_BEFORE_BOOKING, PAID, Errand, is_failed
+from callers import DIES_AFTER_BOOKING, DIES_BEFORE_BOOKING, PAID, PaymentCase, is_failed
+from deployments import PATIENCE_SECONDS, Moment
 from moments import find_unnamed, list_moments
-from stages import PATIENCE_SECONDS, Moment
 
 from banking import wait_for
 from conftest import SINGLE
@@ -23,35 +23,35 @@ PARTS = ("payment.", "before commit of Payment", "after commit of Payment", "sen
 BANK = ("before commit of DemoBankBooks.look_up", "after commit of DemoBankBooks.look_up")
 
 
-def reconcile(stage, errand):
+def reconcile(deployment, case):
     """Pay at a bank that falls silent, and wait until it is known what became of it."""
-    server, customer = stage.observer, errand.payer.customer
+    server, customer = deployment.observer, case.payer.customer
 
     def look():
-        stage.query(SOON, customer.reference)  # instead of waiting for the next time that it would be due
-        return [state for state in read_books(stage, errand).states if state in ("SENDING", "UNKNOWN", "OPEN")]
+        deployment.query(SOON, customer.reference)  # instead of waiting for the next time that it would be due
+        return [state for state in read_books(deployment, case).states if state in ("SENDING", "UNKNOWN", "OPEN")]
 
     at = server.seat(customer)
-    status, _ = errand.note(errand.order(at))
+    status, _ = case.note(case.order(at))
     for _ in range(ATTEMPTS):
         if "authenticate" in [one["rel"] for one in status["relations"]]:
-            status, _ = errand.note(errand.go_on(at, status))
+            status, _ = case.note(case.go_on(at, status))
     wait_for(look, lambda states: not states, PATIENCE_SECONDS)
-    errand.note(errand.order(at))
+    case.note(case.order(at))
 
 
 @pytest.fixture(scope="module")
-def record(stage, payers):
+def record(deployment, payers):
     """What a worker meets, from the moment it finds the payment until it is done with it."""
     for _ in range(ATTEMPTS):
-        errand = Errand(payers[SINGLE][0], DIES_AFTER_BOOKING)
-        stage.worker.start_record()
-        reconcile(stage, errand)
-        wait_for(lambda: met(stage, "after commit of PaymentDialogues.refresh_access"), lambda one: one)
-        found = [one for one in stage.worker.read_record() if one["name"].startswith((*PARTS, *BANK))]
-        if any("BA1113" in codes for _, codes in errand.told):
+        case = PaymentCase(payers[SINGLE][0], DIES_AFTER_BOOKING)
+        deployment.worker.start_record()
+        reconcile(deployment, case)
+        wait_for(lambda: met(deployment, "after commit of PaymentDialogues.refresh_access"), lambda one: one)
+        found = [one for one in deployment.worker.read_record() if one["name"].startswith((*PARTS, *BANK))]
+        if any("BA1113" in codes for _, codes in case.told):
             break
-    compare_books(stage, errand, "reconciled")
+    compare_books(deployment, case, "reconciled")
     # It looks for something to do all the time: what counts begins with what it finds.
     first = next(
         number for number, one in enumerate(found) if one["name"] == "before commit of PaymentRecovery.recover"
@@ -59,16 +59,16 @@ def record(stage, payers):
     return [found[first - 1], *(one for one in found[first:] if one["name"] != "payment.lookup")]
 
 
-def await_met(stage, token, seconds):
+def await_met(deployment, token, seconds):
     """The payment may be known before the worker has done the last of its steps."""
     end = time.monotonic() + seconds
-    while not stage.worker.is_met(token) and time.monotonic() < end:
+    while not deployment.worker.is_met(token) and time.monotonic() < end:
         time.sleep(0.05)
-    return stage.worker.is_met(token)
+    return deployment.worker.is_met(token)
 
 
-def met(stage, name):
-    return name in (stage.worker.folder / "record").read_text()
+def met(deployment, name):
+    return name in (deployment.worker.folder / "record").read_text()
 
 
 def test_every_step_of_a_question_has_its_name(record):
@@ -78,32 +78,32 @@ def test_every_step_of_a_question_has_its_name(record):
     assert find_unnamed(record, ("after commit of Payment", "send ", "receive ")) == []
 
 
-def test_workers_killed_while_they_ask(stage, payers, record):
+def test_workers_killed_while_they_ask(deployment, payers, record):
     moments = [one for one in list_moments(record) if one.name != "payment.lookup"]
     moments.append(Moment("before commit of PaymentRecovery.recover", 1))
     assert {"payment.lookup-claimed", "payment.reconciled", "payment.refreshed"} <= {one.name for one in moments}
     outcomes = set()
     for number, moment in enumerate(moments * ROUNDS):
         for iban in (DIES_AFTER_BOOKING, DIES_BEFORE_BOOKING)[:: 1 if number % 2 else -1]:
-            errand = Errand(payers[SINGLE][number % 2], iban)
-            token = stage.worker.arm(moment, "kill")
-            reconcile(stage, errand)
-            is_met = await_met(stage, token, 15 if iban == DIES_AFTER_BOOKING else 0)
-            books = compare_books(stage, errand, f"worker killed at {moment}")
+            case = PaymentCase(payers[SINGLE][number % 2], iban)
+            token = deployment.worker.arm(moment, "kill")
+            reconcile(deployment, case)
+            is_met = await_met(deployment, token, 15 if iban == DIES_AFTER_BOOKING else 0)
+            books = compare_books(deployment, case, f"worker killed at {moment}")
             assert books.is_booked == (iban == DIES_AFTER_BOOKING)
             outcomes.add(books.is_booked)
             if is_met:
                 break
-        stage.worker.disarm()
+        deployment.worker.disarm()
         assert is_met, f"never met: {moment}"
     assert outcomes == {True, False}
 
 
-def test_a_bank_that_falls_silent_is_asked_until_it_tells(stage, payers):
+def test_a_bank_that_falls_silent_is_asked_until_it_tells(deployment, payers):
     for iban in (DIES_AFTER_BOOKING, DIES_BEFORE_BOOKING):
-        errand = Errand(payers[SINGLE][0], iban)
-        errand.run(stage.observer)
-        books = compare_books(stage, errand, iban)
-        assert (200, ("BA1113",)) in errand.told
+        case = PaymentCase(payers[SINGLE][0], iban)
+        case.run(deployment.observer)
+        books = compare_books(deployment, case, iban)
+        assert (200, ("BA1113",)) in case.told
         last = books.told[-1][1]
         assert (bool(PAID & set(last)), is_failed(last)) == (books.is_booked, not books.is_booked)

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 from books import compare_books
-from callers import CALLBACK, CUSTOMER, Errand, find_step
+from callers import CALLBACK, CUSTOMER, PaymentCase, find_step
 
 from conftest import SINGLE
 from consenting import PRESENT
@@ -21,16 +21,16 @@ def send_at_once(send, servers):
 
 
 @pytest.mark.parametrize("key", ["paymentId", "Idempotency-Key", None])
-def test_one_payment(stage, payers, key):
-    errand = Errand(payers[SINGLE][0])
-    customer, servers = errand.payer.customer, [stage.lanes[0], stage.observer]
-    path = f"{CUSTOMER}/bankzugaenge/{errand.payer.access_id}/{errand.payer.product_id}/payment/single-transfer"
+def test_one_payment(deployment, payers, key):
+    case = PaymentCase(payers[SINGLE][0])
+    customer, servers = case.payer.customer, [deployment.faulty_servers[0], deployment.observer]
+    path = f"{CUSTOMER}/bankzugaenge/{case.payer.access_id}/{case.payer.product_id}/payment/single-transfer"
     name = str(uuid4())
     query = CALLBACK | ({"paymentId": name} if key == "paymentId" else {})
     headers = PRESENT | ({"Idempotency-Key": name} if key == "Idempotency-Key" else {})
 
     def order(server):
-        return server.seat(customer).post(path, errand.write_order(), params=query, headers=headers)
+        return server.seat(customer).post(path, case.write_order(), params=query, headers=headers)
 
     answers = send_at_once(order, servers)
     expected = [200] * THREADS if key else [200] + [409] * (THREADS - 1)
@@ -40,22 +40,22 @@ def test_one_payment(stage, payers, key):
     if key is None:
         refusals = [one.json()["messages"][0]["code"] for one in answers if one.status_code == 409]
         assert refusals == ["BA1104"] * (THREADS - 1)
-    errand.payment_id = given[0]["transfer"]["paymentId"]
+    case.payment_id = given[0]["transfer"]["paymentId"]
     rel, step = next(found for found in map(find_step, given) if found[0])
 
     def authenticate(server):
-        return errand.answer(server.seat(customer), rel, step)
+        return case.answer(server.seat(customer), rel, step)
 
     for one in send_at_once(authenticate, servers):
         assert one.status_code in (200, 409), one.text
-        errand.note(one)
-    errand.told.append((200, final_codes(stage, errand)))
-    books = compare_books(stage, errand, key)
+        case.note(one)
+    case.told.append((200, final_codes(deployment, case)))
+    books = compare_books(deployment, case, key)
     assert books.is_booked
 
 
-def final_codes(stage, errand):
+def final_codes(deployment, case):
     """What the caller reads once all is over."""
-    at = stage.observer.seat(errand.payer.customer)
-    status = at.read(f"{CUSTOMER}/payment/single-transfer/{errand.payment_id}")
+    at = deployment.observer.seat(case.payer.customer)
+    status = at.read(f"{CUSTOMER}/payment/single-transfer/{case.payment_id}")
     return tuple(one["code"] for one in status["messages"])

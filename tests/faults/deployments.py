@@ -132,16 +132,16 @@ class Server(Victim):
 
 
 @dataclass
-class Stage:
-    """`lanes` fail, each for itself; `observer` never does, nor does the worker unless a test is about it."""
+class Deployment:
+    """`faulty_servers` fail, each for itself; `observer` never does, nor does the worker unless a test is about it."""
 
     settings: Settings
-    lanes: list[Server]
+    faulty_servers: list[Server]
     observer: Server
     worker: Victim
     connection: psycopg.Connection[Any]
     tenant: Any = None
-    errands: list[Any] = field(default_factory=list)
+    cases: list[Any] = field(default_factory=list)
 
     def query(self, text: str, *values: Any) -> list[Any]:
         """With all rights. One connection, for threads in turn."""
