@@ -2,7 +2,7 @@
 
     python scripts/publish_evaluation.py [--only tags|people] [--target docs/evaluation]
 
-Rows of the kept-back file are never shown: only figures of all of them together are written.
+Rows of held-out files are never shown: only figures of all of them together are written.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kontor.analysis.scoring.tag_scores import CategoryScore, Share, TagScores, score_tags
 from kontor.analysis.tagging import load_tagger
+from kontor.cli.data_sets import MANIFEST_NAME, load_manifest
 from kontor.cli.demo_truths import Tags
 from kontor.cli.evaluation import judge, read_files
 from kontor.cli.evaluation_plots import draw_bars, draw_reliability
@@ -25,10 +26,11 @@ ROOT = Path(__file__).parents[1]
 ROWS = ROOT / "evaluation/transactions"
 COMMAND = "./dev evaluate"
 SHOWN_CONFUSIONS = 20
-AIMS = ("aim", "kept back reaches it", "latest do")
-LATEST = (
-    "The latest rows are by authors who had seen neither the knowledge nor any other row. They were written last, and"
-    " nobody has read the mistakes in them."
+PUBLISHED, HELD_OUT_A, HELD_OUT_C = "published.jsonl", "held_out_2026_11_a.jsonl", "held_out_2026_11_c.jsonl"
+AIMS = ("aim", "held out (a) reaches it", "held out (c) reaches it")
+HELD_OUT_C_REMARK = (
+    "The rows of held-out set c are by authors who had seen neither the lexicon nor any other row. They were written"
+    " last, and nobody has read the mistakes in them."
 )
 # Logins of their own: neither tests nor the training of the fallback model have seen these people.
 SUFFIX = "+published"
@@ -52,23 +54,29 @@ def main() -> None:
 
 
 def publish_tags(target: Path) -> None:
+    manifest = load_manifest(ROWS)
+    for name in (HELD_OUT_A, HELD_OUT_C):
+        data_set = manifest.find(name)
+        if data_set is None or data_set.use != "evaluation":
+            raise SystemExit(
+                f"{name} is published as held out, but {MANIFEST_NAME} does not keep it back from training."
+            )
     tagger = load_tagger()
-    published, kept_back, latest = (
-        score_tags(judge(read_files([ROWS / name]), tagger))
-        for name in ("published.jsonl", "kept_back.jsonl", "latest.jsonl")
+    published, held_out_a, held_out_c = (
+        score_tags(judge(read_files([ROWS / name]), tagger)) for name in (PUBLISHED, HELD_OUT_A, HELD_OUT_C)
     )
     write_plot(
         target / "tags-published.svg", draw_reliability(published.bins, "Published rows: is the confidence honest?")
     )
     write_plot(
-        target / "tags-kept-back.svg", draw_reliability(kept_back.bins, "Kept-back rows: is the confidence honest?")
+        target / "tags-held-out.svg", draw_reliability(held_out_a.bins, "Held-out rows: is the confidence honest?")
     )
     expected = [(one.name, one.f1, one.expected) for one in published.categories if one.expected]
     write_plot(target / "tags-categories.svg", draw_bars(expected, "Published rows: F1 of each category"))
-    (target / "tags.md").write_text(make_tags_page(published, kept_back, latest, tagger.version), encoding="utf-8")
+    (target / "tags.md").write_text(make_tags_page(published, held_out_a, held_out_c, tagger.version), encoding="utf-8")
 
 
-def make_tags_page(published: TagScores, kept_back: TagScores, latest: TagScores, version: str) -> str:
+def make_tags_page(published: TagScores, held_out_a: TagScores, held_out_c: TagScores, version: str) -> str:
     wrong = published.confusions[:SHOWN_CONFUSIONS]
     lines = [
         "# How good the tags are",
@@ -76,11 +84,11 @@ def make_tags_page(published: TagScores, kept_back: TagScores, latest: TagScores
         f"Written by `{COMMAND}`; do not edit. Tagger {version}.",
         "",
         *wrap(
-            f"Judged on {published.rows + kept_back.rows:,} bank-statement rows that were made up and labelled by hand,"
-            " before the tagger's knowledge was written and without sight of it: see"
+            f"Judged on {published.rows + held_out_a.rows:,} bank-statement rows that were made up and labelled by"
+            " hand, before the tagger's knowledge was written and without sight of it: see"
             " [evaluation](../../evaluation/README.md). They are no rows of real people, and those who labelled them"
             " and those who wrote the rules worked for the same project. The tagger is improved with the published"
-            " rows; the kept-back ones are read by nobody while improving it, and only figures are made of them, so"
+            " rows; the held-out ones are read by nobody while improving it, and only figures are made of them, so"
             " trust those. A tag is right when it is one of the labels that a careful person would accept."
         ),
         "",
@@ -91,11 +99,11 @@ def make_tags_page(published: TagScores, kept_back: TagScores, latest: TagScores
         "```",
         "",
         *make_table(
-            ("", "published", "rows", "kept back", "rows", "latest", "rows", *AIMS),
-            list_tag_rows(published, kept_back, latest),
+            ("", "published", "rows", "held out (a)", "rows", "held out (c)", "rows", *AIMS),
+            list_tag_rows(published, held_out_a, held_out_c),
         ),
         "",
-        *wrap(LATEST),
+        *wrap(HELD_OUT_C_REMARK),
         "",
         "## Is the confidence honest?",
         "",
@@ -104,9 +112,9 @@ def make_tags_page(published: TagScores, kept_back: TagScores, latest: TagScores
             " more rows it stands for."
         ),
         "",
-        "| published rows | kept-back rows |",
+        "| published rows | held-out rows (a) |",
         "| --- | --- |",
-        "| ![Reliability, published](tags-published.svg) | ![Reliability, kept back](tags-kept-back.svg) |",
+        "| ![Reliability, published](tags-published.svg) | ![Reliability, held out](tags-held-out.svg) |",
         "",
         "## Each category, on the published rows",
         "",
@@ -151,17 +159,17 @@ def show_judged(found: Share | float | None) -> str:
     return "" if isinstance(found, Share) and not found.count else show(found)
 
 
-def list_tag_rows(published: TagScores, kept_back: TagScores, latest: TagScores) -> list[tuple[str, ...]]:
+def list_tag_rows(published: TagScores, held_out_a: TagScores, held_out_c: TagScores) -> list[tuple[str, ...]]:
     rows = []
     for name, pick, aim, is_least in TAG_FIGURES:
         shown = "" if aim is None else f"{'≥' if is_least else '≤'} {aim:g}"
         verdicts = [
             "" if aim is None else tell_verdict(read_value(pick(scores)), aim, is_least)
-            for scores in (kept_back, latest)
+            for scores in (held_out_a, held_out_c)
         ]
         figures = [
             text
-            for scores in (published, kept_back, latest)
+            for scores in (published, held_out_a, held_out_c)
             for text in (show_judged(pick(scores)), count_rows(pick(scores), scores))
         ]
         rows.append((name, *figures, shown, *verdicts))

@@ -1,15 +1,16 @@
 """Trains the tagger's fallback model and fits its confidences.
 
-Needs numpy and scipy (dependency group `bench`). Same knowledge, same result:
+Needs numpy and scipy (dependency group `bench`). The same sources give the same result:
 
-    cd evaluation/transactions
-    python ../../scripts/train_fallback.py --sketches sketches.jsonl --sketches lives.jsonl \\
-        $(ls *.jsonl | grep -v "kept_back\\|latest\\|second_look\\|sketches\\|lives")
+    python scripts/train_fallback.py
+
+`evaluation/transactions/manifest.toml` says which labelled files teach and which are kept back; a labelled file that it
+does not list is refused.
 
 The model learns from generated bookings (each keyword and partner of the lexicon in several made-up settings, and the
 demo bank's people, who never share a login with those of the tests) and from the labelled files, as `kontor evaluate`
-reads them. The confidences are fitted on the labelled files without the sketches, which are harder than bookings are,
-and on the demo bank's truth: each labelled booking by a model that has not seen it. They are cross-validated.
+reads them. The confidences are fitted on the labelled files that the manifest names for it, and on the demo bank's
+truth: each labelled booking by a model that has not seen it. They are cross-validated.
 """
 
 import argparse
@@ -35,11 +36,14 @@ from kontor.analysis.tagging.partners import Partner, find_partner, list_partner
 from kontor.analysis.tagging.readings import CARD, CREDIT, DEBIT, TRANSFER, Reader
 from kontor.analysis.tagging.taggers import Tagger, make_tagger
 from kontor.analysis.tagging.taggings import NO_INSURANCE, NO_PARTNER, NOBODY, OwnAccounts
+from kontor.cli.data_sets import load_manifest
 from kontor.connectors.demo.people import PERSONAS, person_for
 from kontor.domain.transactions import Transaction
 from kontor.wire.labelled_rows import read_labelled
 
-FOLDER = Path(__file__).parent.parent / "src" / "kontor" / "analysis" / "data" / "model"
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "src/kontor/analysis/data/model"
+LABELLED = ROOT / "evaluation/transactions"
 SEED = 7
 TODAY = date(2026, 6, 15)
 ROUNDS, BATCH, STEP, PENALTY = 8, 1024, 0.02, 2e-6
@@ -220,11 +224,11 @@ class Trained(NamedTuple):
     biases: list[float]
     weights: bytes
 
-    def save(self) -> None:
-        FOLDER.mkdir(exist_ok=True)
-        (FOLDER / "fallback.bin").write_bytes(self.weights)
+    def save(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        (folder / "fallback.bin").write_bytes(self.weights)
         about = {"categories": self.categories, "scale": self.scale, "biases": self.biases}
-        (FOLDER / "fallback.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        (folder / "fallback.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
 
 def train(rows: list[Row]) -> Trained:
@@ -367,7 +371,7 @@ def is_in_half(sample: Sample, half: int) -> bool:
     return crc32(sample.id.encode()) % 2 == half
 
 
-def fit_confidences(samples: list[Sample], taggers: tuple[Tagger, Tagger]) -> None:
+def fit_confidences(samples: list[Sample], taggers: tuple[Tagger, Tagger], folder: Path) -> None:
     """Each tagger judges the half of the samples that its model has not seen."""
     judged = defaultdict(list)
     guessed: list[tuple[Sample, Cell, bool]] = []
@@ -385,24 +389,31 @@ def fit_confidences(samples: list[Sample], taggers: tuple[Tagger, Tagger]) -> No
         for name, decisions in sorted(judged.items()):
             print(f"{name}, cross-validated: {validate(decisions)}")
     tables = {name: fit(count_cells(weigh_errors(decisions))) for name, decisions in sorted(judged.items())}
-    (FOLDER / "confidences.json").write_text(json.dumps(tables, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    (folder / "confidences.json").write_text(json.dumps(tables, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def read_training_samples(folder: Path) -> tuple[list[Sample], list[Sample]]:
+    """Samples for the model alone, and samples for the model and the confidences."""
+    sets = load_manifest(folder).list_sets("training")
+    model_only = [folder / data_set.path for data_set in sets if not data_set.fits_confidences]
+    both = [folder / data_set.path for data_set in sets if data_set.fits_confidences]
+    return list(read_samples(model_only)), list(read_samples(both))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sketches", type=Path, action="append", default=[])
-    parser.add_argument("labelled", nargs="*", type=Path)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=LABELLED, help="folder of the labelled files and their manifest")
+    parser.add_argument("--target", type=Path, default=FOLDER, help="folder to write the model and the confidences to")
     options = parser.parse_args()
-    samples = list(read_samples(options.labelled))
-    sketches = list(read_samples(options.sketches))
+    model_only, samples = read_training_samples(options.data)
     reader = make_reader()
-    generated = [*generate_rows(reader), *write_samples(sketches, reader)]
-    train([*generated, *write_samples(samples, reader)]).save()
+    generated = [*generate_rows(reader), *write_samples(model_only, reader)]
+    train([*generated, *write_samples(samples, reader)]).save(options.target)
     halves = [
         make_tagger(FallbackModel(*train([*generated, *write_samples(seen, reader)])))
-        for seen in ([one for one in samples if is_in_half(one, other)] for other in (1, 0))
+        for seen in ([sample for sample in samples if is_in_half(sample, other)] for other in (1, 0))
     ]
-    fit_confidences(samples, (halves[0], halves[1]))
+    fit_confidences(samples, (halves[0], halves[1]), options.target)
 
 
 if __name__ == "__main__":

@@ -45,10 +45,13 @@ def evaluate(
 
     With --people, score the analyses on the demo bank's people, about whom the truth is known.
     """
+    from kontor.cli.data_sets import describe_use
     from kontor.domain.errors import InvalidError
 
     if (people is None) == (not files):
         raise InvalidError("Give files with labelled transactions, or --people")
+    for remark in describe_use(files or []):
+        say(remark)
     rows = evaluate_tags(files or [], report) if people is None else evaluate_people(people, tags, today, report)
     if report is not None:
         say(f"The report is in {report}.")
