@@ -32,7 +32,7 @@ HELD_OUT_C_REMARK = (
     "The rows of held-out set c are by authors who had seen neither the lexicon nor any other row. They were written"
     " last, and nobody has read the mistakes in them."
 )
-# Logins of their own: neither tests nor the training of the fallback model have seen these people.
+# Logins of their own: neither tests nor the training of the category model have seen these people.
 SUFFIX = "+published"
 DAYS = (date(2025, 9, 18), date(2026, 11, 26))
 

@@ -118,7 +118,7 @@ def test_an_entry_with_an_unknown_use_or_field_is_refused(folder, more):
 
 
 def test_training_takes_what_teaches_and_nothing_else(folder):
-    script = runpy.run_path(str(ROOT / "scripts/train_fallback.py"))
+    script = runpy.run_path(str(ROOT / "scripts/train_category_model.py"))
     model_only, both = script["read_training_samples"](folder)
     assert [sample.id for sample in model_only] == ["a.jsonl0", "a.jsonl1"]
     assert [sample.id for sample in both] == ["b.jsonl0", "b.jsonl1"]

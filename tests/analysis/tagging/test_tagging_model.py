@@ -1,4 +1,4 @@
-"""The fallback model and the confidences: small, exact, and refitted without surprises."""
+"""The category model and the confidences: small, exact, and refitted without surprises."""
 
 from array import array
 from importlib.resources import files
@@ -7,7 +7,15 @@ import pytest
 
 from kontor.analysis.tagging import load_tagger
 from kontor.analysis.tagging.calibrating import count_cells, fit, score_cell
-from kontor.analysis.tagging.fallback import BITS, MOST_GRAMS, OFFSET, FallbackModel, hash_gram, list_grams, load_model
+from kontor.analysis.tagging.category_models import (
+    BITS,
+    MOST_GRAMS,
+    OFFSET,
+    CategoryModel,
+    hash_gram,
+    list_grams,
+    load_model,
+)
 from kontor.analysis.tagging.taggers import derive_version
 
 MODEL = files("kontor.analysis") / "data" / "model"
@@ -26,7 +34,7 @@ def test_lanes_of_a_big_number_add_up_as_single_weights_do():
     for place, gram in enumerate(grams):
         start = hash_gram(gram) * 3
         weights[start : start + 3] = bytes([place % 256, 255 - place % 256, 77])
-    model = FallbackModel(categories, 0.5, [0.1, 0.2, 0.3], bytes(weights))
+    model = CategoryModel(categories, 0.5, [0.1, 0.2, 0.3], bytes(weights))
     sums = array("l", [0, 0, 0])
     for gram in grams:
         start = hash_gram(gram) * 3
@@ -41,7 +49,7 @@ def test_lanes_of_a_big_number_add_up_as_single_weights_do():
 def test_even_the_longest_text_cannot_overflow_a_lane():
     grams = list_grams("wort " * 500, "zweck " * 500, True, "credit")
     assert len(grams) <= MOST_GRAMS
-    model = FallbackModel(["A", "B"], 1.0, [0.0, 0.0], bytes([255, 0] * (1 << BITS)))
+    model = CategoryModel(["A", "B"], 1.0, [0.0, 0.0], bytes([255, 0] * (1 << BITS)))
     first, second = model.score(grams, range(2))
     assert first == pytest.approx(-second * 127 / 128)
 

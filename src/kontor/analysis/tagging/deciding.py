@@ -4,11 +4,11 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from kontor.analysis.tagging.calibrating import MARGINS, SCORES, Cell, Confidences
+from kontor.analysis.tagging.category_models import CategoryModel
 from kontor.analysis.tagging.choices import AT_NAME, AT_START, Choice, PartnerChooser
-from kontor.analysis.tagging.fallback import FallbackModel
 from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main, name_insurance_category
 from kontor.analysis.tagging.matching import GENERIC, Matcher
-from kontor.analysis.tagging.opinions import VOICE, Adviser
+from kontor.analysis.tagging.model_priors import VOICE, Adviser
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
 from kontor.analysis.tagging.readings import Reading
@@ -82,7 +82,7 @@ class Decider:
         matcher: Matcher,
         rules: Rules,
         confidences: tuple[Confidences, Confidences, Confidences, Confidences],
-        model: FallbackModel | None,
+        model: CategoryModel | None,
         categories: list[str],
     ) -> None:
         self._collector, self._chooser = Collector(matcher, rules.surnames), PartnerChooser(matcher, rules)

@@ -8,8 +8,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from kontor.analysis.tagging.calibrating import Cell, load_confidences
+from kontor.analysis.tagging.category_models import CategoryModel, load_model
 from kontor.analysis.tagging.deciding import Decider, Decision
-from kontor.analysis.tagging.fallback import FallbackModel, load_model
 from kontor.analysis.tagging.lexicons import find_main, load_keywords, load_rules
 from kontor.analysis.tagging.matching import Matcher
 from kontor.analysis.tagging.partners import list_lines, list_partners
@@ -100,7 +100,7 @@ def load_tagger() -> Tagger:
     return tagger
 
 
-def make_tagger(model: FallbackModel | None) -> Tagger:
+def make_tagger(model: CategoryModel | None) -> Tagger:
     rules = load_rules()
     matcher = Matcher(list_partners(), load_keywords(), rules)
     lines = list_lines(files("kontor.analysis") / "data" / "trees" / "categories.txt")

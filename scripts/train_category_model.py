@@ -1,8 +1,11 @@
-"""Trains the tagger's fallback model and fits its confidences.
+"""Trains the category model of the tagger and fits its confidences.
 
-Needs numpy and scipy (dependency group `bench`). The same sources give the same result:
+Needs numpy and scipy (dependency group `dev`). The same sources give the same bytes:
 
-    python scripts/train_fallback.py
+    python scripts/train_category_model.py
+
+The description of the model holds a digest of the rows it was trained on. A change of the lexicon changes those rows
+but does not need a new model: `tests/analysis/tagging/test_model_rebuild.py` says when the committed one is out of date.
 
 `evaluation/transactions/manifest.toml` says which labelled files teach and which are kept back; a labelled file that it
 does not list is refused.
@@ -20,6 +23,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import date
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -27,11 +31,11 @@ from zlib import crc32
 from kontor.analysis.scoring.calibration import find_auroc, find_brier_score, find_calibration_error
 from kontor.analysis.scoring.tag_scores import fold_name
 from kontor.analysis.tagging.calibrating import Cell, count_cells, fit, score_cell
-from kontor.analysis.tagging.fallback import BITS, OFFSET, FallbackModel, hash_gram, list_grams
+from kontor.analysis.tagging.category_models import BITS, OFFSET, CategoryModel, hash_gram, list_grams
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, Keyword, Rules, load_keywords, load_rules
 from kontor.analysis.tagging.matching import Matcher
-from kontor.analysis.tagging.opinions import NEVER_GUESSED
+from kontor.analysis.tagging.model_priors import NEVER_GUESSED
 from kontor.analysis.tagging.partners import Partner, find_partner, list_partners
 from kontor.analysis.tagging.readings import CARD, CREDIT, DEBIT, TRANSFER, Reader
 from kontor.analysis.tagging.taggers import Tagger, make_tagger
@@ -224,11 +228,16 @@ class Trained(NamedTuple):
     biases: list[float]
     weights: bytes
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, rows_digest: str) -> None:
         folder.mkdir(exist_ok=True)
-        (folder / "fallback.bin").write_bytes(self.weights)
-        about = {"categories": self.categories, "scale": self.scale, "biases": self.biases}
-        (folder / "fallback.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        (folder / "category_model.bin").write_bytes(self.weights)
+        about = {
+            "rows_digest": rows_digest,
+            "categories": self.categories,
+            "scale": self.scale,
+            "biases": self.biases,
+        }
+        (folder / "category_model.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
 
 def train(rows: list[Row]) -> Trained:
@@ -400,20 +409,43 @@ def read_training_samples(folder: Path) -> tuple[list[Sample], list[Sample]]:
     return list(read_samples(model_only)), list(read_samples(both))
 
 
+class Sources(NamedTuple):
+    """What the model is trained on: `fixed` rows that every model sees, and labelled rows for the confidences too."""
+
+    fixed: list[Row]
+    samples: list[Sample]
+    reader: Reader
+
+    def list_rows(self, half: int | None = None) -> list[Row]:
+        """All rows in their order, or those with one half of the samples."""
+        samples = [sample for sample in self.samples if half is None or is_in_half(sample, half)]
+        return [*self.fixed, *write_samples(samples, self.reader)]
+
+
+def read_sources(folder: Path) -> Sources:
+    model_only, samples = read_training_samples(folder)
+    reader = make_reader()
+    return Sources([*generate_rows(reader), *write_samples(model_only, reader)], samples, reader)
+
+
+def digest_rows(rows: Iterable[Row]) -> str:
+    """Two lists of rows with the same digest give the same model."""
+    digest = blake2b(digest_size=16)
+    for row in rows:
+        digest.update(b"\0".join([row.category.encode(), *row.grams, b"\n"]))
+    return digest.hexdigest()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=LABELLED, help="folder of the labelled files and their manifest")
     parser.add_argument("--target", type=Path, default=FOLDER, help="folder to write the model and the confidences to")
     options = parser.parse_args()
-    model_only, samples = read_training_samples(options.data)
-    reader = make_reader()
-    generated = [*generate_rows(reader), *write_samples(model_only, reader)]
-    train([*generated, *write_samples(samples, reader)]).save(options.target)
-    halves = [
-        make_tagger(FallbackModel(*train([*generated, *write_samples(seen, reader)])))
-        for seen in ([sample for sample in samples if is_in_half(sample, other)] for other in (1, 0))
-    ]
-    fit_confidences(samples, (halves[0], halves[1]), options.target)
+    sources = read_sources(options.data)
+    rows = sources.list_rows()
+    train(rows).save(options.target, digest_rows(rows))
+    taggers = [make_tagger(CategoryModel(*train(sources.list_rows(half)))) for half in (1, 0)]
+    fit_confidences(sources.samples, (taggers[0], taggers[1]), options.target)
 
 
 if __name__ == "__main__":

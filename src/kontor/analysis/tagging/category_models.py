@@ -1,8 +1,10 @@
-"""The model for bookings that no written knowledge decides: character n-grams, hashed, linear.
+"""The category model: a linear model over hashed character n-grams.
+
+It decides where no line of the lexicon does, and is weighed beside the lexicon where that leaves doubts.
 
 Each n-gram has one small weight per category. The weights of an n-gram lie side by side in the lanes of one big number,
-so that adding up a booking's n-grams is a hundred additions instead of ten thousand. `scripts/train_fallback.py` makes
-`data/model/fallback.bin` and its description `fallback.json`.
+so that adding up a booking's n-grams is a hundred additions instead of ten thousand.
+`scripts/train_category_model.py` makes `data/model/category_model.bin` and its description `category_model.json`.
 """
 
 import json
@@ -44,7 +46,7 @@ def hash_gram(gram: bytes) -> int:
     return crc32(gram) & ((1 << BITS) - 1)
 
 
-class FallbackModel:
+class CategoryModel:
     """Scores without any dependency; `guess` says what it takes a booking for, and how surely."""
 
     def __init__(self, categories: list[str], scale: float, biases: list[float], weights: bytes) -> None:
@@ -86,10 +88,11 @@ class FallbackModel:
 
 
 @lru_cache(maxsize=1)
-def load_model() -> FallbackModel | None:
+def load_model() -> CategoryModel | None:
     """The packaged model, or nothing if there is none yet."""
     folder = files("kontor.analysis") / "data" / "model"
-    if not (folder / "fallback.bin").is_file():
+    if not (folder / "category_model.bin").is_file():
         return None
-    about = json.loads((folder / "fallback.json").read_text(encoding="utf-8"))
-    return FallbackModel(about["categories"], about["scale"], about["biases"], (folder / "fallback.bin").read_bytes())
+    about = json.loads((folder / "category_model.json").read_text(encoding="utf-8"))
+    weights = (folder / "category_model.bin").read_bytes()
+    return CategoryModel(about["categories"], about["scale"], about["biases"], weights)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kontor.analysis.tagging.fallback import FallbackModel, list_grams
+from kontor.analysis.tagging.category_models import CategoryModel, list_grams
 from kontor.analysis.tagging.lexicons import Rules
 from kontor.analysis.tagging.readings import Reading
 from kontor.analysis.tagging.stems import Stems
@@ -22,7 +22,7 @@ NEVER_GUESSED = ("INSURANCE_", "TRANSFER_", "SAVINGS_LIFEINSURANCE")
 class Adviser:
     """Asks the model; without one a default that fits the sign has to do."""
 
-    def __init__(self, model: FallbackModel | None, rules: Rules, categories: Iterable[str]) -> None:
+    def __init__(self, model: CategoryModel | None, rules: Rules, categories: Iterable[str]) -> None:
         self._model, self._stems = model, Stems(rules.stems)
         fitting = [
             frozenset(
