@@ -16,10 +16,10 @@ from kontor.analysis.scoring.tag_scores import CategoryScore, Share, TagScores, 
 from kontor.analysis.tagging import load_tagger
 from kontor.cli.data_sets import MANIFEST_NAME, load_manifest
 from kontor.cli.demo_truths import Tags
-from kontor.cli.evaluation import judge, read_files
 from kontor.cli.evaluation_plots import draw_bars, draw_reliability
 from kontor.cli.evaluation_report import HONEST, draw_contracts, draw_errors, draw_events, draw_intervals
 from kontor.cli.people_evaluation import KIND_NAMES, PeopleScores, score_people
+from kontor.cli.tag_evaluation import judge, read_files
 from kontor.connectors.demo.people import PERSONAS
 
 ROOT = Path(__file__).parents[1]

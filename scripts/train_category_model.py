@@ -5,7 +5,7 @@ Needs numpy and scipy (dependency group `dev`). The same sources give the same b
     python scripts/train_category_model.py
 
 The description of the model holds a digest of the rows it was trained on. A change of the lexicon changes those rows
-but does not need a new model: `tests/analysis/tagging/test_model_rebuild.py` says when the committed one is out of date.
+but does not need a new model; `tests/analysis/tagging/test_model_rebuild.py` says when the model is out of date.
 
 `evaluation/transactions/manifest.toml` says which labelled files teach and which are kept back; a labelled file that it
 does not list is refused.

@@ -15,8 +15,9 @@ from kontor.analysis.scoring.tag_scores import score_tags
 from kontor.analysis.tagging import load_tagger
 from kontor.cli import commands
 from kontor.cli.demo_truths import Tags, read_demo_person
-from kontor.cli.evaluation import judge, read_day, read_files
+from kontor.cli.evaluation import read_day
 from kontor.cli.evaluation_plots import draw_coverage, draw_groups, draw_reliability
+from kontor.cli.tag_evaluation import judge, read_files
 
 REWE = {"betrag": -23.45, "buchungsdatum": "2026-03-02", "gvCode": "106", "gegenkontoInhaber": "REWE SAGT DANKE"}
 RENT = {

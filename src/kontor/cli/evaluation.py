@@ -1,10 +1,9 @@
 """Scoring the tagger on labelled transactions, the analyses on the demo bank's people; explaining one decision."""
 
-import time
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -13,11 +12,7 @@ from kontor.cli.output import show_json, show_rows
 from kontor.domain.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from kontor.analysis.scoring.tag_scores import Judged, Labelled, TagScores
-    from kontor.analysis.tagging import Tagger
-
-Figure: TypeAlias = tuple[str, float | int | None, int | str]  # its name, its value, of how many rows
-PASSES = 3  # the fastest of some passes is what the machine could do
+    from kontor.cli.tag_evaluation import Figure
 
 
 def evaluate(
@@ -39,15 +34,26 @@ def evaluate(
     ] = "truth",
     today: Annotated[str | None, Parameter(help="With --people: the day to look at them, such as 2026-11-15.")] = None,
     report: Annotated[Path | None, Parameter(help="Write an HTML report with plots here.")] = None,
+    compare: Annotated[
+        str | None,
+        Parameter(help="Show which labelled rows turned right or wrong since this git revision, such as HEAD or main."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score the tagger on labelled transactions: accuracy, calibration, speed, and where it errs.
 
     With --people, score the analyses on the demo bank's people, about whom the truth is known.
+    With --compare, tag the same rows with the code and lexicon of a git revision too; without files, all labelled rows
+    of the checkout. Rows of held-out files are counted, not shown.
     """
     from kontor.cli.data_sets import describe_use
     from kontor.domain.errors import InvalidError
 
+    if compare is not None:
+        if people is not None or report is not None:
+            raise InvalidError("goes with labelled transactions, not with --people or --report", "--compare")
+        show_comparison(compare, files or [], as_json=as_json)
+        return
     if (people is None) == (not files):
         raise InvalidError("Give files with labelled transactions, or --people")
     for remark in describe_use(files or []):
@@ -64,6 +70,7 @@ def evaluate(
 def evaluate_tags(files: Sequence[Path], report: Path | None) -> "list[Figure]":
     from kontor.analysis.scoring.tag_scores import score_tags
     from kontor.analysis.tagging import load_tagger
+    from kontor.cli.tag_evaluation import judge, list_figures, measure_speed, read_files
 
     labelled = read_files(files)
     if not labelled:
@@ -75,8 +82,29 @@ def evaluate_tags(files: Sequence[Path], report: Path | None) -> "list[Figure]":
     if report is not None:
         from kontor.cli.evaluation_report import write_report
 
-        write_report(report, [one.name for one in files], scores, judged, speed)
+        write_report(report, [file.name for file in files], scores, judged, speed)
     return list_figures(scores, speed)
+
+
+def show_comparison(revision: str, files: Sequence[Path], *, as_json: bool) -> None:
+    from kontor.cli.tag_comparison import CHANGE_HEADINGS, COUNT_HEADINGS, compare_tags, list_changes, list_counts
+
+    comparison = compare_tags(revision, files)
+    counts, changes = list_counts(comparison), list_changes(comparison)
+    if as_json:
+        answer = {
+            "revision": comparison.revision,
+            "counts": [dict(zip(COUNT_HEADINGS, row, strict=True)) for row in counts],
+            "changes": [dict(zip(CHANGE_HEADINGS, row, strict=True)) for row in changes],
+        }
+        show_json(answer)
+        return
+    say(f"Compared with {comparison.revision[:12]}.")
+    show_rows(COUNT_HEADINGS, counts, as_json=False, keys=())
+    if changes:
+        show_rows(CHANGE_HEADINGS, changes, as_json=False, keys=())
+    else:
+        say("No tag of a row that may be shown has changed for better or worse.")
 
 
 def evaluate_people(logins: Sequence[str], tags: str, today: str | None, report: Path | None) -> "list[Figure]":
@@ -140,61 +168,3 @@ def explain(
         ]
         names = ("kind", "found", "speaks for", "weight", "decided")
         show_rows(names, reasons, as_json=as_json, keys=("kind", "text", "detail", "weight", "decisive"))
-
-
-# Parts
-
-
-def read_files(files: Sequence[Path]) -> "list[Labelled]":
-    from kontor.wire.labelled_rows import read_labelled
-
-    return [one for file in files for one in read_labelled(file.read_bytes().splitlines())]
-
-
-def judge(labelled: "Sequence[Labelled]", tagger: "Tagger") -> "list[Judged]":
-    from kontor.analysis.scoring.tag_scores import Judged
-    from kontor.analysis.tagging import NOBODY, find_partner
-
-    judged = []
-    for one in labelled:
-        start = time.perf_counter()
-        found = tagger.tag([one.transaction], NOBODY)[0]
-        seconds = time.perf_counter() - start
-        partner = find_partner(found.partner)
-        judged.append(Judged(one, found, partner.names if partner is not None else (found.partner,), seconds))
-    return judged
-
-
-def measure_speed(labelled: "Sequence[Labelled]", tagger: "Tagger") -> float:
-    """Transactions per second of processor time, all four trees, in bulk."""
-    from kontor.analysis.tagging import NOBODY
-
-    transactions = [one.transaction for one in labelled]
-    best = float("inf")
-    for _ in range(PASSES):
-        start = time.process_time()
-        tagger.tag(transactions, NOBODY)
-        best = min(best, time.process_time() - start)
-    return len(transactions) / best if best else 0.0
-
-
-def list_figures(scores: "TagScores", speed: float) -> "list[Figure]":
-    shares = {
-        "main category": scores.main,
-        "category": scores.category,
-        "insurance division": scores.insurance_division,
-        "insurance product": scores.insurance_product,
-        "other rows called insurance": scores.false_insurance,
-        "partner": scores.partner,
-        "partner where there is none": scores.false_partner,
-        "freelancer category": scores.freelancer,
-    }
-    rows: list[Figure] = [(name, round(share.value, 4), share.count) for name, share in shares.items()]
-    return [
-        *rows,
-        ("macro F1 of categories", round(scores.macro_f1, 4), scores.rows),
-        ("calibration error", round(scores.calibration_error, 4), scores.rows),
-        ("Brier score", round(scores.brier, 4), scores.rows),
-        ("AUROC of the confidence", None if scores.auroc is None else round(scores.auroc, 4), scores.rows),
-        ("rows per second of processor time", round(speed), scores.rows),
-    ]

@@ -8,9 +8,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from kontor.analysis.scoring.contract_scores import ContractScores
 from kontor.analysis.scoring.tag_scores import Judged, TagScores
-from kontor.cli.evaluation import list_figures
 from kontor.cli.evaluation_plots import draw_bars, draw_coverage, draw_groups, draw_reliability
 from kontor.cli.people_evaluation import KIND_NAMES, PeopleScores, list_people_figures
+from kontor.cli.tag_evaluation import list_figures
 
 SHOWN_ROWS = 40
 HONEST = (0.75, 0.85)  # an interval of 80 % should hold about that
