@@ -9,11 +9,11 @@ from kontor.analysis.budgets import CENT, Budget, Use, is_countable, make_budget
 from kontor.analysis.calendars import DAY
 from kontor.analysis.contracts import Contract
 from kontor.analysis.contracts.texts import squeeze_text
-from kontor.analysis.life_events.spells import subtract_months
+from kontor.analysis.distress_signals import DistressSignals, find_distress_signals, sum_gambling
+from kontor.analysis.life_events.episodes import subtract_months
 from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
-from kontor.analysis.strains import Strains, find_strains, sum_gambling
 from kontor.domain.products import ProductCategory
 
 _ZERO = Decimal("0.00")
@@ -37,7 +37,7 @@ class Affordability:
     """Amounts a month, positive numbers. `confidence` grows with the months that have data."""
 
     budget: Budget
-    strains: Strains
+    distress_signals: DistressSignals
     obligations: Obligations
     discretionary: Decimal
     discretionary_for_irregular_luxuries: Decimal
@@ -70,7 +70,7 @@ def measure_affordability(
     budget = make_budget(records, contracts, accounts, today)
     if budget is None:
         return None
-    strains = find_strains(records, today)
+    signals = find_distress_signals(records, today)
     obligations = find_obligations(records, accounts, today)
     gambling = measure_gambling(budget)
     left = budget.income.amount - budget.necessities.amount
@@ -82,14 +82,14 @@ def measure_affordability(
     )
     return Affordability(
         budget=budget,
-        strains=strains,
+        distress_signals=signals,
         obligations=obligations,
         discretionary=max(_ZERO, left),
         discretionary_for_irregular_luxuries=max(_ZERO, left_regular),
         gambling=gambling,
-        financial_literacy=judge_literacy(budget, strains),
+        financial_literacy=judge_literacy(budget, signals),
         confidence=round(0.5 + 0.45 * len(budget.months) / 12, 2),
-        reasons=_explain(budget, strains, obligations),
+        reasons=_explain(budget, signals, obligations),
     )
 
 
@@ -98,8 +98,8 @@ def measure_gambling(budget: Budget) -> Decimal:
     return (staked / len(budget.months)).quantize(CENT, ROUND_HALF_UP)
 
 
-def judge_literacy(budget: Budget, strains: Strains) -> str:
-    if strains.has_any:
+def judge_literacy(budget: Budget, signals: DistressSignals) -> str:
+    if signals.has_any:
         return "low"
     income, saved = budget.income.amount, budget.savings.regular.amount
     return "high" if income > 0 and saved >= income * _SAVER_SHARE else "neutral"
@@ -152,7 +152,7 @@ def _ids(records: Sequence[Record]) -> tuple[str, ...]:
     return tuple(record.id for record in records)
 
 
-def _explain(budget: Budget, strains: Strains, obligations: Obligations) -> tuple[Reason, ...]:
+def _explain(budget: Budget, signals: DistressSignals, obligations: Obligations) -> tuple[Reason, ...]:
     reasons = [
         Reason(f"Means of {len(budget.months)} complete months with data, {budget.first_day} to {budget.last_day}"),
         Reason(f"Income of {budget.income.amount} a month", list_ids(budget, Use.INCOME)),
@@ -164,11 +164,11 @@ def _explain(budget: Budget, strains: Strains, obligations: Obligations) -> tupl
         ("Loan payments", obligations.loans),
         ("Mortgage payments", obligations.mortgages),
         ("Rents", obligations.rents),
-        ("Returned debits", (*strains.returned_debits, *strains.return_fees)),
-        ("Reminder charges", strains.reminders),
-        ("Payments to debt collectors", strains.collections),
-        ("Seizures", strains.seizures),
-        ("Gambling", strains.gambling),
+        ("Returned debits", (*signals.returned_debits, *signals.return_fees)),
+        ("Reminder charges", signals.reminders),
+        ("Payments to debt collectors", signals.collections),
+        ("Seizures", signals.seizures),
+        ("Gambling", signals.gambling),
     )
     reasons += [Reason(f"{name} in twelve months: {len(found)}", _ids(found)) for name, found in named if found]
     if budget.excluded_currencies:

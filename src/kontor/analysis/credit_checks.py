@@ -10,7 +10,7 @@ from kontor.analysis.affordability import Affordability, measure_affordability
 from kontor.analysis.budgets import CENT, CURRENCY, Budget, Use, is_countable
 from kontor.analysis.calendars import DAY, number_month
 from kontor.analysis.contracts import Contract
-from kontor.analysis.life_events.spells import subtract_months
+from kontor.analysis.life_events.episodes import subtract_months
 from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
@@ -147,14 +147,14 @@ def _sum_up(records: Sequence[Record]) -> Decimal:
 
 
 def _list_findings(affordability: Affordability, budget: Budget) -> list[Finding]:
-    strains, duties = affordability.strains, affordability.obligations
+    signals, duties = affordability.distress_signals, affordability.obligations
     payouts = [record for _, _, record in budget.counted if record.category == "BANKFINANCE_CREDITINCOME"]
     named = (
-        ("RETURNED_DEBITS", "Returned debits and their fees", (*strains.returned_debits, *strains.return_fees)),
-        ("REMINDER_CHARGES", "Reminder charges", strains.reminders),
-        ("DEBT_COLLECTIONS", "Payments to debt collectors", strains.collections),
-        ("SEIZURES", "Seizures", strains.seizures),
-        ("GAMBLING", "Gambling", strains.gambling),
+        ("RETURNED_DEBITS", "Returned debits and their fees", (*signals.returned_debits, *signals.return_fees)),
+        ("REMINDER_CHARGES", "Reminder charges", signals.reminders),
+        ("DEBT_COLLECTIONS", "Payments to debt collectors", signals.collections),
+        ("SEIZURES", "Seizures", signals.seizures),
+        ("GAMBLING", "Gambling", signals.gambling),
         ("LOANS", "Loan payments", duties.loans),
         ("MORTGAGES", "Mortgage payments", duties.mortgages),
         ("LOAN_PAYOUTS", "Loan payouts, which are part of the income above", payouts),

@@ -8,9 +8,9 @@ from decimal import Decimal
 from kontor.analysis.contracts import Contract, Status
 from kontor.analysis.contracts.texts import squeeze_text
 from kontor.analysis.life_events.careers import list_jobs
+from kontor.analysis.life_events.episodes import Course, Episode, read_course, subtract_months
 from kontor.analysis.life_events.homes import list_homes
 from kontor.analysis.life_events.signs import TRAINING, Sign
-from kontor.analysis.life_events.spells import Course, Spell, read_course, subtract_months
 from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
@@ -49,9 +49,9 @@ class _View:
         begin = subtract_months(self.today, months)
         return [one for one in self.recent if choose(one) and one.day > begin]
 
-    def find_ongoing(self, *signs: Sign) -> Spell | None:
-        """The spell of these signs that goes on, the latest to begin."""
-        ongoing = [spell for spell in self.course.list_spells(*signs) if not spell.is_over]
+    def find_ongoing(self, *signs: Sign) -> Episode | None:
+        """The episode of these signs that goes on, the latest to begin."""
+        ongoing = [episode for episode in self.course.list_episodes(*signs) if not episode.is_over]
         return ongoing[-1] if ongoing else None
 
 
@@ -153,7 +153,7 @@ def _is_in_training(view: _View) -> bool:
 def _find_home(view: _View) -> LifeStage:
     group = "HOUSING_"
     rents = [home for home in list_homes(view.course) if not home.is_over]
-    rents += [spell for spell in view.course.list_spells(Sign.ROOM) if not spell.is_over]
+    rents += [episode for episode in view.course.list_episodes(Sign.ROOM) if not episode.is_over]
     mortgage = view.find_ongoing(Sign.MORTGAGE)
     lets = view.list_recent(6, lambda one: one.category == "INCOME_RENTAL" and one.amount > 0)
     if mortgage is not None and not (rents and lets):

@@ -9,7 +9,7 @@ from kontor.analysis.budgets import CENT, Budget, OwnMoney, Use, is_countable, m
 from kontor.analysis.calendars import number_month
 from kontor.analysis.contracts import Contract
 from kontor.analysis.life_events import LifeEvent, find_events, read_course
-from kontor.analysis.life_events.spells import subtract_months
+from kontor.analysis.life_events.episodes import subtract_months
 from kontor.analysis.life_stages import find_stages
 from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.reasons import Reason

@@ -98,7 +98,7 @@ def show_affordability(
 
 
 def _show_details(found: FoundAffordability, *, explain: bool) -> AffordabilityDetails:
-    budget, strains, duties = found.budget, found.strains, found.obligations
+    budget, signals, duties = found.budget, found.distress_signals, found.obligations
     return AffordabilityDetails(
         discretionary=found.discretionary,
         discretionaryForIrregularLuxuries=found.discretionary_for_irregular_luxuries,
@@ -107,10 +107,10 @@ def _show_details(found: FoundAffordability, *, explain: bool) -> AffordabilityD
         existingLoans=bool(duties.loans or duties.mortgages) or duties.has_loan_account,
         mortgagePayments=bool(duties.mortgages),
         rentalPayments=bool(duties.rents),
-        returnDebits=strains.returned_count > 0,
-        reminderCharges=bool(strains.reminders),
-        seizurePayments=bool(strains.seizures),
-        debtCollectionPayments=bool(strains.collections),
+        returnDebits=signals.returned_count > 0,
+        reminderCharges=bool(signals.reminders),
+        seizurePayments=bool(signals.seizures),
+        debtCollectionPayments=bool(signals.collections),
         creditCards=duties.credit_cards,
         financialLiteracy=found.financial_literacy,
         ratioLuxuriesToExpenses=found.ratio_luxuries_to_expenses,

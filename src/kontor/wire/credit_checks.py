@@ -69,7 +69,7 @@ def show_credit_check(found: FoundCheck | None, facts: Facts, urls: Urls, *, exp
 
 def _show_details(found: FoundCheck, *, explain: bool) -> CreditCheckDetails:
     affordability = found.affordability
-    budget, strains = affordability.budget, affordability.strains
+    budget, signals = affordability.budget, affordability.distress_signals
     return CreditCheckDetails(
         incomeMonthly=budget.income.amount,
         incomeStability=found.income_stability,
@@ -78,10 +78,10 @@ def _show_details(found: FoundCheck, *, explain: bool) -> CreditCheckDetails:
         freeIncomeMonthly=found.free_income_monthly,
         rentMonthly=found.rent_monthly,
         loanInstallmentsMonthly=found.loan_installments_monthly,
-        returnDebitsCount=strains.returned_count,
-        reminderChargesCount=len(strains.reminders),
-        debtCollectionsCount=len(strains.collections),
-        seizuresCount=len(strains.seizures),
+        returnDebitsCount=signals.returned_count,
+        reminderChargesCount=len(signals.reminders),
+        debtCollectionsCount=len(signals.collections),
+        seizuresCount=len(signals.seizures),
         gamblingMonthly=affordability.gambling,
         overdraftDays=found.overdraft_days,
         dataFrom=found.data_from.isoformat(),

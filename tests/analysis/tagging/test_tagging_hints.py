@@ -137,8 +137,8 @@ def test_of_two_trades_that_weigh_alike_the_model_settles_which_is_meant():
     assert found.category == "RECREATION_ENTERTAINMENTFOOD"
     weights = [one.weight for one in evidence if one.kind == "keyword"]
     assert max(weights) == min(weights)
-    (voice,) = [one for one in evidence if one.kind == "model"]
-    assert voice.detail == found.category
+    (opinion,) = [one for one in evidence if one.kind == "model"]
+    assert opinion.detail == found.category
 
 
 def test_a_loan_that_is_called_one_is_no_mortgage_though_the_bank_gives_mortgages():

@@ -8,11 +8,21 @@ from people_view import TODAY, find_person, find_recent, list_entries
 
 from kontor.connectors.demo.people import PERSONAS, Person
 from kontor.connectors.demo.people.banking_days import find_easter, find_midnight, is_banking_day, list_shop_holidays
-from kontor.connectors.demo.people.numbers import check_isin, make_creditor_id, make_iban
+from kontor.connectors.demo.people.numbers import make_creditor_id, make_iban
 from kontor.connectors.demo.people.securities import load_securities
 from kontor.connectors.demo.people.words import load_partners
 
 CREDITOR = re.compile(r"(?:CRED\+|CRED: |Gläubiger-ID: |Einreicher-ID: )([A-Z]{2}\d\d[A-Z0-9]+)")
+
+
+def check_isin(isin):
+    """The check digit by the Luhn algorithm (ISO 6166)."""
+    digits = "".join(str(int(char, 36)) for char in isin)
+    total = 0
+    for position, char in enumerate(reversed(digits)):
+        value = int(char) * (2 if position % 2 else 1)
+        total += value // 10 + value % 10
+    return len(isin) == 12 and total % 10 == 0
 
 
 def has_valid_check(creditor_id: str) -> bool:

@@ -26,7 +26,7 @@ _LATEST_START_DAYS = 70
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Context:
     """What a contract is seen against: the accounts, how new their data is, the day."""
 
     accounts: Sequence[Account]
@@ -75,11 +75,11 @@ def predict_amount(payments: Sequence[Payment]) -> Decimal:
     return (_sum(latest) / len(latest)).quantize(_CENT, ROUND_HALF_UP)
 
 
-def find_status(run: Run, schedule: Schedule, surroundings: Surroundings, is_provisional: bool) -> tuple[Status, date]:
+def find_status(run: Run, schedule: Schedule, context: Context, is_provisional: bool) -> tuple[Status, date]:
     """Whether the contract goes on, and the day its next payment was or is due."""
     latest = run.payments[-1].record
     due = schedule.find_next(max(schedule.base, latest.day)) or latest.day
-    known_until = surroundings.data_until.get(latest.account, latest.day)
+    known_until = context.data_until.get(latest.account, latest.day)
     grace = max(_SHORTEST_GRACE_DAYS, _GRACE_SHARE * run.period.days)
     if (known_until - due).days > grace:
         return Status.INACTIVE, due
@@ -164,9 +164,7 @@ def _explain(run: Run, schedule: Schedule, status: Status, due: date, confidence
     return tuple(reasons)
 
 
-def describe_run(
-    run: Run, others: Sequence[Payment], surroundings: Surroundings, confidence: float | None = None
-) -> Contract:
+def describe_run(run: Run, others: Sequence[Payment], context: Context, confidence: float | None = None) -> Contract:
     """The contract that a run tells of. `others` are the partner's remaining payments."""
     regular = sorted(run.payments, key=sort_key)
     extras = sorted(run.extras, key=sort_key)
@@ -175,7 +173,7 @@ def describe_run(
     category = find_usual_category(regular)
     step = -1 if category.startswith(_PAID_AHEAD) else 1
     schedule = find_schedule([payment.record.day for payment in regular], run.period, step)
-    status, due = find_status(run, schedule, surroundings, confidence is not None)
+    status, due = find_status(run, schedule, context, confidence is not None)
     is_over = status is Status.INACTIVE
     contract_numbers, customer_numbers = _list_numbers(regular)
     start = _find_start(regular)
@@ -200,9 +198,9 @@ def describe_run(
         amount_next=None if is_over else predict_amount(regular),
         date_first=regular[0].record.day,
         date_latest=latest.day,
-        date_next=None if is_over else schedule.find_next(surroundings.today),
+        date_next=None if is_over else schedule.find_next(context.today),
         date_start=start,
-        days_age=max(0, (surroundings.today - start).days),
+        days_age=max(0, (context.today - start).days),
         contract_numbers=contract_numbers,
         customer_numbers=customer_numbers,
         cost_development=_develop(every),
@@ -213,6 +211,6 @@ def describe_run(
         counterparty_bic=latest.counterparty_bic,
         counterparty_name_ultimate=latest.ultimate_counterparty,
         schedule=schedule,
-        loan=estimate_loan(run, category, others, surroundings.accounts, schedule, is_over),
+        loan=estimate_loan(run, category, others, context.accounts, schedule, is_over),
         reasons=_explain(run, schedule, status, due, confidence),
     )

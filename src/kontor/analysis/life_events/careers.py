@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 
+from kontor.analysis.life_events.episodes import Course, Episode, count_days, subtract_days
 from kontor.analysis.life_events.findings import LifeEvent
 from kontor.analysis.life_events.signs import Sign
-from kontor.analysis.life_events.spells import Course, Spell, count_days, subtract_days
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Record
 
@@ -19,9 +19,9 @@ _SEMESTER_DAYS, _LATE_FEE_DAYS = 183, 275
 _HIGH, _GOOD, _FAIR = 0.97, 0.9, 0.8
 
 
-def list_jobs(course: Course) -> list[Spell]:
+def list_jobs(course: Course) -> list[Episode]:
     """Jobs to live on: side jobs are none."""
-    return [spell for spell in course.list_spells(Sign.SALARY) if spell.usual_amount >= LEAST_PAY]
+    return [episode for episode in course.list_episodes(Sign.SALARY) if episode.usual_amount >= LEAST_PAY]
 
 
 def find_career_events(course: Course) -> Iterator[LifeEvent]:
@@ -36,12 +36,12 @@ def find_career_events(course: Course) -> Iterator[LifeEvent]:
 
 
 def _has_leave_near(course: Course, day: date) -> bool:
-    leaves = course.list_spells(Sign.PARENTAL_ALLOWANCE)
-    days = [spell.first for spell in leaves] + [one.day for one in course.list_singles(Sign.MATERNITY_PAY)]
+    leaves = course.list_episodes(Sign.PARENTAL_ALLOWANCE)
+    days = [episode.first for episode in leaves] + [one.day for one in course.list_singles(Sign.MATERNITY_PAY)]
     return any(-OVERLAP_DAYS <= (begin - day).days <= CHANGE_DAYS for begin in days)
 
 
-def find_predecessor(jobs: list[Spell], job: Spell) -> Spell | None:
+def find_predecessor(jobs: list[Episode], job: Episode) -> Episode | None:
     """The job that this one took the place of. While both are new to the data, pay on the same days means two jobs."""
     before = [
         one
@@ -55,13 +55,13 @@ def find_predecessor(jobs: list[Spell], job: Spell) -> Spell | None:
     return max(before, key=lambda one: one.last, default=None)
 
 
-def _find_job_begins(course: Course, jobs: list[Spell]) -> Iterator[LifeEvent]:
-    idle = course.list_spells(Sign.UNEMPLOYMENT)
+def _find_job_begins(course: Course, jobs: list[Episode]) -> Iterator[LifeEvent]:
+    idle = course.list_episodes(Sign.UNEMPLOYMENT)
     for job in jobs:
         if not job.has_beginning:
             continue
         same = [one for one in jobs if one is not job and one.partner == job.partner and one.last < job.first]
-        if same and not any(same[-1].last <= spell.first <= job.first for spell in idle):
+        if same and not any(same[-1].last <= episode.first <= job.first for episode in idle):
             continue  # back at work, after a leave
         before = find_predecessor(jobs, job)
         confidence = _HIGH if len(job.records) > 1 else _FAIR
@@ -79,7 +79,7 @@ def _find_job_begins(course: Course, jobs: list[Spell]) -> Iterator[LifeEvent]:
             yield LifeEvent("EMPLOYMENT_CHANGE", job.first, confidence, ids, tuple(reasons), job.usual_amount)
 
 
-def _find_job_ends(course: Course, jobs: list[Spell]) -> Iterator[LifeEvent]:
+def _find_job_ends(course: Course, jobs: list[Episode]) -> Iterator[LifeEvent]:
     for job in jobs:
         if not job.is_over or len(job.records) < 2:
             continue
@@ -99,7 +99,7 @@ def _find_job_ends(course: Course, jobs: list[Spell]) -> Iterator[LifeEvent]:
         yield LifeEvent("EMPLOYMENT_END", job.last, _GOOD, job.ids[-2:], reasons)
 
 
-def find_rises(job: Spell) -> Iterator[LifeEvent]:
+def find_rises(job: Episode) -> Iterator[LifeEvent]:
     """Pay that goes up and stays up. What varies from month to month has no rises."""
     amounts = [float(record.amount) for record in job.records]
     for place, (one, other) in enumerate(pairwise(amounts), start=1):
@@ -123,28 +123,28 @@ def find_rises(job: Spell) -> Iterator[LifeEvent]:
         yield LifeEvent("SALARY_INCREASE", raised.day, confidence, (before.id, raised.id), reasons, rise)
 
 
-def _tell_begin(name: str, spell: Spell, amount_counts: bool = False) -> LifeEvent:
-    reasons = (Reason(f"First {spell.sign.value} from {spell.partner} on {spell.first}", spell.ids[:2]),)
-    confidence = _HIGH if len(spell.records) > 1 else _FAIR
-    amount = spell.usual_amount if amount_counts else None
-    return LifeEvent(name, spell.first, confidence, spell.ids[:2], reasons, amount)
+def _tell_begin(name: str, episode: Episode, amount_counts: bool = False) -> LifeEvent:
+    reasons = (Reason(f"First {episode.sign.value} from {episode.partner} on {episode.first}", episode.ids[:2]),)
+    confidence = _HIGH if len(episode.records) > 1 else _FAIR
+    amount = episode.usual_amount if amount_counts else None
+    return LifeEvent(name, episode.first, confidence, episode.ids[:2], reasons, amount)
 
 
-def _tell_end(name: str, spell: Spell) -> LifeEvent:
+def _tell_end(name: str, episode: Episode) -> LifeEvent:
     reasons = (
-        Reason(f"Last {spell.sign.value} from {spell.partner} on {spell.last}", spell.ids[-2:]),
+        Reason(f"Last {episode.sign.value} from {episode.partner} on {episode.last}", episode.ids[-2:]),
         Reason("The next one did not come although newer data of the account is there"),
     )
-    return LifeEvent(name, spell.last, _GOOD, spell.ids[-2:], reasons)
+    return LifeEvent(name, episode.last, _GOOD, episode.ids[-2:], reasons)
 
 
 def _find_benefits(course: Course) -> Iterator[LifeEvent]:
     for sign, name in ((Sign.UNEMPLOYMENT, "UNEMPLOYMENT"), (Sign.PARENTAL_ALLOWANCE, "PARENTALLEAVE")):
-        for spell in course.list_spells(sign):
-            if spell.has_beginning:
-                yield _tell_begin(f"{name}_START", spell)
-            if spell.is_over:
-                yield _tell_end(f"{name}_END", spell)
+        for episode in course.list_episodes(sign):
+            if episode.has_beginning:
+                yield _tell_begin(f"{name}_START", episode)
+            if episode.is_over:
+                yield _tell_end(f"{name}_END", episode)
 
 
 def _tell_fees(name: str, day: date, fees: list[Record]) -> LifeEvent:
@@ -154,7 +154,7 @@ def _tell_fees(name: str, day: date, fees: list[Record]) -> LifeEvent:
 
 def _find_studies(course: Course) -> Iterator[LifeEvent]:
     """Student aid tells best; without it, semester fees do."""
-    aids = course.list_spells(Sign.STUDENT_AID)
+    aids = course.list_episodes(Sign.STUDENT_AID)
     fees = course.list_singles(Sign.SEMESTER_FEE)
     for aid in aids:
         if aid.has_beginning and not any(
@@ -175,11 +175,11 @@ def _find_studies(course: Course) -> Iterator[LifeEvent]:
 
 def _find_retirement(course: Course) -> Iterator[LifeEvent]:
     """Several pensions that begin together are one event, dated by the largest."""
-    together: list[list[Spell]] = []
-    for spell in course.list_spells(Sign.PENSION):
-        if together and count_days(spell.first, together[-1][0].first) <= _TOGETHER_DAYS:
-            together[-1].append(spell)
+    together: list[list[Episode]] = []
+    for episode in course.list_episodes(Sign.PENSION):
+        if together and count_days(episode.first, together[-1][0].first) <= _TOGETHER_DAYS:
+            together[-1].append(episode)
         else:
-            together.append([spell])
-    if together and all(spell.has_beginning for spell in together[0]):
-        yield _tell_begin("RETIREMENT_START", max(together[0], key=lambda spell: spell.usual_amount), True)
+            together.append([episode])
+    if together and all(episode.has_beginning for episode in together[0]):
+        yield _tell_begin("RETIREMENT_START", max(together[0], key=lambda episode: episode.usual_amount), True)

@@ -5,10 +5,10 @@ from datetime import date
 
 from kontor.analysis.contracts import Contract
 from kontor.analysis.life_events.careers import find_career_events
+from kontor.analysis.life_events.episodes import Course, read_course
 from kontor.analysis.life_events.finances import find_finance_events
 from kontor.analysis.life_events.findings import LifeEvent
 from kontor.analysis.life_events.homes import find_family_events, find_home_events
-from kontor.analysis.life_events.spells import Course, read_course
 from kontor.analysis.records import Account, Record
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from datetime import date
 
+from kontor.analysis.life_events.episodes import Course, Episode, count_days
 from kontor.analysis.life_events.findings import LifeEvent
 from kontor.analysis.life_events.signs import Sign
-from kontor.analysis.life_events.spells import Course, Spell, count_days
 from kontor.analysis.reasons import Reason
 
 _LEAST_VEHICLE = 1500
@@ -31,11 +31,11 @@ def _find_vehicles(course: Course) -> Iterator[LifeEvent]:
             told.append(paid.day)
             reasons = (Reason(f"A vehicle was paid for on {paid.day}", (paid.id,)),)
             yield LifeEvent("VEHICLE_PURCHASE", paid.day, 0.95, (paid.id,), reasons, abs(paid.amount))
-    for spell in course.list_spells(Sign.VEHICLE):
-        if spell.has_beginning and all(count_days(spell.first, day) > _VEHICLE_DAYS for day in told):
-            told.append(spell.first)
-            reasons = (Reason(f"First rate for a vehicle on {spell.first}", spell.ids[:2]),)
-            yield LifeEvent("VEHICLE_PURCHASE", spell.first, 0.88, spell.ids[:2], reasons)
+    for episode in course.list_episodes(Sign.VEHICLE):
+        if episode.has_beginning and all(count_days(episode.first, day) > _VEHICLE_DAYS for day in told):
+            told.append(episode.first)
+            reasons = (Reason(f"First rate for a vehicle on {episode.first}", episode.ids[:2]),)
+            yield LifeEvent("VEHICLE_PURCHASE", episode.first, 0.88, episode.ids[:2], reasons)
 
 
 def _find_loan_begins(course: Course) -> Iterator[LifeEvent]:
@@ -44,7 +44,7 @@ def _find_loan_begins(course: Course) -> Iterator[LifeEvent]:
         if payout.id not in course.regular_ids:
             reasons = (Reason(f"A loan was paid out on {payout.day}", (payout.id,)),)
             yield LifeEvent("LOAN_START", payout.day, 0.96, (payout.id,), reasons, payout.amount)
-    for loan in course.list_spells(Sign.LOAN, Sign.MORTGAGE):
+    for loan in course.list_episodes(Sign.LOAN, Sign.MORTGAGE):
         is_told = any(count_days(payout.day, loan.first) <= _LOAN_DAYS for payout in payouts)
         if loan.has_beginning and not is_told:
             begun = (
@@ -60,7 +60,7 @@ def _find_loan_ends(course: Course) -> Iterator[LifeEvent]:
         told.append(payoff.day)
         reasons = (Reason(f"A loan was paid off on {payoff.day}", (payoff.id,)),)
         yield LifeEvent("LOAN_END", payoff.day, 0.93, (payoff.id,), reasons, abs(payoff.amount))
-    for loan in course.list_spells(Sign.LOAN, Sign.MORTGAGE):
+    for loan in course.list_episodes(Sign.LOAN, Sign.MORTGAGE):
         if loan.is_over and len(loan.records) > 1 and all(count_days(loan.last, day) > _PAYOFF_DAYS for day in told):
             ended = (
                 Reason(f"Last installment to {loan.partner} on {loan.last}", loan.ids[-2:]),
@@ -81,17 +81,17 @@ def _find_windfalls(course: Course) -> Iterator[LifeEvent]:
 
 def _find_collections(course: Course) -> Iterator[LifeEvent]:
     """Rates to a collector that begin; a single payment only after a year without any."""
-    spells: list[Spell] = [spell for spell in course.list_spells(Sign.COLLECTION) if spell.has_beginning]
-    for spell in spells:
-        reasons = (Reason(f"Rates to the collector {spell.partner} began on {spell.first}", spell.ids[:2]),)
-        yield LifeEvent("DEBTCOLLECTION_START", spell.first, 0.93, spell.ids[:2], reasons)
-    paid = course.list_singles(Sign.COLLECTION) + [one for spell in spells for one in spell.records]
+    episodes: list[Episode] = [episode for episode in course.list_episodes(Sign.COLLECTION) if episode.has_beginning]
+    for episode in episodes:
+        reasons = (Reason(f"Rates to the collector {episode.partner} began on {episode.first}", episode.ids[:2]),)
+        yield LifeEvent("DEBTCOLLECTION_START", episode.first, 0.93, episode.ids[:2], reasons)
+    paid = course.list_singles(Sign.COLLECTION) + [one for episode in episodes for one in episode.records]
     for record in course.list_singles(Sign.COLLECTION):
         is_quiet = not any(
             other.day <= record.day and other is not record and count_days(other.day, record.day) <= _QUIET_DAYS
             for other in paid
         )
         is_known = (record.day - course.data_from[record.account]).days > _QUIET_DAYS
-        if is_quiet and is_known and all(count_days(spell.first, record.day) > _QUIET_DAYS for spell in spells):
+        if is_quiet and is_known and all(count_days(episode.first, record.day) > _QUIET_DAYS for episode in episodes):
             reasons = (Reason(f"A collector was paid on {record.day}, after a year without any", (record.id,)),)
             yield LifeEvent("DEBTCOLLECTION_START", record.day, 0.85, (record.id,), reasons)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 
+from kontor.analysis.life_events.episodes import Course, Episode, count_days, subtract_days
 from kontor.analysis.life_events.findings import LifeEvent
 from kontor.analysis.life_events.signs import Sign
-from kontor.analysis.life_events.spells import Course, Spell, count_days, subtract_days
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Record
 
@@ -40,30 +40,30 @@ def find_home_events(course: Course) -> Iterator[LifeEvent]:
     yield from _find_moves(course, homes, purchases)
 
 
-def list_homes(course: Course) -> list[Spell]:
+def list_homes(course: Course) -> list[Episode]:
     """Rented homes of one's own. The same rent to another landlord, without any sign of a move, is the same home."""
     moves = course.list_singles(Sign.MOVER, Sign.DEPOSIT)
-    homes: list[Spell] = []
-    for spell in course.list_spells(Sign.RENT):
+    homes: list[Episode] = []
+    for episode in course.list_episodes(Sign.RENT):
         before = homes[-1] if homes else None
-        if before is not None and _is_same_home(before, spell, moves):
-            homes[-1] = Spell(
-                spell.sign, spell.partner, before.records + spell.records, spell.is_over, before.has_beginning
+        if before is not None and _is_same_home(before, episode, moves):
+            homes[-1] = Episode(
+                episode.sign, episode.partner, before.records + episode.records, episode.is_over, before.has_beginning
             )
         else:
-            homes.append(spell)
+            homes.append(episode)
     return homes
 
 
-def _is_same_home(before: Spell, spell: Spell, moves: list[Record]) -> bool:
-    if not 0 < (spell.first - before.last).days <= _SAME_HOME_DAYS:
+def _is_same_home(before: Episode, episode: Episode, moves: list[Record]) -> bool:
+    if not 0 < (episode.first - before.last).days <= _SAME_HOME_DAYS:
         return False
-    one, other = before.records[-1].amount, spell.records[0].amount
+    one, other = before.records[-1].amount, episode.records[0].amount
     is_same_rent = abs(one - other) <= abs(one) * _SAME_RENT
-    return is_same_rent and not any(count_days(move.day, spell.first) <= _MOVE_DAYS for move in moves)
+    return is_same_rent and not any(count_days(move.day, episode.first) <= _MOVE_DAYS for move in moves)
 
 
-def _find_moves(course: Course, homes: list[Spell], purchases: list[LifeEvent]) -> Iterator[LifeEvent]:
+def _find_moves(course: Course, homes: list[Episode], purchases: list[LifeEvent]) -> Iterator[LifeEvent]:
     """A mover's bill tells best; else one home that follows upon another."""
     told: list[date] = []
     for mover in course.list_singles(Sign.MOVER):
@@ -107,7 +107,7 @@ def _find_purchases(course: Course) -> Iterator[LifeEvent]:
         if is_new(tax.day):
             reasons = (Reason(f"The tax on buying property was paid on {tax.day}", (tax.id,)),)
             yield LifeEvent("PROPERTY_PURCHASE", tax.day, 0.93, (tax.id,), reasons)
-    for mortgage in course.list_spells(Sign.MORTGAGE):
+    for mortgage in course.list_episodes(Sign.MORTGAGE):
         payouts = [
             one
             for one in course.list_singles(Sign.PAYOUT)
@@ -121,8 +121,8 @@ def _find_purchases(course: Course) -> Iterator[LifeEvent]:
 
 def find_family_events(course: Course) -> Iterator[LifeEvent]:
     yield from _find_births(course)
-    for care in course.list_spells(Sign.CHILDCARE):
-        goes_on = any(other is not care and other.covers(care.first) for other in course.list_spells(Sign.CHILDCARE))
+    for care in course.list_episodes(Sign.CHILDCARE):
+        goes_on = any(other is not care and other.covers(care.first) for other in course.list_episodes(Sign.CHILDCARE))
         if care.has_beginning and not goes_on:
             reasons = (Reason(f"First fee for childcare on {care.first}", care.ids[:2]),)
             confidence = 0.95 if len(care.records) > 1 else 0.8
@@ -131,19 +131,23 @@ def find_family_events(course: Course) -> Iterator[LifeEvent]:
 
 def _list_birth_signs(course: Course) -> Iterator[tuple[date, float, Reason]]:
     """Days near births: parental allowance tells best, then maternity pay, then child benefit with purchases."""
-    for spell in course.list_spells(Sign.PARENTAL_ALLOWANCE):
-        if spell.has_beginning:
-            yield spell.first, 0.95, Reason(f"Parental allowance began on {spell.first}", spell.ids[:1])
+    for episode in course.list_episodes(Sign.PARENTAL_ALLOWANCE):
+        if episode.has_beginning:
+            yield episode.first, 0.95, Reason(f"Parental allowance began on {episode.first}", episode.ids[:1])
     for pay in course.list_singles(Sign.MATERNITY_PAY):
         if (pay.day - course.data_from[pay.account]).days > _CHILD_SIGNS_DAYS:
             day = subtract_days(pay.day, -_MATERNITY_DAYS)
             if day <= course.today:
                 yield day, 0.8, Reason(f"Maternity pay on {pay.day}, six weeks before a birth", (pay.id,))
-    for spell in course.list_spells(Sign.CHILD_BENEFIT):
-        buys = any(count_days(day, spell.first) <= _CHILD_SIGNS_DAYS for day in course.child_days)
-        if spell.has_beginning and buys:
-            day = subtract_days(spell.first, _BENEFIT_DELAY_DAYS)
-            yield day, 0.85, Reason(f"Child benefit began on {spell.first}, with purchases for a child", spell.ids[:1])
+    for episode in course.list_episodes(Sign.CHILD_BENEFIT):
+        buys = any(count_days(day, episode.first) <= _CHILD_SIGNS_DAYS for day in course.child_days)
+        if episode.has_beginning and buys:
+            day = subtract_days(episode.first, _BENEFIT_DELAY_DAYS)
+            yield (
+                day,
+                0.85,
+                Reason(f"Child benefit began on {episode.first}, with purchases for a child", episode.ids[:1]),
+            )
 
 
 def _find_births(course: Course) -> Iterator[LifeEvent]:
@@ -153,6 +157,6 @@ def _find_births(course: Course) -> Iterator[LifeEvent]:
             continue
         told.append(day)
         earlier = subtract_days(day, _CHILD_SIGNS_DAYS)
-        signs = course.list_spells(Sign.CHILD_BENEFIT, Sign.CHILDCARE, Sign.PARENTAL_ALLOWANCE)
-        is_first = not any(spell.first < earlier for spell in signs)
+        signs = course.list_episodes(Sign.CHILD_BENEFIT, Sign.CHILDCARE, Sign.PARENTAL_ALLOWANCE)
+        is_first = not any(episode.first < earlier for episode in signs)
         yield LifeEvent("CHILD_BIRTH", day, confidence, reason.transaction_ids, (reason,), None, is_first)

@@ -8,15 +8,15 @@ from kontor.analysis.tagging.category_models import CategoryModel
 from kontor.analysis.tagging.choices import AT_NAME, AT_START, Choice, PartnerChooser
 from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main, name_insurance_category
 from kontor.analysis.tagging.matching import GENERIC, Matcher
-from kontor.analysis.tagging.model_priors import VOICE, Adviser
+from kontor.analysis.tagging.model_priors import MODEL_WEIGHT, ModelPrior
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
 from kontor.analysis.tagging.readings import Reading
 from kontor.analysis.tagging.taggings import NO_BUSINESS, NO_INSURANCE, NO_PARTNER, Evidence, Tagging
 from kontor.analysis.tagging.tallies import BY_KEYWORD, BY_MODEL, BY_RELATION, Collector, Tally
 
-# How much hints for one subcategory count for its sisters.
-SISTER_SHARE = 0.5
+# How much hints for one subcategory count for its siblings.
+SIBLING_SHARE = 0.5
 PERSON_WEIGHT, FAMILY_WEIGHT = 2.0, 2.6
 # To a person one pays rent, support or lessons; a meal's name there is a split bill.
 PERSONAL_MAINS = frozenset(
@@ -87,7 +87,7 @@ class Decider:
     ) -> None:
         self._collector, self._chooser = Collector(matcher, rules.surnames), PartnerChooser(matcher, rules)
         self._rules, self._confidences = rules, confidences
-        self._adviser = Adviser(model, rules, categories)
+        self._prior = ModelPrior(model, rules, categories)
         self._unlikely, self._refinements, self._insured = rules.unlikely, rules.refinements, rules.insured
 
     def tag(self, reading: Reading, relation: str, trace: list[Evidence] | None = None) -> Tagging:
@@ -200,14 +200,14 @@ class Decider:
         if best_score < DECIDED:
             return self._guess(reading, tally, best, best_score)
         # The model knows nothing of relatives.
-        if relation != FAMILY and self._adviser.is_asked(reading, best, best_score, second):
+        if relation != FAMILY and self._prior.is_asked(reading, best, best_score, second):
             return self._decide_with_model(reading, tally, best)
         cell = (
             KIND_NAMES[tally.kinds[best]],
             SCORE_NAMES[bisect_right(SCORES, best_score)],
             MARGIN_NAMES[bisect_right(MARGINS, second / best_score)],
             HINT_NAMES[min(tally.hints.get(best, 0), MOST_HINTS)],
-            "alone" if not rival else "sister" if MAINS[rival] == MAINS[best] else "rival",
+            "alone" if not rival else "sibling" if MAINS[rival] == MAINS[best] else "rival",
         )
         return best, cell
 
@@ -216,10 +216,10 @@ class Decider:
         mains = tally.bonuses
         for category, own in tally.scores.items():
             main = MAINS[category]
-            mains[main] = mains.get(main, 0.0) + SISTER_SHARE * own
+            mains[main] = mains.get(main, 0.0) + SIBLING_SHARE * own
         best, best_score, second, rival = "", -1.0, 0.0, ""
         for category, own in tally.scores.items():
-            score = (1 - SISTER_SHARE) * own + mains[MAINS[category]]
+            score = (1 - SIBLING_SHARE) * own + mains[MAINS[category]]
             # Of equal ones the alphabet decides, never chance.
             if score > best_score or (score == best_score and category < best):
                 if best_score > second:
@@ -234,15 +234,15 @@ class Decider:
     def _specify(self, generic: str, tally: Tally) -> str:
         """The special one of the same main category that is named at all: `Versicherung` beside `Haftpflicht`."""
         main, scores = MAINS[generic], tally.scores
-        sisters = [one for one in scores if MAINS[one] == main and one != generic and scores[one] >= SPECIAL_ENOUGH]
-        return max(sisters, key=lambda one: (scores[one], one)) if sisters else generic
+        siblings = [one for one in scores if MAINS[one] == main and one != generic and scores[one] >= SPECIAL_ENOUGH]
+        return max(siblings, key=lambda one: (scores[one], one)) if siblings else generic
 
     def guess(self, reading: Reading) -> tuple[str, Cell]:
         """What the model alone would say, as it must where nothing written is found."""
         return self._guess(reading, Tally(None), "", 0.0)
 
     def _guess(self, reading: Reading, tally: Tally, weak: str, weak_score: float) -> tuple[str, Cell]:
-        category, probability, support = self._adviser.guess(reading, tally, weak, weak_score)
+        category, probability, support = self._prior.guess(reading, tally, weak, weak_score)
         return category, (KIND_NAMES[BY_MODEL], name_probability(probability), "m0", support)
 
     def _decide_with_model(self, reading: Reading, tally: Tally, best: str) -> tuple[str, Cell]:
@@ -250,20 +250,20 @@ class Decider:
         heaviest without it."""
         scores, mains = tally.scores, tally.bonuses
         if len(scores) == 1:
-            mains[MAINS[best]] = mains.get(MAINS[best], 0.0) + SISTER_SHARE * scores[best]
-        voices = self._adviser.give_voices(reading, tally)
-        for category, voice in voices.items():
-            mains[MAINS[category]] = mains.get(MAINS[category], 0.0) + SISTER_SHARE * voice
+            mains[MAINS[best]] = mains.get(MAINS[best], 0.0) + SIBLING_SHARE * scores[best]
+        weights = self._prior.find_weights(reading, tally)
+        for category, weight in weights.items():
+            mains[MAINS[category]] = mains.get(MAINS[category], 0.0) + SIBLING_SHARE * weight
         totals = {
-            category: (1 - SISTER_SHARE) * (scores.get(category, 0.0) + voices.get(category, 0.0))
+            category: (1 - SIBLING_SHARE) * (scores.get(category, 0.0) + weights.get(category, 0.0))
             + mains[MAINS[category]]
-            for category in scores.keys() | voices.keys()
+            for category in scores.keys() | weights.keys()
         }
         # Of equal ones the alphabet decides, never chance.
         chosen = min(totals, key=lambda one: (-totals[one], one))
         cell = (
-            "asked" if chosen == best else "sister" if MAINS[chosen] == MAINS[best] else "overruled",
-            f"a:{name_probability(voices.get(chosen, 0.0) / VOICE)}",
+            "asked" if chosen == best else "sibling" if MAINS[chosen] == MAINS[best] else "overruled",
+            f"a:{name_probability(weights.get(chosen, 0.0) / MODEL_WEIGHT)}",
             f"a:{SCORE_NAMES[bisect_right(SCORES, scores.get(chosen, 0.0))]}",
             HINT_NAMES[min(tally.hints.get(chosen, 0), MOST_HINTS)],
         )

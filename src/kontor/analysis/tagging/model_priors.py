@@ -1,4 +1,4 @@
-"""What the model says about a booking: alone where nothing written decides, and as one voice where that is in doubt."""
+"""What the category model adds: it decides where the lexicon finds nothing, and is weighed where that leaves doubts."""
 
 from collections.abc import Iterable
 
@@ -13,13 +13,13 @@ from kontor.analysis.tagging.tallies import Tally
 WEAK_HINT = 0.3
 # The model is trusted from here on, whatever a part of a word says.
 SURE_GUESS = 0.35
-# What is written is in doubt when it is light, or when another category comes near. The model then counts as much as
-# this many units of weight.
-LIGHT, NEAR, VOICE = 3.0, 0.6, 6.0
+# What is written is in doubt when it is light, or when another category comes near. The probabilities of the model are
+# then multiplied by this weight.
+LIGHT, NEAR, MODEL_WEIGHT = 3.0, 0.6, 6.0
 NEVER_GUESSED = ("INSURANCE_", "TRANSFER_", "SAVINGS_LIFEINSURANCE")
 
 
-class Adviser:
+class ModelPrior:
     """Asks the model; without one a default that fits the sign has to do."""
 
     def __init__(self, model: CategoryModel | None, rules: Rules, categories: Iterable[str]) -> None:
@@ -65,11 +65,12 @@ class Adviser:
             return (category if probability >= SURE_GUESS else stem), probability, support
         return category, probability, "bare"
 
-    def give_voices(self, reading: Reading, tally: Tally) -> dict[str, float]:
-        """What the model weighs beside what is written."""
-        voices = {category: VOICE * part for category, part in self._find_probabilities(reading).items()}
-        if tally.trace is not None and voices:
-            category = min(voices, key=lambda one: (-voices[one], one))
-            weight = round(voices[category], 2)
+    def find_weights(self, reading: Reading, tally: Tally) -> dict[str, float]:
+        """The weight of each category by the model, beside what is written."""
+        probabilities = self._find_probabilities(reading)
+        weights = {category: MODEL_WEIGHT * probability for category, probability in probabilities.items()}
+        if tally.trace is not None and weights:
+            category = min(weights, key=lambda name: (-weights[name], name))
+            weight = round(weights[category], 2)
             tally.trace.append(Evidence("model", reading.name or reading.purpose, category, weight))
-        return voices
+        return weights

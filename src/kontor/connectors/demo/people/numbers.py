@@ -64,12 +64,3 @@ def make_creditor_id(owner: str) -> str:
     """An invented creditor id; the block 099 is not given to anybody so far."""
     national = f"099{derive_number('creditor', owner) % 10**8:08d}"
     return f"DE{compute_check_digits(national + 'DE00')}ZZZ{national}"
-
-
-def check_isin(isin: str) -> bool:
-    digits = "".join(str(int(char, 36)) for char in isin)
-    total = 0
-    for position, char in enumerate(reversed(digits)):
-        value = int(char) * (2 if position % 2 else 1)
-        total += value // 10 + value % 10
-    return len(isin) == 12 and total % 10 == 0

@@ -1,4 +1,4 @@
-"""Spells: stretches of time over which somebody is paid, or pays, one thing. Their ends are what events are made of."""
+"""Episodes: periods over which somebody is paid, or pays, one thing. Their ends are what events are made of."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from kontor.analysis.records import NO_PARTNER, Account, Record
 from kontor.domain.products import ProductCategory
 
 MONTH_DAYS = 31
-# A pause longer than this parts two spells; a shorter one with the same partner does not.
+# A pause longer than this parts two episodes; a shorter one with the same partner does not.
 LONGEST_PAUSE_DAYS = 100
 FRESH_DAYS = 45
 # So far weekends and holidays move a payment.
@@ -38,7 +38,7 @@ _BELIEVED_AT_ONCE = frozenset(
         Sign.MORTGAGE,
     }
 )
-# These are looked at one by one, not as spells.
+# These are looked at one by one, not as episodes.
 SINGLE = frozenset(
     {
         Sign.PAYOUT,
@@ -56,7 +56,7 @@ SINGLE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Spell:
+class Episode:
     """`is_over`: a payment that was due did not come although newer data is there. `has_beginning`: an earlier payment
     would have been seen."""
 
@@ -93,7 +93,7 @@ class Course:
     says how many bookings there are."""
 
     today: date
-    spells: Mapping[Sign, Sequence[Spell]]
+    episodes: Mapping[Sign, Sequence[Episode]]
     singles: Mapping[Sign, Sequence[Record]]
     data_from: Mapping[str, date]
     data_until: Mapping[str, date]
@@ -102,9 +102,9 @@ class Course:
     monthly_income: Decimal = Decimal(0)
     count: int = 0
 
-    def list_spells(self, *signs: Sign) -> list[Spell]:
-        found = [spell for sign in signs for spell in self.spells.get(sign, ())]
-        found.sort(key=lambda spell: (spell.first, spell.records[0].id))
+    def list_episodes(self, *signs: Sign) -> list[Episode]:
+        found = [episode for sign in signs for episode in self.episodes.get(sign, ())]
+        found.sort(key=lambda episode: (episode.first, episode.records[0].id))
         return found
 
     def list_singles(self, *signs: Sign) -> list[Record]:
@@ -133,7 +133,7 @@ def name_partner(record: Record) -> str:
 
 
 class _Builder:
-    """Makes spells of one sign from groups of payments."""
+    """Makes episodes of one sign from groups of payments."""
 
     def __init__(self, data_from: Mapping[str, date], data_until: Mapping[str, date]) -> None:
         self._data_from = data_from
@@ -151,7 +151,7 @@ class _Builder:
             return (before - data_from).days >= _MOVED_DAYS
         return (record.day - data_from).days > period_days * (1 + _GRACE_SHARE)
 
-    def build(self, sign: Sign, members: list[Record], contract: Contract | None) -> list[Spell]:
+    def build(self, sign: Sign, members: list[Record], contract: Contract | None) -> list[Episode]:
         members.sort(key=lambda record: (record.day, record.id))
         period_days = BY_NAME[contract.period].days if contract is not None and contract.period in BY_NAME else 30.44
         pause = max(LONGEST_PAUSE_DAYS, 2.2 * period_days)
@@ -160,7 +160,7 @@ class _Builder:
             if (other.day - one.day).days > pause:
                 pieces.append([])
             pieces[-1].append(other)
-        spells = []
+        episodes = []
         for place, piece in enumerate(pieces):
             if place < len(pieces) - 1:
                 is_over = True
@@ -169,35 +169,35 @@ class _Builder:
             else:
                 is_over = self._is_overdue(piece[-1], period_days)
             begins = place > 0 or self._has_beginning(piece[0], period_days)
-            spells.append(Spell(sign, name_partner(piece[-1]), tuple(piece), is_over, begins))
-        return spells
+            episodes.append(Episode(sign, name_partner(piece[-1]), tuple(piece), is_over, begins))
+        return episodes
 
-    def is_believed(self, spell: Spell) -> bool:
-        """Whether payments that are no contract make a spell."""
-        if spell.sign not in _BELIEVED_AT_ONCE:
+    def is_believed(self, episode: Episode) -> bool:
+        """Whether payments that are no contract make an episode."""
+        if episode.sign not in _BELIEVED_AT_ONCE:
             return False
-        only = spell.records[0]
-        return len(spell.records) > 1 or (self._data_until[only.account] - only.day).days <= FRESH_DAYS
+        only = episode.records[0]
+        return len(episode.records) > 1 or (self._data_until[only.account] - only.day).days <= FRESH_DAYS
 
 
-def join_spells(spells: Iterable[Spell]) -> list[Spell]:
-    """Spells with one partner that follow upon each other closely are one."""
-    joined: list[Spell] = []
+def join_episodes(episodes: Iterable[Episode]) -> list[Episode]:
+    """Episodes with one partner that follow upon each other closely are one."""
+    joined: list[Episode] = []
     latest: dict[str, int] = {}
-    for spell in sorted(spells, key=lambda one: (one.first, one.records[0].id)):
-        place = latest.get(spell.partner)
+    for episode in sorted(episodes, key=lambda one: (one.first, one.records[0].id)):
+        place = latest.get(episode.partner)
         before = None if place is None else joined[place]
-        if place is not None and before is not None and _follows(before, spell):
-            records = tuple(sorted(before.records + spell.records, key=lambda record: (record.day, record.id)))
-            joined[place] = Spell(spell.sign, spell.partner, records, spell.is_over, before.has_beginning)
+        if place is not None and before is not None and _follows(before, episode):
+            records = tuple(sorted(before.records + episode.records, key=lambda record: (record.day, record.id)))
+            joined[place] = Episode(episode.sign, episode.partner, records, episode.is_over, before.has_beginning)
         else:
-            latest[spell.partner] = len(joined)
-            joined.append(spell)
+            latest[episode.partner] = len(joined)
+            joined.append(episode)
     return joined
 
 
-def _follows(before: Spell, spell: Spell) -> bool:
-    pause = (spell.first - before.last).days
+def _follows(before: Episode, episode: Episode) -> bool:
+    pause = (episode.first - before.last).days
     return 0 < pause <= LONGEST_PAUSE_DAYS
 
 
@@ -267,20 +267,20 @@ def read_course(
             grouped.setdefault(sign, {}).setdefault(key, []).append(record)
     by_id = {f"C {contract.id}": contract for contract in telling}
     builder = _Builder(reading.data_from, data_until)
-    spells = {}
+    episodes = {}
     for sign, groups in grouped.items():
-        found: list[Spell] = []
+        found: list[Episode] = []
         for key, members in groups.items():
             contract = by_id.get(key)
-            for spell in builder.build(sign, members, contract):
-                if contract is not None or builder.is_believed(spell):
-                    found.append(spell)
+            for episode in builder.build(sign, members, contract):
+                if contract is not None or builder.is_believed(episode):
+                    found.append(episode)
                 else:
-                    singles.setdefault(sign, []).extend(spell.records)
-        spells[sign] = join_spells(found)
+                    singles.setdefault(sign, []).extend(episode.records)
+        episodes[sign] = join_episodes(found)
     return Course(
         today=today,
-        spells=spells,
+        episodes=episodes,
         singles=singles,
         data_from=reading.data_from,
         data_until=data_until,

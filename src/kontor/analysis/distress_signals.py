@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from kontor.analysis.budgets import is_countable
 from kontor.analysis.calendars import DAY
+from kontor.analysis.life_events.episodes import subtract_months
 from kontor.analysis.life_events.signs import COLLECTION, read_text
-from kontor.analysis.life_events.spells import subtract_months
 from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.records import Record
 
@@ -28,7 +28,7 @@ GAMBLING_CATEGORY = "RECREATION_OTHER"
 
 
 @dataclass(slots=True)
-class Strains:
+class DistressSignals:
     """Bookings of twelve months, by what they are a sign of. `return_fees` go with returned debits."""
 
     returned_debits: list[Record] = field(default_factory=list)
@@ -57,30 +57,30 @@ def sum_gambling(records: Iterable[Record]) -> Decimal:
     return -sum((one.amount for one in records if one.amount < 0 and is_gambling(one)), Decimal(0))
 
 
-def find_strains(records: Sequence[Record], today: date) -> Strains:
+def find_distress_signals(records: Sequence[Record], today: date) -> DistressSignals:
     """Of the twelve months up to today."""
-    strains = Strains()
+    signals = DistressSignals()
     begin = subtract_months(today, 12) + DAY
     for record in select_days(order_records(records), begin, today):
         category = record.category
         if category in _READ or record.gv_code in _RETURNED_CODES:
             if is_countable(record, today):
-                _add_strain(record, strains)
+                _add_signal(record, signals)
         elif category == GAMBLING_CATEGORY and is_countable(record, today) and is_gambling(record):
-            strains.gambling.append(record)
-    return strains
+            signals.gambling.append(record)
+    return signals
 
 
-def _add_strain(record: Record, strains: Strains) -> None:
+def _add_signal(record: Record, signals: DistressSignals) -> None:
     text = read_text(record)
     is_returned = record.gv_code in _RETURNED_CODES or _RETURNED.search(text + record.booking_text.upper())
     if is_returned:
-        (strains.returned_debits if record.amount > 0 else strains.return_fees).append(record)
+        (signals.returned_debits if record.amount > 0 else signals.return_fees).append(record)
     elif record.amount > 0:
         return
     elif _SEIZURE.search(text):
-        strains.seizures.append(record)
+        signals.seizures.append(record)
     elif COLLECTION.search(text):
-        strains.collections.append(record)
+        signals.collections.append(record)
     elif _REMINDER.search(text):
-        strains.reminders.append(record)
+        signals.reminders.append(record)
