@@ -19,7 +19,7 @@ HONEST = (0.75, 0.85)  # an interval of 80 % should hold about that
 def write_report(
     target: Path, sources: Sequence[str], scores: TagScores, judged: Sequence[Judged], speed: float
 ) -> None:
-    expected = [one for one in scores.categories if one.expected]
+    expected = [category for category in scores.categories if category.expected]
     _write(
         target,
         "evaluation.html",
@@ -27,10 +27,10 @@ def write_report(
         figures=list_figures(scores, speed),
         scores=scores,
         reliability=draw_reliability(scores.bins),
-        bars=draw_bars([(one.name, one.f1, one.expected) for one in expected], "F1 per category"),
-        wrong=[one for one in judged if not one.is_category_right],
-        least_certain=sorted(judged, key=lambda one: one.found.category_confidence)[:SHOWN_ROWS],
-        slowest=sorted(judged, key=lambda one: -one.seconds)[:10],
+        bars=draw_bars([(category.name, category.f1, category.expected) for category in expected], "F1 per category"),
+        wrong=[row for row in judged if not row.is_category_right],
+        least_certain=sorted(judged, key=lambda row: row.found.category_confidence)[:SHOWN_ROWS],
+        slowest=sorted(judged, key=lambda row: -row.seconds)[:10],
     )
 
 
@@ -39,7 +39,7 @@ def write_people_report(target: Path, scores: PeopleScores) -> None:
         target,
         "people.html",
         scores=scores,
-        figures=[one for one in list_people_figures(scores) if not one[0].startswith("forecasts")],
+        figures=[figure for figure in list_people_figures(scores) if not figure[0].startswith("forecasts")],
         coverage=draw_intervals(scores),
         errors=draw_errors(scores),
         contracts=draw_contracts(scores),
@@ -58,20 +58,23 @@ def draw_intervals(scores: PeopleScores) -> str:
 
 def draw_errors(scores: PeopleScores) -> str:
     found = [(name, scores.forecasts[kind]) for kind, name in KIND_NAMES.items()]
-    rows = [(name, (one.ours.mean_error, one.last.mean_error, one.mean.mean_error)) for name, one in found]
+    rows = [
+        (name, (forecast.ours.mean_error, forecast.last.mean_error, forecast.mean.mean_error))
+        for name, forecast in found
+    ]
     return draw_groups(rows, ("Kontor", "last month again", "mean of 12 months"), "Mean error of a forecast", " €")
 
 
 def draw_contracts(scores: PeopleScores) -> str:
     found: dict[str, ContractScores] = {}
-    for one in scores.people:
-        found[one.login] = found.get(one.login, ContractScores()) + one.contracts
-    rows = [(login, (one.precision, one.recall)) for login, one in found.items()]
+    for person in scores.people:
+        found[person.login] = found.get(person.login, ContractScores()) + person.contracts
+    rows = [(login, (contracts.precision, contracts.recall)) for login, contracts in found.items()]
     return draw_groups(rows, ("precision", "recall"), "Contracts: precision and recall of each person", is_share=True)
 
 
 def draw_events(scores: PeopleScores) -> str:
-    rows = [(name, (one.precision, one.recall)) for name, one in scores.events_by_name.items()]
+    rows = [(name, (events.precision, events.recall)) for name, events in scores.events_by_name.items()]
     return draw_groups(rows, ("precision", "recall"), "Life events: precision and recall of each kind", is_share=True)
 
 

@@ -104,31 +104,31 @@ def name_main(category: str) -> str:
 
 def score_tags(judged: Sequence[Judged]) -> TagScores:
     """Everything at once. Insurance is judged on rows whose best label is one, false alarms on all others."""
-    insured = [one for one in judged if _best(one.labelled.gold.insurance_type) not in ("", NO_INSURANCE)]
-    others = [one for one in judged if one.labelled.gold.insurance_type == (NO_INSURANCE,)]
-    named = [one for one in judged if _best(one.labelled.gold.partner) not in ("", NO_PARTNER)]
-    nameless = [one for one in judged if one.labelled.gold.partner == (NO_PARTNER,)]
-    freelance = [one for one in judged if one.labelled.gold.freelancer_category]
-    pairs = [(one.found.category_confidence, one.is_category_right) for one in judged]
-    categories = _score_labels([(_accepted(one), one.found.category) for one in judged])
-    products = _score_labels([(one.labelled.gold.insurance_type, one.found.insurance_type) for one in insured])
+    insured = [row for row in judged if _best(row.labelled.gold.insurance_type) not in ("", NO_INSURANCE)]
+    others = [row for row in judged if row.labelled.gold.insurance_type == (NO_INSURANCE,)]
+    named = [row for row in judged if _best(row.labelled.gold.partner) not in ("", NO_PARTNER)]
+    nameless = [row for row in judged if row.labelled.gold.partner == (NO_PARTNER,)]
+    freelance = [row for row in judged if row.labelled.gold.freelancer_category]
+    pairs = [(row.found.category_confidence, row.is_category_right) for row in judged]
+    categories = _score_labels([(_accepted(row), row.found.category) for row in judged])
+    products = _score_labels([(row.labelled.gold.insurance_type, row.found.insurance_type) for row in insured])
     divisions = _score_labels(
-        [(_mains(one.labelled.gold.insurance_type), name_main(one.found.insurance_type)) for one in insured]
+        [(_mains(row.labelled.gold.insurance_type), name_main(row.found.insurance_type)) for row in insured]
     )
     return TagScores(
         rows=len(judged),
-        main=_share(judged, lambda one: name_main(one.found.category) in _mains(one.labelled.gold.category)),
-        category=_share(judged, lambda one: one.is_category_right),
-        macro_f1=_average([one.f1 for one in categories if one.expected]),
+        main=_share(judged, lambda row: name_main(row.found.category) in _mains(row.labelled.gold.category)),
+        category=_share(judged, lambda row: row.is_category_right),
+        macro_f1=_average([score.f1 for score in categories if score.expected]),
         insurance_division=_share(
-            insured, lambda one: name_main(one.found.insurance_type) in _mains(one.labelled.gold.insurance_type)
+            insured, lambda row: name_main(row.found.insurance_type) in _mains(row.labelled.gold.insurance_type)
         ),
-        insurance_product=_share(insured, lambda one: one.found.insurance_type in one.labelled.gold.insurance_type),
-        false_insurance=_share(others, lambda one: one.found.insurance_type != NO_INSURANCE),
+        insurance_product=_share(insured, lambda row: row.found.insurance_type in row.labelled.gold.insurance_type),
+        false_insurance=_share(others, lambda row: row.found.insurance_type != NO_INSURANCE),
         partner=_share(named, has_partner),
-        false_partner=_share(nameless, lambda one: one.found.partner != NO_PARTNER),
+        false_partner=_share(nameless, lambda row: row.found.partner != NO_PARTNER),
         freelancer=_share(
-            freelance, lambda one: one.found.freelancer_category in one.labelled.gold.freelancer_category
+            freelance, lambda row: row.found.freelancer_category in row.labelled.gold.freelancer_category
         ),
         calibration_error=find_calibration_error(pairs),
         brier=find_brier_score(pairs),
@@ -145,11 +145,11 @@ def _average(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def has_partner(one: Judged) -> bool:
+def has_partner(row: Judged) -> bool:
     """Whether any accepted name is one that the partner goes by, display name or alias: `BayernLB` is `Bayerische
     Landesbank`. Names are compared as people read them: case, punctuation and blanks do not count."""
-    known = {fold_name(name) for name in one.partner_names}
-    return any(fold_name(name) in known for name in one.labelled.gold.partner)
+    known = {fold_name(name) for name in row.partner_names}
+    return any(fold_name(name) in known for name in row.labelled.gold.partner)
 
 
 def fold_name(name: str) -> str:
@@ -162,15 +162,15 @@ def _best(labels: Sequence[str]) -> str:
 
 
 def _mains(labels: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name_main(one) for one in labels)
+    return tuple(name_main(label) for label in labels)
 
 
-def _accepted(one: Judged) -> tuple[str, ...]:
-    return one.labelled.gold.category
+def _accepted(row: Judged) -> tuple[str, ...]:
+    return row.labelled.gold.category
 
 
 def _share(rows: Sequence[Judged], is_hit: Callable[[Judged], bool]) -> Share:
-    return Share(sum(1 for one in rows if is_hit(one)), len(rows))
+    return Share(sum(1 for row in rows if is_hit(row)), len(rows))
 
 
 def _score_labels(pairs: Sequence[tuple[Sequence[str], str]]) -> list[CategoryScore]:
@@ -187,7 +187,7 @@ def _score_labels(pairs: Sequence[tuple[Sequence[str], str]]) -> list[CategorySc
 
 def _find_confusions(judged: Sequence[Judged]) -> list[tuple[str, str, int]]:
     """(expected, found, how often), the most frequent first."""
-    wrong = Counter((one.labelled.gold.category[0], one.found.category) for one in judged if not one.is_category_right)
+    wrong = Counter((row.labelled.gold.category[0], row.found.category) for row in judged if not row.is_category_right)
     return [
         (expected, said, count) for (expected, said), count in sorted(wrong.items(), key=lambda kv: (-kv[1], kv[0]))
     ]
