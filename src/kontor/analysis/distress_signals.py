@@ -54,7 +54,7 @@ def is_gambling(record: Record) -> bool:
 
 def sum_gambling(records: Iterable[Record]) -> Decimal:
     """What was staked; winnings do not count."""
-    return -sum((one.amount for one in records if one.amount < 0 and is_gambling(one)), Decimal(0))
+    return -sum((record.amount for record in records if record.amount < 0 and is_gambling(record)), Decimal(0))
 
 
 def find_distress_signals(records: Sequence[Record], today: date) -> DistressSignals:

@@ -37,22 +37,22 @@ def find_career_events(course: Course) -> Iterator[LifeEvent]:
 
 def _has_leave_near(course: Course, day: date) -> bool:
     leaves = course.list_episodes(Sign.PARENTAL_ALLOWANCE)
-    days = [episode.first for episode in leaves] + [one.day for one in course.list_singles(Sign.MATERNITY_PAY)]
+    days = [episode.first for episode in leaves] + [record.day for record in course.list_singles(Sign.MATERNITY_PAY)]
     return any(-OVERLAP_DAYS <= (begin - day).days <= CHANGE_DAYS for begin in days)
 
 
 def find_predecessor(jobs: list[Episode], job: Episode) -> Episode | None:
     """The job that this one took the place of. While both are new to the data, pay on the same days means two jobs."""
     before = [
-        one
-        for one in jobs
-        if one is not job
-        and one.partner != job.partner
-        and one.first < job.first
-        and -OVERLAP_DAYS <= (job.first - one.last).days <= CHANGE_DAYS
-        and (one.is_over or (job.first - one.last).days > 10)
+        earlier
+        for earlier in jobs
+        if earlier is not job
+        and earlier.partner != job.partner
+        and earlier.first < job.first
+        and -OVERLAP_DAYS <= (job.first - earlier.last).days <= CHANGE_DAYS
+        and (earlier.is_over or (job.first - earlier.last).days > 10)
     ]
-    return max(before, key=lambda one: one.last, default=None)
+    return max(before, key=lambda earlier: earlier.last, default=None)
 
 
 def _find_job_begins(course: Course, jobs: list[Episode]) -> Iterator[LifeEvent]:
@@ -60,14 +60,14 @@ def _find_job_begins(course: Course, jobs: list[Episode]) -> Iterator[LifeEvent]
     for job in jobs:
         if not job.has_beginning:
             continue
-        same = [one for one in jobs if one is not job and one.partner == job.partner and one.last < job.first]
+        same = [past for past in jobs if past is not job and past.partner == job.partner and past.last < job.first]
         if same and not any(same[-1].last <= episode.first <= job.first for episode in idle):
             continue  # back at work, after a leave
         before = find_predecessor(jobs, job)
         confidence = _HIGH if len(job.records) > 1 else _FAIR
         reasons = [Reason(f"First pay of {job.partner} on {job.first}", job.ids[:2])]
         if before is None:
-            earlier = [one for one in jobs if one.first < job.first]
+            earlier = [past for past in jobs if past.first < job.first]
             if not earlier:
                 reasons.append(Reason("No other pay was seen before"))
             yield LifeEvent(
@@ -84,11 +84,11 @@ def _find_job_ends(course: Course, jobs: list[Episode]) -> Iterator[LifeEvent]:
         if not job.is_over or len(job.records) < 2:
             continue
         is_replaced = any(
-            one is not job
-            and (one.partner == job.partner or one.has_beginning)
-            and -OVERLAP_DAYS <= (one.first - job.last).days <= CHANGE_DAYS
-            and one.last > job.last
-            for one in jobs
+            later is not job
+            and (later.partner == job.partner or later.has_beginning)
+            and -OVERLAP_DAYS <= (later.first - job.last).days <= CHANGE_DAYS
+            and later.last > job.last
+            for later in jobs
         )
         if is_replaced or _has_leave_near(course, job.last):
             continue
@@ -102,17 +102,17 @@ def _find_job_ends(course: Course, jobs: list[Episode]) -> Iterator[LifeEvent]:
 def find_rises(job: Episode) -> Iterator[LifeEvent]:
     """Pay that goes up and stays up. What varies from month to month has no rises."""
     amounts = [float(record.amount) for record in job.records]
-    for place, (one, other) in enumerate(pairwise(amounts), start=1):
-        if other < one * _LEAST_RISE or other < max(amounts[max(0, place - 3) : place]) * _SAME:
+    for place, (old, new) in enumerate(pairwise(amounts), start=1):
+        if new < old * _LEAST_RISE or new < max(amounts[max(0, place - 3) : place]) * _SAME:
             continue
         earlier, later = amounts[max(0, place - 3) : place - 1], amounts[place + 1 : place + 3]
-        is_steady = all(one / _SAME <= amount <= one * _SAME for amount in earlier)
-        stays = all(amount >= other / _SAME for amount in later)
+        is_steady = all(old / _SAME <= amount <= old * _SAME for amount in earlier)
+        stays = all(amount >= new / _SAME for amount in later)
         if not is_steady or not stays:
             continue
-        if not later and (len(earlier) < 2 or other > one * _LARGEST_FRESH_RISE):
+        if not later and (len(earlier) < 2 or new > old * _LARGEST_FRESH_RISE):
             continue
-        if later and not earlier and not all(amount <= other * _SAME for amount in later):
+        if later and not earlier and not all(amount <= new * _SAME for amount in later):
             continue
         before, raised = job.records[place - 1], job.records[place]
         rise = raised.amount - before.amount

@@ -156,10 +156,10 @@ class _Builder:
         period_days = BY_NAME[contract.period].days if contract is not None and contract.period in BY_NAME else 30.44
         pause = max(LONGEST_PAUSE_DAYS, 2.2 * period_days)
         pieces = [[members[0]]]
-        for one, other in pairwise(members):
-            if (other.day - one.day).days > pause:
+        for earlier, later in pairwise(members):
+            if (later.day - earlier.day).days > pause:
                 pieces.append([])
-            pieces[-1].append(other)
+            pieces[-1].append(later)
         episodes = []
         for place, piece in enumerate(pieces):
             if place < len(pieces) - 1:
@@ -184,7 +184,7 @@ def join_episodes(episodes: Iterable[Episode]) -> list[Episode]:
     """Episodes with one partner that follow upon each other closely are one."""
     joined: list[Episode] = []
     latest: dict[str, int] = {}
-    for episode in sorted(episodes, key=lambda one: (one.first, one.records[0].id)):
+    for episode in sorted(episodes, key=lambda episode: (episode.first, episode.records[0].id)):
         place = latest.get(episode.partner)
         before = None if place is None else joined[place]
         if place is not None and before is not None and _follows(before, episode):
@@ -291,8 +291,8 @@ def read_course(
     )
 
 
-def count_days(one: date, other: date) -> int:
-    return abs((one - other).days)
+def count_days(first: date, second: date) -> int:
+    return abs((first - second).days)
 
 
 def subtract_months(day: date, months: int) -> date:

@@ -85,7 +85,7 @@ def _find_collections(course: Course) -> Iterator[LifeEvent]:
     for episode in episodes:
         reasons = (Reason(f"Rates to the collector {episode.partner} began on {episode.first}", episode.ids[:2]),)
         yield LifeEvent("DEBTCOLLECTION_START", episode.first, 0.93, episode.ids[:2], reasons)
-    paid = course.list_singles(Sign.COLLECTION) + [one for episode in episodes for one in episode.records]
+    paid = course.list_singles(Sign.COLLECTION) + [record for episode in episodes for record in episode.records]
     for record in course.list_singles(Sign.COLLECTION):
         is_quiet = not any(
             other.day <= record.day and other is not record and count_days(other.day, record.day) <= _QUIET_DAYS

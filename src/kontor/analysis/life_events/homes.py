@@ -58,8 +58,8 @@ def list_homes(course: Course) -> list[Episode]:
 def _is_same_home(before: Episode, episode: Episode, moves: list[Record]) -> bool:
     if not 0 < (episode.first - before.last).days <= _SAME_HOME_DAYS:
         return False
-    one, other = before.records[-1].amount, episode.records[0].amount
-    is_same_rent = abs(one - other) <= abs(one) * _SAME_RENT
+    old_rent, new_rent = before.records[-1].amount, episode.records[0].amount
+    is_same_rent = abs(old_rent - new_rent) <= abs(old_rent) * _SAME_RENT
     return is_same_rent and not any(count_days(move.day, episode.first) <= _MOVE_DAYS for move in moves)
 
 
@@ -72,21 +72,23 @@ def _find_moves(course: Course, homes: list[Episode], purchases: list[LifeEvent]
             reasons = (Reason(f"Bill of a mover on {mover.day}", (mover.id,)),)
             yield LifeEvent("RELOCATION", mover.day, 0.96, (mover.id,), reasons, abs(mover.amount))
     for home in homes:
-        before = [one for one in homes if one is not home and one.first < home.first and _meet(one.last, home.first)]
+        before = [
+            past for past in homes if past is not home and past.first < home.first and _meet(past.last, home.first)
+        ]
         if home.has_beginning and before and all(not _meet(day, home.first) for day in told):
             told.append(home.first)
             ids = (*before[-1].ids[-1:], *home.ids[:1])
             reasons = (Reason(f"Rent to {home.partner} took the place of rent to {before[-1].partner}", ids),)
             yield LifeEvent("RELOCATION", home.first, 0.88, ids, reasons)
-        bought = [one for one in purchases if count_days(one.day, home.last) <= _PURCHASE_DAYS]
+        bought = [event for event in purchases if count_days(event.day, home.last) <= _PURCHASE_DAYS]
         if home.is_over and bought and all(not _meet(day, home.last) for day in told):
             told.append(home.last)
             reasons = (Reason(f"The rent ended on {home.last}, near the purchase of a property", home.ids[-1:]),)
             yield LifeEvent("RELOCATION", home.last, 0.85, home.ids[-1:], reasons)
 
 
-def _meet(one: date, other: date) -> bool:
-    return count_days(one, other) <= _MOVE_DAYS
+def _meet(first: date, second: date) -> bool:
+    return count_days(first, second) <= _MOVE_DAYS
 
 
 def _find_purchases(course: Course) -> Iterator[LifeEvent]:
@@ -109,9 +111,9 @@ def _find_purchases(course: Course) -> Iterator[LifeEvent]:
             yield LifeEvent("PROPERTY_PURCHASE", tax.day, 0.93, (tax.id,), reasons)
     for mortgage in course.list_episodes(Sign.MORTGAGE):
         payouts = [
-            one
-            for one in course.list_singles(Sign.PAYOUT)
-            if one.amount >= _LEAST_HOME_LOAN and count_days(one.day, mortgage.first) <= _PURCHASE_DAYS
+            record
+            for record in course.list_singles(Sign.PAYOUT)
+            if record.amount >= _LEAST_HOME_LOAN and count_days(record.day, mortgage.first) <= _PURCHASE_DAYS
         ]
         if mortgage.has_beginning and payouts and is_new(payouts[0].day):
             ids = (payouts[0].id, *mortgage.ids[:1])
