@@ -140,13 +140,22 @@ async def forget_tags(connection: Connection, user_id: UUID, product_id: UUID, i
 async def forget_own_transfers(
     connection: Connection, user_id: UUID, ibans: Sequence[str], holders: Sequence[str]
 ) -> None:
-    """Tags that depend on which accounts are the user's own: of bookings with these IBANs or holders."""
-    await connection.execute(
-        "delete from transaction_tags g using transactions t where g.user_id = %s and t.user_id = g.user_id"
-        " and t.product_id = g.product_id and t.id = g.transaction_id and g.source = 'TAGGER'"
-        " and (replace(t.counterparty_iban, ' ', '') = any(%s) or lower(t.counterparty_name) = any(%s))",
-        [user_id, list(ibans), [one.lower() for one in holders]],
+    """Tags that depend on which accounts are the user's own: of bookings with these IBANs or holders.
+
+    The bookings are found first. A join with the tags has a plan that compares all rows of the user with all, as long as
+    the statistics do not know that the user has many.
+    """
+    cursor = await connection.execute(
+        "select product_id, array_agg(id) from transactions where user_id = %s and"
+        " (replace(counterparty_iban, ' ', '') = any(%s) or lower(counterparty_name) = any(%s)) group by product_id",
+        [user_id, list(ibans), [holder.lower() for holder in holders]],
     )
+    for product_id, ids in await cursor.fetchall():
+        await connection.execute(
+            "delete from transaction_tags where user_id = %s and product_id = %s and transaction_id = any(%s)"
+            " and source = 'TAGGER'",
+            [user_id, product_id, ids],
+        )
 
 
 # State
