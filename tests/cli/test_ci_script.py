@@ -17,7 +17,7 @@ DEV = """#!/usr/bin/env bash
 if [ "$*" = "$FAIL" ]; then exit 1; fi
 echo "done: $*"
 """
-LONG = "test --long --long-minutes 20"
+LONG = "test --long --long-minutes 10"
 COMMANDS = ["check", "test", LONG]
 AGAIN = "--last-failed --last-failed-no-failures none"
 

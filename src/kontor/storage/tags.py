@@ -142,8 +142,8 @@ async def forget_own_transfers(
 ) -> None:
     """Tags that depend on which accounts are the user's own: of bookings with these IBANs or holders.
 
-    The bookings are found first. A join with the tags has a plan that compares all rows of the user with all, as long as
-    the statistics do not know that the user has many.
+    The bookings are found first. A join with the tags may have a plan that compares each row with each, as long as the
+    statistics do not know that the user has many.
     """
     cursor = await connection.execute(
         "select product_id, array_agg(id) from transactions where user_id = %s and"
