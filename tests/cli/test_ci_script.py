@@ -1,4 +1,4 @@
-"""`.ci/run`: check, the fast tier and a part of the long tier, in a fresh clone with an empty home."""
+"""`.ci/run`: check and the fast tier, in a fresh clone with an empty home."""
 
 import os
 import shutil
@@ -17,8 +17,7 @@ DEV = """#!/usr/bin/env bash
 if [ "$*" = "$FAIL" ]; then exit 1; fi
 echo "done: $*"
 """
-LONG = "test --long --long-minutes 10"
-COMMANDS = ["check", "test", LONG]
+COMMANDS = ["check", "test"]
 AGAIN = "--last-failed --last-failed-no-failures none"
 
 
@@ -72,7 +71,7 @@ def test_everything_runs_in_a_clone_called_kontor_in_an_odd_place_with_an_empty_
     assert not str(place.parent.name).isascii()
     assert [line.split(" in ")[0] for line in log[::2]] == COMMANDS
     assert not [line for line in log if line.startswith("home holds")]
-    assert result.stdout.splitlines()[-1] == f"done: {LONG}"
+    assert result.stdout.splitlines()[-2:] == ["done: test", "Left out: the long tier (./dev test --long)."]
 
 
 def test_where_packages_come_from_is_still_known(checkout):
@@ -90,17 +89,10 @@ def test_only_what_is_committed_is_tested_and_the_clone_goes_afterwards(checkout
     assert list((checkout.parent / "temporary").iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("failing", "expected"),
-    [
-        ("test", ["check", "test", f"test {AGAIN}", LONG]),
-        (LONG, ["check", "test", LONG, f"test --long {AGAIN}"]),
-    ],
-)
-def test_what_failed_is_run_once_more(checkout, failing, expected):
-    result, log = run_ci(checkout, FAIL=failing)
+def test_what_failed_is_run_once_more(checkout):
+    result, log = run_ci(checkout, FAIL="test")
     assert result.returncode == 0
-    assert [line.split(" in ")[0] for line in log[::2]] == expected
+    assert [line.split(" in ")[0] for line in log[::2]] == ["check", "test", f"test {AGAIN}"]
 
 
 def test_a_failed_check_ends_the_run_and_leaves_nothing_behind(checkout):
