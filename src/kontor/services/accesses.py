@@ -60,6 +60,14 @@ class _CredentialsOutcome(Enum):
     INCOMPLETE = "incomplete"
 
 
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """A fetch to wait for: until the header data is there, or until its end."""
+
+    fetch_id: UUID
+    until_end: bool
+
+
 class Accesses:
     def __init__(
         self,
@@ -137,12 +145,12 @@ class Accesses:
         all may be.
         """
         plans = [await self._check(principal, key, request) for key, request in requests.items()]
-        started: list[UUID] = []
+        started: list[_Started] = []
         waits: list[timedelta] = []
         async with self._database.transaction() as connection:
             for plan in plans:
                 outcome = await self._store(connection, principal, plan, refresh=refresh, is_attended=is_attended)
-                if isinstance(outcome, UUID):
+                if isinstance(outcome, _Started):
                     started.append(outcome)
                 elif outcome is not None:
                     waits.append(outcome)
@@ -219,7 +227,7 @@ class Accesses:
 
     async def _store(
         self, connection: Connection, principal: Principal, plan: _Plan, *, refresh: bool, is_attended: bool
-    ) -> UUID | timedelta | None:
+    ) -> _Started | timedelta | None:
         """One access with its sealed credentials and, where the bank is to be asked, the fetch and its job.
 
         Returns the fetch, or how long until the bank may be asked without the user.
@@ -230,8 +238,11 @@ class Accesses:
         outcome = None
         if credentials is _CredentialsOutcome.NEW or (refresh and credentials is _CredentialsOutcome.SAME):
             outcome = await self._start(connection, user_id, plan, is_attended=is_attended, credentials=credentials)
-        is_waiting = isinstance(outcome, UUID)
-        if not is_waiting and before is not None and before.is_synced and plan.request.is_synced is False:
+        if outcome is not None and not isinstance(outcome, timedelta):
+            # Header data that is shown already is not the answer to new credentials.
+            has_headers = before is not None and before.status is AccessStatus.HEADERS
+            return _Started(outcome, until_end=has_headers and credentials is _CredentialsOutcome.NEW)
+        if before is not None and before.is_synced and plan.request.is_synced is False:
             await accesses.forget_credentials(connection, user_id, plan.access_id)
             await self._refreshing.reschedule(connection, user_id, plan.access_id)
         if isinstance(outcome, timedelta):
@@ -336,15 +347,16 @@ class Accesses:
             await queue.enqueue_fetch(connection, fetch.id)
         return fetch.id
 
-    async def _wait(self, user_id: UUID, fetch_ids: Sequence[UUID]) -> None:
+    async def _wait(self, user_id: UUID, started: Sequence[_Started]) -> None:
         """Polling is the truth; the wait grows, so that a slow bank costs little."""
-        waiting = list(fetch_ids)
+        waiting = [one.fetch_id for one in started]
+        until_end = {one.fetch_id for one in started if one.until_end}
         end = time.monotonic() + self._wait_seconds
         pause = FIRST_POLL_SECONDS
         while waiting:
             async with self._database.connect() as connection:
                 states = await fetches.find_states(connection, user_id, waiting)
-            waiting = [one for one in waiting if one in states and _is_waiting(*states[one])]
+            waiting = [one for one in waiting if one in states and _is_waiting(*states[one], one in until_end)]
             if not waiting:
                 return
             if time.monotonic() > end:
@@ -373,11 +385,11 @@ async def delete_access_data(connection: Connection, user_id: UUID, access_id: s
     return await accesses.delete_access(connection, user_id, access_id)
 
 
-def _is_waiting(fetch_state: str, access_status: str) -> bool:
+def _is_waiting(fetch_state: str, access_status: str, until_end: bool) -> bool:
     """A first fetch is waited for until the header data is there, a refresh until its end."""
     if not FetchState(fetch_state).is_open:
         return False
-    return access_status != AccessStatus.HEADERS
+    return until_end or access_status != AccessStatus.HEADERS
 
 
 def user_of(principal: Principal) -> UUID:

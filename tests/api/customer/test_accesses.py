@@ -332,7 +332,7 @@ def test_wrong_pins_count_per_credentials_across_accesses(customer):
 def test_right_pin_starts_the_count_anew(customer):
     access_id = customer.add("leer", "wrong1")
     customer.add("leer", "wrong2", access_id=access_id)
-    customer.add("leer", "demo", access_id=access_id)
+    customer.add_complete("leer", "demo", access_id=access_id)
     assert customer.message_codes(access_id) == []
     customer.add("leer", "wrong3", access_id=access_id)
     assert customer.message_codes(access_id) == ["BA1011"]
@@ -363,6 +363,15 @@ def test_same_id_with_other_credentials_tries_them_at_once(customer, owner):
     customer.add("leer", "leer", access_id=access_id)
     assert customer.message_codes(access_id) == []
     assert count_fetches(owner, customer, access_id) == 3
+
+
+def test_other_credentials_are_answered_for_while_only_header_data_is_there(customer, owner):
+    access_id = customer.add_complete("leer")
+    owner.execute(
+        "update accesses set status = 'HEADERS' where user_id = %s and id = %s", [customer.reference, access_id]
+    )
+    customer.add("leer", "wrong", access_id=access_id)
+    assert customer.message_codes(access_id) == ["BA1011"]
 
 
 def test_same_id_at_another_provider_is_400(customer):
