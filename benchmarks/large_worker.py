@@ -12,7 +12,7 @@ from kontor.cli.processes import worker
 from kontor.config import read_settings
 from kontor.connectors.demo import connector
 from kontor.connectors.demo.people import Person, large_person, person_for
-from kontor.services.clock import Clock
+from kontor.services.runtime.clock import Clock
 
 
 @cache

@@ -21,9 +21,9 @@ from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.domain.webhooks import EventType
 from kontor.services.bundle import Services
-from kontor.services.tenants import new_role, new_tenant
-from kontor.services.users import NewUser
-from kontor.services.webhooks import NewWebhook
+from kontor.services.identity.tenants import new_role, new_tenant
+from kontor.services.identity.users import NewUser
+from kontor.services.webhooks.webhooks import NewWebhook
 from kontor.storage.embedded import EmbeddedPostgres
 from simulation.clocks import SimulatedClock
 from simulation.connector import PROVIDERS

@@ -98,8 +98,9 @@ def prepare(port: int) -> Callable[[], None]:
     from kontor.domain.webhooks import RetrySchedule
     from kontor.jobs import tasks, worker
     from kontor.logs import configure_logs
-    from kontor.services import bank_calls, deliveries
-    from kontor.services.compute import Compute
+    from kontor.services.banks import calls as bank_calls
+    from kontor.services.compute.compute import Compute
+    from kontor.services.webhooks import deliveries
     from kontor.storage import leases
     from simulation.connector import PROVIDERS, SimulatedConnector
 

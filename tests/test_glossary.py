@@ -14,7 +14,10 @@ import pytest
 
 import kontor.domain
 import kontor.wire
-from kontor.services import accesses, imports, providers, transactions
+from kontor.services.accesses import accesses
+from kontor.services.banks import providers
+from kontor.services.statements import imports
+from kontor.services.transactions import transactions
 from kontor.wire.transactions import FIELDS
 
 ROOT = Path(__file__).parents[1]

@@ -147,6 +147,42 @@ def test_no_file_is_longer_than_400_lines_and_no_function_than_60(file):
     assert {name: length for name, length in lengths.items() if length > MAX_FUNCTION_LINES} == {}
 
 
+# Packages of services
+
+
+def find_inner_imports(tree: ast.Module, own_package: str | None) -> list[str]:
+    """Modules inside a package of services that somebody outside that package imports."""
+    found = []
+    for node in ast.walk(tree):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in names:
+            parts = name.split(".")
+            if parts[:2] == ["kontor", "services"] and len(parts) > 3 and parts[2] != own_package:
+                found.append(name)
+    return found
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_a_package_of_services_is_imported_by_its_public_names_only(file):
+    parts = file.relative_to(SOURCE).parts
+    own_package = parts[1] if parts[0] == "services" else None
+    assert find_inner_imports(parse(file), own_package) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "own_package", "expected"),
+    [
+        ("from kontor.services.payments import Payments", None, []),
+        ("from kontor.services.payments.drafts import PaymentDrafts", "payments", []),
+        ("from kontor.services.payments.drafts import PaymentDrafts", "sca", ["kontor.services.payments.drafts"]),
+        ("import kontor.services.payments.drafts", None, ["kontor.services.payments.drafts"]),
+    ],
+)
+def test_the_rule_about_packages_finds_what_it_should(source, own_package, expected):
+    assert find_inner_imports(ast.parse(source), own_package) == expected
+
+
 # Secret
 
 

@@ -14,8 +14,8 @@ from kontor.domain.merge_plans import plan_merge
 from kontor.domain.merging import find_first_day
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.transactions import Transaction, find_day
-from kontor.services.bookings import load_known, write_plan
 from kontor.services.bundle import Services
+from kontor.services.fetching.bookings import load_known, write_plan
 from kontor.storage import accesses, products, transactions
 
 ACCESS = "model"

@@ -18,7 +18,7 @@ from benchmarks.scale.growth import LARGE, SIDES, SMALL, Timings
 from benchmarks.scale.population import set_careless
 from benchmarks.stage import DEMO_BANK, Stage, open_database
 from kontor.config import Settings
-from kontor.services.refreshing import BATCH, MOST_QUEUED
+from kontor.services.accesses.refreshing import BATCH, MOST_QUEUED
 from kontor.storage import refreshes
 from kontor.storage.database import Database
 

@@ -21,7 +21,7 @@ from kontor.jobs.concurrency import ConcurrencyLimit
 from kontor.jobs.tasks import register_jobs
 from kontor.logs import configure_logs
 from kontor.services.bundle import Services
-from kontor.services.fetching import Outcome
+from kontor.services.fetching.fetching import Outcome
 from kontor.storage.queue import FETCH
 
 BARE_PSYCOPG, BARE_ASYNCPG, PLAIN, WHOLE = "bare-psycopg", "bare-asyncpg", "plain", "whole"

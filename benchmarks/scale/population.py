@@ -19,7 +19,7 @@ from kontor.connectors.demo.people import large_person
 from kontor.domain.accesses import make_product_id
 from kontor.domain.refreshes import find_next_slot
 from kontor.domain.transactions import find_day
-from kontor.services.tagging import make_tags
+from kontor.services.analyses.tagging import make_tags
 from kontor.storage.tags import COPY_TAGS, TAGS
 from kontor.storage.transactions import COPY, FIELDS
 

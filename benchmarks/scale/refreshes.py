@@ -18,7 +18,7 @@ from benchmarks.scale.refresh_bank import TRANSACTIONS, install, name_login
 from benchmarks.stage import DEMO_BANK, Stage
 from kontor.config import Settings, export_settings
 from kontor.domain.principals import Principal
-from kontor.services.accesses import AccessRequest
+from kontor.services.accesses.accesses import AccessRequest
 from kontor.services.bundle import Services
 
 PATIENCE_SECONDS = 300

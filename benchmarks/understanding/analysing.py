@@ -16,7 +16,7 @@ from kontor.api.app import OPERATIONS
 from kontor.config import Settings
 from kontor.connectors.demo.people import Person, large_person
 from kontor.domain.tags import TransactionTags
-from kontor.services.analyses import Facts
+from kontor.services.analyses.analyses import Facts
 from kontor.wire.analyses import ANALYSES, make_record
 from kontor.wire.encoding import encode_json
 from kontor.wire.urls import Urls

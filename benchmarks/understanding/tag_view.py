@@ -11,7 +11,7 @@ from benchmarks.endpoints import Endpoint, Request, Targets
 from benchmarks.stage import Stage
 from kontor.analysis.trees import CATEGORIES
 from kontor.api.app import OPERATIONS
-from kontor.services.transactions import PIECE_ROWS
+from kontor.services.transactions.transactions import PIECE_ROWS
 from kontor.storage.database import fetch_row
 from kontor.storage.tag_views import list_tag_rows
 from kontor.storage.tags import find_version

@@ -18,45 +18,22 @@ from kontor.connectors.catalogue.own_banks import OwnBank, OwnBanksError, read_o
 from kontor.connectors.demo import DemoConnector
 from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
-from kontor.services.accesses import Accesses
-from kontor.services.analyses import Analyses
-from kontor.services.balances import Balances
-from kontor.services.bank_calls import BankCalls
+from kontor.services.accesses import Accesses, Refreshing
+from kontor.services.analyses import Analyses, TransactionTagging
+from kontor.services.banks import BankCalls, Providers
 from kontor.services.bundle import Services
-from kontor.services.clock import Clock
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
-from kontor.services.consents import Consents
-from kontor.services.deliveries import Deliveries
-from kontor.services.encryption import Encryption
-from kontor.services.events import Events
-from kontor.services.exports import Exports
-from kontor.services.fetch_results import FetchResults
-from kontor.services.fetch_writing import FetchWriting
-from kontor.services.fetching import Fetching
-from kontor.services.housekeeping import Housekeeping
-from kontor.services.imports import Imports
-from kontor.services.merges import Merges
-from kontor.services.operators import Operators
-from kontor.services.ops import Ops
-from kontor.services.passwords import Passwords
-from kontor.services.payment_debtors import PaymentDebtors
-from kontor.services.payment_drafts import PaymentDrafts
-from kontor.services.payment_exports import PaymentExports
-from kontor.services.payments import Payments
-from kontor.services.providers import Providers
+from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merges, Staging
+from kontor.services.identity import Operators, TenantAdministration, Tenants, Tokens, Users
+from kontor.services.operations import Housekeeping, Ops, Workers
+from kontor.services.payments import PaymentDebtors, PaymentDrafts, PaymentExports, Payments
 from kontor.services.redirects import Redirects
-from kontor.services.refreshing import Refreshing
-from kontor.services.searches import Searches
-from kontor.services.staging import Staging
-from kontor.services.tagging import TransactionTagging
-from kontor.services.tenants import TenantAdministration, Tenants
-from kontor.services.tokens import Tokens
-from kontor.services.transactions import Transactions
-from kontor.services.users import Users
-from kontor.services.vault import Vault
-from kontor.services.webhook_calls import WebhookCalls
-from kontor.services.webhooks import Webhooks
-from kontor.services.workers import Workers
+from kontor.services.runtime import Clock
+from kontor.services.sca import Consents
+from kontor.services.security import Encryption, Passwords, Vault
+from kontor.services.statements import Exports, Imports
+from kontor.services.transactions import Balances, Searches, Transactions
+from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
 from kontor.storage import embedded
 from kontor.storage.database import Database
 from kontor.storage.demo_bank import DemoBankMemory

@@ -14,7 +14,7 @@ import structlog
 from msgspec import UNSET
 
 from kontor.domain.secrets import Secret
-from kontor.services.correlation import correlation_id
+from kontor.services.runtime import correlation_id
 
 MASK = "***"
 UNSUSPICIOUS = ("exception", "exc_info", "stack_info")

@@ -11,7 +11,7 @@ from kontor.analysis.tagging.folding import fold
 from kontor.cli.cases import make_case
 from kontor.connectors.demo.people import person_for
 from kontor.domain.clocks import BERLIN
-from kontor.services.analyses import Facts
+from kontor.services.analyses.analyses import Facts
 
 TODAY = date(2026, 11, 15)
 

@@ -18,7 +18,7 @@ from kontor.config import Settings
 from kontor.domain.scopes import MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
-from kontor.services.tenants import new_role
+from kontor.services.identity.tenants import new_role
 
 
 @dataclass(frozen=True)

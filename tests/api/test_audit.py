@@ -5,7 +5,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from kontor.services import auditing
+from kontor.services.security import auditing
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from kontor.domain.scopes import MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.tenants import ClientKind
-from kontor.services.tenants import new_role
+from kontor.services.identity.tenants import new_role
 
 TENANTS_READ = "auth/tenants/read"
 CLIENTS_READ = "auth/tenants/clients/read"

@@ -14,8 +14,9 @@ import pytest
 
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
-from kontor.services import passwords, tokens
-from kontor.services.tokens import ClientLogin, GrantError, TokenRequest
+from kontor.services.identity import tokens
+from kontor.services.identity.tokens import ClientLogin, GrantError, TokenRequest
+from kontor.services.security import passwords
 from kontor.storage import login_failures
 
 TOKEN = "/auth/oauth2/token"

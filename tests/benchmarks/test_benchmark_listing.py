@@ -15,7 +15,7 @@ from benchmarks.stage import Stage
 
 from kontor.domain.scopes import PROVIDER_READ
 from kontor.domain.transactions import Transaction
-from kontor.services.transactions import PushedTransaction
+from kontor.services.transactions.transactions import PushedTransaction
 
 pytestmark = pytest.mark.bench
 

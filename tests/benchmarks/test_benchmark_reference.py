@@ -10,7 +10,7 @@ from benchmarks.servers import CONVENTIONAL, LIMIT, ServerProcess
 
 from kontor.domain.scopes import TENANTS_READ
 from kontor.domain.secrets import Secret
-from kontor.services.users import NewUser
+from kontor.services.identity.users import NewUser
 
 pytestmark = pytest.mark.bench
 

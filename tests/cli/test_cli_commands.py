@@ -21,8 +21,8 @@ from kontor.domain.scopes import CUSTOMER_READ, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
-from kontor.services.tenants import new_role, new_tenant
-from kontor.services.users import NewUser
+from kontor.services.identity.tenants import new_role, new_tenant
+from kontor.services.identity.users import NewUser
 from process_tree import KONTOR, clean_environment, own_database
 
 Kontor = Callable[..., "Outcome"]

@@ -15,7 +15,7 @@ from kontor.console.accesses import list_accounts, list_products, read_product
 from kontor.console.accounts import count_free_money, describe_product, read_positions, summarise_balances
 from kontor.console.banks import OUTCOMES, TONES, add_callback, name_state, read_bank, sum_by_currency
 from kontor.console.rendering import load_texts
-from kontor.services.accesses import AccessRequest
+from kontor.services.accesses.accesses import AccessRequest
 from kontor.services.bundle import Services
 
 PAGE = "/console/accounts"

@@ -29,8 +29,8 @@ def test_scripts_are_small_and_make_no_markup_from_texts(name):
 
 
 def test_the_room_knows_nothing_but_the_api():
-    """The console has no way to data of its own. `kontor.services.clock` is the business date alone."""
-    allowed = ("kontor.console", "kontor.pages", "kontor.config", "kontor.domain", "kontor.services.clock")
+    """The console has no way to data of its own. `kontor.services.runtime` is the business date alone."""
+    allowed = ("kontor.console", "kontor.pages", "kontor.config", "kontor.domain", "kontor.services.runtime")
     for file in PACKAGE.rglob("*.py"):
         for module in re.findall(
             r"^(?:from|import) (kontor\.[a-z_.]+)", file.read_text(encoding="utf-8"), re.MULTILINE

@@ -9,8 +9,8 @@ import pytest
 
 from kontor.cli.exports import _save_pieces
 from kontor.domain.errors import NotFoundError
-from kontor.services.exports import Span
-from kontor.services.imports import Owner
+from kontor.services.statements.exports import Span
+from kontor.services.statements.imports import Owner
 from kontor.wire.export_files import write_file
 
 OWNER = Owner(uuid4(), "pseudonym", uuid4(), "somebody")

@@ -9,7 +9,7 @@ from known_accounts import open_account
 
 from banking import narrow, new_customer
 from kontor.domain.scopes import CUSTOMER_MODIFY, CUSTOMER_READ
-from kontor.services import exports
+from kontor.services.statements import exports
 from kontor.storage.exports import ELSEWHERE, SECTIONS, TRANSACTIONS
 
 EXPORT = "/customer/v2/export"
@@ -139,8 +139,8 @@ def test_days_narrow_the_transactions_alone(known):
 async def test_small_pages_bring_everything_once(standing_services, shared, known, monkeypatch, owner):
     from uuid import UUID
 
-    from kontor.services.exports import Span
-    from kontor.services.imports import Owner
+    from kontor.services.statements.exports import Span
+    from kontor.services.statements.imports import Owner
     from kontor.wire.export_files import write_file
 
     user_id = UUID(known.customer.reference)

@@ -11,7 +11,7 @@ from deployments import PATIENCE_SECONDS, Deployment
 
 from banking import wait_for
 from kontor.bootstrap import open_services
-from kontor.services.auditing import verify_chains
+from kontor.services.security.auditing import verify_chains
 
 SENT = {"BOOKED", "REJECTED", "REPEATED", "REFUSED"}
 

@@ -1,9 +1,9 @@
 """Kontor's processes as they are, only that they die, stand still or wait at a chosen moment of a payment.
 
 Run as `python -c "import fault_hooks; fault_hooks.main()" serve …`. A moment is met when the payment services say so
-(`kontor.services.fault_points`), and also, without their help, at every commit of this process, at every call of a bank
-and at every commit of the bank's own books. Which moment, and what is to happen there, stands in a file `plan` in the
-folder of the process; the file `record` gets a line for every moment while it is there.
+(`kontor.services.runtime.fault_points`), and also, without their help, at every commit of this process, at every call
+of a bank and at every commit of the bank's own books. Which moment, and what is to happen there, stands in a file
+`plan` in the folder of the process; the file `record` gets a line for every moment while it is there.
 """
 
 import gc
@@ -77,7 +77,7 @@ def act(action: str) -> None:
 
 def watch_points() -> None:
     """The points that the payment services name."""
-    from kontor.services import fault_points
+    from kontor.services.runtime import fault_points
 
     fault_points.reach = lambda name: meet(name, "point")
 
@@ -192,8 +192,9 @@ def hurry() -> None:
     from kontor import bootstrap
     from kontor.cli import supervisors
     from kontor.jobs import tasks, worker
-    from kontor.services import bank_calls, payment_dialogues
-    from kontor.services.compute import Compute
+    from kontor.services.banks import calls as bank_calls
+    from kontor.services.compute.compute import Compute
+    from kontor.services.payments import dialogues as payment_dialogues
     from kontor.storage import database, demo_bank_payments, leases
 
     leases.LEASE_SECONDS, bank_calls.HEARTBEAT_SECONDS = 1.5, 0.3
@@ -241,7 +242,7 @@ def load_early() -> None:
     from kontor.api.app import make_app
     from kontor.config import read_settings
     from kontor.jobs.worker import Worker  # noqa: F401
-    from kontor.services.compute import Compute
+    from kontor.services.compute.compute import Compute
 
     settings = read_settings()
     if sys.argv[1] == "serve":

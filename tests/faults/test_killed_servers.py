@@ -16,7 +16,7 @@ import kontor
 from conftest import DECOUPLED, DOUBTFUL, SINGLE
 from faults import ROUNDS, cut, freeze, kill, try_moments
 from kontor.connectors.demo.people import person_for
-from kontor.services.fault_points import POINTS
+from kontor.services.runtime.fault_points import POINTS
 
 pytestmark = pytest.mark.long
 

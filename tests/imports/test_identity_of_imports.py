@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from kontor.domain.errors import InvalidError
-from kontor.services.imports import Owner
+from kontor.services.statements.imports import Owner
 from statement_files import pack
 
 IBAN = "DE02120300000000202051"

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from kontor.domain.errors import InvalidError
-from kontor.services.imports import Owner
+from kontor.services.statements.imports import Owner
 from processes import run_kontor
 from statement_files import find_account, of_another_account, pack, take, write, write_bank_csv
 

@@ -15,10 +15,10 @@ import pytest
 
 from kontor.connectors.statements import Limits
 from kontor.domain.errors import InvalidError, OutOfTimeError, TooLargeError, TooManyCallsError, UnavailableError
-from kontor.services import compute as compute_module
-from kontor.services.computations import read_file
-from kontor.services.compute import Compute, ComputeLimits
-from kontor.services.compute_processes import ComputeProcess
+from kontor.services.compute import compute as compute_module
+from kontor.services.compute.computations import read_file
+from kontor.services.compute.compute import Compute, ComputeLimits
+from kontor.services.compute.processes import ComputeProcess
 
 MEBIBYTE = 1024 * 1024
 TODAY = date(2026, 11, 16)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from kontor.connectors.base import Context, Failed, FailureKind, Fetch
 from kontor.domain.secrets import Secret
-from kontor.services.bank_calls import BANK_THREADS, BankCalls, Prepared
-from kontor.services.passwords import Passwords
+from kontor.services.banks.calls import BANK_THREADS, BankCalls, Prepared
+from kontor.services.security.passwords import Passwords
 
 
 @dataclass

@@ -16,9 +16,9 @@ from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
-from kontor.services.tenants import new_role, new_tenant
-from kontor.services.tokens import ClientLogin, TokenRequest
-from kontor.services.users import NewUser
+from kontor.services.identity.tenants import new_role, new_tenant
+from kontor.services.identity.tokens import ClientLogin, TokenRequest
+from kontor.services.identity.users import NewUser
 
 BANK = UUID(int=0)
 OTHER_BANK = UUID(int=7)

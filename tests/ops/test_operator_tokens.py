@@ -7,7 +7,7 @@ from kontor.api.operations import Security
 from kontor.domain.errors import ConflictError, InvalidError, NotFoundError
 from kontor.domain.scopes import CLIENTS_READ, TENANTS_READ, USERS_READ
 from kontor.logs import mask_text
-from kontor.services.operators import TOKEN_PREFIX
+from kontor.services.identity.operators import TOKEN_PREFIX
 
 READS = [one for one in OPERATIONS if one.path.startswith("/ops/v1/") and one.method == "GET" and not one.path_names]
 ALONE = [one for one in READS if one.security is Security.OPERATOR_TOKEN]

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from kontor.services import housekeeping
+from kontor.services.operations import housekeeping
 
 JOB = (
     "insert into pgqueuer (priority, status, entrypoint, queue_manager_id, heartbeat, updated, slot)"

@@ -5,7 +5,7 @@ from uuid import uuid4
 from operating import ago
 from prometheus_client.parser import text_string_to_metric_families
 
-from kontor.services.ops_figures import OpsFigures
+from kontor.services.operations.figures import OpsFigures
 
 
 async def read_metrics(desk):

@@ -6,7 +6,7 @@ import gc
 import pytest
 from operating import ago, now
 
-from kontor.services.single_flight_cache import MAX_ENTRIES, MIN_TTL_SECONDS, TTL_FACTOR, SingleFlightCache
+from kontor.services.runtime.single_flight_cache import MAX_ENTRIES, MIN_TTL_SECONDS, TTL_FACTOR, SingleFlightCache
 
 STATES = ("due", "late", "running", "failing", "paused")
 
@@ -172,8 +172,8 @@ def count_locks():
 async def test_what_ended_long_ago_is_counted_once_and_leaves_after_a_day(desk, monkeypatch):
     from datetime import timedelta
 
-    from kontor.services import ops_outcomes
-    from kontor.services.ops_outcomes import OutcomeTally
+    from kontor.services.operations import outcomes as ops_outcomes
+    from kontor.services.operations.outcomes import OutcomeTally
 
     monkeypatch.setattr(ops_outcomes, "SETTLED", timedelta(minutes=2))
     moment = now()

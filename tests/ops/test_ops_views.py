@@ -245,7 +245,7 @@ async def test_a_broken_chain_is_found_and_named(desk):
 
 
 async def test_a_long_chain_is_checked_piece_by_piece(desk, monkeypatch):
-    from kontor.services import auditing
+    from kontor.services.security import auditing
 
     monkeypatch.setattr(auditing, "PIECE_ENTRIES", 2)
     found = await desk.read("audit/verification", tenant="north")

@@ -15,10 +15,10 @@ from kontor.domain.products import Product, ProductCategory
 from kontor.domain.scopes import ALL_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
-from kontor.services.accesses import AccessRequest
+from kontor.services.accesses.accesses import AccessRequest
 from kontor.services.bundle import Services
-from kontor.services.tenants import new_role, new_tenant
-from kontor.services.users import NewUser
+from kontor.services.identity.tenants import new_role, new_tenant
+from kontor.services.identity.users import NewUser
 from kontor.storage import accesses, products
 
 BANK = UUID(int=0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from paying import CUSTOMER
 
-from kontor.services import fault_points
+from kontor.services.runtime import fault_points
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from kontor.domain.dialogues import Secrets
 from kontor.domain.payments import PayeeMatch, PayeeResult, Payment, PaymentKind, PaymentState
 from kontor.domain.sca import Challenge
 from kontor.domain.sca_machine import Position, ScaState
-from kontor.services.dialogue_steps import keep_open_secrets
-from kontor.services.payment_steps import conclude
+from kontor.services.payments.steps import conclude
+from kontor.services.sca.steps import keep_open_secrets
 
 ANSWERS = {
     "method": {"chosenScaMethodId": "901"},

@@ -11,8 +11,8 @@ from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
-from kontor.services.tenants import new_role, new_tenant
-from kontor.services.users import NewUser
+from kontor.services.identity.tenants import new_role, new_tenant
+from kontor.services.identity.users import NewUser
 
 BASES = ("https://example.com/", "http://localhost", "http://127.0.0.1")
 

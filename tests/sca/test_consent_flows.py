@@ -9,7 +9,7 @@ import pytest
 
 from banking import ACCESSES, href, new_customer, rels
 from consenting import CALLBACK, WAYS, Consent, codes, decide_at_bank, new_login, post_consent, renew, start
-from kontor.services.clock import Clock
+from kontor.services.runtime.clock import Clock
 
 
 def walk(consent: Consent, login: str, owner) -> None:

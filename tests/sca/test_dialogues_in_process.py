@@ -37,10 +37,10 @@ from kontor.domain.principals import Principal
 from kontor.domain.sca import Challenge
 from kontor.domain.sca_machine import MAX_WRONG_TANS, AnswerKind, ScaState, fits
 from kontor.domain.secrets import Secret
-from kontor.services.accesses import AccessRequest
-from kontor.services.consents import ConsentOptions, NotOpenError
-from kontor.services.dialogue_steps import make_answer
-from kontor.services.users import NewUser
+from kontor.services.accesses.accesses import AccessRequest
+from kontor.services.identity.users import NewUser
+from kontor.services.sca.consents import ConsentOptions, NotOpenError
+from kontor.services.sca.steps import make_answer
 from kontor.storage.demo_bank import DemoBankMemory
 from kontor.wire.consents import STATES
 

@@ -10,8 +10,8 @@ from banking import ACCESSES, DEMO_BANK, href, new_customer, rels
 from consenting import CALLBACK, PRESENT, post_consent, wait_for_fetch
 from kontor.domain.principals import Principal
 from kontor.domain.secrets import Secret
-from kontor.services.accesses import AccessRequest
-from kontor.services.form_sessions import SessionGoneError
+from kontor.services.accesses.accesses import AccessRequest
+from kontor.services.redirects.sessions import SessionGoneError
 
 SESSIONS = "/customer/v2/regprotect/sessions"
 

@@ -15,10 +15,10 @@ from kontor.domain.refreshes import find_slot
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
-from kontor.services.accesses import AccessRequest
+from kontor.services.accesses.accesses import AccessRequest
 from kontor.services.bundle import Services
-from kontor.services.tenants import new_tenant
-from kontor.services.users import NewUser
+from kontor.services.identity.tenants import new_tenant
+from kontor.services.identity.users import NewUser
 
 DEMO_BANK = UUID(int=0)
 START = datetime(2026, 10, 23, 9, 17, tzinfo=UTC)  # two days later the clocks change

@@ -15,9 +15,9 @@ from kontor.bootstrap import migrate_database, open_services
 from kontor.config import Settings, export_settings
 from kontor.domain.audit import SYSTEM_CHAIN
 from kontor.domain.secrets import Secret
-from kontor.services import auditing
-from kontor.services.auditing import verify_chains
 from kontor.services.bundle import Services
+from kontor.services.security import auditing
+from kontor.services.security.auditing import verify_chains
 from process_tree import KONTOR, clean_environment
 
 WRITERS, ENTRIES = 12, 15

@@ -22,12 +22,12 @@ from kontor.domain.principals import Principal
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
-from kontor.services import accesses as adding
-from kontor.services.accesses import Accesses, AccessRequest
-from kontor.services.fetching import Outcome
-from kontor.services.tenants import new_tenant
-from kontor.services.transactions import PushedTransaction
-from kontor.services.users import NewUser
+from kontor.services.accesses import accesses as adding
+from kontor.services.accesses.accesses import Accesses, AccessRequest
+from kontor.services.fetching.fetching import Outcome
+from kontor.services.identity.tenants import new_tenant
+from kontor.services.identity.users import NewUser
+from kontor.services.transactions.transactions import PushedTransaction
 from kontor.storage import fetches, leases
 from processes import beside
 

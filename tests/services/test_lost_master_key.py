@@ -7,8 +7,8 @@ from dataclasses import replace
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
 from kontor.config import read_settings
 from kontor.domain.secrets import Secret
-from kontor.services.tenants import new_tenant
-from kontor.services.users import NewUser
+from kontor.services.identity.tenants import new_tenant
+from kontor.services.identity.users import NewUser
 from kontor.storage import keys
 from kontor.storage.embedded import EmbeddedPostgres
 from kontor.storage.master_keys import read_master_key

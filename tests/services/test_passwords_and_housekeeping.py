@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from os import urandom
 
-from kontor.services import passwords
-from kontor.services.passwords import Passwords
+from kontor.services.security import passwords
+from kontor.services.security.passwords import Passwords
 
 
 async def test_an_unknown_user_costs_the_same_work_as_a_known_one():
@@ -16,7 +16,7 @@ async def test_an_unknown_user_costs_the_same_work_as_a_known_one():
 
 
 async def test_housekeeping_removes_expired_tokens_in_batches_and_nothing_else(services, shared, owner, monkeypatch):
-    from kontor.services import housekeeping
+    from kontor.services.operations import housekeeping
 
     monkeypatch.setattr(housekeeping, "BATCH", 2)
     token = shared.user_token()

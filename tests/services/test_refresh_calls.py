@@ -11,7 +11,7 @@ from refresh_stage import DAY, DEMO_BANK, HOUR, MINUTE, START
 from kontor import bootstrap
 from kontor.connectors.base import Failed, FailureKind
 from kontor.domain.refreshes import BUDGET_PERIOD, Outage, find_next_slot, find_pause, find_slot
-from kontor.services.accesses import AccessRequest
+from kontor.services.accesses.accesses import AccessRequest
 
 SECOND = timedelta(seconds=1)
 UNREACHABLE = Failed(FailureKind.UNREACHABLE)

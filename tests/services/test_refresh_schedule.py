@@ -16,9 +16,9 @@ from kontor.domain.errors import InvalidError
 from kontor.domain.refreshes import find_next_slot, find_slot
 from kontor.domain.sca import Challenge
 from kontor.domain.secrets import Secret
-from kontor.services import refreshing as refreshing_module
-from kontor.services.accesses import AccessRequest
-from kontor.services.users import NewUser
+from kontor.services.accesses import refreshing as refreshing_module
+from kontor.services.accesses.accesses import AccessRequest
+from kontor.services.identity.users import NewUser
 from kontor.storage import refreshes
 
 SECOND = timedelta(seconds=1)

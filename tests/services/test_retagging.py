@@ -21,9 +21,9 @@ from kontor.domain.secrets import Secret
 from kontor.domain.tags import TaggingRule
 from kontor.domain.tenants import ClientKind
 from kontor.domain.transactions import Transaction
-from kontor.services import tagging
-from kontor.services.tenants import new_tenant
-from kontor.services.users import NewUser
+from kontor.services.analyses import tagging
+from kontor.services.identity.tenants import new_tenant
+from kontor.services.identity.users import NewUser
 from kontor.storage import accesses, products, queue, transactions
 from processes import beside
 

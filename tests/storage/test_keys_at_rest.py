@@ -13,9 +13,9 @@ from psycopg.conninfo import conninfo_to_dict
 from kontor.bootstrap import load_master_key, open_services
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
-from kontor.services.tenants import new_tenant
-from kontor.services.tokens import ClientLogin, TokenRequest
-from kontor.services.users import NewUser
+from kontor.services.identity.tenants import new_tenant
+from kontor.services.identity.tokens import ClientLogin, TokenRequest
+from kontor.services.identity.users import NewUser
 from kontor.storage import keys
 from kontor.storage.embedded_host import choose_service_user, find_binaries
 from kontor.storage.keys import KeyUnusableError, SealingKey, generate_key

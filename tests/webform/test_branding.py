@@ -7,7 +7,7 @@ import pytest
 from kontor.domain.colours import BLACK, LEAST_CONTRAST, WHITE, contrast, make_readable, mix, readable_on
 from kontor.domain.errors import ConflictError, InvalidError
 from kontor.domain.redirects import Branding
-from kontor.services.branding import BrandingChange, check_change, check_colours, check_origin, clean_logo
+from kontor.services.identity.branding import BrandingChange, check_change, check_colours, check_origin, clean_logo
 from kontor.webform.theme import make_theme
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1" fill="#123456"/></svg>'

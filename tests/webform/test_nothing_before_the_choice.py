@@ -13,7 +13,7 @@ from banking import ACCESSES, BankCustomer, href, new_customer, new_id
 from consenting import PRESENT, new_login
 from form_client import SINGLE, FormClient, order_payment
 from form_walks import WAITING, begin, is_stored, offered, to_accounts, wait_until_staged, walk
-from kontor.services.staging import Staging
+from kontor.services.fetching.staging import Staging
 from tenant_eyes import TenantEyes
 from tenants import create_tenant
 

@@ -10,7 +10,7 @@ from form_client import DETAILS
 from kontor.domain.payments import Order, PayeeMatch, Payment, PaymentFailure, PaymentKind, PaymentState
 from kontor.domain.principals import Principal
 from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutcome, UseCase, find_payment_outcome
-from kontor.services.form_payments import FAILURES
+from kontor.services.redirects.payments import FAILURES
 from kontor.webform.payment_forms import read_details
 from kontor.webform.texts import load_texts
 

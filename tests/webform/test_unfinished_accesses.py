@@ -11,7 +11,7 @@ from consenting import new_login
 from form_client import FormClient
 from form_walks import begin, go_on, offered, to_accounts, walk
 from kontor.domain.secrets import Secret
-from kontor.services import form_sessions
+from kontor.services.redirects import sessions as form_sessions
 from tenant_eyes import TenantEyes
 from tenants import create_tenant
 
@@ -188,8 +188,8 @@ async def test_a_choice_is_stored_whole_or_not_at_all(newcomer, owner, services,
             raise RuntimeError(moment)
         await record(connection, current, action, subject)
 
-    monkeypatch.setattr("kontor.services.form_sessions.record", die)
-    monkeypatch.setattr("kontor.services.form_accounts.record", die)
+    monkeypatch.setattr("kontor.services.redirects.sessions.record", die)
+    monkeypatch.setattr("kontor.services.redirects.accounts.record", die)
     with pytest.raises(RuntimeError, match=re.escape(moment)):
         await services.redirects.confirm_accounts(session, {one.id for one in await _offered(services, session)})
     await services.housekeeping.clean()

@@ -19,9 +19,9 @@ from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.domain.webhooks import Event, EventType, RetrySchedule
-from kontor.services.deliveries import Deliveries
-from kontor.services.tenants import new_role, new_tenant
-from kontor.services.users import NewUser
+from kontor.services.identity.tenants import new_role, new_tenant
+from kontor.services.identity.users import NewUser
+from kontor.services.webhooks.deliveries import Deliveries
 from lifespans import serving
 from processes import beside
 

@@ -15,8 +15,8 @@ from standardwebhooks import WebhookVerificationError
 from kontor.domain.errors import InvalidError
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import DeliveryFailure
-from kontor.services.webhook_calls import MAX_ANSWER_BYTES, CallResult, Message, WebhookCalls
-from kontor.services.webhooks import make_secret
+from kontor.services.webhooks.calls import MAX_ANSWER_BYTES, CallResult, Message, WebhookCalls
+from kontor.services.webhooks.webhooks import make_secret
 
 MESSAGE = Message("msg_1", '{"serial":1,"text":"Zuruck: ä"}'.encode())
 NAME = "receiver.example"

@@ -11,7 +11,7 @@ from receivers import Receiver, say
 
 from kontor.config import export_settings
 from kontor.domain.webhooks import Event, EventType
-from kontor.services import deliveries as delivering
+from kontor.services.webhooks import deliveries as delivering
 
 
 async def deliveries_of(office, webhook, **query):

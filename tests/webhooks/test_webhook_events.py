@@ -19,9 +19,9 @@ from kontor.domain.accesses import make_product_id
 from kontor.domain.payments import Order, PaymentKind, PaymentOutcome, PaymentState
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import Event, EventType
-from kontor.services.accesses import AccessRequest
-from kontor.services.payment_requests import PaymentRequest
-from kontor.services.users import NewUser
+from kontor.services.accesses.accesses import AccessRequest
+from kontor.services.identity.users import NewUser
+from kontor.services.payments.requests import PaymentRequest
 
 BANK = UUID(int=0)
 ORDER = Order("Erika Mustermann", "DE89370400440532013000", Decimal("12.30"), purpose="Rechnung")

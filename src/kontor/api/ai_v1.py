@@ -10,7 +10,7 @@ from kontor.api.ai_work import analyse_records, read_request, read_rows, tag_rec
 from kontor.api.answers import JSON, Answer
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.domain.scopes import CUSTOMER_READ
-from kontor.services.computations import PIECE_ROWS, Packed
+from kontor.services.compute import PIECE_ROWS, Packed
 from kontor.wire.ai_transactions import AiConnectTransaction
 from kontor.wire.analyses import AnalysesRequest
 

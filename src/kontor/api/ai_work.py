@@ -15,9 +15,8 @@ from kontor.api.bodies import decode_json
 from kontor.domain.errors import InvalidError
 from kontor.domain.tags import fold_iban
 from kontor.domain.transactions import Transaction
-from kontor.services.analyses import Facts
-from kontor.services.computations import Packed, cut
-from kontor.services.tagging import make_own_accounts, make_tags
+from kontor.services.analyses import Facts, make_own_accounts, make_tags
+from kontor.services.compute import Packed, cut
 from kontor.wire.ai_transactions import AiConnectTransaction, read_ai_transaction
 from kontor.wire.analyses import ANALYSES, AnalysesRequest, make_accounts, make_record
 from kontor.wire.encoding import encode_json

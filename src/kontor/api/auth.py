@@ -14,8 +14,8 @@ from kontor.domain.operators import Operator
 from kontor.domain.principals import Principal
 from kontor.domain.secrets import Secret
 from kontor.services.bundle import Services
-from kontor.services.operators import TOKEN_PREFIX as OPERATOR_PREFIX
-from kontor.services.tokens import ClientLogin
+from kontor.services.identity import TOKEN_PREFIX as OPERATOR_PREFIX
+from kontor.services.identity import ClientLogin
 
 REALM = 'realm="kontor"'
 

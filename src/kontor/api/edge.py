@@ -13,7 +13,7 @@ from kontor.api.errors import answer_error
 from kontor.api.metrics import find_metrics
 from kontor.api.tracing import Tracing
 from kontor.logs import log_request
-from kontor.services.correlation import correlation_id
+from kontor.services.runtime import correlation_id
 
 log = structlog.get_logger("kontor.request")
 

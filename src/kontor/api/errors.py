@@ -19,7 +19,7 @@ from kontor.domain.errors import (
     TooManyCallsError,
     UnavailableError,
 )
-from kontor.services.correlation import correlation_id
+from kontor.services.runtime import correlation_id
 from kontor.wire.encoding import encode_json
 from kontor.wire.errors import OAuthErrorBody, error_body, problem_body
 

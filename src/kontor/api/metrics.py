@@ -13,7 +13,7 @@ from psycopg import Error
 from psycopg_pool import PoolTimeout
 
 from kontor.services.compute import ComputeObserver
-from kontor.services.ops_figures import OpsFigures, RefreshFigures, SystemFigures
+from kontor.services.operations import OpsFigures, RefreshFigures, SystemFigures
 from kontor.storage.ops_webhooks import DeliveryCounts
 
 log = structlog.get_logger(__name__)

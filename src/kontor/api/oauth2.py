@@ -14,7 +14,7 @@ from kontor.api.bodies import parse_pairs
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.domain.errors import TooManyAttemptsError
 from kontor.domain.secrets import Secret
-from kontor.services.tokens import ClientLogin, GrantError, TokenRequest
+from kontor.services.identity import ClientLogin, GrantError, TokenRequest
 from kontor.wire.tokens import Introspection, Token, show_introspection, show_token
 
 COMMON: dict[str, Any] = {"tag": "OAuth2 and keys", "security": Security.BASIC, "is_oauth": True}

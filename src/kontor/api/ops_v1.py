@@ -16,7 +16,7 @@ from kontor.api.paging import DEFAULT_PAGE, CursorText, Limit, page_answer, read
 from kontor.domain import scopes
 from kontor.domain.operators import AccessRefresh, RefreshState, Viewer
 from kontor.domain.webhooks import DeliveryState
-from kontor.services.ops import MAX_SERIAL, view_as_client, view_as_operator
+from kontor.services.operations import MAX_SERIAL, view_as_client, view_as_operator
 from kontor.storage.ops import NIL, AccessFilter
 from kontor.storage.ops_refreshes import Place, Source
 from kontor.wire import ops as wire

@@ -16,9 +16,7 @@ from kontor.domain.redirects import Branding
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind, Tenant
-from kontor.services.branding import BrandingChange
-from kontor.services.tenants import new_role, new_tenant
-from kontor.services.users import NewUser
+from kontor.services.identity import BrandingChange, NewUser, new_role, new_tenant
 
 Scopes = Annotated[list[str] | None, Parameter(name="--scope", negative="", help="A scope; repeat for several.")]
 Description = Annotated[str | None, Parameter(help="A text for people.")]

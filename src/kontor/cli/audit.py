@@ -7,8 +7,8 @@ from cyclopts import App, Parameter
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import show_rows
 from kontor.domain.audit import SYSTEM_CHAIN, ChainedEntry
-from kontor.services.auditing import read_chain, verify_chains
 from kontor.services.bundle import Services
+from kontor.services.security import read_chain, verify_chains
 
 audit = App(name="audit", help="The audit trail.")
 

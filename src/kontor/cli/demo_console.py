@@ -11,8 +11,7 @@ from kontor.config import Settings
 from kontor.domain.secrets import Secret
 from kontor.services.accesses import AccessRequest
 from kontor.services.bundle import Services
-from kontor.services.tokens import ClientLogin, TokenRequest
-from kontor.services.users import NewUser
+from kontor.services.identity import ClientLogin, NewUser, TokenRequest
 
 OPERATOR = "demo"
 OPERATOR_DAYS = 365

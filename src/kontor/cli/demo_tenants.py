@@ -7,10 +7,8 @@ from typing import Any
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
-from kontor.services.branding import BrandingChange
 from kontor.services.bundle import Services
-from kontor.services.tenants import new_role, new_tenant
-from kontor.services.users import NewUser
+from kontor.services.identity import BrandingChange, NewUser, new_role, new_tenant
 
 TENANTS = {"demo": True, "demo-redirect": False}
 CALLBACK_BASES = {

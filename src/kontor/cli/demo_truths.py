@@ -20,7 +20,7 @@ from kontor.connectors.demo.people.schedules import MONTHS, WEEKS
 from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import NotFoundError
 from kontor.domain.tags import TransactionTags
-from kontor.services.tagging import make_own_accounts, make_tags
+from kontor.services.analyses import make_own_accounts, make_tags
 from kontor.wire.analyses import make_record
 
 LOOK_AHEAD = timedelta(days=400)  # longer than a year, so that yearly payments are seen to come

@@ -66,7 +66,7 @@ def serving_fints(
 ) -> Iterator[str]:
     """Yields the address."""
     from kontor.demobank.fints import FintsBank, FintsOptions, FintsServer
-    from kontor.services.clock import Clock
+    from kontor.services.runtime import Clock
     from kontor.storage.demo_bank import DemoBankMemory
 
     assert settings.database_url is not None
@@ -91,7 +91,7 @@ def serving_xs2a(settings: Settings, host: str, port: int) -> Iterator[str]:
     from kontor.demobank.xs2a import Desk, make_xs2a_app
     from kontor.demobank.xs2a.pages import make_pages
     from kontor.demobank.xs2a.serving import AppServer
-    from kontor.services.clock import Clock
+    from kontor.services.runtime import Clock
     from kontor.storage.demo_bank_pages import DemoBankPages
 
     assert settings.database_url is not None

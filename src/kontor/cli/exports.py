@@ -10,10 +10,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from kontor.cli.context import say, use_services
-from kontor.services.auditing import OPERATOR
 from kontor.services.bundle import Services
-from kontor.services.exports import Span
-from kontor.services.imports import Owner
+from kontor.services.security import OPERATOR
+from kontor.services.statements import Owner, Span
 from kontor.wire.export_files import write_file
 
 

@@ -10,9 +10,9 @@ from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import show_json, show_rows
 from kontor.domain.doubts import Doubt
 from kontor.domain.errors import InvalidError
-from kontor.services.auditing import OPERATOR
 from kontor.services.bundle import Services
-from kontor.services.imports import Import, ImportedAccount, Owner
+from kontor.services.security import OPERATOR
+from kontor.services.statements import Import, ImportedAccount, Owner
 
 HEAD = ("file", "form", "account", "read", "new", "changed", "known", "rejected", "doubts")
 DEFAULT_ACCESS = "dateien"

@@ -31,7 +31,7 @@ from kontor.pages.browser import (
     refuse_forged,
     write_language,
 )
-from kontor.services.clock import Clock
+from kontor.services.runtime import Clock
 from kontor_client import ApiError, AsyncKontor
 
 log = structlog.get_logger(__name__)

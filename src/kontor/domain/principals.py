@@ -20,3 +20,8 @@ class Principal:
     @property
     def is_user(self) -> bool:
         return self.user_id is not None
+
+
+def user_of(principal: Principal) -> UUID:
+    assert principal.user_id is not None, "the operation asks for a user's token"
+    return principal.user_id

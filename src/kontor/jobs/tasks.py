@@ -10,8 +10,8 @@ from pgqueuer import Job, PgQueuer, RetryRequested
 
 from kontor.jobs.concurrency import ConcurrencyLimit
 from kontor.services.bundle import Services
-from kontor.services.correlation import correlation_id
 from kontor.services.fetching import Outcome
+from kontor.services.runtime import correlation_id
 from kontor.storage.queue import DELIVER, FETCH, REFRESH, RETAG
 
 log = structlog.get_logger(__name__)

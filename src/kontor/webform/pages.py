@@ -11,9 +11,8 @@ from kontor.domain.redirects import Branding, Failure, FormStep, UseCase
 from kontor.domain.sca_machine import MAX_WRONG_TANS, ScaState
 from kontor.pages.formatting import embed_picture, format_time, is_numeric
 from kontor.pages.texts import Texts
-from kontor.services.consents import DIALOGUE_LIFETIME
-from kontor.services.form_dialogues import MAX_WRONG_LOGINS, is_beginning
-from kontor.services.redirects import FormView
+from kontor.services.redirects import MAX_WRONG_LOGINS, FormView, is_beginning
+from kontor.services.sca import DIALOGUE_LIFETIME
 from kontor.webform.accounts import show_account
 from kontor.webform.authorisations import Authorisation, find_authorisation
 from kontor.webform.flicker import make_flicker_code, make_frames

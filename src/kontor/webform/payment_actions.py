@@ -6,8 +6,8 @@ from kontor.domain.errors import InvalidError
 from kontor.domain.orders import OrderError
 from kontor.domain.payments import Payment
 from kontor.domain.secrets import Secret
-from kontor.services.form_sessions import StaleStepError
-from kontor.services.providers import find_missing_fields
+from kontor.services.banks import find_missing_fields
+from kontor.services.redirects import StaleStepError
 from kontor.webform.pages import Page, describe_problems, make_page
 from kontor.webform.payment_forms import describe_iban_problem, read_details
 from kontor.webform.submissions import Action, FormSubmission

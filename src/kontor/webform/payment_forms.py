@@ -11,7 +11,7 @@ from kontor.domain.orders import MAX_AMOUNT, MAX_NAME, MAX_PURPOSE, OrderError, 
 from kontor.domain.payments import Order
 from kontor.pages.formatting import format_amount
 from kontor.pages.texts import Texts
-from kontor.services.form_payments import Details
+from kontor.services.redirects import Details
 
 FIELDS = ("recipient", "iban", "amount", "purpose", "date", "instant")
 NO_LIMIT = 100_000

@@ -9,7 +9,7 @@ from kontor.domain.redirects import FormStep
 from kontor.domain.sca_machine import ScaState
 from kontor.pages.formatting import format_amount, format_date, format_iban
 from kontor.pages.texts import Texts
-from kontor.services.payment_dialogues import PaymentView
+from kontor.services.payments import PaymentView
 from kontor.services.redirects import FormView
 from kontor.webform.accounts import show_account
 

@@ -25,8 +25,7 @@ from kontor.pages.browser import (
 )
 from kontor.pages.texts import Texts
 from kontor.services.bundle import Services
-from kontor.services.form_sessions import SessionGoneError, StaleStepError
-from kontor.services.redirects import FormView
+from kontor.services.redirects import FormView, SessionGoneError, StaleStepError
 from kontor.webform.actions import act
 from kontor.webform.authorisations import find_authorisation
 from kontor.webform.pages import Page, make_key, make_page

@@ -5,7 +5,7 @@ from typing import Any
 from kontor.domain.providers import Provider
 from kontor.pages.formatting import format_bank_code
 from kontor.pages.texts import Texts
-from kontor.services.providers import Providers
+from kontor.services.banks import Providers
 
 SHOWN = 8
 LONGEST_QUERY = 100

@@ -10,8 +10,7 @@ from kontor.domain.accesses import AccessStatus, Notice, NoticeKind
 from kontor.domain.sca import MediumClass
 from kontor.domain.sca import ScaMedium as DomainMedium
 from kontor.domain.sca import ScaMethod as DomainMethod
-from kontor.services.access_views import AccessView, UnconfirmedAccess
-from kontor.services.accesses import AccessRequest
+from kontor.services.accesses import AccessRequest, AccessView, UnconfirmedAccess
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
 from kontor.wire.messages import show_notice

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from kontor.services.balances import Balance
+from kontor.services.transactions import Balance
 from kontor.wire.products import Amount
 
 

@@ -15,9 +15,16 @@ from kontor.analysis.tagging.folding import fold
 from kontor.analysis.trees import CATEGORIES
 from kontor.domain.products import ProductCategory
 from kontor.domain.tags import fold_iban
-from kontor.services.exports import Exports, Span
-from kontor.services.imports import Owner
-from kontor.services.ledgers import Ledger, Transfer, find_own_ibans, page_transfers, read_ledger
+from kontor.services.statements import (
+    Exports,
+    Ledger,
+    Owner,
+    Span,
+    Transfer,
+    find_own_ibans,
+    page_transfers,
+    read_ledger,
+)
 from kontor.storage.export_rows import ExportRow
 from kontor.storage.products import StoredProduct
 from kontor.wire.tag_views import UNTAGGED

@@ -14,7 +14,7 @@ from kontor.domain.payments import PaymentDialogue
 from kontor.domain.sca import Challenge as DomainChallenge
 from kontor.domain.sca import ScaMethod as DomainMethod
 from kontor.domain.sca_machine import AnswerKind, ScaState
-from kontor.services.consents import ConsentView
+from kontor.services.sca import ConsentView
 from kontor.wire.accesses import MEDIUM_CLASSES, MediumWord
 from kontor.wire.errors import Message
 from kontor.wire.relations import Relation

@@ -10,8 +10,7 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATEGORIES, INSURANCE_TYPES, Item
-from kontor.services.exports import Exports, Span
-from kontor.services.imports import Owner
+from kontor.services.statements import Exports, Owner, Span
 from kontor.storage.export_rows import ExportRow
 from kontor.storage.products import StoredProduct
 from kontor.wire.tag_views import UNTAGGED

@@ -5,8 +5,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from kontor.domain.clocks import BERLIN
-from kontor.services.exports import Exports, Span
-from kontor.services.imports import Owner
+from kontor.services.statements import Exports, Owner, Span
 from kontor.storage.products import StoredProduct
 from kontor.wire.beancount import write_beancount
 from kontor.wire.csv_exports import Dialect, write_csv

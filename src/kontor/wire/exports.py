@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from kontor.services.exports import Exports, Span
-from kontor.services.imports import Owner
+from kontor.services.statements import Exports, Owner, Span
 from kontor.storage.exports import SECTIONS
 from kontor.storage.products import StoredProduct
 from kontor.wire.encoding import encode_json

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kontor.services.imports import Import, ImportedAccount
+from kontor.services.statements import Import, ImportedAccount
 from kontor.wire.products import Amount, present
 
 

@@ -12,7 +12,7 @@ from kontor.domain.tenants import Client as DomainClient
 from kontor.domain.tenants import Role as DomainRole
 from kontor.domain.tenants import Tenant as DomainTenant
 from kontor.domain.tenants import User as DomainUser
-from kontor.services.users import NewUser as NewUserCommand
+from kontor.services.identity import NewUser as NewUserCommand
 
 TechnicalName = Annotated[str, Meta(description="technical name, a URL segment", examples=["demo"])]
 Scopes = Annotated[list[str], Meta(examples=[["http://service/customer/read"]])]

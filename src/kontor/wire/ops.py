@@ -9,8 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.audit import ChainedEntry
 from kontor.domain.webhooks import EventType, Webhook
-from kontor.services.ops import Verification
-from kontor.services.ops_figures import AccessFigures, Check, RefreshFigures
+from kontor.services.operations import AccessFigures, Check, RefreshFigures, Verification
 from kontor.storage.ops import AccessRow, ClientRow, TenantRow, UserRow
 from kontor.storage.ops_jobs import HeldJob, JobCount
 from kontor.storage.ops_providers import ProviderRow

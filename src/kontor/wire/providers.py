@@ -8,8 +8,8 @@ from msgspec import Meta
 
 from kontor.domain.providers import Capability as DomainCapability
 from kontor.domain.providers import Provider as DomainProvider
-from kontor.services.providers import BankChannelStatistics
-from kontor.services.providers import Statistics as DomainStatistics
+from kontor.services.banks import BankChannelStatistics
+from kontor.services.banks import Statistics as DomainStatistics
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.products import CATEGORIES, Category
 from kontor.wire.relations import Relation

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from kontor.services.tokens import TOKEN_SECONDS, IssuedToken, TokenFacts
+from kontor.services.identity import TOKEN_SECONDS, IssuedToken, TokenFacts
 from kontor.wire.encoding import format_timestamp
 
 Timestamp = Annotated[

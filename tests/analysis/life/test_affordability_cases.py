@@ -19,7 +19,7 @@ from kontor.analysis.records import Account, Record
 from kontor.analysis.sales_triggers import find_sales_triggers
 from kontor.analysis.trees import CATEGORIES, TREES
 from kontor.domain.products import ProductCategory
-from kontor.services.analyses import Facts
+from kontor.services.analyses.analyses import Facts
 from kontor.wire.affordability import Nothing, show_affordability
 from kontor.wire.credit_checks import show_credit_check
 from kontor.wire.urls import Urls

@@ -12,7 +12,7 @@ from kontor.connectors.demo.people import person_for
 from kontor.demobank.statements import write_camt053, write_mt940
 from kontor.domain.clocks import BERLIN
 from kontor.domain.transactions import Transaction
-from kontor.services.imports import Owner
+from kontor.services.statements.imports import Owner
 
 URL = "/ai/v1/analyses"
 ALL = (

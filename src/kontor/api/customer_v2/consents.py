@@ -19,8 +19,7 @@ from kontor.domain.accesses import check_access_id
 from kontor.domain.errors import NotFoundError
 from kontor.domain.redirects import UseCase
 from kontor.domain.sca_machine import AnswerKind, ScaState
-from kontor.services.consents import ConsentOptions, ConsentView, NotOpenError
-from kontor.services.dialogue_steps import make_answer
+from kontor.services.sca import ConsentOptions, ConsentView, NotOpenError, make_answer
 from kontor.wire.accesses import NewAccess
 from kontor.wire.consents import MAX_TRANSACTIONS, ConsentStatus, MaxTransactions, ScaAnswer, show_consent
 

@@ -10,8 +10,7 @@ from kontor.api.answers import JSON, NO_STORE, Answer, empty_answer
 from kontor.api.customer_v2.accesses import CUSTOMER, MODIFY, READ
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.errors import InvalidError
-from kontor.services.exports import Span
-from kontor.services.imports import name_owner
+from kontor.services.statements import Span, name_owner
 from kontor.wire.csv_exports import Dialect
 from kontor.wire.export_files import MEDIA_TYPES, ExportFormat, name_file, write_file
 from kontor.wire.exports import Export

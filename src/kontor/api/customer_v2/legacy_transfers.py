@@ -11,11 +11,8 @@ from kontor.domain.errors import NotFoundError
 from kontor.domain.orders import OrderError, OrderProblem
 from kontor.domain.payments import PaymentKind, PaymentState
 from kontor.domain.sca_machine import AnswerKind, ScaState
-from kontor.services.dialogue_steps import make_answer
-from kontor.services.payment_debtors import check_support
-from kontor.services.payment_dialogues import PaymentView
-from kontor.services.payment_requests import PaymentRequest
-from kontor.services.payments import PaymentNotOpenError
+from kontor.services.payments import PaymentNotOpenError, PaymentRequest, PaymentView, check_support
+from kontor.services.sca import make_answer
 from kontor.wire.legacy_transfers import (
     FIELDS,
     LegacyTransferStatus,

@@ -13,9 +13,8 @@ from kontor.domain.dialogues import Secrets
 from kontor.domain.errors import NotFoundError
 from kontor.domain.payments import PaymentKind, PaymentState
 from kontor.domain.sca_machine import AnswerKind, ScaState
-from kontor.services.dialogue_steps import make_answer
-from kontor.services.payment_dialogues import PaymentView
-from kontor.services.payments import PaymentNotOpenError
+from kontor.services.payments import PaymentNotOpenError, PaymentView
+from kontor.services.sca import make_answer
 from kontor.wire.consents import ScaAnswer
 from kontor.wire.payments import TransferStatus, show_payment
 

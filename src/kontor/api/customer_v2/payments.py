@@ -16,10 +16,7 @@ from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payments import Payment, PaymentFailure, PaymentKind, PaymentState
 from kontor.domain.redirects import UseCase
 from kontor.domain.scopes import CUSTOMER_TRANSFER
-from kontor.services.payment_debtors import Debtor
-from kontor.services.payment_dialogues import PaymentView
-from kontor.services.payment_requests import PaymentRequest
-from kontor.services.payment_verifications import LoginRefusedError
+from kontor.services.payments import Debtor, LoginRefusedError, PaymentRequest, PaymentView
 from kontor.wire.errors import Message
 from kontor.wire.payments import (
     DUPLICATE,

@@ -11,8 +11,8 @@ from kontor.api.answers import HttpError
 from kontor.api.bodies import decode_json
 from kontor.domain.errors import InvalidError
 from kontor.domain.transactions import clean_transaction
-from kontor.services.computations import Packed, cut
-from kontor.services.imports import Import
+from kontor.services.compute import Packed, cut
+from kontor.services.statements import Import
 from kontor.services.transactions import PushedTransaction
 from kontor.wire.encoding import encode_json
 from kontor.wire.transactions import NewTransaction, read_transaction, show_previewed

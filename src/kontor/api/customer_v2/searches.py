@@ -11,7 +11,7 @@ from msgspec import Meta
 from kontor.analysis.tagging import Evidence
 from kontor.api.operations import Call
 from kontor.domain.errors import InvalidError
-from kontor.services.searches import list_categories
+from kontor.services.transactions import list_categories
 from kontor.storage.searches import Filters, Position
 from kontor.storage.tag_views import TagRow
 from kontor.storage.transactions import Window

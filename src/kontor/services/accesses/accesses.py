@@ -1,0 +1,389 @@
+"""Accesses: added (the bank is asked in the background), read and deleted."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+from uuid import UUID, uuid4
+
+from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, check_access_id
+from kontor.domain.errors import BusyError, InvalidError, NotFoundError
+from kontor.domain.principals import Principal, user_of
+from kontor.domain.providers import Provider
+from kontor.domain.secrets import Secret
+from kontor.services.accesses.refreshing import Refreshing
+from kontor.services.accesses.views import AccessView, UnconfirmedAccess, mask_unconfirmed, view_access
+from kontor.services.banks import Providers, find_missing_fields
+from kontor.services.runtime import Clock, correlation_id
+from kontor.services.security import Encryption, Vault, auditing
+from kontor.storage import accesses, analyses, dialogues, fetches, products, queue, tags
+from kontor.storage.database import Connection, Database
+from kontor.storage.fetches import Fetch, FetchState
+from kontor.storage.products import StoredProduct
+
+FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 0.25
+# Answer a little before the edge cuts the request off, so that the answer can say what it waits for.
+WAIT_MARGIN_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRequest:
+    """What a caller sends for one access. Nothing but defaults means: use what is stored."""
+
+    provider_id: UUID | None = None
+    credentials: dict[str, str] | None = None
+    is_synced: bool | None = None
+    selected_products: tuple[UUID, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A request that was found good, with its credentials opened."""
+
+    access_id: str
+    request: AccessRequest
+    provider: Provider
+    credentials: dict[str, Secret] | None
+    form_session_id: UUID | None = None
+
+
+class _CredentialsOutcome(Enum):
+    """What became of the credentials that a request brought."""
+
+    NEW = "new"
+    SAME = "same"
+    INCOMPLETE = "incomplete"
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """A fetch to wait for: until the header data is there, or until its end."""
+
+    fetch_id: UUID
+    until_end: bool
+
+
+class Accesses:
+    def __init__(
+        self,
+        database: Database,
+        providers: Providers,
+        encryption: Encryption,
+        vault: Vault,
+        clock: Clock,
+        refreshing: Refreshing,
+        request_seconds: float,
+    ) -> None:
+        self._database = database
+        self._providers = providers
+        self._encryption = encryption
+        self._vault = vault
+        self._clock = clock
+        self._refreshing = refreshing
+        self._wait_seconds = max(0.5, request_seconds - WAIT_MARGIN_SECONDS)
+
+    # Reading
+
+    async def list_accesses(self, principal: Principal) -> list[AccessView | UnconfirmedAccess]:
+        async with self._database.connect() as connection:
+            found = await accesses.list_accesses(connection, user_of(principal))
+            stored = await products.list_products(connection, user_of(principal))
+            with_credentials = await accesses.list_with_credentials(connection, user_of(principal))
+        by_access: dict[str, list[StoredProduct]] = {}
+        for one in stored:
+            by_access.setdefault(one.access_id, []).append(one)
+        return [
+            mask_unconfirmed(self._view(one, by_access.get(one.id, ()), one.id in with_credentials)) for one in found
+        ]
+
+    async def read_access(self, principal: Principal, access_id: str) -> AccessView | UnconfirmedAccess:
+        found = await self.find_for_form(principal, access_id)
+        if found is None:
+            raise NotFoundError
+        return mask_unconfirmed(found)
+
+    async def find_for_form(self, principal: Principal, access_id: str) -> AccessView | None:
+        """Everything that is known of it, confirmed or not. For the pages of the web form, and nobody else."""
+        async with self._database.connect() as connection:
+            access = await accesses.find_access(connection, user_of(principal), access_id)
+            if access is None:
+                return None
+            stored = await products.list_products(connection, user_of(principal), access_id)
+            with_credentials = await accesses.list_with_credentials(connection, user_of(principal))
+        return self._view(access, stored, access_id in with_credentials)
+
+    def _view(self, access: Access, stored: Sequence[StoredProduct], has_credentials: bool) -> AccessView:
+        return view_access(access, stored, self._clock.today(), has_credentials=has_credentials)
+
+    # Deleting
+
+    async def delete_access(self, principal: Principal, access_id: str) -> None:
+        async with self._database.transaction() as connection:
+            if not await delete_access_data(connection, user_of(principal), access_id):
+                raise NotFoundError
+            await self._record(connection, principal, "access.delete", access_id)
+
+    async def delete_all(self, principal: Principal) -> None:
+        async with self._database.transaction() as connection:
+            for one in await accesses.list_accesses(connection, user_of(principal)):
+                await delete_access_data(connection, user_of(principal), one.id)
+                await self._record(connection, principal, "access.delete", one.id)
+
+    # Adding
+
+    async def add_accesses(
+        self, principal: Principal, requests: dict[str, AccessRequest], *, refresh: bool, is_attended: bool
+    ) -> timedelta | None:
+        """Store all or none, then wait until each bank has named its products, asked for SCA, or refused.
+
+        Banks may be called only so often without the user. Where one was not for that reason, returns how long until
+        all may be.
+        """
+        plans = [await self._check(principal, key, request) for key, request in requests.items()]
+        started: list[_Started] = []
+        waits: list[timedelta] = []
+        async with self._database.transaction() as connection:
+            for plan in plans:
+                outcome = await self._store(connection, principal, plan, refresh=refresh, is_attended=is_attended)
+                if isinstance(outcome, _Started):
+                    started.append(outcome)
+                elif outcome is not None:
+                    waits.append(outcome)
+        await self._wait(user_of(principal), started)
+        return max(waits, default=None)
+
+    async def store_access(self, principal: Principal, access_id: str, request: AccessRequest) -> None:
+        """Store one access and its credentials, without asking the bank: a consent does that."""
+        plan = await self._check(principal, access_id, request)
+        async with self._database.transaction() as connection:
+            if await self._write(connection, principal, plan) is _CredentialsOutcome.INCOMPLETE:
+                assert plan.credentials is not None
+                missing = ", ".join(find_missing_fields(plan.provider, plan.credentials))
+                raise InvalidError(f"incomplete or malformed: {missing}", f"{access_id}.credentials")
+
+    async def store_opened_access(
+        self,
+        connection: Connection,
+        principal: Principal,
+        access_id: str,
+        provider: Provider,
+        credentials: dict[str, Secret],
+        form_session_id: UUID | None,
+    ) -> None:
+        """As `store_access`, with credentials that are not encrypted, in the caller's transaction.
+
+        A new access belongs to the form session, where one is given, until the user has chosen accounts.
+        """
+        request = AccessRequest(provider.id, None, True)
+        plan = _Plan(access_id, request, provider, credentials, form_session_id)
+        await self._write(connection, principal, plan)
+
+    async def has_credentials(
+        self, connection: Connection, principal: Principal, access_id: str, credentials: dict[str, Secret]
+    ) -> bool:
+        """Whether these very credentials are stored."""
+        stored = await accesses.find_secrets(connection, user_of(principal), access_id)
+        return (
+            stored is not None
+            and stored.credentials is not None
+            and stored.credentials_digest == self._vault.digest_credentials(credentials)
+        )
+
+    async def exists(self, principal: Principal, access_id: str) -> bool:
+        async with self._database.connect() as connection:
+            return await accesses.find_access(connection, user_of(principal), access_id) is not None
+
+    async def is_confirmed(self, principal: Principal, access_id: str) -> bool:
+        """Whether it is there, and customer data: not one that is being added in the web form."""
+        async with self._database.connect() as connection:
+            access = await accesses.find_access(connection, user_of(principal), access_id)
+        return access is not None and access.is_confirmed
+
+    async def _check(self, principal: Principal, access_id: str, request: AccessRequest) -> _Plan:
+        check_access_id(access_id)
+        async with self._database.connect() as connection:
+            existing = await accesses.find_access(connection, user_of(principal), access_id)
+        provider_id = request.provider_id or (existing.provider_id if existing else None)
+        if provider_id is None:
+            raise InvalidError("is required", f"{access_id}.providerId")
+        if existing is not None and provider_id != existing.provider_id:
+            raise InvalidError("this access belongs to another provider", f"{access_id}.providerId")
+        provider = self._providers.find(provider_id)
+        if provider is None:
+            raise InvalidError("there is no such provider", f"{access_id}.providerId")
+        if request.credentials is None:
+            if existing is None:
+                raise InvalidError("is required", f"{access_id}.credentials")
+            return _Plan(access_id, request, provider, None)
+        # Of fields that the bank does not ask for nothing is read, so that nobody can have thousands decrypted.
+        asked = {one.key for one in provider.login_fields}
+        given = {key: value for key, value in request.credentials.items() if key in asked}
+        return _Plan(access_id, request, provider, await self._encryption.decrypt(principal.tenant_id, given))
+
+    async def _store(
+        self, connection: Connection, principal: Principal, plan: _Plan, *, refresh: bool, is_attended: bool
+    ) -> _Started | timedelta | None:
+        """One access with its sealed credentials and, where the bank is to be asked, the fetch and its job.
+
+        Returns the fetch, or how long until the bank may be asked without the user.
+        """
+        user_id = user_of(principal)
+        before = await accesses.find_access(connection, user_id, plan.access_id)
+        credentials = await self._write(connection, principal, plan)
+        outcome = None
+        if credentials is _CredentialsOutcome.NEW or (refresh and credentials is _CredentialsOutcome.SAME):
+            outcome = await self._start(connection, user_id, plan, is_attended=is_attended, credentials=credentials)
+        if outcome is not None and not isinstance(outcome, timedelta):
+            # Header data that is shown already is not the answer to new credentials.
+            has_headers = before is not None and before.status is AccessStatus.HEADERS
+            return _Started(outcome, until_end=has_headers and credentials is _CredentialsOutcome.NEW)
+        if before is not None and before.is_synced and plan.request.is_synced is False:
+            await accesses.forget_credentials(connection, user_id, plan.access_id)
+            await self._refreshing.reschedule(connection, user_id, plan.access_id)
+        if isinstance(outcome, timedelta):
+            await self._refreshing.hasten(connection, user_id, plan.access_id, outcome)
+        return outcome
+
+    async def _write(self, connection: Connection, principal: Principal, plan: _Plan) -> _CredentialsOutcome:
+        """Store the access, and its credentials where they are new."""
+        user_id, request = user_of(principal), plan.request
+        is_new, access = await self._insert(connection, user_id, plan)
+        # Others may have added or deleted it since it was looked at.
+        if access.provider_id != plan.provider.id:
+            raise InvalidError("this access belongs to another provider", f"{plan.access_id}.providerId")
+        # Without credentials nobody could refresh it, neither for the first time nor from now on.
+        is_needed = is_new or (bool(request.is_synced) and not access.is_synced)
+        if is_needed and plan.credentials is None:
+            stored = None if is_new else await accesses.find_secrets(connection, user_id, plan.access_id)
+            if stored is None or stored.credentials is None:
+                raise InvalidError("is required", f"{plan.access_id}.credentials")
+        await accesses.change_options(
+            connection,
+            user_id,
+            plan.access_id,
+            is_synced=access.is_synced if request.is_synced is None else request.is_synced,
+            selected_products=request.selected_products,
+        )
+        await self._record(connection, principal, "access.add" if is_new else "access.change", plan.access_id)
+        credentials = await self._keep_credentials(connection, user_id, plan)
+        await self._refreshing.reschedule(connection, user_id, plan.access_id)
+        return credentials
+
+    @staticmethod
+    async def _insert(connection: Connection, user_id: UUID, plan: _Plan) -> tuple[bool, Access]:
+        """Whether it is new, and the access, locked. One that is deleted while we wait for it is new after all."""
+        while True:
+            is_new = await accesses.insert_access(
+                connection,
+                user_id,
+                plan.access_id,
+                plan.provider.id,
+                is_synced=plan.request.is_synced is not False,
+                selected_products=plan.request.selected_products,
+                form_session_id=plan.form_session_id,
+            )
+            access = await accesses.lock_access(connection, user_id, plan.access_id)
+            if access is not None:
+                return is_new, access
+
+    async def _keep_credentials(self, connection: Connection, user_id: UUID, plan: _Plan) -> _CredentialsOutcome:
+        """Seal new credentials. They are not those that we have, and can be tried as they are."""
+        if plan.credentials is None:
+            return _CredentialsOutcome.SAME
+        missing = find_missing_fields(plan.provider, plan.credentials)
+        if missing:
+            notice = Notice(NoticeKind.INCOMPLETE_CREDENTIALS, ", ".join(missing))
+            await accesses.store_notices(connection, user_id, plan.access_id, [notice], [notice])
+            return _CredentialsOutcome.INCOMPLETE
+        digest = self._vault.digest_credentials(plan.credentials)
+        stored = await accesses.find_secrets(connection, user_id, plan.access_id)
+        if stored is not None and stored.credentials is not None and stored.credentials_digest == digest:
+            return _CredentialsOutcome.SAME
+        sealed = await self._vault.seal_credentials(connection, user_id, plan.access_id, plan.credentials)
+        lease_key = self._vault.digest_login(plan.provider, plan.credentials)
+        await accesses.store_credentials(connection, user_id, plan.access_id, sealed, digest, lease_key)
+        # A dialogue that began with the old ones cannot go on with these.
+        await dialogues.end_open_dialogues(connection, user_id, plan.access_id)
+        await self._refreshing.resume(connection, user_id, plan.access_id)  # what was refused were the old ones
+        return _CredentialsOutcome.NEW
+
+    async def _start(
+        self, connection: Connection, user_id: UUID, plan: _Plan, *, is_attended: bool, credentials: _CredentialsOutcome
+    ) -> UUID | timedelta | None:
+        """The fetch to wait for: a new one, or the one that runs already with these very credentials.
+
+        Instead, how long until the bank may be asked, if it was asked too often already without the user.
+        """
+        secrets = await accesses.find_secrets(connection, user_id, plan.access_id)
+        if secrets is None or secrets.credentials is None:
+            return None
+        fetch = Fetch(
+            uuid4(),
+            user_id,
+            plan.access_id,
+            FetchState.QUEUED,
+            is_attended,
+            True,
+            secrets.lease_key,
+            correlation_id.get(),
+        )
+        if credentials is _CredentialsOutcome.NEW:
+            await fetches.interrupt_open(connection, user_id, plan.access_id)
+        running = await fetches.list_open_fetches(connection, user_id, plan.access_id)
+        if running:
+            if is_attended and await fetches.attend_fetch(connection, user_id, running[0]):
+                await queue.hasten_fetch(connection, running[0])
+            return running[0]
+        if not is_attended:
+            wait = await self._refreshing.find_wait(connection, user_id, plan.access_id)
+            if wait is not None:
+                return wait
+        if await fetches.insert_fetch(connection, fetch):
+            await queue.enqueue_fetch(connection, fetch.id)
+        return fetch.id
+
+    async def _wait(self, user_id: UUID, started: Sequence[_Started]) -> None:
+        """Polling is the truth; the wait grows, so that a slow bank costs little."""
+        waiting = [one.fetch_id for one in started]
+        until_end = {one.fetch_id for one in started if one.until_end}
+        end = time.monotonic() + self._wait_seconds
+        pause = FIRST_POLL_SECONDS
+        while waiting:
+            async with self._database.connect() as connection:
+                states = await fetches.find_states(connection, user_id, waiting)
+            waiting = [one for one in waiting if one in states and _is_waiting(*states[one], one in until_end)]
+            if not waiting:
+                return
+            if time.monotonic() > end:
+                async with self._database.connect() as connection:
+                    blocked = await fetches.list_blocked(connection, user_id, waiting)
+                if blocked == set(waiting):
+                    raise BusyError("Another operation is using these credentials.")
+                raise TimeoutError
+            await asyncio.sleep(pause)
+            pause = min(LAST_POLL_SECONDS, pause * 1.5)
+
+    @staticmethod
+    async def _record(connection: Connection, principal: Principal, action: str, access_id: str) -> None:
+        actor = auditing.name_actor(principal)
+        subject = f"user {principal.user_pseudonym} access {access_id}"
+        await auditing.record(connection, principal.tenant_id, actor, action, subject)
+
+
+async def delete_access_data(connection: Connection, user_id: UUID, access_id: str) -> bool:
+    """The access with all its data, its credentials, and its jobs in the queue. False when there is none."""
+    if await accesses.lock_access(connection, user_id, access_id) is None:
+        return False
+    await queue.remove_fetch_jobs(connection, await fetches.list_fetches(connection, user_id, access_id))
+    await tags.mark_stale(connection, user_id)
+    await analyses.delete_answers(connection, user_id)
+    return await accesses.delete_access(connection, user_id, access_id)
+
+
+def _is_waiting(fetch_state: str, access_status: str, until_end: bool) -> bool:
+    """A first fetch is waited for until the header data is there, a refresh until its end."""
+    if not FetchState(fetch_state).is_open:
+        return False
+    return until_end or access_status != AccessStatus.HEADERS

@@ -1,0 +1,22 @@
+"""Tags of transactions and the analyses that are computed from them."""
+
+from kontor.services.analyses.analyses import Analyses, Facts
+from kontor.services.analyses.tagging import (
+    NOTHING_PREPARED,
+    PreparedTags,
+    TransactionTagging,
+    make_own_accounts,
+    make_tags,
+    read_own_accounts,
+)
+
+__all__ = [
+    "NOTHING_PREPARED",
+    "Analyses",
+    "Facts",
+    "PreparedTags",
+    "TransactionTagging",
+    "make_own_accounts",
+    "make_tags",
+    "read_own_accounts",
+]

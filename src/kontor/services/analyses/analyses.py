@@ -1,0 +1,137 @@
+"""Analyses of a user: what they read is loaded once, and answers are kept while nothing has changed."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Any, get_type_hints
+from uuid import UUID
+
+import msgspec
+
+from kontor import __version__
+from kontor.analysis.contracts import Contract, find_contracts
+from kontor.analysis.duplicates import join_accounts
+from kontor.analysis.records import Account, Record
+from kontor.domain.clocks import BERLIN
+from kontor.domain.principals import Principal, user_of
+from kontor.services.analyses.duplicates import SharedLedgers, load_shared
+from kontor.services.analyses.tagging import TransactionTagging
+from kontor.services.compute import Compute, Packed, cut
+from kontor.services.runtime import Clock
+from kontor.storage import analyses, products
+from kontor.storage.analyses import Question
+from kontor.storage.data_versions import read_version
+from kontor.storage.database import Database
+from kontor.storage.products import StoredProduct
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that analyses know of somebody: bookings, accounts and the date. `user` names the person on the wire."""
+
+    user: str
+    records: Sequence[Record]
+    accounts: Sequence[Account]
+    today: date
+
+    @cached_property
+    def contracts(self) -> list[Contract]:
+        """Most analyses begin with them, so that they are found once."""
+        return find_contracts(self.records, self.accounts, self.today)
+
+
+@dataclass(frozen=True, slots=True)
+class PackedFacts:
+    """Facts as they go to a compute process: the rows as they were read, in pieces."""
+
+    user: str
+    rows: Packed
+    accounts: Sequence[Account]
+    shared: Packed  # accounts that several accesses report
+    today: date
+
+    def unpack(self) -> Facts:
+        records = [Record(*row) for piece in self.rows for row in _bookings.decode(piece)]
+        records.sort(key=lambda one: (one.day, one.id))
+        if not self.shared:
+            return Facts(self.user, records, self.accounts, self.today)
+        pairs = [_ledgers.decode(one).pair() for one in self.shared]
+        return Facts(self.user, *join_accounts(records, self.accounts, pairs), self.today)
+
+
+_bookings: msgspec.msgpack.Decoder[list[Any]] = msgspec.msgpack.Decoder(
+    list[tuple[tuple(get_type_hints(Record).values())]]  # type: ignore[misc]
+)
+
+_ledgers = msgspec.msgpack.Decoder(SharedLedgers)
+
+
+def answer_facts(make: Callable[[Facts], bytes], packed: PackedFacts) -> bytes:
+    """In a compute process."""
+    return make(packed.unpack())
+
+
+class Analyses:
+    def __init__(self, database: Database, clock: Clock, tagging: TransactionTagging, compute: Compute) -> None:
+        self._database = database
+        self._clock = clock
+        self._tagging = tagging
+        self._compute = compute
+
+    def today(self) -> date:
+        return self._clock.today()
+
+    async def answer(self, principal: Principal, question: str, make: Callable[[Facts], bytes]) -> bytes:
+        """The kept answer, or a new one. `question` names the analysis with all its options; `make` writes it.
+
+        `make` is run in a compute process: a function of a module, or a `partial` of one.
+        """
+        await self._tagging.ensure_tagged(principal)
+        user_id = user_of(principal)
+        asked = Question(question, self._clock.today(), f"{__version__} {self._tagging.version}")
+        async with self._database.connect() as connection:
+            kept = await analyses.find_answer(connection, user_id, asked)
+        if kept is not None:
+            return kept
+        facts, version = await self._load(user_id)
+        answer = await self._compute.run(answer_facts, make, facts, owner=user_id)
+        async with self._database.connect() as connection:
+            await analyses.store_answer(connection, user_id, asked, version, answer)
+        return answer
+
+    async def load_facts_by_operator(self, user_id: UUID) -> Facts:
+        """For the command line, which nobody reaches over the network."""
+        async with self._database.transaction() as connection:
+            await self._tagging.retag_changed(connection, user_id)
+        return (await self._load(user_id))[0].unpack()
+
+    async def _load(self, user_id: UUID) -> tuple[PackedFacts, int]:
+        """The version is read first: what changes meanwhile makes the answer too old, never too new."""
+        async with self._database.connect() as connection:
+            version = await read_version(connection, user_id)
+            stored = await products.list_products(connection, user_id)
+            rows = await analyses.load_bookings(connection, user_id)
+            shared = await load_shared(connection, user_id, stored)
+        packed: Packed = []
+        for piece in cut(rows):
+            packed.append(msgspec.msgpack.encode(piece))
+            await asyncio.sleep(0)
+        ledgers = [msgspec.msgpack.encode(one) for one in shared]
+        accounts = [make_account(one) for one in stored]
+        return PackedFacts(str(user_id), packed, accounts, ledgers, self._clock.today()), version
+
+
+def make_account(stored: StoredProduct) -> Account:
+    product = stored.product
+    return Account(
+        id=str(stored.id),
+        category=product.category,
+        name=product.name,
+        holder=product.holder,
+        iban=product.iban or "",
+        currency=product.currency or "EUR",
+        balance=product.balance,
+        data_until=stored.updated_at.astimezone(BERLIN).date(),
+    )

@@ -1,0 +1,338 @@
+"""Tagging: every stored transaction gets its tags in the transaction that stores it; users' words win."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from uuid import UUID, uuid4
+
+from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, derive_version
+from kontor.analysis.trees import CATEGORIES, TREES
+from kontor.domain.cleaning import clean_text
+from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.domain.principals import Principal, user_of
+from kontor.domain.products import Product, ProductCategory
+from kontor.domain.tags import (
+    TaggingRule,
+    TagSource,
+    TransactionTags,
+    derive_insurance_type,
+    fits_sign,
+    fold_iban,
+    fold_name,
+)
+from kontor.domain.transactions import Transaction
+from kontor.services.compute import Compute, cut, explain_packed, pack, read_taggings, tag_packed
+from kontor.services.security import auditing
+from kontor.storage import products, queue, tags
+from kontor.storage.database import Connection, Database
+from kontor.storage.tags import TaggedRow, TaggingState
+
+USERS_PER_STEP = 1000
+RETAG_ROWS = 2000  # a step of retagging that a worker can lose without harm
+_ITEMS = TREES[CATEGORIES].items
+_PARENTS = {one.parent for one in _ITEMS.values()}
+# Main categories without subcategories; the others without a parent are sums.
+_ALONE = ("TAXES",)
+_ASSIGNABLE = {name for name, one in _ITEMS.items() if name not in _PARENTS and (one.parent or name in _ALONE)}
+SAVINGS = (ProductCategory.SAVINGS, ProductCategory.CALL_MONEY, ProductCategory.FIXED_TERM)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTags:
+    """What the tagger says about transactions of somebody with these accounts: found before a transaction is begun."""
+
+    own: OwnAccounts = NOBODY
+    taggings: Mapping[Transaction, Tagging] = field(default_factory=dict)
+
+
+NOTHING_PREPARED = PreparedTags()
+
+
+class TransactionTagging:
+    def __init__(self, database: Database, compute: Compute) -> None:
+        self._database = database
+        self._compute = compute
+
+    @property
+    def version(self) -> str:
+        """Of the tagger, which itself is loaded in compute processes only."""
+        return _find_version()
+
+    # As data comes and goes
+
+    async def prepare(self, user_id: UUID, own: OwnAccounts, transactions: Iterable[Transaction]) -> PreparedTags:
+        """Tag what is to be stored, before the database transaction that stores it."""
+        found: dict[Transaction, Tagging] = {}
+        for piece in cut(dict.fromkeys(transactions)):
+            values = await self._compute.run(tag_packed, *pack(piece), own, owner=user_id)
+            found.update(zip(piece, read_taggings(values), strict=True))
+        return PreparedTags(own, found)
+
+    async def retag_changed(
+        self, connection: Connection, user_id: UUID, prepared: PreparedTags = NOTHING_PREPARED
+    ) -> None:
+        """Tag what has no tags, after transactions or accounts of the user have changed."""
+        state = await tags.lock_state(connection, user_id, self.version)
+        own = await read_own_accounts(connection, user_id)
+        ibans, holders = tuple(sorted(own.ibans)), tuple(sorted(own.holders))
+        changed_ibans = set(state.own_ibans) ^ set(ibans)
+        changed_holders = set(state.own_holders) ^ set(holders)
+        if changed_ibans or changed_holders:
+            await tags.forget_own_transfers(connection, user_id, sorted(changed_ibans), sorted(changed_holders))
+        if changed_ibans or changed_holders or state.is_stale:
+            await tags.store_state(connection, user_id, TaggingState(state.tagger_version, ibans, holders))
+        rows = await tags.list_untagged(connection, user_id)
+        if rows:
+            rules = RuleBook(await tags.list_rules(connection, user_id))
+            found = await self._tag(user_id, rows, own, prepared)
+            tagged = [(row, rules.apply(row.transaction, make_tags(one))) for row, one in zip(rows, found, strict=True)]
+            await tags.insert_tags(connection, user_id, self.version, tagged)
+
+    async def _tag(
+        self, user_id: UUID, rows: Sequence[TaggedRow], own: OwnAccounts, prepared: PreparedTags
+    ) -> list[Tagging]:
+        """What was prepared, as far as it still holds; the rest is tagged now."""
+        known = prepared.taggings if prepared.own == own else {}
+        missing = [row.transaction for row in rows if row.transaction not in known]
+        found = (await self.prepare(user_id, own, missing)).taggings
+        return [known.get(row.transaction) or found[row.transaction] for row in rows]
+
+    async def ensure_tagged(self, principal: Principal) -> None:
+        """Data that was stored before there were tags is tagged when it is first read."""
+        await self.ensure_user_tagged(user_of(principal))
+
+    async def ensure_user_tagged(self, user_id: UUID) -> None:
+        async with self._database.connect() as connection:
+            if await tags.find_version(connection, user_id) is not None:
+                return
+            own = await read_own_accounts(connection, user_id)
+            rows = await tags.list_untagged(connection, user_id)
+        prepared = await self.prepare(user_id, own, (row.transaction for row in rows))
+        async with self._database.transaction() as connection:
+            await self.retag_changed(connection, user_id, prepared)
+
+    async def explain(self, principal: Principal, product_id: UUID, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
+        """Why transactions have the tags they have. A user's word needs no reason beside it."""
+        user_id = user_of(principal)
+        async with self._database.connect() as connection:
+            own = await read_own_accounts(connection, user_id)
+            rows = await tags.list_tagged(connection, user_id, product_id, ids)
+        found: dict[UUID, list[Evidence]] = {}
+        tagged = []
+        for row in rows:
+            if row.tags is not None and row.tags.source is not TagSource.TAGGER:
+                found[row.id] = [Evidence(row.tags.source.lower(), "", row.tags.category, 1.0)]
+            else:
+                tagged.append(row)
+        for piece in cut(tagged):
+            packed = pack([row.transaction for row in piece])
+            reasons = await self._compute.run(explain_packed, *packed, own, owner=user_id)
+            found.update({row.id: list(one) for row, one in zip(piece, reasons, strict=True)})
+        return found
+
+    # What users say
+
+    async def require_transaction(self, principal: Principal, product_id: UUID, transaction_id: UUID) -> None:
+        async with self._database.connect() as connection:
+            if await tags.find_tagged(connection, user_of(principal), product_id, transaction_id) is None:
+                raise NotFoundError
+
+    async def correct(
+        self,
+        principal: Principal,
+        access_id: str,
+        product_id: UUID,
+        transaction_id: UUID,
+        category: str,
+        *,
+        changes_existing: bool,
+        creates_rule: bool,
+    ) -> None:
+        user_id = user_of(principal)
+        await self.ensure_tagged(principal)
+        async with self._database.transaction() as connection:
+            if not await products.has_product(connection, user_id, access_id, product_id):
+                raise NotFoundError
+            await tags.lock_state(connection, user_id, self.version)
+            row = await tags.find_tagged(connection, user_id, product_id, transaction_id)
+            if row is None or row.tags is None:
+                raise NotFoundError
+            check_category(category, "tags.systemName")
+            if not fits_sign(category, row.transaction.amount):
+                raise InvalidError("this category does not fit the sign of the amount", "tags.systemName")
+            rows = [row]
+            if changes_existing and has_counterparty(row.transaction):
+                same = await tags.list_of_counterparty(connection, user_id, row.transaction)
+                rows += [one for one in same if one.id != row.id and fits_sign(category, one.transaction.amount)]
+            await tags.update_tags(connection, user_id, self.version, [_correct(one, category) for one in rows])
+            if creates_rule:
+                await tags.upsert_rule(connection, user_id, _make_rule(row.transaction, category))
+            subject = f"user {principal.user_pseudonym} transaction {transaction_id}"
+            actor = auditing.name_actor(principal)
+            await auditing.record(connection, principal.tenant_id, actor, "transaction.categorize", subject)
+
+    async def list_rules(self, principal: Principal) -> list[TaggingRule]:
+        async with self._database.connect() as connection:
+            return await tags.list_rules(connection, user_of(principal))
+
+    async def read_rule(self, principal: Principal, rule_id: UUID) -> TaggingRule:
+        found = next((one for one in await self.list_rules(principal) if one.id == rule_id), None)
+        if found is None:
+            raise NotFoundError
+        return found
+
+    async def add_rule(self, principal: Principal, rule: TaggingRule) -> TaggingRule:
+        """For transactions to come; a rule for the same counterparty is replaced."""
+        check_category(rule.category, "tagTreeItem.systemName")
+        iban, name = clean_text(rule.counterparty_iban), clean_text(rule.counterparty_name)
+        rule = replace(rule, counterparty_iban=iban, counterparty_name=name)
+        if not any(rule.keys):
+            raise InvalidError("give counterpartyIban or counterpartyName", "counterpartyName")
+        async with self._database.transaction() as connection:
+            stored = await tags.upsert_rule(connection, user_of(principal), rule)
+            await self._record(connection, principal, "tagging-rule.add", stored.id)
+        return stored
+
+    async def delete_rule(self, principal: Principal, rule_id: UUID) -> None:
+        async with self._database.transaction() as connection:
+            if not await tags.delete_rule(connection, user_of(principal), rule_id):
+                raise NotFoundError
+            await self._record(connection, principal, "tagging-rule.delete", rule_id)
+
+    @staticmethod
+    async def _record(connection: Connection, principal: Principal, action: str, rule_id: UUID) -> None:
+        subject = f"user {principal.user_pseudonym} rule {rule_id}"
+        await auditing.record(connection, principal.tenant_id, auditing.name_actor(principal), action, subject)
+
+    # A new version of the tagger
+
+    async def retag_step(self, user_id: UUID) -> bool:
+        """Some of a user's transactions, in a transaction of their own. True when there may be more.
+
+        What the user or a rule has decided stays; the rest is decided anew.
+        """
+        version = self.version
+        async with self._database.connect() as connection:
+            own = await read_own_accounts(connection, user_id)
+            rows = await tags.list_outdated(connection, user_id, version, RETAG_ROWS)
+        prepared = await self.prepare(user_id, own, (row.transaction for row in rows))
+        async with self._database.transaction() as connection:
+            state = await tags.lock_state(connection, user_id, version)
+            rows = await tags.list_outdated(connection, user_id, version, RETAG_ROWS)
+            own = await read_own_accounts(connection, user_id)
+            found = await self._tag(user_id, rows, own, prepared)
+            await tags.update_tags(
+                connection, user_id, version, [(row, _renew(row, one)) for row, one in zip(rows, found, strict=True)]
+            )
+            if len(rows) < RETAG_ROWS:
+                await tags.store_state(connection, user_id, replace(state, tagger_version=version))
+                return False
+        return True
+
+    async def start_retagging(self) -> int:
+        """Queue every user whose tags another version made; returns how many. Safe to repeat at any time."""
+        after, count = None, 0
+        while True:
+            async with self._database.transaction() as connection:
+                found = await tags.list_outdated_users(connection, self.version, USERS_PER_STEP, after)
+                if not found:
+                    return count
+                await queue.enqueue_retag(connection, found)
+            after, count = found[-1], count + len(found)
+
+    async def count_users(self) -> tuple[int, int]:
+        """How many users have tags of this version, and how many have tags at all."""
+        async with self._database.connect() as connection:
+            return await tags.count_users(connection, self.version)
+
+
+class RuleBook:
+    """A user's rules, looked up by IBAN and name."""
+
+    def __init__(self, rules: Sequence[TaggingRule]) -> None:
+        self._rules = {rule.keys: rule for rule in rules}
+
+    def apply(self, transaction: Transaction, found: TransactionTags) -> TransactionTags:
+        """The most precise rule wins: IBAN and name, then the IBAN, then the name."""
+        if not self._rules:
+            return found
+        iban, name = fold_iban(transaction.counterparty_iban), fold_name(transaction.counterparty_name)
+        for keys in ((iban, name), (iban, ""), ("", name)):
+            rule = self._rules.get(keys)
+            if rule is not None and any(keys) and fits_sign(rule.category, transaction.amount):
+                return set_category(found, rule.category, TagSource.RULE)
+        return found
+
+
+@cache
+def _find_version() -> str:
+    return derive_version()
+
+
+async def read_own_accounts(connection: Connection, user_id: UUID, coming: Iterable[Product] = ()) -> OwnAccounts:
+    """With `coming`: as they will be when these products are stored too."""
+    stored = [one.product for one in await products.list_products(connection, user_id)]
+    return make_own_accounts((one.iban or "", one.holder, one.category) for one in (*stored, *coming))
+
+
+def make_own_accounts(accounts: Iterable[tuple[str, str, ProductCategory]]) -> OwnAccounts:
+    """From (IBAN, holder, category) of each account; what is not known is empty."""
+    known = [(fold_iban(iban), holder, category) for iban, holder, category in accounts]
+    ibans = frozenset(iban for iban, _, _ in known if iban)
+    savings = frozenset(iban for iban, _, category in known if iban and category in SAVINGS)
+    return OwnAccounts(ibans, savings, tuple(sorted({holder for _, holder, _ in known if holder})))
+
+
+def make_tags(found: Tagging) -> TransactionTags:
+    return TransactionTags(
+        found.category,
+        found.insurance_type,
+        found.partner,
+        found.freelancer_category,
+        found.category_confidence,
+        found.insurance_confidence,
+        found.partner_confidence,
+        found.freelancer_confidence,
+    )
+
+
+def set_category(found: TransactionTags, category: str, source: TagSource) -> TransactionTags:
+    """Somebody has decided: that is certain, and the insurance type follows."""
+    insurance_type = derive_insurance_type(category, found.insurance_type)
+    return replace(
+        found,
+        category=category,
+        insurance_type=insurance_type,
+        category_confidence=1.0,
+        insurance_confidence=1.0,
+        source=source,
+    )
+
+
+def check_category(category: str, field: str) -> None:
+    """Only what a transaction can have: no main category that has subcategories, and no aggregate."""
+    if category not in _ASSIGNABLE:
+        raise InvalidError("is no category that a transaction can have", field)
+
+
+def has_counterparty(transaction: Transaction) -> bool:
+    return bool(fold_iban(transaction.counterparty_iban) or fold_name(transaction.counterparty_name))
+
+
+def _make_rule(transaction: Transaction, category: str) -> TaggingRule:
+    if not has_counterparty(transaction):
+        raise InvalidError("a rule needs a counterparty, and this transaction names none", "createRule")
+    return TaggingRule(uuid4(), category, transaction.counterparty_iban or "", transaction.counterparty_name or "")
+
+
+def _correct(row: TaggedRow, category: str) -> tuple[TaggedRow, TransactionTags]:
+    assert row.tags is not None
+    return row, set_category(row.tags, category, TagSource.USER)
+
+
+def _renew(row: TaggedRow, found: Tagging) -> TransactionTags:
+    renewed = make_tags(found)
+    if row.tags is None or row.tags.source is TagSource.TAGGER:
+        return renewed
+    kept = set_category(renewed, row.tags.category, row.tags.source)
+    return replace(kept, insurance_type=row.tags.insurance_type)

@@ -1,0 +1,37 @@
+"""CPU-bound work in processes of its own: the pool, and the pure functions that run in it."""
+
+from kontor.services.compute.computations import (
+    PIECE_ROWS,
+    Packed,
+    ReadAccount,
+    ReadFile,
+    clean_slowly,
+    cut,
+    explain_packed,
+    pack,
+    plan_packed,
+    read_file,
+    read_taggings,
+    tag_packed,
+    unpack_slowly,
+)
+from kontor.services.compute.compute import Compute, ComputeLimits, ComputeObserver
+
+__all__ = [
+    "PIECE_ROWS",
+    "Compute",
+    "ComputeLimits",
+    "ComputeObserver",
+    "Packed",
+    "ReadAccount",
+    "ReadFile",
+    "clean_slowly",
+    "cut",
+    "explain_packed",
+    "pack",
+    "plan_packed",
+    "read_file",
+    "read_taggings",
+    "tag_packed",
+    "unpack_slowly",
+]

@@ -1,0 +1,192 @@
+"""Fetching from a bank, in the background: under a lease, step by step, stored in short transactions.
+
+No transaction is open while the bank is called. A first fetch shows its header data as soon as it is known; a refresh
+stores everything at its end or nothing at all, so a failed one leaves the stored data as it was.
+"""
+
+import time
+from dataclasses import replace
+from datetime import date, timedelta
+from enum import Enum
+from uuid import UUID, uuid4
+
+import structlog
+
+from kontor.connectors.base import Context, Continue, Done, Failed, FailureKind, Progress, Step
+from kontor.connectors.base import Fetch as FetchJob
+from kontor.domain.accesses import Access, AccessStatus
+from kontor.domain.clocks import BERLIN
+from kontor.domain.errors import BusyError, OutOfTimeError, TooLargeError
+from kontor.services.accesses import Refreshing, Start
+from kontor.services.banks import BankCalls, Prepared
+from kontor.services.fetching.results import FetchResults, LeaseLostError
+from kontor.services.runtime import Clock, correlation_id
+from kontor.services.security import Vault
+from kontor.storage import fetches, leases, queue, transactions
+from kontor.storage.database import Database
+from kontor.storage.fetches import Fetch
+from kontor.storage.leases import Lease
+
+log = structlog.get_logger(__name__)
+
+OVERLAP_DAYS = 30
+
+
+class Outcome(Enum):
+    FINISHED = "finished"
+    BUSY = "busy"
+
+
+class Fetching:
+    def __init__(
+        self,
+        database: Database,
+        calls: BankCalls,
+        vault: Vault,
+        clock: Clock,
+        results: FetchResults,
+        refreshing: Refreshing,
+    ) -> None:
+        self._database = database
+        self._calls = calls
+        self._vault = vault
+        self._clock = clock
+        self._results = results
+        self._refreshing = refreshing
+        self._holder = uuid4()
+
+    async def run(self, fetch_id: UUID) -> Outcome:
+        """Carry out a fetch, if it is still to be done and its credentials are free."""
+        async with self._database.connect() as connection:
+            found = await fetches.take_fetch(connection, fetch_id, self._holder)
+        if found is None:
+            return Outcome.FINISHED
+        fetch, lease = found
+        if not fetch.state.is_open or fetch.lease_key is None:
+            return Outcome.FINISHED
+        correlation_id.set(fetch.correlation_id)
+        if lease is None:
+            return Outcome.BUSY
+        is_given_back = False
+        try:
+            async with self._calls.heartbeat(lease):
+                is_given_back = await self._run_with_lease(fetch, lease)
+        except LeaseLostError:
+            log.warning("fetch.lease-lost", fetch=str(fetch.id))
+        except BusyError:
+            return Outcome.BUSY
+        finally:
+            if not is_given_back:
+                async with self._database.connect() as connection:
+                    await leases.release_lease(connection, lease)
+        return Outcome.FINISHED
+
+    async def take_over_abandoned(self) -> int:
+        """Fetches whose worker died go back to the queue; after some attempts they end as interrupted.
+
+        One of background refresh is never repeated once the bank may have been called: the call counts.
+        """
+        async with self._database.transaction() as connection:
+            found = await fetches.list_abandoned(connection)
+            if not found:
+                return 0
+            given_up = [
+                one for one in found if one.is_called and (one.is_for_slot or one.attempts >= fetches.MAX_ATTEMPTS)
+            ]
+            again = [one for one in found if one not in given_up]
+            await fetches.interrupt_fetches(connection, [one.id for one in given_up])
+            await queue.remove_fetch_jobs(connection, [one.id for one in given_up])
+            await fetches.put_back(connection, [one.id for one in again])
+            asked_for = [one.id for one in again if not one.is_for_slot]
+            await queue.requeue_fetches(connection, asked_for, [one.id for one in again if one.is_for_slot])
+        for one in given_up:  # apart, since others lock the access first and then its fetch
+            await self._results.note_interrupted(one.user_id, one.access_id)
+        log.warning("fetch.abandoned", count=len(found), interrupted=len(given_up))
+        return len(found)
+
+    # Parts
+
+    async def _run_with_lease(self, fetch: Fetch, lease: Lease) -> bool:
+        """True when the lease was given back with what was stored."""
+        context = Context(self._clock.today(), self._vault.name_customer(fetch.user_id))
+        try:
+            prepared = await self._calls.prepare(fetch.user_id, fetch.access_id, context)
+            job = FetchJob() if prepared is None else await self._plan_job(fetch, prepared.access)
+        except Exception:
+            async with self._database.connect() as connection:  # as an attempt, which cannot be made for ever
+                await fetches.start_fetch(connection, fetch.id, lease)
+            raise
+        # Everything is at hand, so that the bank is called in the moment that is written down.
+        start, fetch = await self._refreshing.start(fetch, lease, can_call=prepared is not None)
+        if start is Start.WAIT:
+            raise BusyError("Another operation is using these credentials.")
+        if prepared is None or start is Start.NOTHING:
+            return False
+        if start is Start.ASK_USER:
+            await self._results.store_sca_needed(fetch, prepared.access, lease, was_called=False)
+            return False
+        if fetch.all_history:
+            job = replace(job, since={})
+        started = time.monotonic()
+        step = await self._talk(fetch, prepared, job, lease)
+        log.info(
+            "fetch.finished",
+            provider=prepared.provider.name,
+            outcome=type(step).__name__,
+            seconds=round(time.monotonic() - started, 3),
+        )
+        return isinstance(step, Done)
+
+    async def _plan_job(self, fetch: Fetch, access: Access) -> FetchJob:
+        """With all history everything is asked for again; else from some weeks before the newest booking on.
+
+        A file may have brought newer bookings than the bank has told: what lies between is still to be fetched.
+        """
+        since: dict[str, date] = {}
+        async with self._database.connect() as connection:
+            stored = await transactions.list_newest_days(connection, fetch.user_id, access.id)
+        if not fetch.all_history:
+            overlap = timedelta(days=OVERLAP_DAYS)
+            fetched_on = access.updated_at.astimezone(BERLIN).date()
+            since = {key: min(newest, fetched_on) - overlap for _, key, newest in stored if newest is not None}
+        selected = None
+        if access.selected_products is not None:
+            keys = {product_id: key for product_id, key, _ in stored}
+            if keys and all(one in keys for one in access.selected_products):
+                selected = tuple(keys[one] for one in access.selected_products)
+        return FetchJob(selected=selected, since=since)
+
+    async def _talk(self, fetch: Fetch, prepared: Prepared, job: FetchJob, lease: Lease) -> Step:
+        """Step by step until the bank is done, refuses, or needs the user."""
+        access = prepared.access
+        started = time.monotonic()
+        headers = None
+        if fetch.resume_state is None:
+            step = await self._calls.begin(prepared, job)
+        else:
+            state, headers = await self._results.open_rest(fetch)
+            step = await self._calls.resume(prepared, state, Continue())
+        while isinstance(step, Progress):
+            headers = step.partial
+            if access.status is not AccessStatus.COMPLETE:
+                await self._results.store_headers(fetch, headers, lease)
+                headers = None
+            else:
+                await self._results.check_wanted(fetch, lease)
+            step = await self._calls.resume(prepared, step.state, Continue())
+        seconds = time.monotonic() - started
+        if isinstance(step, Done):
+            try:
+                await self._results.store_done(fetch, headers, step, job, lease, seconds)
+            except (OutOfTimeError, TooLargeError) as error:
+                # The bank would send the same again: another attempt would only be another call.
+                log.warning("fetch.not-computed", fetch=str(fetch.id), reason=str(error))
+                step = Failed(FailureKind.INTERNAL, str(error))
+        if isinstance(step, Done):
+            return step
+        if isinstance(step, Failed):
+            was_called = prepared.connector is not None
+            await self._results.store_failure(fetch, access, step, lease, seconds if was_called else None)
+        else:
+            await self._results.store_sca_needed(fetch, access, lease, was_called=True)
+        return step

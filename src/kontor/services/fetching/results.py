@@ -1,0 +1,332 @@
+"""Storing what a bank said, in one transaction each, and only while the lease is ours."""
+
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+import msgspec
+
+from kontor.connectors.base import Done, Failed, FailureKind, Fetched, Headers, Progress, State
+from kontor.connectors.base import Fetch as FetchJob
+from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, Notice, NoticeKind, make_product_id
+from kontor.domain.cleaning import clean_product
+from kontor.domain.dialogues import Dialogue
+from kontor.domain.products import Product
+from kontor.domain.webhooks import Event
+from kontor.services.accesses import Refreshing, retry_when_locked
+from kontor.services.fetching.access_events import find_notice_events, find_transaction_events
+from kontor.services.fetching.merges import FetchedMerges, Merges, clean_fetched
+from kontor.services.fetching.notices import CREDENTIAL_FAILURES, FAILURES, make_notices
+from kontor.services.fetching.staging import Staging
+from kontor.services.fetching.writing import FetchWriting
+from kontor.services.runtime import Clock, correlation_id
+from kontor.services.security import Vault
+from kontor.services.webhooks import Events
+from kontor.storage import accesses, fetches, products, queue, users
+from kontor.storage.data_versions import read_version
+from kontor.storage.database import Connection, Database
+from kontor.storage.fetches import Fetch, FetchState
+from kontor.storage.leases import Lease
+
+PREPARE_ATTEMPTS = 3
+
+
+class LeaseLostError(Exception):
+    """Another worker took over, or there is nobody left to fetch for; whatever we know is not ours to store."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRelease:
+    """What was computed from what was staged at that time."""
+
+    staged_at: datetime
+    merges: FetchedMerges
+
+
+class FetchResults:
+    def __init__(
+        self,
+        database: Database,
+        vault: Vault,
+        clock: Clock,
+        events: Events,
+        refreshing: Refreshing,
+        staging: Staging,
+        merges: Merges,
+        writing: FetchWriting,
+    ) -> None:
+        self._database = database
+        self._merges = merges
+        self._writing = writing
+        self._vault = vault
+        self._clock = clock
+        self._events = events
+        self._staging = staging
+        self.refreshing = refreshing
+
+    async def store_headers(self, fetch: Fetch, headers: Headers, lease: Lease) -> None:
+        async with self._fenced(fetch, lease) as (connection, access):
+            await self._store_first_headers(connection, fetch.user_id, access, headers)
+
+    async def store_done(
+        self,
+        fetch: Fetch,
+        headers: Headers | None,
+        step: Done,
+        job: FetchJob,
+        lease: Lease,
+        seconds: float,
+    ) -> None:
+        """Everything of a fetch at once: products, transactions, positions, notices, the end of fetch and lease.
+
+        Before the user has chosen accounts it is staged instead.
+        """
+        for attempt in range(PREPARE_ATTEMPTS):
+            prepared = await self._prepare(fetch, headers, step, job)
+            is_last = attempt + 1 == PREPARE_ATTEMPTS
+            if await self._store_prepared(fetch, headers, step, job, lease, seconds, prepared, is_last=is_last):
+                return
+
+    async def _store_prepared(
+        self,
+        fetch: Fetch,
+        headers: Headers | None,
+        step: Done,
+        job: FetchJob,
+        lease: Lease,
+        seconds: float,
+        prepared: FetchedMerges,
+        *,
+        is_last: bool,
+    ) -> bool:
+        """False when the data has changed since it was prepared for. The last attempt computes under the locks then."""
+        async with self._fenced(fetch, lease) as (connection, access):
+            if not access.is_confirmed:
+                await self._staging.stage_result(connection, fetch.user_id, access.id, step)
+                await self.refreshing.note_success(connection, fetch)
+                await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
+                return True
+            if await read_version(connection, fetch.user_id) != prepared.version:
+                if not is_last:
+                    return False
+                prepared = replace(prepared, plans={})
+            written = await self._writing.write_fetched(
+                connection, fetch.user_id, access, headers, step, job.since, prepared
+            )
+            await self.refreshing.note_success(connection, fetch)
+            # From here on other fetches of this user wait.
+            await products.set_products_seen(connection, fetch.user_id, written.complete, written.seen)
+            await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
+            news = find_transaction_events(fetch.user_id, access, written.new_counts)
+            await self._publish(connection, fetch, access, make_notices(written.problems), news)
+        return True
+
+    async def store_failure(
+        self, fetch: Fetch, access: Access, step: Failed, lease: Lease, seconds: float | None
+    ) -> None:
+        """The stored data stays as it is; only what there is to say is noted."""
+        await retry_when_locked(lambda: self._store_failure(fetch, step, lease, seconds))
+
+    async def _store_failure(self, fetch: Fetch, step: Failed, lease: Lease, seconds: float | None) -> None:
+        notice = Notice(FAILURES.get(step.kind, NoticeKind.INTERNAL), step.detail)
+        async with self._fenced(fetch, lease) as (connection, access):
+            messages = [notice] if notice.kind.is_for_the_user else list(access.messages)
+            await accesses.store_notices(connection, fetch.user_id, access.id, messages, [notice])
+            await fetches.finish_fetch(connection, fetch.id, FetchState.FAILED, str(step.kind))
+            if step.kind in CREDENTIAL_FAILURES and fetch.lease_key is not None:
+                await self.refreshing.pause_credentials(connection, fetch.lease_key, fetch.user_id, access.id)
+            if not access.is_synced:
+                await self._forget(connection, fetch.user_id, access)
+            await self.refreshing.reschedule(connection, fetch.user_id, access.id)
+            if seconds is not None:
+                # A wrong PIN is the customer's failure, not the bank's.
+                is_success = notice.kind.is_for_the_user
+                await fetches.record_outcome(connection, access.provider_id, is_success=is_success, seconds=seconds)
+                is_up = step.kind not in (FailureKind.UNREACHABLE, FailureKind.INTERNAL)
+                await self.refreshing.note_answer(connection, access.provider_id, is_up=is_up)
+            await self._publish(connection, fetch, access, [notice])
+
+    async def store_sca_needed(self, fetch: Fetch, access: Access, lease: Lease, *, was_called: bool) -> None:
+        """The bank wants the customer to authenticate; nothing more can be done unattended."""
+        notice = Notice(NoticeKind.SCA_NEEDED)
+        async with self._fenced(fetch, lease) as (connection, _):
+            await accesses.store_notices(connection, fetch.user_id, access.id, [notice], [notice])
+            if not access.is_synced:
+                # Without an answer of the user the credentials must not stay for ever.
+                await accesses.set_expiry(connection, fetch.user_id, access.id, datetime.now(UTC) + DATA_LIFETIME)
+            await fetches.finish_fetch(connection, fetch.id, FetchState.WAITING)
+            await self.refreshing.pause_for_sca(connection, fetch.user_id, access.id)
+            if was_called:
+                await self.refreshing.note_answer(connection, access.provider_id, is_up=True)
+            await self._publish(connection, fetch, access, [notice])
+
+    @asynccontextmanager
+    async def fenced(self, user_id: UUID, access_id: str, lease: Lease) -> AsyncIterator[Connection]:
+        """A transaction that exists only while the lease and the access do, and the user is active."""
+        async with self._database.transaction() as connection:
+            if await accesses.lock_leased(connection, user_id, access_id, lease) is None:
+                raise LeaseLostError
+            if not await users.is_active(connection, user_id):
+                raise LeaseLostError
+            yield connection
+
+    async def check_wanted(self, fetch: Fetch, lease: Lease) -> None:
+        """Before the bank is called again. Raises LeaseLostError when what it says could not be stored anyway."""
+        async with self._database.connect() as connection:
+            if not await fetches.is_wanted(connection, fetch.id, lease):
+                raise LeaseLostError
+
+    async def note_interrupted(self, user_id: UUID, access_id: str) -> None:
+        """A fetch that failed again and again through no fault of the bank: the user must be told all the same.
+
+        Unless it is the user who is gone: then that is why, and nobody wants to know.
+        """
+        notice = Notice(NoticeKind.INTERNAL)
+        async with self._database.transaction() as connection:
+            access = await accesses.lock_access(connection, user_id, access_id)
+            if access is not None:
+                is_wanted = await users.is_active(connection, user_id)
+                if is_wanted:
+                    await accesses.store_notices(connection, user_id, access_id, access.messages, [notice])
+                if not access.is_synced:
+                    await self._forget(connection, user_id, access)
+                await self.refreshing.reschedule(connection, user_id, access_id)
+                if is_wanted:
+                    events = find_notice_events(user_id, access, [notice], is_attended=False)
+                    await self._events.publish(connection, *events)
+
+    # Accesses that are being added in the web form
+
+    async def list_staged_products(
+        self, connection: Connection, user_id: UUID, access_id: str
+    ) -> list[tuple[UUID, Product]]:
+        """Among which the user may choose, with the ids that they will have."""
+        headers = await self._staging.find_headers(connection, user_id, access_id)
+        found = () if headers is None else headers.products
+        return [(make_product_id(user_id, access_id, one.key), one) for one in map(clean_product, found)]
+
+    async def prepare_release(self, user_id: UUID, access_id: str, chosen: Collection[UUID]) -> PreparedRelease | None:
+        """What can be computed of a choice before the transaction that stores it."""
+        async with self._database.connect() as connection:
+            staged = await self._staging.find(connection, user_id, access_id)
+        if staged is None or staged.done is None:
+            return None
+        assert isinstance(staged.done.result, Fetched), "a fetch was asked for"
+        cleaned = map(clean_product, staged.headers.products)
+        coming = [product for product in cleaned if make_product_id(user_id, access_id, product.key) in chosen]
+        merges = await self._merges.prepare_fetched(
+            user_id, access_id, coming, staged.done.result, {}, self._clock.today()
+        )
+        return PreparedRelease(staged.staged_at, merges)
+
+    async def release(
+        self,
+        connection: Connection,
+        user_id: UUID,
+        access: Access,
+        chosen: Sequence[UUID] | None,
+        prepared: PreparedRelease | None,
+    ) -> None:
+        """The user has chosen: this becomes customer data, and nothing else. None where there was nothing to choose.
+
+        The caller has locked the access. What is still being fetched, the worker then stores as for any other. What was
+        prepared is used as far as nothing has changed since.
+        """
+        selected = None if chosen is None else tuple(chosen)
+        await accesses.confirm_access(connection, user_id, access.id, selected)
+        confirmed = replace(access, form_session_id=None, selected_products=selected)
+        staged = await self._staging.take(connection, user_id, access.id)
+        if staged is not None:
+            version = await read_version(connection, user_id)
+            await self._writing.write_headers(connection, user_id, confirmed, staged.headers)
+            if staged.done is not None:
+                assert isinstance(staged.done.result, Fetched), "a fetch was asked for"
+                if prepared is not None and (prepared.staged_at, prepared.merges.version) == (
+                    staged.staged_at,
+                    version,
+                ):
+                    merges = prepared.merges
+                else:
+                    merges = await clean_fetched(staged.done.result, self._clock.today())
+                written = await self._writing.write_fetched(
+                    connection, user_id, confirmed, None, staged.done, {}, merges
+                )
+                await products.set_products_seen(connection, user_id, written.complete, written.seen)
+        elif selected is not None:
+            await products.delete_other_products(connection, user_id, access.id, selected)
+        await self.refreshing.reschedule(connection, user_id, access.id)
+
+    # From a dialogue with the user to the worker
+
+    async def begin_rest(self, connection: Connection, dialogue: Dialogue, access: Access, step: Progress) -> None:
+        """The user is authenticated and the products are known: the rest of the fetch is a worker's."""
+        fetch = Fetch(
+            uuid4(), dialogue.user_id, access.id, FetchState.QUEUED, True, True, dialogue.lease_key,
+            correlation_id.get(),
+        )  # fmt: skip
+        is_first = access.status is not AccessStatus.COMPLETE
+        if is_first:
+            await self._store_first_headers(connection, fetch.user_id, access, step.partial)
+        await accesses.store_notices(connection, fetch.user_id, access.id, [], [])
+        await self.refreshing.resume(connection, fetch.user_id, access.id)
+        rest = {"state": step.state, "headers": None if is_first else msgspec.to_builtins(step.partial)}
+        sealed = await self._vault.seal(connection, fetch.user_id, access.id, "rest", rest)
+        await fetches.interrupt_open(connection, fetch.user_id, access.id)
+        if await fetches.insert_fetch(connection, replace(fetch, resume_state=sealed)):
+            await queue.enqueue_fetch(connection, fetch.id)
+
+    async def open_rest(self, fetch: Fetch) -> tuple[State, Headers | None]:
+        assert fetch.resume_state is not None
+        async with self._database.connect() as connection:
+            rest = await self._vault.unseal(connection, fetch.user_id, fetch.access_id, "rest", fetch.resume_state)
+        return rest["state"], None if rest["headers"] is None else msgspec.convert(rest["headers"], Headers)
+
+    # Parts
+
+    async def _prepare(self, fetch: Fetch, headers: Headers | None, step: Done, job: FetchJob) -> FetchedMerges:
+        """Before the transaction, which then takes no longer than writing does."""
+        result = step.result
+        assert isinstance(result, Fetched), "a fetch was asked for"
+        coming = () if headers is None else tuple(map(clean_product, headers.products))
+        return await self._merges.prepare_fetched(
+            fetch.user_id, fetch.access_id, coming, result, job.since, self._clock.today()
+        )
+
+    @asynccontextmanager
+    async def _fenced(self, fetch: Fetch, lease: Lease) -> AsyncIterator[tuple[Connection, Access]]:
+        """As `fenced`, and only while nobody took this fetch over or ended it.
+
+        With the access as it is now: options may have changed while the bank was asked.
+        """
+        async with self._database.transaction() as connection:
+            access = await accesses.lock_leased(connection, fetch.user_id, fetch.access_id, lease)
+            if access is None or not await fetches.is_running(connection, fetch.id, lease):
+                raise LeaseLostError
+            yield connection, access
+
+    async def _publish(
+        self,
+        connection: Connection,
+        fetch: Fetch,
+        access: Access,
+        notices: Sequence[Notice],
+        events: Sequence[Event] = (),
+    ) -> None:
+        """At the very end: the webhooks' rows are held until the commit. `access` is as it was before."""
+        found = find_notice_events(fetch.user_id, access, notices, is_attended=fetch.is_attended)
+        await self._events.publish(connection, *events, *found)
+
+    async def _store_first_headers(
+        self, connection: Connection, user_id: UUID, access: Access, headers: Headers
+    ) -> None:
+        if access.is_confirmed:
+            await self._writing.write_headers(connection, user_id, access, headers)
+        else:
+            await self._staging.stage_headers(connection, user_id, access.id, headers)
+        await accesses.set_status(connection, user_id, access.id, AccessStatus.HEADERS)
+
+    @staticmethod
+    async def _forget(connection: Connection, user_id: UUID, access: Access) -> None:
+        await accesses.forget_credentials(connection, user_id, access.id)

@@ -1,0 +1,161 @@
+"""Writing what a bank said about an access into customer data, in the transaction of the caller."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from uuid import UUID
+
+from kontor.connectors.base import Done, Fetched, Headers, Problem, ProblemKind
+from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, make_product_id
+from kontor.domain.cleaning import clean_position, clean_product
+from kontor.domain.positions import Position
+from kontor.services.analyses import TransactionTagging
+from kontor.services.fetching.bookings import write_plan
+from kontor.services.fetching.merges import FetchedMerges, Merges
+from kontor.services.fetching.notices import make_notices
+from kontor.services.runtime import Clock
+from kontor.services.security import Vault
+from kontor.storage import accesses, positions, products
+from kontor.storage.database import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What became of the transactions of one product: how many are new, and what could not be stored."""
+
+    new: int
+    is_changed: bool
+    problems: list[Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFetch:
+    """What became of a fetch: how many transactions are new per product, problems, and which products were told of."""
+
+    new_counts: dict[UUID, int]
+    problems: list[Problem]
+    complete: list[UUID]
+    seen: list[UUID]
+
+
+class FetchWriting:
+    def __init__(self, vault: Vault, clock: Clock, tagging: TransactionTagging, merges: Merges) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._tagging = tagging
+        self._merges = merges
+
+    async def write_fetched(
+        self,
+        connection: Connection,
+        user_id: UUID,
+        access: Access,
+        headers: Headers | None,
+        step: Done,
+        since: Mapping[str, date],
+        prepared: FetchedMerges,
+    ) -> WrittenFetch:
+        """All but when the products were seen. `access` is as it was before."""
+        result = step.result
+        assert isinstance(result, Fetched), "a fetch was asked for"
+        is_changed = access.status is not AccessStatus.COMPLETE
+        if headers is not None:
+            is_changed |= await self.write_headers(connection, user_id, access, headers)
+        stored = await products.list_ids(connection, user_id, access.id)
+        problems = list(result.problems)
+        new_counts: dict[UUID, int] = {}
+        for key in result.transactions:
+            if key in stored:
+                written = await self._write_transactions(
+                    connection, user_id, stored[key], key, prepared, since.get(key)
+                )
+                problems += written.problems
+                new_counts[stored[key]] = written.new
+                is_changed |= written.is_changed
+        await self._write_positions(connection, user_id, stored, result.positions)
+        named = [one.key for one in map(clean_product, headers.products)] if headers is not None else []
+        complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
+        seen = [stored[key] for key in named if key in stored]
+        if is_changed:  # else there is nothing that tags could follow from
+            await self._tagging.retag_changed(connection, user_id, prepared.tags)
+        await self._write_end(connection, user_id, access, step, problems)
+        return WrittenFetch(new_counts, problems, complete, seen)
+
+    async def write_headers(self, connection: Connection, user_id: UUID, access: Access, headers: Headers) -> bool:
+        """Products of the bank that are selected. One that the bank no longer names keeps its history.
+
+        True when there was anything to change.
+        """
+        is_changed = False
+        for number, product in enumerate(map(clean_product, headers.products)):
+            product_id = make_product_id(user_id, access.id, product.key)
+            if access.selected_products is None or product_id in access.selected_products:
+                is_changed |= await products.upsert_product(connection, user_id, product_id, access.id, number, product)
+        if access.selected_products is not None:
+            is_changed |= await products.delete_other_products(connection, user_id, access.id, access.selected_products)
+        if _has_new_options(access, headers):
+            await accesses.store_sca_options(
+                connection, user_id, access.id, headers.methods, headers.media, headers.active_method
+            )
+        return is_changed
+
+    @staticmethod
+    async def _write_positions(
+        connection: Connection, user_id: UUID, stored: Mapping[str, UUID], fetched: Mapping[str, Sequence[Position]]
+    ) -> None:
+        for key, held in fetched.items():
+            if key in stored:
+                cleaned = [clean_position(one) for one in held]
+                if cleaned != await positions.list_positions(connection, user_id, stored[key]):
+                    await positions.replace_positions(connection, user_id, stored[key], cleaned)
+
+    async def _write_transactions(
+        self,
+        connection: Connection,
+        user_id: UUID,
+        product_id: UUID,
+        key: str,
+        prepared: FetchedMerges,
+        since: date | None,
+    ) -> _Written:
+        """What can be stored is; how many rows could not is a problem to be shown.
+
+        A plan that was not prepared, or is out of date, is computed now.
+        """
+        delivered = prepared.rows[key]
+        plan = prepared.plans.get(key)
+        if plan is None:
+            known = await self._merges.load(connection, user_id, product_id, delivered.first, delivered.spans, since)
+            plan = await self._merges.plan(user_id, known, delivered.rows, delivered.spans)
+        await write_plan(connection, user_id, product_id, plan, self._clock.today())
+        merge, unreadable = plan.merge, delivered.unreadable
+        problems = [Problem(ProblemKind.TRANSACTIONS, key, count=unreadable)] if unreadable else []
+        return _Written(len(merge.new), bool(merge.new or merge.changed or merge.vanished), problems)
+
+    async def _write_end(
+        self, connection: Connection, user_id: UUID, access: Access, step: Done, problems: Sequence[Problem]
+    ) -> None:
+        issues = make_notices(problems)
+        messages = [one for one in issues if one.kind.is_for_the_user]
+        connector_state = None
+        if access.is_synced and step.connector_state is not None:
+            connector_state = await self._vault.seal(connection, user_id, access.id, "memory", step.connector_state)
+        assert isinstance(step.result, Fetched), "a fetch was asked for"
+        await accesses.store_success(
+            connection,
+            user_id,
+            access.id,
+            messages=messages,
+            issues=issues,
+            connector_state=connector_state,
+            consent_until=step.result.consent_until,
+            expires_at=None if access.is_synced else datetime.now(UTC) + DATA_LIFETIME,
+        )
+        if not access.is_synced:
+            await accesses.forget_credentials(connection, user_id, access.id)
+
+
+def _has_new_options(access: Access, headers: Headers) -> bool:
+    if access.active_method is None and headers.active_method is not None:
+        return True
+    return (access.methods, access.media) != (tuple(headers.methods), tuple(headers.media))

@@ -1,0 +1,35 @@
+"""Tenants, clients, roles, users, tokens and operators."""
+
+from kontor.services.identity.branding import BrandingChange
+from kontor.services.identity.operators import TOKEN_PREFIX, Operators
+from kontor.services.identity.tenants import TenantAdministration, Tenants, hash_secret, new_role, new_tenant
+from kontor.services.identity.tokens import (
+    TOKEN_SECONDS,
+    ClientLogin,
+    GrantError,
+    IssuedToken,
+    TokenFacts,
+    TokenRequest,
+    Tokens,
+)
+from kontor.services.identity.users import NewUser, Users
+
+__all__ = [
+    "TOKEN_PREFIX",
+    "TOKEN_SECONDS",
+    "BrandingChange",
+    "ClientLogin",
+    "GrantError",
+    "IssuedToken",
+    "NewUser",
+    "Operators",
+    "TenantAdministration",
+    "Tenants",
+    "TokenFacts",
+    "TokenRequest",
+    "Tokens",
+    "Users",
+    "hash_secret",
+    "new_role",
+    "new_tenant",
+]

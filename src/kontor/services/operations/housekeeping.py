@@ -1,0 +1,91 @@
+"""Removing what has run out, in small batches."""
+
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from kontor.services.accesses import Refreshing, delete_access_data
+from kontor.services.redirects import delete_unconfirmed, end_abandoned
+from kontor.storage import (
+    accesses,
+    analyses,
+    audit,
+    bank_channels,
+    deliveries,
+    demo_bank,
+    dialogues,
+    fetches,
+    leases,
+    login_failures,
+    payments,
+    queue,
+    redirects,
+    tokens,
+    verifications,
+    workers,
+)
+from kontor.storage.database import Connection, Database
+
+log = structlog.get_logger(__name__)
+BATCH = 1000
+
+
+class Housekeeping:
+    def __init__(self, database: Database, refreshing: Refreshing) -> None:
+        self._database = database
+        self._refreshing = refreshing
+
+    async def clean(self) -> None:
+        """Everything that has reached its end: tokens, data that is not stored permanently, traces of old work."""
+        removed = {
+            "expired_logins": await self._in_batches(lambda one: tokens.delete_expired_tokens(one, BATCH)),
+            "expired_accesses": await self._in_batches(_delete_expired_accesses),
+            "old_dialogues": await self._in_batches(lambda one: dialogues.delete_old_dialogues(one, BATCH)),
+            "abandoned_sessions": await self._in_batches(lambda one: end_abandoned(one, BATCH)),
+            "old_sessions": await self._in_batches(lambda one: redirects.delete_old_sessions(one, BATCH)),
+            "unconfirmed_accesses": await self._in_batches(lambda one: delete_unconfirmed(one, BATCH)),
+            "old_pages": await self._once(demo_bank.delete_old_pages),
+            "old_payments": await self._in_batches(lambda one: payments.delete_old_payments(one, BATCH)),
+            "old_payment_keys": await self._in_batches(lambda one: payments.forget_old_keys(one, BATCH)),
+            "old_orders": await self._once(payments.delete_old_fingerprints),
+            "old_verifications": await self._in_batches(lambda one: verifications.delete_old_verifications(one, BATCH)),
+            "old_fetches": await self._in_batches(lambda one: fetches.delete_old_fetches(one, BATCH)),
+            "old_deliveries": await self._in_batches(lambda one: deliveries.delete_old_deliveries(one, BATCH)),
+            "old_calls": await self._in_batches(lambda one: self._refreshing.forget_old_calls(one, BATCH)),
+            "old_outcomes": await self._once(fetches.delete_old_outcomes),
+            "old_way_outcomes": await self._once(bank_channels.delete_old_outcomes),
+            "old_answers": await self._once(analyses.delete_old_answers),
+            "old_leases": await self._once(leases.delete_old_leases),
+            "old_failures": await self._once(login_failures.delete_old_failures),
+            "stalled_jobs": await self._in_batches(lambda one: queue.release_stalled_jobs(one, BATCH)),
+            "old_jobs": await self._in_batches(lambda one: queue.delete_old_failures(one, BATCH)),
+            "old_job_log": await self._in_batches(lambda one: queue.delete_old_log(one, BATCH)),
+            "dead_workers": await self._once(workers.delete_dead_workers),
+        }
+        log.info("housekeeping", **removed)
+
+    async def anchor_audit_trail(self) -> None:
+        """Log the head of each chain: who keeps the logs elsewhere can prove later that nothing was rewritten."""
+        async with self._database.connect() as connection:
+            for chain, serial, head in await audit.list_chains(connection):
+                log.info("audit.anchor", chain=str(chain), serial=serial, hash=head.hex())
+
+    async def _in_batches(self, delete: Callable[[Connection], Awaitable[int]]) -> int:
+        """Short transactions: nobody waits for a large one, and dead rows do not pile up."""
+        total = 0
+        while True:
+            count = await self._once(delete)
+            total += count
+            if count < BATCH:
+                return total
+
+    async def _once(self, delete: Callable[[Connection], Awaitable[int]]) -> int:
+        async with self._database.transaction() as connection:
+            return await delete(connection)
+
+
+async def _delete_expired_accesses(connection: Connection) -> int:
+    expired = await accesses.list_expired(connection, BATCH)
+    for user_id, access_id in expired:
+        await delete_access_data(connection, user_id, access_id)
+    return len(expired)

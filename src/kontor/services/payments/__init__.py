@@ -1,0 +1,22 @@
+"""Payments: requests, drafts, payee verification, the dialogue with the bank, recovery, exports."""
+
+from kontor.services.payments.debtors import Debtor, PaymentDebtors, check_support
+from kontor.services.payments.dialogues import PaymentView
+from kontor.services.payments.drafts import PaymentDrafts
+from kontor.services.payments.exports import PaymentExports
+from kontor.services.payments.payments import PaymentNotOpenError, Payments
+from kontor.services.payments.requests import PaymentRequest
+from kontor.services.payments.verifications import LoginRefusedError
+
+__all__ = [
+    "Debtor",
+    "LoginRefusedError",
+    "PaymentDebtors",
+    "PaymentDrafts",
+    "PaymentExports",
+    "PaymentNotOpenError",
+    "PaymentRequest",
+    "PaymentView",
+    "Payments",
+    "check_support",
+]

@@ -1,0 +1,319 @@
+"""A payment at the bank, one step at a time, and the send guard before what cannot be taken back.
+
+The order is stored, and the row carries the fence of our lease, before the bank is called. Directly before the order
+leaves, the connector asks the send guard, which commits `SENDING`; what comes after that without the bank's own word
+leaves the payment `UNKNOWN`. The row decides: who finds another fence in it, or another state, writes nothing.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import msgspec
+import structlog
+
+from kontor.connectors.base import (
+    Answer,
+    Cancel,
+    Context,
+    Failed,
+    FailureKind,
+    NeedConfirmation,
+    NeedMedium,
+    NeedMethod,
+    NeedPayeeDecision,
+    NeedRedirect,
+    NeedTan,
+    Step,
+)
+from kontor.domain.accesses import Access
+from kontor.domain.dialogues import Secrets
+from kontor.domain.errors import NotFoundError
+from kontor.domain.payments import Payment, PaymentFailure, PaymentState
+from kontor.domain.secrets import Secret
+from kontor.domain.webhooks import Event, EventType
+from kontor.services.accesses import retry_when_locked
+from kontor.services.banks import BankCalls, Prepared
+from kontor.services.payments.steps import choose_alone, conclude, describe, keep_secrets, make_pay, note_choice
+from kontor.services.runtime import Clock, correlation_id, fault_points
+from kontor.services.sca import keep_open_secrets
+from kontor.services.security import Vault, auditing
+from kontor.services.webhooks import Events
+from kontor.storage import accesses, fetches, leases, payments, queue, refreshes, users
+from kontor.storage.database import Connection, Database
+from kontor.storage.fetches import Fetch, FetchState
+from kontor.storage.leases import Lease
+
+log = structlog.get_logger(__name__)
+
+SEND_GUARD_SECONDS = 30
+FIRST_LOOKUP_SECONDS = 1
+_NEEDS = (NeedMethod, NeedMedium, NeedTan, NeedConfirmation, NeedRedirect, NeedPayeeDecision)
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentView:
+    """A payment as it stands, and what the user is shown meanwhile."""
+
+    payment: Payment
+    secrets: Secrets
+
+
+class PaymentDialogues:
+    def __init__(self, database: Database, calls: BankCalls, vault: Vault, clock: Clock, events: Events) -> None:
+        self._database = database
+        self._events = events
+        self._calls = calls
+        self._vault = vault
+        self._clock = clock
+
+    async def begin(self, payment: Payment, lease: Lease, actor: str) -> PaymentView:
+        """Ask the bank to pay. The payment is stored, with the lease's fence."""
+        prepared = await self.prepare(payment, self._make_send_guard(payment, lease, actor))
+        if prepared is None:
+            return await self._settle(payment, Failed(FailureKind.UNREACHABLE), None, actor)
+        fault_points.reach("payment.call")
+        step = await self._calls.begin(prepared, make_pay(payment))
+        fault_points.reach("payment.called")
+        return await self._go_on(prepared, payment, step, None, actor)
+
+    async def resume(self, view: PaymentView, answer: Answer, lease: Lease, actor: str) -> PaymentView:
+        """Pass the user's answer on. The row carries the lease's fence."""
+        payment = replace(view.payment, dialogue=note_choice(view.payment.dialogue, answer))
+        prepared = await self.prepare(payment, self._make_send_guard(payment, lease, actor))
+        step: Step = Failed(FailureKind.UNREACHABLE)
+        if prepared is not None:
+            fault_points.reach("payment.call")
+            step = await self._calls.resume(prepared, view.secrets.state, answer)
+            fault_points.reach("payment.called")
+        if isinstance(answer, Cancel):
+            step = Failed(FailureKind.CANCELLED)  # whatever the bank says to that
+        if prepared is None or isinstance(answer, Cancel):
+            return await self._settle(payment, step, view.secrets, actor)
+        return await self._go_on(prepared, payment, step, view.secrets, actor)
+
+    async def open_view(self, connection: Connection, found: tuple[Payment, bytes | None, bytes | None]) -> PaymentView:
+        payment, sealed, _ = found
+        secrets = Secrets()
+        if sealed is not None and payment.state.is_under_way:
+            associated_data = (payment.access_id or "", f"payment {payment.id}")
+            secrets = msgspec.convert(
+                await self._vault.unseal(connection, payment.user_id, *associated_data, sealed), Secrets
+            )
+        return PaymentView(payment, secrets)
+
+    async def seal_credentials(self, connection: Connection, payment: Payment, credentials: dict[str, Secret]) -> bytes:
+        plain = {name: value.reveal() for name, value in credentials.items()}
+        associated_data = (payment.access_id or "", f"payment {payment.id} credentials")
+        return await self._vault.seal(connection, payment.user_id, *associated_data, plain)
+
+    async def prepare(self, payment: Payment, may_send: Callable[[], bool]) -> Prepared | None:
+        """With the credentials that were given for this payment, else with those of its access."""
+        context = Context(
+            self._clock.today(),
+            self._vault.name_customer(payment.user_id),
+            payment.customer_ip,
+            payment.callback_url,
+            may_send,
+        )
+        credentials = await self.open_credentials(payment)
+        if credentials is None:
+            if payment.access_id is None or not await self._has_same_login(payment):
+                return None
+            return await self._calls.prepare(payment.user_id, payment.access_id, context)
+        assert payment.provider_id is not None
+        return await self._calls.prepare_unstored(payment.user_id, payment.provider_id, credentials, context)
+
+    async def _has_same_login(self, payment: Payment) -> bool:
+        """A dialogue that began with one login cannot go on with another."""
+        assert payment.access_id is not None
+        async with self._database.connect() as connection:
+            secrets = await accesses.find_secrets(connection, payment.user_id, payment.access_id)
+        return secrets is not None and secrets.lease_key == payment.lease_key
+
+    async def open_credentials(self, payment: Payment) -> dict[str, Secret] | None:
+        """Those that were given for this payment alone; None where there are none, or nobody to use them for."""
+        async with self._database.connect() as connection:
+            found = await payments.find_payment(connection, payment.user_id, payment.id)
+            if found is None or found[2] is None:
+                return None
+            associated_data = (payment.access_id or "", f"payment {payment.id} credentials")
+            plain = await self._vault.unseal(connection, payment.user_id, *associated_data, found[2])
+        return {name: Secret(value) for name, value in plain.items()}
+
+    # The send guard
+
+    def _make_send_guard(self, payment: Payment, lease: Lease, actor: str) -> Callable[[], bool]:
+        """Asked in the connector's thread; answered by this loop, in a transaction of its own."""
+        loop = asyncio.get_running_loop()
+
+        def may_send() -> bool:
+            asking = asyncio.run_coroutine_threadsafe(self._pass_send_guard(payment, lease, actor), loop)
+            try:
+                return asking.result(SEND_GUARD_SECONDS)
+            except Exception as error:
+                asking.cancel()
+                log.warning("payment.send-guard-failed", payment=str(payment.id), reason=type(error).__name__)
+                return False
+
+        return may_send
+
+    async def _pass_send_guard(self, payment: Payment, lease: Lease, actor: str) -> bool:
+        """Write down that the order leaves now. Once: who comes a second time, too late or without lease is stopped."""
+        async with self._database.transaction() as connection:
+            if not await leases.holds_lease(connection, lease):
+                return False
+            found = await payments.lock_payment(connection, payment.user_id, payment.id)
+            if found is None:
+                return False
+            current, sealed, credentials = found
+            if current.state is not PaymentState.OPEN or current.fence != lease.fence:
+                return False
+            if not await self._is_wanted(connection, current):
+                return False
+            await payments.save_payment(connection, replace(current, state=PaymentState.SENDING), sealed, credentials)
+            await record(connection, current, actor, "payment.send")
+            fault_points.reach("payment.send")
+        fault_points.reach("payment.sending")
+        return True
+
+    @staticmethod
+    async def _is_wanted(connection: Connection, payment: Payment) -> bool:
+        """Not for a user who was deactivated, or from an access that was deleted, while the bank was asked."""
+        if not await users.is_active(connection, payment.user_id):
+            return False
+        if payment.access_id is None:
+            return True
+        return await accesses.find_access(connection, payment.user_id, payment.access_id) is not None
+
+    # Parts
+
+    async def _go_on(
+        self, prepared: Prepared, payment: Payment, step: Step, before: Secrets | None, actor: str
+    ) -> PaymentView:
+        """As far as the user need not be asked."""
+        access = await self._find_access(payment)
+        while (choice := choose_alone(step, payment, access)) is not None:
+            assert isinstance(step, NeedMethod | NeedMedium | NeedPayeeDecision)
+            payment = replace(payment, dialogue=note_choice(describe(payment.dialogue, step), choice))
+            fault_points.reach("payment.call")
+            step = await self._calls.resume(prepared, step.state, choice)
+            fault_points.reach("payment.called")
+        view = await self._settle(payment, step, before, actor)
+        if isinstance(step, _NEEDS) and view.payment.state is PaymentState.FAILED:
+            await self._calls.resume(prepared, step.state, Cancel())  # so that the bank does not wait for us
+        return view
+
+    async def _find_access(self, payment: Payment) -> Access | None:
+        if payment.access_id is None:
+            return None
+        async with self._database.connect() as connection:
+            return await accesses.find_access(connection, payment.user_id, payment.access_id)
+
+    async def _settle(self, payment: Payment, step: Step, before: Secrets | None, actor: str) -> PaymentView:
+        """Store where the payment stands now, unless somebody has decided about it meanwhile."""
+        async with self._database.transaction() as connection:
+            found = await payments.lock_payment(connection, payment.user_id, payment.id)
+            if found is None:
+                raise NotFoundError
+            current, _, credentials = found
+            is_ours = current.fence is not None and current.fence == payment.fence
+            if not is_ours or not (current.state.is_under_way or current.state is PaymentState.UNKNOWN):
+                return await self.open_view(connection, found)
+            settled = conclude(replace(payment, state=current.state, lookups=current.lookups), step)
+            if current.state is PaymentState.UNKNOWN and settled.state.is_under_way:
+                return await self.open_view(connection, found)
+            settled = self.plan_lookup(settled, datetime.now(UTC))
+            secrets = (
+                (keep_secrets(step) or keep_open_secrets(before, step)) if settled.state.is_under_way else Secrets()
+            )
+            await self.save(connection, settled, secrets, credentials)
+            if settled.state is not current.state and not settled.state.is_under_way:
+                await self.publish(connection, settled)
+            action = f"payment.{settled.state.lower()}" if not settled.state.is_under_way else "payment.step"
+            await record(connection, settled, actor, action)
+            fault_points.reach("payment.settle")
+        fault_points.reach("payment.settled")
+        log.info("payment.settled", payment=str(payment.id), state=str(settled.state), failure=str(settled.failure))
+        await self.refresh_access(settled)
+        if credentials is None:
+            await self._pause_refresh(settled)
+        return PaymentView(settled, secrets)
+
+    async def save(self, connection: Connection, payment: Payment, secrets: Secrets, credentials: bytes | None) -> None:
+        """Secrets are kept no longer than they are needed."""
+        sealed = None
+        if payment.state.is_under_way:
+            associated_data = (payment.access_id or "", f"payment {payment.id}")
+            sealed = await self._vault.seal(connection, payment.user_id, *associated_data, msgspec.to_builtins(secrets))
+        is_needed = payment.state.is_under_way or payment.state in (PaymentState.DRAFT, PaymentState.UNKNOWN)
+        await payments.save_payment(connection, payment, sealed, credentials if is_needed else None)
+        dialogue = payment.dialogue
+        if payment.access_id is not None and payment.state in (PaymentState.EXECUTED, PaymentState.ACCEPTED):
+            await accesses.store_choice(
+                connection, payment.user_id, payment.access_id, dialogue.chosen_method, dialogue.chosen_medium
+            )
+
+    async def publish(self, connection: Connection, payment: Payment) -> None:
+        """Tell the tenant that the payment has come to an end, for now or for good. Before the audit entry."""
+        event = Event(
+            EventType.PAYMENT_STATUS,
+            payment.user_id,
+            payment.access_id,
+            payment_id=payment.id,
+            payment_kind=payment.kind,
+        )
+        await self._events.publish(connection, event)
+
+    def plan_lookup(self, payment: Payment, now: datetime) -> Payment:
+        """When the bank is to be asked: about an unknown one soon, about an accepted one after its day."""
+        if payment.state is PaymentState.UNKNOWN:
+            return replace(payment, next_lookup_at=now + timedelta(seconds=FIRST_LOOKUP_SECONDS))
+        if payment.state is PaymentState.ACCEPTED and payment.access_id is not None:
+            today = self._clock.today()
+            days = ((payment.execution_date or today) - today).days + 1
+            return replace(payment, next_lookup_at=now + timedelta(days=max(1, days)))
+        return replace(payment, next_lookup_at=None)
+
+    async def refresh_access(self, payment: Payment) -> None:
+        """An executed payment shows in the access's transactions; failing to fetch them changes nothing about it."""
+        if payment.state is not PaymentState.EXECUTED or payment.access_id is None:
+            return
+        try:
+            async with self._database.transaction() as connection:
+                await _start_fetch(connection, payment.user_id, payment.access_id)
+            fault_points.reach("payment.refreshed")
+        except Exception as error:
+            log.warning("payment.refresh-failed", payment=str(payment.id), reason=type(error).__name__)
+
+    async def _pause_refresh(self, payment: Payment) -> None:
+        """Stored credentials that the bank refuses must not be tried again in the background: it would lock them."""
+        lease_key, access_id = payment.lease_key, payment.access_id
+        if payment.failure not in (PaymentFailure.WRONG_CREDENTIALS, PaymentFailure.LOCKED):
+            return
+        if lease_key is None or access_id is None:
+            return
+
+        async def store() -> None:
+            async with self._database.transaction() as connection:
+                await refreshes.pause_equal_credentials(connection, lease_key, payment.user_id, access_id)
+
+        await retry_when_locked(store)
+
+
+async def _start_fetch(connection: Connection, user_id: UUID, access_id: str) -> None:
+    access = await accesses.lock_access(connection, user_id, access_id)
+    secrets = await accesses.find_secrets(connection, user_id, access_id)
+    if access is None or not access.is_synced or secrets is None or secrets.credentials is None:
+        return
+    fetch = Fetch(uuid4(), user_id, access_id, FetchState.QUEUED, True, False, secrets.lease_key, correlation_id.get())
+    if await fetches.insert_fetch(connection, fetch):
+        await queue.enqueue_fetch(connection, fetch.id)
+
+
+async def record(connection: Connection, payment: Payment, actor: str, action: str, detail: str = "") -> None:
+    """Every step of a payment is in the audit trail, in the transaction that makes it."""
+    subject = f"user {payment.pseudonym} payment {payment.id} {detail or payment.failure or ''}".rstrip()
+    await auditing.record(connection, payment.tenant_id, actor, action, subject)

@@ -1,0 +1,351 @@
+"""Payments: ordered, authenticated, sent once, and their status.
+
+Never twice: an order is stored under keys that are unique in the database before any bank is called, and what was
+given once is answered again. Never lost: see `payment_dialogues` and `payment_recovery`.
+"""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from kontor.connectors.base import AcceptPayees, Answer, ChooseMedium, ChooseMethod
+from kontor.domain.errors import ConflictError, NotFoundError
+from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
+from kontor.domain.payments import Payment, PaymentAnswer, PaymentFailure, PaymentState
+from kontor.domain.principals import Principal, user_of
+from kontor.domain.sca_machine import AnswerKind, count_tan
+from kontor.services.banks import BankCalls, Leasing
+from kontor.services.payments.debtors import Debtor, PaymentDebtors
+from kontor.services.payments.dialogues import PaymentDialogues, PaymentView, record
+from kontor.services.payments.recovery import PaymentRecovery
+from kontor.services.payments.requests import DIALOGUE_LIFETIME, PaymentRequest, digest_order, make_payment
+from kontor.services.payments.verifications import PaymentVerifications
+from kontor.services.runtime import Clock, fault_points
+from kontor.services.security import Vault, auditing
+from kontor.services.webhooks import Events
+from kontor.storage import payments
+from kontor.storage.database import Connection, Database
+from kontor.storage.leases import Lease
+
+FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.03, 0.25
+
+
+class PaymentNotOpenError(Exception):
+    """The answer does not fit the open step. Carries the payment as it stands."""
+
+    def __init__(self, view: PaymentView) -> None:
+        super().__init__("the answer does not fit the open step")
+        self.view = view
+
+
+class Payments:
+    """`debtors`, `verifications` and `recovery` are parts that edges use directly; `dialogues` is for drafts."""
+
+    def __init__(
+        self,
+        database: Database,
+        calls: BankCalls,
+        vault: Vault,
+        clock: Clock,
+        debtors: PaymentDebtors,
+        events: Events,
+        request_seconds: float,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._leasing = Leasing(database, calls)
+        self.dialogues = PaymentDialogues(database, calls, vault, clock, events)
+        self._wait_seconds = max(0.5, request_seconds - 1)
+        self._at_work: set[asyncio.Task[PaymentView]] = set()
+        self.debtors = debtors
+        self.verifications = PaymentVerifications(database, calls, vault, clock, self._leasing)
+        self.recovery = PaymentRecovery(database, calls, self._leasing, self.dialogues)
+
+    # Reading
+
+    async def read_payment(self, principal: Principal, payment_id: UUID) -> PaymentView:
+        """The payment as it stands. The bank is not asked, but an unknown one will be, soon."""
+        return await self._read(user_of(principal), payment_id)
+
+    async def list_payments(self, principal: Principal, limit: int | None = None) -> list[Payment]:
+        """Newest first."""
+        async with self._database.connect() as connection:
+            found = await payments.list_payments(connection, user_of(principal), limit)
+        now = datetime.now(UTC)
+        if any(one.is_orphaned or one.is_over(now) for one in found):
+            for one in found:
+                if one.is_orphaned or one.is_over(now):
+                    await self.recovery.close_orphaned(one.user_id, one.id)
+            async with self._database.connect() as connection:
+                found = await payments.list_payments(connection, user_of(principal), limit)
+        return found
+
+    # Ordering
+
+    async def initiate(self, principal: Principal, debtor: Debtor, request: PaymentRequest) -> PaymentView:
+        """Store the order and ask the bank. The same key again answers what came of the first.
+
+        Raises OrderError for what no bank is to see, DuplicateOrderError for an equal order a moment ago, ConflictError
+        for a key that was used for another order.
+        """
+        view = await self._run_to_the_end(self._initiate(principal, debtor, request))
+        _refuse_wrong_choice(view.payment)
+        return view
+
+    async def store_draft(self, principal: Principal, debtor: Debtor | None, request: PaymentRequest) -> Payment:
+        """An order that the user completes and confirms in the web form. The id is ours, whatever the caller gave."""
+        request = replace(request, payment_id=None)
+        payment = make_payment(principal, debtor, request, PaymentState.DRAFT, self._clock.today())
+        existing = await self._find_existing(principal, request, payment.request_digest)
+        if existing is not None:
+            return existing
+        async with self._database.transaction() as connection:
+            is_new = await payments.insert_payment(connection, payment, None)
+            if is_new:
+                await record(connection, payment, auditing.name_actor(principal), "payment.draft")
+        if is_new:
+            return payment
+        existing = await self._find_existing(principal, request, payment.request_digest)
+        assert existing is not None, "the key was taken a moment ago"
+        return existing
+
+    # Answering
+
+    async def answer(
+        self,
+        principal: Principal,
+        payment_id: UUID,
+        kind: AnswerKind,
+        answer: Answer,
+        seen_wrong_tans: int | None = None,
+    ) -> PaymentView:
+        """Pass the user's answer on to the bank. Raises PaymentNotOpenError where it does not fit the open step.
+
+        With `seen_wrong_tans`, also where a TAN was wrong since the user saw that many: the same page sent twice must
+        not spend two attempts.
+        """
+        return await self._run_to_the_end(self._answer(principal, payment_id, kind, answer, seen_wrong_tans))
+
+    async def accept_payees(self, principal: Principal, payment_id: UUID) -> PaymentView:
+        """Pay although the payee does not match. Raises PaymentNotOpenError where nobody asked."""
+        accepted = self._answer(principal, payment_id, PaymentAnswer.ACCEPT_PAYEES, AcceptPayees(), None)
+        return await self._run_to_the_end(accepted)
+
+    # For the web form's drafts, see payment_drafts
+
+    async def begin_stored(self, payment: Payment, principal: Principal) -> PaymentView:
+        """Ask the bank for a draft that is complete. Under way already, it is just shown."""
+        return await self._run_to_the_end(self._begin_draft(payment, principal))
+
+    # Parts
+
+    async def _run_to_the_end(self, step: Coroutine[Any, Any, PaymentView]) -> PaymentView:
+        """A caller that goes away, or runs into the time limit, stops no step that is with the bank."""
+
+        def forget(task: "asyncio.Task[PaymentView]") -> None:
+            self._at_work.discard(task)
+            _ = task.cancelled() or task.exception()  # whoever waited has it already
+
+        task = asyncio.create_task(step)
+        self._at_work.add(task)
+        task.add_done_callback(forget)
+        return await asyncio.shield(task)
+
+    async def _read(self, user_id: UUID, payment_id: UUID) -> PaymentView:
+        view = await self._load(user_id, payment_id)
+        now = datetime.now(UTC)
+        if view.payment.is_orphaned or view.payment.is_over(now):
+            await self.recovery.close_orphaned(user_id, payment_id)
+            view = await self._load(user_id, payment_id)
+        if view.payment.state is PaymentState.UNKNOWN:
+            async with self._database.connect() as connection:
+                await payments.hasten_lookup(connection, user_id, payment_id, now)
+        return view
+
+    async def _load(self, user_id: UUID, payment_id: UUID) -> PaymentView:
+        async with self._database.connect() as connection:
+            found = await payments.find_payment(connection, user_id, payment_id)
+            if found is None:
+                raise NotFoundError
+            return await self.dialogues.open_view(connection, found)
+
+    async def await_settled(self, user_id: UUID, payment_id: UUID) -> PaymentView:
+        """Somebody else is at the bank with it: what comes of that is our answer too."""
+        end, pause = time.monotonic() + self._wait_seconds, FIRST_POLL_SECONDS
+        while True:
+            view = await self._read(user_id, payment_id)
+            if view.payment.fence is None or not view.payment.state.is_under_way or time.monotonic() > end:
+                return view
+            await asyncio.sleep(pause)
+            pause = min(LAST_POLL_SECONDS, pause * 1.5)
+
+    async def _initiate(self, principal: Principal, debtor: Debtor, request: PaymentRequest) -> PaymentView:
+        payment = make_payment(principal, debtor, request, PaymentState.OPEN, self._clock.today())
+        existing = await self._find_existing(principal, request, payment.request_digest)
+        if existing is not None:
+            return await self.await_settled(payment.user_id, existing.id)
+        try:
+            payment = await self._check_verification(payment, request)
+        except OrderError:
+            # The same order, sent at the same time, may have used it since we looked.
+            existing = await self._find_existing(principal, request, payment.request_digest)
+            if existing is None:
+                raise
+            return await self.await_settled(payment.user_id, existing.id)
+        actor = auditing.name_actor(principal)
+        async with self._leasing.hold(debtor.lease_key) as lease:
+            fault_points.reach("payment.lease-taken")
+            payment = replace(payment, fence=lease.fence)
+            async with self._database.transaction() as connection:
+                is_new = await self._insert(connection, payment, debtor, request)
+                if is_new:
+                    await record(connection, payment, actor, "payment.order")
+                    fault_points.reach("payment.insert")
+            if is_new:
+                fault_points.reach("payment.inserted")
+                return await self.dialogues.begin(payment, lease, actor)
+        existing = await self._find_existing(principal, request, payment.request_digest)
+        assert existing is not None, "the key was taken a moment ago"
+        return await self.await_settled(payment.user_id, existing.id)
+
+    async def _find_existing(self, principal: Principal, request: PaymentRequest, digest: bytes) -> Payment | None:
+        """The payment that was given under the same key. Raises ConflictError where that was another order."""
+        found: list[Payment] = []
+        async with self._database.connect() as connection:
+            if request.payment_id is not None:
+                known = await payments.find_payment(connection, user_of(principal), request.payment_id)
+                found += [] if known is None else [known[0]]
+            if request.idempotency_key is not None:
+                by_key = await payments.find_by_key(connection, user_of(principal), request.idempotency_key)
+                found += [] if by_key is None else [by_key]
+        if not found:
+            return None
+        if any(one.request_digest != digest for one in found) or len({one.id for one in found}) > 1:
+            raise ConflictError("This paymentId or Idempotency-Key was used for another order.")
+        return found[0]
+
+    async def _check_verification(self, payment: Payment, request: PaymentRequest) -> Payment:
+        if request.verification_id is None:
+            return payment
+        await self.verifications.check(payment, request.verification_id, has_id=request.payment_id is not None)
+        return replace(payment, is_payee_accepted=True)
+
+    async def _insert(self, connection: Connection, payment: Payment, debtor: Debtor, request: PaymentRequest) -> bool:
+        """All that keeps a second one away, in one transaction. False when the key is taken."""
+        sealed = None
+        if debtor.credentials is not None:
+            sealed = await self.dialogues.seal_credentials(connection, payment, debtor.credentials)
+        if not await payments.insert_payment(connection, payment, sealed):
+            return False
+        fingerprint = digest_order(payment)
+        if request.payment_id is not None or request.idempotency_key is not None:
+            await payments.note_order(connection, payment.user_id, fingerprint, payment.id)
+        elif not await payments.claim_order(connection, payment.user_id, fingerprint, payment.id):
+            raise DuplicateOrderError("The same order was given less than a minute ago.")
+        if request.verification_id is not None:
+            await self.verifications.use(connection, payment.user_id, request.verification_id)
+        return True
+
+    async def _begin_draft(self, draft: Payment, principal: Principal) -> PaymentView:
+        assert draft.lease_key is not None, "a draft without an account cannot begin"
+        actor = auditing.name_actor(principal)
+        async with self._leasing.hold(draft.lease_key) as lease:
+            async with self._database.transaction() as connection:
+                found = await payments.lock_payment(connection, draft.user_id, draft.id)
+                if found is None:
+                    raise NotFoundError
+                is_ours = found[0].state is PaymentState.DRAFT and found[0].lease_key == draft.lease_key
+                if is_ours:
+                    expires_at = datetime.now(UTC) + DIALOGUE_LIFETIME
+                    draft = replace(draft, state=PaymentState.OPEN, fence=lease.fence, expires_at=expires_at)
+                    await payments.save_payment(connection, draft, None, found[2])
+                    await payments.note_order(connection, draft.user_id, digest_order(draft), draft.id)
+                    await record(connection, draft, actor, "payment.order")
+                    fault_points.reach("payment.insert")
+            if is_ours:
+                fault_points.reach("payment.inserted")
+                return await self.dialogues.begin(draft, lease, actor)
+        return await self.await_settled(draft.user_id, draft.id)
+
+    async def _answer(
+        self,
+        principal: Principal,
+        payment_id: UUID,
+        kind: AnswerKind | PaymentAnswer,
+        answer: Answer,
+        seen_wrong_tans: int | None,
+    ) -> PaymentView:
+        user_id, actor = user_of(principal), auditing.name_actor(principal)
+        view = await self._read(user_id, payment_id)
+        if view.payment.fence is None and not view.payment.is_waiting_for(kind):
+            raise PaymentNotOpenError(view)
+        if view.payment.state is PaymentState.DRAFT:
+            return await self._cancel_draft(user_id, payment_id, actor)
+        assert view.payment.lease_key is not None
+        async with self._leasing.hold(view.payment.lease_key) as lease:
+            async with self._database.transaction() as connection:
+                view, credentials = await self._lock(connection, user_id, payment_id)
+                is_fitting = _is_fitting(view.payment, kind, seen_wrong_tans)
+                if is_fitting:
+                    _check_offered(view.payment, answer)
+                    view = replace(view, payment=_take_up(view.payment, kind, lease))
+                    await self.dialogues.save(connection, view.payment, view.secrets, credentials)
+                    await record(connection, view.payment, actor, "payment.answer", kind.lower())
+                    fault_points.reach("payment.answer")
+            if is_fitting:
+                fault_points.reach("payment.answered")
+                return await self.dialogues.resume(view, answer, lease, actor)
+        raise PaymentNotOpenError(await self._read(user_id, payment_id))
+
+    async def _lock(self, connection: Connection, user_id: UUID, payment_id: UUID) -> tuple[PaymentView, bytes | None]:
+        """As it stands, with its sealed credentials."""
+        found = await payments.lock_payment(connection, user_id, payment_id)
+        if found is None:
+            raise NotFoundError
+        return await self.dialogues.open_view(connection, found), found[2]
+
+    async def _cancel_draft(self, user_id: UUID, payment_id: UUID, actor: str) -> PaymentView:
+        async with self._database.transaction() as connection:
+            view, _ = await self._lock(connection, user_id, payment_id)
+            if view.payment.state is not PaymentState.DRAFT:
+                raise PaymentNotOpenError(view)
+            ended = replace(view.payment, state=PaymentState.FAILED, failure=PaymentFailure.CANCELLED)
+            await self.dialogues.save(connection, ended, view.secrets, None)
+            await self.dialogues.publish(connection, ended)
+            await record(connection, ended, actor, "payment.failed")
+        return replace(view, payment=ended)
+
+
+def _take_up(payment: Payment, kind: AnswerKind | PaymentAnswer, lease: Lease) -> Payment:
+    """Ours for one step. A TAN is counted before the bank sees it: no race gives a fourth try."""
+    dialogue = payment.dialogue
+    if kind is AnswerKind.TAN:
+        dialogue = replace(dialogue, position=count_tan(dialogue.position))
+    return replace(payment, dialogue=dialogue, fence=lease.fence)
+
+
+def _is_fitting(payment: Payment, kind: AnswerKind | PaymentAnswer, seen_wrong_tans: int | None) -> bool:
+    if payment.fence is not None or payment.is_over(datetime.now(UTC)) or not payment.is_waiting_for(kind):
+        return False
+    return seen_wrong_tans in (None, payment.dialogue.position.wrong_tans)
+
+
+def _check_offered(payment: Payment, answer: Answer) -> None:
+    dialogue = payment.dialogue
+    if isinstance(answer, ChooseMethod) and answer.code not in [one.code for one in dialogue.methods]:
+        raise OrderError(OrderProblem.METHOD, "is not one of the offered methods", "chosenScaMethodId")
+    if isinstance(answer, ChooseMedium) and answer.name not in [one.name for one in dialogue.media]:
+        raise OrderError(OrderProblem.DATA, "is not one of the offered media", "chosenScaMedia")
+
+
+def _refuse_wrong_choice(payment: Payment) -> None:
+    """The legacy form names method and medium with the order; where they do not fit, the order is refused."""
+    if payment.failure is PaymentFailure.WRONG_METHOD:
+        message = "cannot be used here, or is not offered by the bank"
+        raise OrderError(OrderProblem.METHOD, message, "sicherheitsverfahrenKodierung")
+    if payment.failure is PaymentFailure.WRONG_MEDIUM:
+        raise OrderError(OrderProblem.DATA, "is not one of the bank's media for this user", "tanMediumName")

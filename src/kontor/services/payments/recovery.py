@@ -1,0 +1,140 @@
+"""After a fault: payments whose process died are closed truthfully, and unknown ones are asked about at the bank.
+
+Nothing is ever sent again from here. Asking is done under the lease of the credentials, as everything at a bank.
+"""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import structlog
+
+from kontor.connectors.base import Done, Failed, FailureKind, LookedUp, LookUp, Step
+from kontor.domain.dialogues import Secrets
+from kontor.domain.errors import BusyError, NotFoundError
+from kontor.domain.payments import Payment, PaymentState
+from kontor.services.banks import BankCalls, Leasing
+from kontor.services.payments.dialogues import PaymentDialogues, record
+from kontor.services.payments.steps import conclude_lookup, end_orphaned, make_pay
+from kontor.services.runtime import fault_points
+from kontor.storage import payments
+from kontor.storage.database import Database
+
+log = structlog.get_logger(__name__)
+
+ACTOR = "recovery"
+BATCH = 20
+PATIENCE_SECONDS = 4  # a bank that takes longer is waited for in the background
+MAX_ACCEPTED_LOOKUPS = 10
+MAX_UNKNOWN_AGE = timedelta(days=14)
+# With these the bank counts attempts: asking again would bring the user nearer to a lock.
+_HOPELESS = (FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED, FailureKind.INCOMPLETE_CREDENTIALS)
+
+
+class PaymentRecovery:
+    def __init__(self, database: Database, calls: BankCalls, leasing: Leasing, dialogues: PaymentDialogues) -> None:
+        self._database = database
+        self._calls = calls
+        self._leasing = leasing
+        self._dialogues = dialogues
+        self._asking: set[asyncio.Task[None]] = set()
+
+    async def recover(self) -> int:
+        """Close what was left behind, ask about what is due. Returns how many payments were looked at."""
+        async with self._database.connect() as connection:
+            orphaned = await payments.list_orphaned(connection, BATCH)
+        for user_id, payment_id in orphaned:
+            await self.close_orphaned(user_id, payment_id)
+        async with self._database.transaction() as connection:
+            due = await payments.claim_lookups(connection, BATCH)
+            fault_points.reach("payment.lookup")
+        for one in due:
+            task = asyncio.create_task(self.look_up(one))
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
+        if self._asking:
+            await asyncio.wait(self._asking, timeout=PATIENCE_SECONDS)
+        if orphaned or due:
+            log.info("payment.recovery", closed=len(orphaned), asked=len(due))
+        return len(orphaned) + len(due)
+
+    async def close_orphaned(self, user_id: UUID, payment_id: UUID) -> None:
+        """Not sent is failed, sent is unknown; looked at again under the row's lock."""
+        now = datetime.now(UTC)
+        async with self._database.transaction() as connection:
+            found = await payments.lock_payment(connection, user_id, payment_id)
+            closed = None if found is None else end_orphaned(found[0], now)
+            if found is None or closed is None:
+                return
+            closed = self._dialogues.plan_lookup(closed, now)
+            await self._dialogues.save(connection, closed, Secrets(), found[2])
+            await self._dialogues.publish(connection, closed)
+            await record(connection, closed, ACTOR, f"payment.{closed.state.lower()}")
+            fault_points.reach("payment.settle")
+        fault_points.reach("payment.settled")
+        log.warning("payment.orphaned", payment=str(payment_id), state=str(closed.state))
+
+    async def look_up(self, payment: Payment) -> None:
+        """Ask the bank what became of it, unless its credentials are in use: then later."""
+        fault_points.reach("payment.lookup-claimed")
+        assert payment.lease_key is not None
+        try:
+            async with self._leasing.hold(payment.lease_key, wait_seconds=0):
+                step = await self._ask(payment)
+                fault_points.reach("payment.looked-up")
+                await self._store(payment, step)
+        except BusyError:
+            return
+        except Exception:
+            log.exception("payment.lookup-failed", payment=str(payment.id))
+
+    async def _ask(self, payment: Payment) -> Step | None:
+        try:
+            prepared = await self._dialogues.prepare(payment, lambda: False)
+        except NotFoundError:  # the user was erased, and with the key everything that was sealed
+            return None
+        if prepared is None:
+            return None
+        return await self._calls.begin(prepared, LookUp(make_pay(payment)))
+
+    async def _store(self, payment: Payment, step: Step | None) -> None:
+        now = datetime.now(UTC)
+        async with self._database.transaction() as connection:
+            found = await payments.lock_payment(connection, payment.user_id, payment.id)
+            if found is None or found[0].state not in (PaymentState.UNKNOWN, PaymentState.ACCEPTED):
+                return
+            current, _, credentials = found
+            known = None
+            if isinstance(step, Done) and isinstance(step.result, LookedUp):
+                known = conclude_lookup(current, step.result.outcome, step.result.detail)
+            if known is None:
+                known = self._plan_next(current, step, now)
+                credentials = credentials if known.next_lookup_at is not None else None
+                await self._dialogues.save(connection, known, Secrets(), credentials)
+                return
+            known = self._dialogues.plan_lookup(known, now)
+            await self._dialogues.save(connection, known, Secrets(), credentials)
+            await self._dialogues.publish(connection, known)
+            await record(connection, known, ACTOR, f"payment.{known.state.lower()}", "told by the bank")
+            fault_points.reach("payment.reconcile")
+        fault_points.reach("payment.reconciled")
+        log.info("payment.reconciled", payment=str(payment.id), state=str(known.state))
+        await self._dialogues.refresh_access(known)
+
+    @staticmethod
+    def _plan_next(payment: Payment, step: Step | None, now: datetime) -> Payment:
+        """An unknown one stays so until the bank tells; the pause grows with each time it does not."""
+        is_hopeless = isinstance(step, Failed) and step.kind in _HOPELESS
+        if is_hopeless or payment.created_at < now - MAX_UNKNOWN_AGE - _days_ahead(payment):
+            return replace(payment, next_lookup_at=None)
+        if payment.state is PaymentState.ACCEPTED:
+            is_enough = payment.lookups >= MAX_ACCEPTED_LOOKUPS
+            return replace(payment, next_lookup_at=None if is_enough else now + timedelta(days=1))
+        return payment
+
+
+def _days_ahead(payment: Payment) -> timedelta:
+    if payment.execution_date is None:
+        return timedelta()
+    return max(timedelta(), timedelta(days=(payment.execution_date - payment.created_at.date()).days))

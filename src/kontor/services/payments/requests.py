@@ -1,0 +1,116 @@
+"""What a caller orders, and the payment that is made of it."""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import msgspec
+
+from kontor.domain.orders import ENGLISH_FIELDS, OrderFields, check_execution_date, check_orders
+from kontor.domain.payments import Order, Payment, PaymentDialogue, PaymentKind, PaymentState
+from kontor.domain.principals import Principal, user_of
+from kontor.services.payments.debtors import Debtor
+
+DIALOGUE_LIFETIME = timedelta(minutes=15)
+LEGACY_LIFETIME = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentRequest:
+    """What a caller orders, besides from where. `fields` are the caller's names for what may be wrong."""
+
+    kind: PaymentKind
+    given: tuple[Order, ...]
+    is_instant: bool = False
+    execution_date: date | None = None
+    payment_id: UUID | None = None
+    idempotency_key: str | None = None
+    verification_id: UUID | None = None
+    customer_ip: str | None = None
+    callback_url: str | None = None
+    prefers_rejection: bool = False
+    asks_settings: bool = False
+    is_payee_accepted: bool = False
+    is_editable: bool = False
+    is_auto_confirmed: bool = False
+    wanted_method: str | None = None
+    wanted_medium: str | None = None
+    fields: OrderFields = ENGLISH_FIELDS
+
+
+def make_payment(
+    principal: Principal, debtor: Debtor | None, request: PaymentRequest, state: PaymentState, today: date
+) -> Payment:
+    """A payment that was found good. Raises OrderError for what no bank is to see."""
+    orders = check_orders(request.given, is_bulk=request.kind is PaymentKind.BULK, fields=request.fields)
+    check_execution_date(request.execution_date, today, request.fields)
+    assert principal.user_pseudonym is not None
+    now = datetime.now(UTC)
+    lifetime = LEGACY_LIFETIME if request.kind is PaymentKind.LEGACY else DIALOGUE_LIFETIME
+    payment = Payment(
+        id=request.payment_id or uuid4(),
+        user_id=user_of(principal),
+        tenant_id=principal.tenant_id,
+        pseudonym=principal.user_pseudonym,
+        kind=request.kind,
+        state=state,
+        orders=orders,
+        given=request.given,
+        is_instant=request.is_instant,
+        request_digest=_digest_request(debtor, orders, request),
+        created_at=now,
+        expires_at=now + lifetime,
+        execution_date=request.execution_date,
+        prefers_rejection=request.prefers_rejection,
+        asks_settings=request.asks_settings,
+        is_payee_accepted=request.is_payee_accepted,
+        is_editable=request.is_editable,
+        is_auto_confirmed=request.is_auto_confirmed,
+        customer_ip=request.customer_ip,
+        callback_url=request.callback_url,
+        idempotency_key=request.idempotency_key,
+        dialogue=PaymentDialogue(wanted_method=request.wanted_method, wanted_medium=request.wanted_medium),
+    )
+    return payment if debtor is None else attach_debtor(payment, debtor)
+
+
+def attach_debtor(payment: Payment, debtor: Debtor) -> Payment:
+    return replace(
+        payment,
+        provider_id=debtor.provider_id,
+        access_id=debtor.access_id,
+        product_id=debtor.product_id,
+        product_key=debtor.product_key,
+        product=debtor.product,
+        lease_key=debtor.lease_key,
+    )
+
+
+def _digest_request(debtor: Debtor | None, orders: tuple[Order, ...], request: PaymentRequest) -> bytes:
+    """Equal for equal requests. Credentials are encrypted anew each time, so the login stands for them."""
+    return _digest(
+        str(request.kind),
+        None if debtor is None else [debtor.lease_key.hex(), debtor.product_key],
+        msgspec.to_builtins(orders),
+        request.is_instant,
+        None if request.execution_date is None else request.execution_date.isoformat(),
+        None if request.payment_id is None else str(request.payment_id),
+    )
+
+
+def digest_order(payment: Payment) -> bytes:
+    """What makes two orders the same: debtor, IBAN, amount, purpose, date."""
+    assert payment.lease_key is not None
+    return _digest(
+        payment.lease_key.hex(),
+        payment.product_key,
+        [[one.iban, str(one.amount), one.purpose] for one in payment.orders],
+        None if payment.execution_date is None else payment.execution_date.isoformat(),
+    )
+
+
+def _digest(*parts: Any) -> bytes:
+    return hashlib.sha256(json.dumps(parts).encode()).digest()

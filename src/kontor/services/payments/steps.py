@@ -1,0 +1,219 @@
+"""What a connector's step means for a payment. Without I/O.
+
+The one rule above all: after the order may have left, nothing but the bank's word makes it executed or failed.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+
+from kontor.connectors.base import (
+    AcceptPayees,
+    Answer,
+    ChooseMedium,
+    ChooseMethod,
+    Done,
+    Failed,
+    FailureKind,
+    NeedConfirmation,
+    NeedMedium,
+    NeedMethod,
+    NeedPayeeDecision,
+    NeedRedirect,
+    NeedTan,
+    Paid,
+    Pay,
+    Step,
+)
+from kontor.domain.accesses import Access
+from kontor.domain.dialogues import Secrets
+from kontor.domain.payments import (
+    PayeeMatch,
+    Payment,
+    PaymentDialogue,
+    PaymentFailure,
+    PaymentKind,
+    PaymentOutcome,
+    PaymentState,
+)
+from kontor.domain.sca_machine import Reaction, ScaState, advance
+from kontor.services.sca import classify, secrets_of
+
+# What these say is our own guess once the order has left: the bank has not spoken.
+_GUESSES = (FailureKind.UNREACHABLE, FailureKind.INTERNAL)
+_OUTCOMES = {
+    PaymentOutcome.EXECUTED: (PaymentState.EXECUTED, None),
+    PaymentOutcome.ACCEPTED: (PaymentState.ACCEPTED, None),
+    PaymentOutcome.REJECTED: (PaymentState.FAILED, PaymentFailure.REJECTED),
+    PaymentOutcome.NEVER: (PaymentState.FAILED, PaymentFailure.NEVER_ARRIVED),
+    PaymentOutcome.UNKNOWN: (PaymentState.UNKNOWN, None),
+}
+# In the legacy form nobody can be asked anything but for a TAN.
+_UNFIT_FOR_LEGACY = {
+    NeedMethod: PaymentFailure.WRONG_METHOD,
+    NeedMedium: PaymentFailure.WRONG_MEDIUM,
+    NeedConfirmation: PaymentFailure.WRONG_METHOD,
+    NeedRedirect: PaymentFailure.WRONG_METHOD,
+    NeedPayeeDecision: PaymentFailure.REJECTED,
+}
+
+
+def make_pay(payment: Payment) -> Pay:
+    assert payment.product_key is not None, "only a draft has no account to pay from"
+    return Pay(
+        payment_id=payment.bank_id,
+        product_key=payment.product_key,
+        orders=payment.orders,
+        is_bulk=payment.kind is PaymentKind.BULK,
+        is_instant=payment.is_instant,
+        execution_date=payment.execution_date,
+        prefers_rejection=payment.prefers_rejection,
+        is_payee_accepted=payment.is_payee_accepted,
+    )
+
+
+def choose_alone(step: Step, payment: Payment, access: Access | None) -> Answer | None:
+    """What need not be asked: payees that match, a single method or medium, or the one used last time.
+
+    Once each: a bank that asks again has its reasons, and the user is to see them.
+    """
+    dialogue = payment.dialogue
+    if isinstance(step, NeedPayeeDecision) and not dialogue.payees:
+        is_matching = all(one.match is PayeeMatch.MATCH for one in step.results)
+        return AcceptPayees() if payment.is_payee_accepted or is_matching else None
+    has_last = access is not None and access.consent_until is not None
+    if isinstance(step, NeedMethod) and dialogue.chosen_method is None:
+        last = access.active_method.code if access and has_last and access.active_method else None
+        code = _choose([one.code for one in step.methods], dialogue.wanted_method, last, payment)
+        return None if code is None else ChooseMethod(code)
+    if isinstance(step, NeedMedium) and dialogue.chosen_medium is None:
+        last = access.active_medium if access and has_last else None
+        name = _choose([one.name for one in step.media], dialogue.wanted_medium, last, payment)
+        return None if name is None else ChooseMedium(name)
+    return None
+
+
+def _choose(offered: list[str], wanted: str | None, last: str | None, payment: Payment) -> str | None:
+    if wanted is not None:
+        return wanted if wanted in offered else None
+    if payment.asks_settings:
+        return None
+    if len(offered) == 1:
+        return offered[0]
+    # In the legacy form the caller names what is to be used; nothing else is taken for it.
+    return last if last in offered and payment.kind is not PaymentKind.LEGACY else None
+
+
+def note_choice(dialogue: PaymentDialogue, answer: Answer) -> PaymentDialogue:
+    match answer:
+        case ChooseMethod(code):
+            chosen = next(one for one in dialogue.methods if one.code == code)
+            return replace(dialogue, chosen_method=chosen)
+        case ChooseMedium(name):
+            return replace(dialogue, chosen_medium=name)
+        case AcceptPayees():
+            return replace(dialogue, is_payee_open=False)
+    return dialogue
+
+
+def describe(dialogue: PaymentDialogue, step: Step) -> PaymentDialogue:
+    """What the step offers, kept for whoever reads it."""
+    match step:
+        case NeedMethod(methods=methods):
+            return replace(dialogue, methods=methods)
+        case NeedMedium(media=media):
+            return replace(dialogue, media=media)
+        case NeedRedirect(url=url):
+            return replace(dialogue, redirect_url=url)
+        case NeedPayeeDecision(results=results):
+            return replace(dialogue, payees=results, is_payee_open=True)
+    return dialogue
+
+
+def keep_secrets(step: Step) -> Secrets | None:
+    return Secrets(step.state) if isinstance(step, NeedPayeeDecision) else secrets_of(step)
+
+
+def conclude(payment: Payment, step: Step) -> Payment:
+    """The payment after the bank's step. Its `state` says whether the order may have left before that."""
+    has_left = payment.state is not PaymentState.OPEN
+    match step:
+        case Done(result=Paid(outcome, detail)):
+            state, failure = _OUTCOMES[outcome]
+            return _end(payment, state, failure, detail)
+        case Failed(is_outcome_unknown=True):
+            return _end(payment, PaymentState.UNKNOWN, None, step.detail)
+        case Failed(kind=FailureKind.WRONG_TAN):
+            return _conclude_wrong_tan(payment)
+        case Failed(kind=kind, detail=detail):
+            if has_left and kind in _GUESSES:
+                return _end(payment, PaymentState.UNKNOWN, None, detail)
+            return _end(payment, PaymentState.FAILED, PaymentFailure(kind.value), detail)
+    reaction = classify(step)
+    if reaction is Reaction.NO_METHOD:
+        return _give_up(payment, PaymentFailure.NO_SUPPORTED_METHOD)
+    if reaction is Reaction.ACCEPTED or (reaction is Reaction.REFUSED and not isinstance(step, NeedPayeeDecision)):
+        return _give_up(payment, PaymentFailure.INTERNAL)  # the connector's answer is none to an order
+    if payment.kind is PaymentKind.LEGACY and type(step) in _UNFIT_FOR_LEGACY:
+        return _give_up(payment, _UNFIT_FOR_LEGACY[type(step)])
+    return _ask(payment, step, reaction)
+
+
+def _ask(payment: Payment, step: Step, reaction: Reaction) -> Payment:
+    """The user is asked something. Where the bank holds the order until the answer, nothing has left for good."""
+    dialogue = replace(describe(payment.dialogue, step), is_last_tan_wrong=False)
+    if not isinstance(step, NeedPayeeDecision):
+        dialogue = replace(dialogue, position=advance(dialogue.position, reaction))
+    expires_at = payment.expires_at
+    if isinstance(step, NeedTan | NeedRedirect) and step.valid_until is not None:
+        expires_at = min(expires_at, step.valid_until)
+    is_held = isinstance(step, NeedTan | NeedConfirmation | NeedPayeeDecision) and step.is_held
+    state = PaymentState.OPEN if is_held else payment.state
+    return replace(payment, state=state, dialogue=dialogue, expires_at=expires_at, fence=None)
+
+
+def _conclude_wrong_tan(payment: Payment) -> Payment:
+    """A wrong TAN executes nothing, whether or not the order had left: the bank has said so."""
+    position = advance(payment.dialogue.position, Reaction.WRONG_TAN)
+    dialogue = replace(payment.dialogue, position=position, is_last_tan_wrong=True)
+    wrong = replace(payment, dialogue=dialogue)
+    if position.state is not ScaState.TAN or payment.state is PaymentState.UNKNOWN:
+        return _end(wrong, PaymentState.FAILED, PaymentFailure.WRONG_TAN, None)
+    return replace(wrong, state=PaymentState.OPEN, fence=None)
+
+
+def _give_up(payment: Payment, failure: PaymentFailure) -> Payment:
+    if payment.state is not PaymentState.OPEN:
+        return _end(payment, PaymentState.UNKNOWN, None, None)
+    return _end(payment, PaymentState.FAILED, failure, None)
+
+
+def _end(payment: Payment, state: PaymentState, failure: PaymentFailure | None, detail: str | None) -> Payment:
+    position = payment.dialogue.position
+    if state in (PaymentState.EXECUTED, PaymentState.ACCEPTED):
+        position = advance(position, Reaction.ACCEPTED)
+    dialogue = replace(payment.dialogue, position=position, is_payee_open=False)
+    return replace(payment, state=state, failure=failure, detail=detail, dialogue=dialogue, fence=None)
+
+
+def end_orphaned(payment: Payment, now: datetime) -> Payment | None:
+    """What a payment has become whose process died, or whose user took too long. None for any other."""
+    if payment.is_orphaned:
+        return _close(payment, PaymentFailure.ABANDONED)
+    return _close(payment, PaymentFailure.EXPIRED) if payment.is_over(now) else None
+
+
+def _close(payment: Payment, failure: PaymentFailure) -> Payment:
+    """The fence stays: should its process come back with the bank's word after all, that still counts."""
+    if payment.state is PaymentState.SENDING:
+        return replace(_end(payment, PaymentState.UNKNOWN, None, None), fence=payment.fence)
+    return _end(payment, PaymentState.FAILED, failure, None)
+
+
+def conclude_lookup(payment: Payment, outcome: PaymentOutcome, detail: str | None) -> Payment | None:
+    """What the bank's word makes of a payment that was unknown or accepted; None where it adds nothing."""
+    state, failure = _OUTCOMES[outcome]
+    if state is PaymentState.UNKNOWN or state is payment.state:
+        return None
+    if payment.state is PaymentState.ACCEPTED and failure is PaymentFailure.NEVER_ARRIVED:
+        return None  # it had arrived: a bank that forgot it is no reason to say that it failed
+    return _end(payment, state, failure, detail)

@@ -1,0 +1,129 @@
+"""Verification of payees before paying: does the name fit the IBAN?
+
+What comes of it is kept under an id that one payment to the very same payees may use, once, until it expires.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+from kontor.connectors.base import (
+    Cancel,
+    Context,
+    Done,
+    Failed,
+    FailureKind,
+    NeedConfirmation,
+    NeedMedium,
+    NeedMethod,
+    NeedPayeeDecision,
+    NeedRedirect,
+    NeedTan,
+    Verified,
+    VerifyPayees,
+)
+from kontor.domain.orders import OrderError, OrderProblem, check_orders, list_payees
+from kontor.domain.payments import Order, PayeeMatch, PayeeResult, Payment, PaymentKind, Verification
+from kontor.domain.principals import Principal, user_of
+from kontor.services.banks import BankCalls, Leasing, Prepared
+from kontor.services.payments.debtors import Debtor
+from kontor.services.runtime import Clock
+from kontor.services.security import Vault, auditing
+from kontor.storage import verifications
+from kontor.storage.database import Connection, Database
+
+LIFETIME = timedelta(minutes=15)
+FIELD = "vopId"
+_REFUSED_LOGINS = (FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED, FailureKind.INCOMPLETE_CREDENTIALS)
+_NEEDS = (NeedMethod, NeedMedium, NeedTan, NeedConfirmation, NeedRedirect)
+
+
+class LoginRefusedError(Exception):
+    """The bank did not let us in, so nothing was verified."""
+
+    def __init__(self, failure: FailureKind) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+
+
+class PaymentVerifications:
+    def __init__(self, database: Database, calls: BankCalls, vault: Vault, clock: Clock, leasing: Leasing) -> None:
+        self._database = database
+        self._calls = calls
+        self._vault = vault
+        self._clock = clock
+        self._leasing = leasing
+
+    async def verify(
+        self,
+        principal: Principal,
+        debtor: Debtor,
+        given: Sequence[Order],
+        kind: PaymentKind,
+        payment_id: UUID | None,
+        customer_ip: str | None = None,
+    ) -> Verification:
+        """Ask the bank. Without a payment's id a fresh one is made, to be used with the transfer."""
+        orders = check_orders(given, is_bulk=kind is PaymentKind.BULK)
+        results = await self.ask_bank(principal, debtor, orders, customer_ip)
+        verification = Verification(
+            id=uuid4(),
+            user_id=user_of(principal),
+            payment_id=payment_id or uuid4(),
+            payees=list_payees(orders),
+            results=results,
+            expires_at=datetime.now(UTC) + LIFETIME,
+        )
+        async with self._database.transaction() as connection:
+            await verifications.insert_verification(connection, verification)
+            subject = f"user {principal.user_pseudonym} payment {verification.payment_id} vop {verification.id}"
+            actor = auditing.name_actor(principal)
+            await auditing.record(connection, principal.tenant_id, actor, "payment.verify", subject)
+        return verification
+
+    async def ask_bank(
+        self, principal: Principal, debtor: Debtor, orders: tuple[Order, ...], customer_ip: str | None
+    ) -> tuple[PayeeResult, ...]:
+        """One result per order. A bank that cannot tell has not verified."""
+        unverified = tuple(PayeeResult(PayeeMatch.NOT_POSSIBLE) for _ in orders)
+        async with self._leasing.hold(debtor.lease_key):
+            prepared = await self._prepare(principal, debtor, customer_ip)
+            if prepared is None:
+                return unverified
+            step = await self._calls.begin(prepared, VerifyPayees(debtor.product_key, orders))
+            if isinstance(step, NeedPayeeDecision):
+                await self._calls.resume(prepared, step.state, Cancel())
+                return step.results if len(step.results) == len(orders) else unverified
+            if isinstance(step, _NEEDS):
+                await self._calls.resume(prepared, step.state, Cancel())
+        if isinstance(step, Failed) and step.kind in _REFUSED_LOGINS:
+            raise LoginRefusedError(step.kind)
+        if isinstance(step, Done) and isinstance(step.result, Verified) and len(step.result.results) == len(orders):
+            return step.result.results
+        return unverified
+
+    async def check(self, payment: Payment, verification_id: UUID, *, has_id: bool) -> None:
+        """Raises OrderError unless it was made for this payment and these payees, and can still be used."""
+        async with self._database.connect() as connection:
+            found = await verifications.find_verification(connection, payment.user_id, verification_id)
+        if found is None:
+            raise OrderError(OrderProblem.DATA, "is unknown, expired or used", FIELD)
+        if not has_id or found.payment_id != payment.id:
+            raise OrderError(OrderProblem.DATA, "was made for another paymentId", FIELD)
+        if found.payees != list_payees(payment.orders):
+            raise OrderError(OrderProblem.DATA, "was made for other payees", FIELD)
+
+    @staticmethod
+    async def use(connection: Connection, user_id: UUID, verification_id: UUID) -> None:
+        """In the transaction that stores the payment: of two that come at once, one gets it."""
+        if not await verifications.use_verification(connection, user_id, verification_id):
+            raise OrderError(OrderProblem.DATA, "is unknown, expired or used", FIELD)
+
+    async def _prepare(self, principal: Principal, debtor: Debtor, customer_ip: str | None) -> Prepared | None:
+        user_id = user_of(principal)
+        customer = self._vault.name_customer(user_id)
+        context = Context(self._clock.today(), customer, customer_ip, may_send=lambda: False)
+        if debtor.credentials is not None:
+            return await self._calls.prepare_unstored(user_id, debtor.provider_id, debtor.credentials, context)
+        assert debtor.access is not None
+        return await self._calls.prepare(user_id, debtor.access.id, context)

@@ -1,0 +1,9 @@
+"""The audit trail, the vault of users' secrets, encryption in transit, passwords."""
+
+from kontor.services.security import auditing
+from kontor.services.security.auditing import OPERATOR, Finding, read_chain, verify_chains
+from kontor.services.security.encryption import Encryption
+from kontor.services.security.passwords import Passwords
+from kontor.services.security.vault import Vault
+
+__all__ = ["OPERATOR", "Encryption", "Finding", "Passwords", "Vault", "auditing", "read_chain", "verify_chains"]

@@ -1,0 +1,34 @@
+"""Password hashing: Argon2id, a bounded number at a time, equally slow for names that do not exist."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from kontor.services.runtime import run_in
+
+# The OWASP minimum (19 MiB, two passes): a login flood must not take the machine down.
+_hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+# Written down, and not made at every start: it costs as much time as a login. A test holds it against the parameters.
+_nobody = "$argon2id$v=19$m=19456,t=2,p=1$SKv0oDrNDbi9x4v9I4rxPw$Rd65ybiVza1tlx4fw2KpllcCu0qbmW/LMX11oq+frGw"
+
+
+class Passwords:
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(max(1, os.cpu_count() or 1), "password")
+
+    async def hash(self, password: str) -> str:
+        return await run_in(self._threads, _hasher.hash, password)
+
+    async def verify(self, stored: str | None, password: str) -> bool:
+        """Check a password; with `stored` None the work is done all the same, so that time tells nothing."""
+        is_right = await run_in(self._threads, _verify, stored or _nobody, password)
+        return is_right and stored is not None
+
+
+def _verify(stored: str, password: str) -> bool:
+    try:
+        return _hasher.verify(stored, password)
+    except (VerificationError, InvalidHashError):
+        return False

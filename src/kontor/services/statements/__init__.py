@@ -1,0 +1,20 @@
+"""Statement files: import, export, ledgers."""
+
+from kontor.services.statements.exports import Exports, Span
+from kontor.services.statements.imports import Import, ImportedAccount, Imports, Owner, name_owner
+from kontor.services.statements.ledgers import Ledger, Transfer, find_own_ibans, page_transfers, read_ledger
+
+__all__ = [
+    "Exports",
+    "Import",
+    "ImportedAccount",
+    "Imports",
+    "Ledger",
+    "Owner",
+    "Span",
+    "Transfer",
+    "find_own_ibans",
+    "name_owner",
+    "page_transfers",
+    "read_ledger",
+]

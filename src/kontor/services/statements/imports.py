@@ -1,0 +1,276 @@
+"""Statement files into accounts: looked at first, then stored. What is there already is not added twice."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from kontor.analysis.tagging import OwnAccounts
+from kontor.connectors.catalogue.providers import FILES_PROVIDER
+from kontor.connectors.files.accounts import FileAccount
+from kontor.connectors.statements import LIMITS, Balance, Limits, RejectedRow
+from kontor.connectors.statements.results import IssueKind
+from kontor.domain.accesses import Access, check_access_id, make_product_id
+from kontor.domain.balances import BalanceGap
+from kontor.domain.cleaning import clean_position, clean_product
+from kontor.domain.doubts import Doubt
+from kontor.domain.errors import BusyError, NotFoundError
+from kontor.domain.merge_plans import MergePlan
+from kontor.domain.principals import Principal, user_of
+from kontor.domain.products import Product
+from kontor.domain.transactions import Transaction
+from kontor.services.analyses import NOTHING_PREPARED, PreparedTags, TransactionTagging, read_own_accounts
+from kontor.services.compute import Compute, ReadAccount, ReadFile, read_file
+from kontor.services.fetching import NOTHING_KNOWN, Merges, PackedKnown, write_plan
+from kontor.services.runtime import Clock
+from kontor.services.security import auditing
+from kontor.services.statements.import_targets import check_named, check_targets, find_target
+from kontor.storage import accesses, positions, products
+from kontor.storage.data_versions import lock_data, read_version
+from kontor.storage.database import Connection, Database
+from kontor.storage.products import StoredProduct
+
+PLAN_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose data is imported, and who does it."""
+
+    user_id: UUID
+    pseudonym: UUID
+    tenant_id: UUID
+    actor: str
+
+
+def name_owner(principal: Principal) -> Owner:
+    assert principal.user_pseudonym is not None, "a user has one"
+    return Owner(user_of(principal), principal.user_pseudonym, principal.tenant_id, auditing.name_actor(principal))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedAccount:
+    """What a file brings to one account. `rejected` rows are left out.
+
+    `doubts` are contradictions in the file, or between its balances and the bookings that are stored afterwards.
+
+    `form` names the format, and the layout of a CSV. The balances are those before and after the file's bookings.
+    """
+
+    product_id: UUID
+    product: Product
+    is_new: bool
+    form: str
+    read: int
+    added: tuple[Transaction, ...]
+    changed: int
+    known: int
+    rejected: tuple[RejectedRow, ...]
+    doubts: tuple[Doubt, ...]
+    opening: Balance | None
+    closing: Balance | None
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    kind: str
+    accounts: tuple[ImportedAccount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where an account of a file goes, and the rows that are stored there already."""
+
+    read: ReadAccount
+    product_id: UUID
+    stored: StoredProduct | None
+    known: PackedKnown
+
+
+@dataclass(frozen=True, slots=True)
+class _Targets:
+    """All that is known before anything is computed, as of a version of the user's data."""
+
+    version: int
+    access: Access | None
+    own: OwnAccounts
+    targets: tuple[_Target, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    account: FileAccount
+    product_id: UUID
+    stored: StoredProduct | None
+    merging: MergePlan
+    same: int
+    unreadable: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Plans:
+    plans: tuple[_Plan, ...]
+    tags: PreparedTags
+
+
+class Imports:
+    def __init__(
+        self, database: Database, clock: Clock, tagging: TransactionTagging, compute: Compute, merges: Merges
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._tagging = tagging
+        self._compute = compute
+        self._merges = merges
+
+    async def import_file(
+        self,
+        owner: Owner,
+        access_id: str,
+        data: bytes,
+        *,
+        product_id: UUID | None = None,
+        is_preview: bool = False,
+        limits: Limits = LIMITS,
+    ) -> Import:
+        """Store what a file has besides what is known, all or none; with `is_preview` only tell.
+
+        With `product_id` the file must be of that product, or name no account. Without, its accounts are found by their
+        numbers, or by bank and kind, in an access that holds files only; it is made, and gets the accounts it lacks.
+        """
+        check_access_id(access_id)
+        read = await self._compute.run(read_file, data, limits, self._clock.today(), owner=owner.user_id)
+        for _ in range(PLAN_ATTEMPTS):
+            async with self._database.connect() as connection:
+                targets = await self._find_targets(connection, owner, access_id, product_id, read)
+            found = await self._plan(owner, targets, has_tags=not is_preview)
+            if is_preview or await self._store_if_current(owner, access_id, targets, found):
+                return Import(read.kind, tuple(_describe(one) for one in found.plans))
+        raise BusyError("Other calls keep changing this user's data.")
+
+    async def _store_if_current(self, owner: Owner, access_id: str, targets: _Targets, found: _Plans) -> bool:
+        """False when the data that the plans were made from has changed since: nothing is computed under locks."""
+        async with self._database.transaction() as connection:
+            access = await accesses.lock_access(connection, owner.user_id, access_id)
+            await lock_data(connection, owner.user_id)
+            if await read_version(connection, owner.user_id) != targets.version:
+                return False
+            if not _is_same_access(access, targets.access):
+                return False
+            if access is None and not await self._insert_access(connection, owner, access_id):
+                return False
+            await self._store(connection, owner, access_id, found)
+        return True
+
+    @staticmethod
+    async def _insert_access(connection: Connection, owner: Owner, access_id: str) -> bool:
+        """An access for files. False when the user has one of that id by now."""
+        is_inserted = await accesses.insert_access(
+            connection, owner.user_id, access_id, FILES_PROVIDER.id, is_synced=True, selected_products=None
+        )
+        if is_inserted:
+            await accesses.store_success(
+                connection, owner.user_id, access_id,
+                messages=[], issues=[], connector_state=None, consent_until=None, expires_at=None,
+            )  # fmt: skip
+        return is_inserted
+
+    async def _find_targets(
+        self, connection: Connection, owner: Owner, access_id: str, product_id: UUID | None, read: ReadFile
+    ) -> _Targets:
+        version = await read_version(connection, owner.user_id)
+        access = await accesses.find_access(connection, owner.user_id, access_id)
+        if (access is None and product_id is not None) or (access is not None and not access.is_confirmed):
+            raise NotFoundError
+        stored = await products.list_products(connection, owner.user_id, access_id)
+        if product_id is not None:
+            stored = [one for one in stored if one.id == product_id]
+            if not stored:
+                raise NotFoundError
+        is_named = product_id is not None
+        read_accounts = [one.account for one in read.accounts]
+        if is_named:
+            check_named(read_accounts)
+        may_add = product_id is None and (access is None or access.provider_id == FILES_PROVIDER.id)
+        fitting = [find_target(stored, one, is_named=is_named, may_add=may_add) for one in read_accounts]
+        check_targets(read_accounts, fitting)
+        targets = [
+            await self._load_target(connection, owner, access_id, one, product)
+            for one, product in zip(read.accounts, fitting, strict=True)
+        ]
+        coming = [clean_product(one.read.account.product) for one in targets if one.stored is None]
+        own = await read_own_accounts(connection, owner.user_id, coming)
+        return _Targets(version, access, own, tuple(targets))
+
+    async def _load_target(
+        self, connection: Connection, owner: Owner, access_id: str, read: ReadAccount, fitting: StoredProduct | None
+    ) -> _Target:
+        if fitting is None:
+            product_id = make_product_id(owner.user_id, access_id, read.account.product.key)
+            return _Target(read, product_id, None, NOTHING_KNOWN)
+        known = await self._merges.load(connection, owner.user_id, fitting.id, read.first, read.account.spans)
+        return _Target(read, fitting.id, fitting, known)
+
+    async def _plan(self, owner: Owner, targets: _Targets, *, has_tags: bool = True) -> _Plans:
+        """What is to be written; nothing here needs the database."""
+        plans = []
+        for target in targets.targets:
+            read = target.read
+            # Only the bank knows what became of pending rows that a file does not repeat.
+            merging = await self._merges.plan(
+                owner.user_id, target.known, read.rows, read.account.spans, keeps_pending=True
+            )
+            same = read.count - len(merging.merge.new) - len(merging.merge.changed)
+            plans.append(_Plan(read.account, target.product_id, target.stored, merging, same, read.unreadable))
+        tags = NOTHING_PREPARED
+        if has_tags:
+            tags = await self._merges.prepare_tags(owner.user_id, targets.own, (plan.merging for plan in plans))
+        return _Plans(tuple(plans), tags)
+
+    async def _store(self, connection: Connection, owner: Owner, access_id: str, found: _Plans) -> None:
+        user_id, today = owner.user_id, self._clock.today()
+        for number, plan in enumerate(found.plans):
+            if plan.stored is None:
+                product = clean_product(plan.account.product)
+                await products.upsert_product(connection, user_id, plan.product_id, access_id, number, product)
+                await products.set_products_seen(connection, user_id, [plan.product_id], [])
+            elif plan.account.product.balance_at is not None:
+                product = clean_product(plan.account.product)
+                await products.set_newer_balance(connection, user_id, plan.product_id, product)
+            await write_plan(connection, user_id, plan.product_id, plan.merging, today)
+            if plan.account.positions is not None:
+                held = [clean_position(one) for one in plan.account.positions]
+                await positions.replace_positions(connection, user_id, plan.product_id, held)
+        await self._tagging.retag_changed(connection, user_id, found.tags)
+        subject = f"user {owner.pseudonym} access {access_id}"
+        await auditing.record(connection, owner.tenant_id, owner.actor, "transactions.import", subject)
+
+
+def _is_same_access(access: Access | None, planned_for: Access | None) -> bool:
+    if access is None or planned_for is None:
+        return access is planned_for
+    return (access.provider_id, access.is_confirmed) == (planned_for.provider_id, planned_for.is_confirmed)
+
+
+def _describe(plan: _Plan) -> ImportedAccount:
+    account = plan.account
+    rejected = account.rejected
+    if plan.unreadable:
+        rejected += (RejectedRow(None, f"{plan.unreadable} bookings have no day or no amount that can be stored."),)
+    return ImportedAccount(
+        plan.product_id,
+        account.product if plan.stored is None else plan.stored.product,
+        plan.stored is None,
+        account.form,
+        len(plan.merging.merge.new) + len(plan.merging.merge.changed) + plan.same,
+        plan.merging.merge.new,
+        len(plan.merging.merge.changed),
+        plan.same,
+        rejected,
+        (*account.doubts, *(_make_doubt(gap) for gap in plan.merging.span_gaps)),
+        account.opening,
+        account.closing,
+    )
+
+
+def _make_doubt(gap: BalanceGap) -> Doubt:
+    span = gap.span
+    return Doubt(str(IssueKind.BALANCE_MISMATCH), gap.difference, f"{span.first.day} to {span.last.day}")

@@ -1,0 +1,45 @@
+"""Looking for transactions of a product: by words, category and amount, in either order."""
+
+from uuid import UUID
+
+from kontor.analysis.trees import CATEGORIES, TREES
+from kontor.domain.errors import InvalidError
+from kontor.domain.principals import Principal, user_of
+from kontor.services.analyses import TransactionTagging
+from kontor.storage import searches
+from kontor.storage.database import Database
+from kontor.storage.json_rows import JsonField
+from kontor.storage.searches import Filters, Position
+from kontor.storage.tag_views import TagColumns, TagRow
+from kontor.storage.transactions import Window
+
+
+class Searches:
+    def __init__(self, database: Database, tagging: TransactionTagging) -> None:
+        self._database = database
+        self._tagging = tagging
+
+    async def search_page(
+        self,
+        principal: Principal,
+        product_id: UUID,
+        window: Window,
+        filters: Filters,
+        fields: tuple[JsonField, ...],
+        columns: tuple[TagColumns, ...] = (),
+    ) -> tuple[list[TagRow], Position | None]:
+        """The JSON objects of one page with the asked tags beside them, and where the next page begins."""
+        if columns or filters.categories is not None:
+            await self._tagging.ensure_tagged(principal)
+        async with self._database.connect() as connection:
+            return await searches.search_rows(
+                connection, user_of(principal), product_id, window, filters, fields, columns
+            )
+
+
+def list_categories(system_name: str, field: str) -> tuple[str, ...]:
+    """The category of that name, and those below it."""
+    items = TREES[CATEGORIES].items
+    if system_name not in items:
+        raise InvalidError("is no system name of a category", field)
+    return (system_name, *(name for name, item in items.items() if item.parent == system_name))
