@@ -6,21 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, check_access_id
 from kontor.domain.errors import BusyError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
+from kontor.services.accesses.fetch_requests import request_fetch
 from kontor.services.accesses.refreshing import Refreshing
 from kontor.services.accesses.views import AccessView, UnconfirmedAccess, mask_unconfirmed, view_access
 from kontor.services.banks import Providers, find_missing_fields
-from kontor.services.runtime import Clock, correlation_id
+from kontor.services.runtime import Clock
 from kontor.services.security import Encryption, Vault, auditing
 from kontor.storage import accesses, analyses, dialogues, fetches, products, queue, tags
 from kontor.storage.database import Connection, Database
-from kontor.storage.fetches import Fetch, FetchState
+from kontor.storage.fetches import FetchState
 from kontor.storage.products import StoredProduct
 
 FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 0.25
@@ -319,16 +320,6 @@ class Accesses:
         secrets = await accesses.find_secrets(connection, user_id, plan.access_id)
         if secrets is None or secrets.credentials is None:
             return None
-        fetch = Fetch(
-            uuid4(),
-            user_id,
-            plan.access_id,
-            FetchState.QUEUED,
-            is_attended,
-            True,
-            secrets.lease_key,
-            correlation_id.get(),
-        )
         if credentials is _CredentialsOutcome.NEW:
             await fetches.interrupt_open(connection, user_id, plan.access_id)
         running = await fetches.list_open_fetches(connection, user_id, plan.access_id)
@@ -340,9 +331,9 @@ class Accesses:
             wait = await self._refreshing.find_wait(connection, user_id, plan.access_id)
             if wait is not None:
                 return wait
-        if await fetches.insert_fetch(connection, fetch):
-            await queue.enqueue_fetch(connection, fetch.id)
-        return fetch.id
+        return await request_fetch(
+            connection, user_id, plan.access_id, secrets.lease_key, is_attended=is_attended, all_history=True
+        )
 
     async def _wait(self, user_id: UUID, started: Sequence[_Started]) -> None:
         """Polling is the truth; the wait grows, so that a slow bank costs little."""

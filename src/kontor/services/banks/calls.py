@@ -1,9 +1,8 @@
 """Calling a bank: what a dialogue needs is gathered in a short transaction, the call itself has none open."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
@@ -18,10 +17,9 @@ from kontor.domain.routing import choose_bank_channel
 from kontor.services.banks.providers import Providers
 from kontor.services.runtime import run_in
 from kontor.services.security import Vault
-from kontor.storage import accesses, leases, users
+from kontor.storage import accesses, users
 from kontor.storage import bank_channels as bank_channel_rows
 from kontor.storage.database import Database
-from kontor.storage.leases import HEARTBEAT_SECONDS, Lease
 
 log = structlog.get_logger(__name__)
 
@@ -178,23 +176,3 @@ class BankCalls:
         except Exception:
             log.exception("connector.failed", connector=connector.kind)
             return Failed(FailureKind.INTERNAL)
-
-    @asynccontextmanager
-    async def heartbeat(self, lease: Lease) -> AsyncIterator[None]:
-        """Keep the lease while the block runs; a database that is away for a moment is no reason to give up."""
-
-        async def beat() -> None:
-            while True:
-                await asyncio.sleep(HEARTBEAT_SECONDS)
-                try:
-                    async with self._database.connect() as connection:
-                        if not await leases.renew_lease(connection, lease):
-                            return
-                except Exception as error:
-                    log.warning("lease.not-renewed", reason=type(error).__name__)
-
-        task = asyncio.create_task(beat())
-        try:
-            yield
-        finally:
-            task.cancel()

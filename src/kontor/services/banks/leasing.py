@@ -1,26 +1,37 @@
-"""Holding a set of credentials for one step with a bank, and waiting a while for whoever has them."""
+"""Holding a set of credentials for work at a bank: taken, kept alive by a heartbeat, released at the end."""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from uuid import uuid4
 
+import structlog
+
 from kontor.domain.errors import BusyError
-from kontor.services.banks.calls import BankCalls
 from kontor.storage import leases
 from kontor.storage.database import Database
-from kontor.storage.leases import Lease
+from kontor.storage.leases import HEARTBEAT_SECONDS, Lease
+
+log = structlog.get_logger(__name__)
 
 LEASE_WAIT_SECONDS = 30
 POLL_SECONDS = 0.1
 
 
+@dataclass(slots=True)
+class HeldLease:
+    """`is_released`: it was given back in the transaction that stored the result."""
+
+    lease: Lease
+    is_released: bool = False
+
+
 class Leasing:
-    def __init__(self, database: Database, calls: BankCalls) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._calls = calls
-        self._holder = uuid4()
+        self.holder = uuid4()
 
     @asynccontextmanager
     async def hold(self, key: bytes, wait_seconds: float = LEASE_WAIT_SECONDS) -> AsyncIterator[Lease]:
@@ -28,15 +39,35 @@ class Leasing:
         end = time.monotonic() + wait_seconds
         while True:
             async with self._database.connect() as connection:
-                lease = await leases.take_lease(connection, key, self._holder)
+                lease = await leases.take_lease(connection, key, self.holder)
             if lease is not None:
                 break
             if time.monotonic() >= end:
                 raise BusyError("Another operation is using these credentials.")
             await asyncio.sleep(POLL_SECONDS)
+        async with self.keep(lease):
+            yield lease
+
+    @asynccontextmanager
+    async def keep(self, lease: Lease) -> AsyncIterator[HeldLease]:
+        """Renew a lease that `holder` has taken while the block runs, then release it."""
+        held = HeldLease(lease)
+        heartbeat = asyncio.create_task(self._renew(lease))
         try:
-            async with self._calls.heartbeat(lease):
-                yield lease
+            yield held
         finally:
-            async with self._database.connect() as connection:
-                await leases.release_lease(connection, lease)
+            heartbeat.cancel()
+            if not held.is_released:
+                async with self._database.connect() as connection:
+                    await leases.release_lease(connection, lease)
+
+    async def _renew(self, lease: Lease) -> None:
+        """A database that is away for a moment is no reason to give up."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            try:
+                async with self._database.connect() as connection:
+                    if not await leases.renew_lease(connection, lease):
+                        return
+            except Exception as error:
+                log.warning("lease.not-renewed", reason=type(error).__name__)

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from datetime import date, timedelta
 from enum import Enum
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import structlog
 
@@ -18,11 +18,11 @@ from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import BusyError, OutOfTimeError, TooLargeError
 from kontor.services.accesses import Refreshing, Start
-from kontor.services.banks import BankCalls, Prepared
+from kontor.services.banks import BankCalls, Leasing, Prepared
 from kontor.services.fetching.results import FetchResults, LeaseLostError
 from kontor.services.runtime import Clock, correlation_id
 from kontor.services.security import Vault
-from kontor.storage import fetches, leases, queue, transactions
+from kontor.storage import fetches, queue, transactions
 from kontor.storage.database import Database
 from kontor.storage.fetches import Fetch
 from kontor.storage.leases import Lease
@@ -53,12 +53,12 @@ class Fetching:
         self._clock = clock
         self._results = results
         self._refreshing = refreshing
-        self._holder = uuid4()
+        self._leasing = Leasing(database)
 
     async def run(self, fetch_id: UUID) -> Outcome:
         """Carry out a fetch, if it is still to be done and its credentials are free."""
         async with self._database.connect() as connection:
-            found = await fetches.take_fetch(connection, fetch_id, self._holder)
+            found = await fetches.take_fetch(connection, fetch_id, self._leasing.holder)
         if found is None:
             return Outcome.FINISHED
         fetch, lease = found
@@ -67,18 +67,13 @@ class Fetching:
         correlation_id.set(fetch.correlation_id)
         if lease is None:
             return Outcome.BUSY
-        is_given_back = False
         try:
-            async with self._calls.heartbeat(lease):
-                is_given_back = await self._run_with_lease(fetch, lease)
+            async with self._leasing.keep(lease) as held:
+                held.is_released = await self._run_with_lease(fetch, lease)
         except LeaseLostError:
             log.warning("fetch.lease-lost", fetch=str(fetch.id))
         except BusyError:
             return Outcome.BUSY
-        finally:
-            if not is_given_back:
-                async with self._database.connect() as connection:
-                    await leases.release_lease(connection, lease)
         return Outcome.FINISHED
 
     async def take_over_abandoned(self) -> int:
@@ -107,7 +102,7 @@ class Fetching:
     # Parts
 
     async def _run_with_lease(self, fetch: Fetch, lease: Lease) -> bool:
-        """True when the lease was given back with what was stored."""
+        """True when the lease was released with what was stored."""
         context = Context(self._clock.today(), self._vault.name_customer(fetch.user_id))
         try:
             prepared = await self._calls.prepare(fetch.user_id, fetch.access_id, context)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 
@@ -15,16 +15,16 @@ from kontor.domain.cleaning import clean_product
 from kontor.domain.dialogues import Dialogue
 from kontor.domain.products import Product
 from kontor.domain.webhooks import Event
-from kontor.services.accesses import Refreshing, retry_when_locked
+from kontor.services.accesses import Refreshing, request_fetch, retry_when_locked
 from kontor.services.fetching.access_events import find_notice_events, find_transaction_events
 from kontor.services.fetching.merges import FetchedMerges, Merges, clean_fetched
 from kontor.services.fetching.notices import CREDENTIAL_FAILURES, FAILURES, make_notices
 from kontor.services.fetching.staging import Staging
 from kontor.services.fetching.writing import FetchWriting
-from kontor.services.runtime import Clock, correlation_id
+from kontor.services.runtime import Clock
 from kontor.services.security import Vault
 from kontor.services.webhooks import Events
-from kontor.storage import accesses, fetches, products, queue, users
+from kontor.storage import accesses, fetches, products, users
 from kontor.storage.data_versions import read_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
@@ -262,20 +262,24 @@ class FetchResults:
 
     async def begin_rest(self, connection: Connection, dialogue: Dialogue, access: Access, step: Progress) -> None:
         """The user is authenticated and the products are known: the rest of the fetch is a worker's."""
-        fetch = Fetch(
-            uuid4(), dialogue.user_id, access.id, FetchState.QUEUED, True, True, dialogue.lease_key,
-            correlation_id.get(),
-        )  # fmt: skip
+        user_id = dialogue.user_id
         is_first = access.status is not AccessStatus.COMPLETE
         if is_first:
-            await self._store_first_headers(connection, fetch.user_id, access, step.partial)
-        await accesses.store_notices(connection, fetch.user_id, access.id, [], [])
-        await self.refreshing.resume(connection, fetch.user_id, access.id)
+            await self._store_first_headers(connection, user_id, access, step.partial)
+        await accesses.store_notices(connection, user_id, access.id, [], [])
+        await self.refreshing.resume(connection, user_id, access.id)
         rest = {"state": step.state, "headers": None if is_first else msgspec.to_builtins(step.partial)}
-        sealed = await self._vault.seal(connection, fetch.user_id, access.id, "rest", rest)
-        await fetches.interrupt_open(connection, fetch.user_id, access.id)
-        if await fetches.insert_fetch(connection, replace(fetch, resume_state=sealed)):
-            await queue.enqueue_fetch(connection, fetch.id)
+        sealed = await self._vault.seal(connection, user_id, access.id, "rest", rest)
+        await fetches.interrupt_open(connection, user_id, access.id)
+        await request_fetch(
+            connection,
+            user_id,
+            access.id,
+            dialogue.lease_key,
+            is_attended=True,
+            all_history=True,
+            resume_state=sealed,
+        )
 
     async def open_rest(self, fetch: Fetch) -> tuple[State, Headers | None]:
         assert fetch.resume_state is not None

@@ -2,7 +2,7 @@
 
 from kontor.services.identity.branding import BrandingChange
 from kontor.services.identity.operators import TOKEN_PREFIX, Operators
-from kontor.services.identity.tenants import TenantAdministration, Tenants, hash_secret, new_role, new_tenant
+from kontor.services.identity.tenants import TenantAdministration, Tenants, new_role, new_tenant
 from kontor.services.identity.tokens import (
     TOKEN_SECONDS,
     ClientLogin,
@@ -29,7 +29,6 @@ __all__ = [
     "TokenRequest",
     "Tokens",
     "Users",
-    "hash_secret",
     "new_role",
     "new_tenant",
 ]

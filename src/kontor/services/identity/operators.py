@@ -8,8 +8,7 @@ from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.operators import Operator
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import check_technical_name
-from kontor.services.identity.tenants import hash_secret
-from kontor.services.security import auditing
+from kontor.services.security import auditing, hash_secret
 from kontor.storage import operators
 from kontor.storage.database import Database
 

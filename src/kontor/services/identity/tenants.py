@@ -1,7 +1,5 @@
 """Tenants, clients and roles: reading them over the API, making them on the command line."""
 
-import hashlib
-import hmac
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -22,7 +20,7 @@ from kontor.domain.tenants import (
     check_text,
 )
 from kontor.services.identity.branding import BrandingChange, check_change, check_colours, check_origin, clean_logo
-from kontor.services.security import auditing
+from kontor.services.security import auditing, hash_secret
 from kontor.storage import keys, redirects, system_keys, tenants, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.keys import SealingKey, TransportKey
@@ -31,15 +29,6 @@ GRANTS_BY_KIND = {
     ClientKind.ADMIN: (Grant.CLIENT_CREDENTIALS,),
     ClientKind.USER: (Grant.CLIENT_CREDENTIALS, Grant.PASSWORD),
 }
-
-
-def hash_secret(secret: str) -> bytes:
-    """Client secrets, tokens and API keys are 256 random bits: a plain hash cannot be guessed back."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
-
-
-def is_same_hash(left: bytes, right: bytes) -> bool:
-    return hmac.compare_digest(left, right)
 
 
 class Tenants:

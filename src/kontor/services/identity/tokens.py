@@ -13,8 +13,7 @@ from kontor.domain.principals import Principal
 from kontor.domain.scopes import ALL_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import Client, Grant, Tenant, User
-from kontor.services.identity.tenants import hash_secret, is_same_hash
-from kontor.services.security import Passwords, auditing
+from kontor.services.security import Passwords, auditing, hash_secret, is_same_hash
 from kontor.storage import login_failures, tenants, tokens, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.tokens import ApiKey, StoredToken

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 import structlog
@@ -18,8 +18,6 @@ from kontor.connectors.base import (
     Answer,
     Cancel,
     Context,
-    Failed,
-    FailureKind,
     NeedConfirmation,
     NeedMedium,
     NeedMethod,
@@ -34,16 +32,15 @@ from kontor.domain.errors import NotFoundError
 from kontor.domain.payments import Payment, PaymentFailure, PaymentState
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import Event, EventType
-from kontor.services.accesses import retry_when_locked
+from kontor.services.accesses import request_fetch, retry_when_locked
 from kontor.services.banks import BankCalls, Prepared
-from kontor.services.payments.steps import choose_alone, conclude, describe, keep_secrets, make_pay, note_choice
-from kontor.services.runtime import Clock, correlation_id, fault_points
-from kontor.services.sca import keep_open_secrets
+from kontor.services.payments.steps import conclude, decide_for, describe_payment, keep_secrets, make_pay
+from kontor.services.runtime import Clock, fault_points
+from kontor.services.sca import DialogueEngine, keep_open_secrets
 from kontor.services.security import Vault, auditing
 from kontor.services.webhooks import Events
-from kontor.storage import accesses, fetches, leases, payments, queue, refreshes, users
+from kontor.storage import accesses, leases, payments, refreshes, users
 from kontor.storage.database import Connection, Database
-from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
 
 log = structlog.get_logger(__name__)
@@ -68,31 +65,22 @@ class PaymentDialogues:
         self._calls = calls
         self._vault = vault
         self._clock = clock
+        self.engine = DialogueEngine(calls, describe_payment, ("payment.call", "payment.called"))
 
     async def begin(self, payment: Payment, lease: Lease, actor: str) -> PaymentView:
         """Ask the bank to pay. The payment is stored, with the lease's fence."""
         prepared = await self.prepare(payment, self._make_send_guard(payment, lease, actor))
-        if prepared is None:
-            return await self._settle(payment, Failed(FailureKind.UNREACHABLE), None, actor)
-        fault_points.reach("payment.call")
-        step = await self._calls.begin(prepared, make_pay(payment))
-        fault_points.reach("payment.called")
-        return await self._go_on(prepared, payment, step, None, actor)
+        decide = decide_for(payment, await self._find_access(payment))
+        dialogue, step = await self.engine.begin(prepared, make_pay(payment), payment.dialogue, decide)
+        return await self._conclude(prepared, replace(payment, dialogue=dialogue), step, None, actor)
 
     async def resume(self, view: PaymentView, answer: Answer, lease: Lease, actor: str) -> PaymentView:
         """Pass the user's answer on. The row carries the lease's fence."""
-        payment = replace(view.payment, dialogue=note_choice(view.payment.dialogue, answer))
+        payment = view.payment
         prepared = await self.prepare(payment, self._make_send_guard(payment, lease, actor))
-        step: Step = Failed(FailureKind.UNREACHABLE)
-        if prepared is not None:
-            fault_points.reach("payment.call")
-            step = await self._calls.resume(prepared, view.secrets.state, answer)
-            fault_points.reach("payment.called")
-        if isinstance(answer, Cancel):
-            step = Failed(FailureKind.CANCELLED)  # whatever the bank says to that
-        if prepared is None or isinstance(answer, Cancel):
-            return await self._settle(payment, step, view.secrets, actor)
-        return await self._go_on(prepared, payment, step, view.secrets, actor)
+        decide = decide_for(payment, await self._find_access(payment))
+        dialogue, step = await self.engine.resume(prepared, view.secrets.state, answer, payment.dialogue, decide)
+        return await self._conclude(prepared, replace(payment, dialogue=dialogue), step, view.secrets, actor)
 
     async def open_view(self, connection: Connection, found: tuple[Payment, bytes | None, bytes | None]) -> PaymentView:
         payment, sealed, _ = found
@@ -190,19 +178,11 @@ class PaymentDialogues:
 
     # Parts
 
-    async def _go_on(
-        self, prepared: Prepared, payment: Payment, step: Step, before: Secrets | None, actor: str
+    async def _conclude(
+        self, prepared: Prepared | None, payment: Payment, step: Step, before: Secrets | None, actor: str
     ) -> PaymentView:
-        """As far as the user need not be asked."""
-        access = await self._find_access(payment)
-        while (choice := choose_alone(step, payment, access)) is not None:
-            assert isinstance(step, NeedMethod | NeedMedium | NeedPayeeDecision)
-            payment = replace(payment, dialogue=note_choice(describe(payment.dialogue, step), choice))
-            fault_points.reach("payment.call")
-            step = await self._calls.resume(prepared, step.state, choice)
-            fault_points.reach("payment.called")
         view = await self._settle(payment, step, before, actor)
-        if isinstance(step, _NEEDS) and view.payment.state is PaymentState.FAILED:
+        if prepared is not None and isinstance(step, _NEEDS) and view.payment.state is PaymentState.FAILED:
             await self._calls.resume(prepared, step.state, Cancel())  # so that the bank does not wait for us
         return view
 
@@ -308,9 +288,7 @@ async def _start_fetch(connection: Connection, user_id: UUID, access_id: str) ->
     secrets = await accesses.find_secrets(connection, user_id, access_id)
     if access is None or not access.is_synced or secrets is None or secrets.credentials is None:
         return
-    fetch = Fetch(uuid4(), user_id, access_id, FetchState.QUEUED, True, False, secrets.lease_key, correlation_id.get())
-    if await fetches.insert_fetch(connection, fetch):
-        await queue.enqueue_fetch(connection, fetch.id)
+    await request_fetch(connection, user_id, access_id, secrets.lease_key, is_attended=True, all_history=False)
 
 
 async def record(connection: Connection, payment: Payment, actor: str, action: str, detail: str = "") -> None:

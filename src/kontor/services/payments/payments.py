@@ -6,16 +6,14 @@ given once is answered again. Never lost: see `payment_dialogues` and `payment_r
 
 import asyncio
 import time
-from collections.abc import Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
 
-from kontor.connectors.base import AcceptPayees, Answer, ChooseMedium, ChooseMethod
+from kontor.connectors.base import AcceptPayees, Answer, ChooseMethod
 from kontor.domain.errors import ConflictError, NotFoundError
 from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
-from kontor.domain.payments import Payment, PaymentAnswer, PaymentFailure, PaymentState
+from kontor.domain.payments import Payment, PaymentAnswer, PaymentDialogue, PaymentFailure, PaymentState
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.sca_machine import AnswerKind, count_tan
 from kontor.services.banks import BankCalls, Leasing
@@ -25,6 +23,7 @@ from kontor.services.payments.recovery import PaymentRecovery
 from kontor.services.payments.requests import DIALOGUE_LIFETIME, PaymentRequest, digest_order, make_payment
 from kontor.services.payments.verifications import PaymentVerifications
 from kontor.services.runtime import Clock, fault_points
+from kontor.services.sca import find_unoffered
 from kontor.services.security import Vault, auditing
 from kontor.services.webhooks import Events
 from kontor.storage import payments
@@ -57,10 +56,10 @@ class Payments:
     ) -> None:
         self._database = database
         self._clock = clock
-        self._leasing = Leasing(database, calls)
+        self._leasing = Leasing(database)
         self.dialogues = PaymentDialogues(database, calls, vault, clock, events)
+        self._engine = self.dialogues.engine
         self._wait_seconds = max(0.5, request_seconds - 1)
-        self._at_work: set[asyncio.Task[PaymentView]] = set()
         self.debtors = debtors
         self.verifications = PaymentVerifications(database, calls, vault, clock, self._leasing)
         self.recovery = PaymentRecovery(database, calls, self._leasing, self.dialogues)
@@ -92,7 +91,7 @@ class Payments:
         Raises OrderError for what no bank is to see, DuplicateOrderError for an equal order a moment ago, ConflictError
         for a key that was used for another order.
         """
-        view = await self._run_to_the_end(self._initiate(principal, debtor, request))
+        view = await self._engine.run_to_the_end(self._initiate(principal, debtor, request))
         _refuse_wrong_choice(view.payment)
         return view
 
@@ -128,32 +127,20 @@ class Payments:
         With `seen_wrong_tans`, also where a TAN was wrong since the user saw that many: the same page sent twice must
         not spend two attempts.
         """
-        return await self._run_to_the_end(self._answer(principal, payment_id, kind, answer, seen_wrong_tans))
+        return await self._engine.run_to_the_end(self._answer(principal, payment_id, kind, answer, seen_wrong_tans))
 
     async def accept_payees(self, principal: Principal, payment_id: UUID) -> PaymentView:
         """Pay although the payee does not match. Raises PaymentNotOpenError where nobody asked."""
         accepted = self._answer(principal, payment_id, PaymentAnswer.ACCEPT_PAYEES, AcceptPayees(), None)
-        return await self._run_to_the_end(accepted)
+        return await self._engine.run_to_the_end(accepted)
 
     # For the web form's drafts, see payment_drafts
 
     async def begin_stored(self, payment: Payment, principal: Principal) -> PaymentView:
         """Ask the bank for a draft that is complete. Under way already, it is just shown."""
-        return await self._run_to_the_end(self._begin_draft(payment, principal))
+        return await self._engine.run_to_the_end(self._begin_draft(payment, principal))
 
     # Parts
-
-    async def _run_to_the_end(self, step: Coroutine[Any, Any, PaymentView]) -> PaymentView:
-        """A caller that goes away, or runs into the time limit, stops no step that is with the bank."""
-
-        def forget(task: "asyncio.Task[PaymentView]") -> None:
-            self._at_work.discard(task)
-            _ = task.cancelled() or task.exception()  # whoever waited has it already
-
-        task = asyncio.create_task(step)
-        self._at_work.add(task)
-        task.add_done_callback(forget)
-        return await asyncio.shield(task)
 
     async def _read(self, user_id: UUID, payment_id: UUID) -> PaymentView:
         view = await self._load(user_id, payment_id)
@@ -291,7 +278,7 @@ class Payments:
                 view, credentials = await self._lock(connection, user_id, payment_id)
                 is_fitting = _is_fitting(view.payment, kind, seen_wrong_tans)
                 if is_fitting:
-                    _check_offered(view.payment, answer)
+                    _check_offered(view.payment.dialogue, answer)
                     view = replace(view, payment=_take_up(view.payment, kind, lease))
                     await self.dialogues.save(connection, view.payment, view.secrets, credentials)
                     await record(connection, view.payment, actor, "payment.answer", kind.lower())
@@ -334,12 +321,10 @@ def _is_fitting(payment: Payment, kind: AnswerKind | PaymentAnswer, seen_wrong_t
     return seen_wrong_tans in (None, payment.dialogue.position.wrong_tans)
 
 
-def _check_offered(payment: Payment, answer: Answer) -> None:
-    dialogue = payment.dialogue
-    if isinstance(answer, ChooseMethod) and answer.code not in [one.code for one in dialogue.methods]:
-        raise OrderError(OrderProblem.METHOD, "is not one of the offered methods", "chosenScaMethodId")
-    if isinstance(answer, ChooseMedium) and answer.name not in [one.name for one in dialogue.media]:
-        raise OrderError(OrderProblem.DATA, "is not one of the offered media", "chosenScaMedia")
+def _check_offered(dialogue: PaymentDialogue, answer: Answer) -> None:
+    problem = find_unoffered(dialogue, answer)
+    if problem is not None:
+        raise OrderError(OrderProblem.METHOD if isinstance(answer, ChooseMethod) else OrderProblem.DATA, *problem)
 
 
 def _refuse_wrong_choice(payment: Payment) -> None:

@@ -3,14 +3,13 @@
 The one rule above all: after the order may have left, nothing but the bank's word makes it executed or failed.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
 from kontor.connectors.base import (
     AcceptPayees,
     Answer,
-    ChooseMedium,
-    ChooseMethod,
     Done,
     Failed,
     FailureKind,
@@ -36,7 +35,7 @@ from kontor.domain.payments import (
     PaymentState,
 )
 from kontor.domain.sca_machine import Reaction, ScaState, advance
-from kontor.services.sca import classify, secrets_of
+from kontor.services.sca import choose_alone, classify, describe, secrets_of
 
 # What these say is our own guess once the order has left: the bank has not spoken.
 _GUESSES = (FailureKind.UNREACHABLE, FailureKind.INTERNAL)
@@ -71,62 +70,33 @@ def make_pay(payment: Payment) -> Pay:
     )
 
 
-def choose_alone(step: Step, payment: Payment, access: Access | None) -> Answer | None:
-    """What need not be asked: payees that match, a single method or medium, or the one used last time.
+def decide_for(payment: Payment, access: Access | None) -> Callable[[PaymentDialogue, Step], Answer | None]:
+    """What need not be asked: payees that match, and the method and medium that `choose_alone` finds."""
 
-    Once each: a bank that asks again has its reasons, and the user is to see them.
-    """
-    dialogue = payment.dialogue
-    if isinstance(step, NeedPayeeDecision) and not dialogue.payees:
-        is_matching = all(one.match is PayeeMatch.MATCH for one in step.results)
-        return AcceptPayees() if payment.is_payee_accepted or is_matching else None
-    has_last = access is not None and access.consent_until is not None
-    if isinstance(step, NeedMethod) and dialogue.chosen_method is None:
-        last = access.active_method.code if access and has_last and access.active_method else None
-        code = _choose([one.code for one in step.methods], dialogue.wanted_method, last, payment)
-        return None if code is None else ChooseMethod(code)
-    if isinstance(step, NeedMedium) and dialogue.chosen_medium is None:
-        last = access.active_medium if access and has_last else None
-        name = _choose([one.name for one in step.media], dialogue.wanted_medium, last, payment)
-        return None if name is None else ChooseMedium(name)
-    return None
+    def decide(dialogue: PaymentDialogue, step: Step) -> Answer | None:
+        if isinstance(step, NeedPayeeDecision):
+            # Once: a bank that asks again has its reasons, and the user is to see them.
+            is_matching = all(payee.match is PayeeMatch.MATCH for payee in step.results)
+            return AcceptPayees() if not dialogue.payees and (payment.is_payee_accepted or is_matching) else None
+        return choose_alone(
+            step,
+            dialogue,
+            access,
+            asks_settings=payment.asks_settings,
+            # In the legacy form the caller names what is to be used; nothing else is taken for it.
+            uses_last=payment.kind is not PaymentKind.LEGACY,
+            wanted_method=dialogue.wanted_method,
+            wanted_medium=dialogue.wanted_medium,
+        )
 
-
-def _choose(offered: list[str], wanted: str | None, last: str | None, payment: Payment) -> str | None:
-    if wanted is not None:
-        return wanted if wanted in offered else None
-    if payment.asks_settings:
-        return None
-    if len(offered) == 1:
-        return offered[0]
-    # In the legacy form the caller names what is to be used; nothing else is taken for it.
-    return last if last in offered and payment.kind is not PaymentKind.LEGACY else None
+    return decide
 
 
-def note_choice(dialogue: PaymentDialogue, answer: Answer) -> PaymentDialogue:
-    match answer:
-        case ChooseMethod(code):
-            chosen = next(one for one in dialogue.methods if one.code == code)
-            return replace(dialogue, chosen_method=chosen)
-        case ChooseMedium(name):
-            return replace(dialogue, chosen_medium=name)
-        case AcceptPayees():
-            return replace(dialogue, is_payee_open=False)
-    return dialogue
-
-
-def describe(dialogue: PaymentDialogue, step: Step) -> PaymentDialogue:
-    """What the step offers, kept for whoever reads it."""
-    match step:
-        case NeedMethod(methods=methods):
-            return replace(dialogue, methods=methods)
-        case NeedMedium(media=media):
-            return replace(dialogue, media=media)
-        case NeedRedirect(url=url):
-            return replace(dialogue, redirect_url=url)
-        case NeedPayeeDecision(results=results):
-            return replace(dialogue, payees=results, is_payee_open=True)
-    return dialogue
+def describe_payment(dialogue: PaymentDialogue, step: Step) -> PaymentDialogue:
+    """What the step offers, and the payees that the user is to decide about."""
+    if isinstance(step, NeedPayeeDecision):
+        return replace(dialogue, payees=step.results, is_payee_open=True)
+    return describe(dialogue, step)
 
 
 def keep_secrets(step: Step) -> Secrets | None:
@@ -160,7 +130,7 @@ def conclude(payment: Payment, step: Step) -> Payment:
 
 def _ask(payment: Payment, step: Step, reaction: Reaction) -> Payment:
     """The user is asked something. Where the bank holds the order until the answer, nothing has left for good."""
-    dialogue = replace(describe(payment.dialogue, step), is_last_tan_wrong=False)
+    dialogue = replace(describe_payment(payment.dialogue, step), is_last_tan_wrong=False)
     if not isinstance(step, NeedPayeeDecision):
         dialogue = replace(dialogue, position=advance(dialogue.position, reaction))
     expires_at = payment.expires_at

@@ -22,7 +22,6 @@ from kontor.domain.secrets import Secret
 from kontor.services.accesses import Accesses, AccessView
 from kontor.services.banks import Providers, find_missing_fields
 from kontor.services.fetching import FetchResults
-from kontor.services.identity import hash_secret
 from kontor.services.payments import PaymentDrafts, Payments, PaymentView
 from kontor.services.redirects.accounts import FormAccounts
 from kontor.services.redirects.callbacks import FormCallbacks, find_target
@@ -36,7 +35,7 @@ from kontor.services.redirects.sessions import (
     end_session,
 )
 from kontor.services.sca import Consents, ConsentView
-from kontor.services.security import auditing
+from kontor.services.security import auditing, hash_secret
 from kontor.storage import payments, redirects
 from kontor.storage.database import Connection, Database
 from kontor.storage.products import StoredProduct

@@ -4,28 +4,15 @@ The lease on the credentials is taken for each step and given back after it, so 
 two steps. What a step leads to is stored in one fenced transaction; a process may die between any two.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
 
-from kontor.connectors.base import (
-    Answer,
-    ChooseMedium,
-    ChooseMethod,
-    Context,
-    Failed,
-    FailureKind,
-    NeedMedium,
-    NeedMethod,
-    Progress,
-    Step,
-)
+from kontor.connectors.base import Answer, Context, Failed, NeedRedirect, NeedTan, Progress, Step
 from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import Access, History, Notice, NoticeKind
 from kontor.domain.dialogues import Dialogue, Secrets
@@ -33,10 +20,11 @@ from kontor.domain.errors import BusyError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.sca_machine import AnswerKind, Position, Reaction, ScaState, advance, close_spent, count_tan, fits
 from kontor.services.accesses import Accesses, AccessRequest, is_consent_over, retry_when_locked
-from kontor.services.banks import BankCalls, Leasing, Prepared
+from kontor.services.banks import BankCalls, Leasing
 from kontor.services.fetching import CREDENTIAL_FAILURES, FAILURES, FetchResults, LeaseLostError
 from kontor.services.runtime import Clock
-from kontor.services.sca.steps import choose_alone, classify, describe, keep_open_secrets, note_choice, secrets_of
+from kontor.services.sca.engine import DialogueEngine
+from kontor.services.sca.steps import choose_alone, classify, describe, find_unoffered, keep_open_secrets, secrets_of
 from kontor.services.security import Vault, auditing
 from kontor.storage import accesses, dialogues
 from kontor.storage.database import Connection, Database
@@ -86,8 +74,8 @@ class Consents:
         self._vault = vault
         self._clock = clock
         self._results = results
-        self._leasing = Leasing(database, calls)
-        self._at_work: set[asyncio.Task[ConsentView]] = set()
+        self._leasing = Leasing(database)
+        self._engine = DialogueEngine(calls, describe_consent)
 
     async def read_consent(self, principal: Principal, consent_id: UUID) -> ConsentView:
         async with self._database.connect() as connection:
@@ -99,7 +87,7 @@ class Consents:
         """Ask the bank for consent: on first creation, or to renew it."""
         if request is not None:
             await self._accesses.store_access(principal, access_id, request)
-        return await self._run_to_the_end(self._start(principal, access_id, options))
+        return await self._engine.run_to_the_end(self._start(principal, access_id, options))
 
     async def answer(
         self,
@@ -114,21 +102,9 @@ class Consents:
         With `seen_wrong_tans`, also where a TAN was wrong since the user saw that many: the same page sent twice
         must not spend two attempts.
         """
-        return await self._run_to_the_end(self._answer(principal, consent_id, kind, answer, seen_wrong_tans))
+        return await self._engine.run_to_the_end(self._answer(principal, consent_id, kind, answer, seen_wrong_tans))
 
     # Parts
-
-    async def _run_to_the_end(self, step: Coroutine[Any, Any, ConsentView]) -> ConsentView:
-        """A caller that goes away, or runs into the time limit, stops no step that is with the bank."""
-
-        def forget(task: "asyncio.Task[ConsentView]") -> None:
-            self._at_work.discard(task)
-            _ = task.cancelled() or task.exception()  # whoever waited has it already
-
-        task = asyncio.create_task(step)
-        self._at_work.add(task)
-        task.add_done_callback(forget)
-        return await asyncio.shield(task)
 
     async def _start(self, principal: Principal, access_id: str, options: ConsentOptions) -> ConsentView:
         user_id = user_of(principal)
@@ -184,7 +160,8 @@ class Consents:
                 position = view.dialogue.position
                 is_fitting = fits(position.state, kind) and seen_wrong_tans in (None, position.wrong_tans)
                 if is_fitting:
-                    _check_offered(view.dialogue, answer)
+                    if (problem := find_unoffered(view.dialogue, answer)) is not None:
+                        raise InvalidError(*problem)
                     if kind is AnswerKind.TAN:
                         counted = replace(view.dialogue, position=count_tan(position))
                         view = replace(view, dialogue=counted)
@@ -195,8 +172,6 @@ class Consents:
             if not is_fitting:
                 raise NotOpenError(view)
             dialogue, step = await self._resume(view, access, answer)
-            if kind is AnswerKind.CANCEL:
-                step = Failed(FailureKind.CANCELLED)  # whatever the bank says to that
             return await self._settle(dialogue, step, lease, view.secrets)
 
     async def _load(self, connection: Connection, user_id: UUID, consent_id: UUID) -> ConsentView:
@@ -237,26 +212,13 @@ class Consents:
 
     async def _begin(self, dialogue: Dialogue, access: Access) -> tuple[Dialogue, Step]:
         prepared = await self._calls.prepare(dialogue.user_id, access.id, self._context(dialogue))
-        if prepared is None:
-            return dialogue, Failed(FailureKind.UNREACHABLE)
         job = FetchJob(history=dialogue.history, is_renewal=dialogue.is_renewal)
-        return await self._go_on(prepared, dialogue, access, await self._calls.begin(prepared, job))
+        return await self._engine.begin(prepared, job, dialogue, _decide_for(access))
 
     async def _resume(self, view: ConsentView, access: Access, answer: Answer) -> tuple[Dialogue, Step]:
-        dialogue = note_choice(view.dialogue, answer)
+        dialogue = view.dialogue
         prepared = await self._calls.prepare(dialogue.user_id, dialogue.access_id, self._context(dialogue))
-        if prepared is None:
-            return dialogue, Failed(FailureKind.UNREACHABLE)
-        step = await self._calls.resume(prepared, view.secrets.state, answer)
-        return await self._go_on(prepared, dialogue, access, step)
-
-    async def _go_on(self, prepared: Prepared, dialogue: Dialogue, access: Access, step: Step) -> tuple[Dialogue, Step]:
-        """As far as the user need not be asked."""
-        while (choice := choose_alone(step, dialogue, access)) is not None:
-            assert isinstance(step, NeedMethod | NeedMedium)
-            dialogue = note_choice(describe(dialogue, step), choice)
-            step = await self._calls.resume(prepared, step.state, choice)
-        return dialogue, step
+        return await self._engine.resume(prepared, view.secrets.state, answer, dialogue, _decide_for(access))
 
     def _context(self, dialogue: Dialogue) -> Context:
         return Context(
@@ -276,7 +238,7 @@ class Consents:
     async def _store(self, dialogue: Dialogue, step: Step, lease: Lease, before: Secrets | None) -> ConsentView:
         reaction = classify(step)
         position = advance(dialogue.position, reaction)
-        settled = describe(replace(dialogue, position=position), step)
+        settled = describe_consent(replace(dialogue, position=position), step)
         settled = replace(settled, is_last_tan_wrong=reaction is Reaction.WRONG_TAN)
         secrets = secrets_of(step) or keep_open_secrets(before, step)
         async with self._fenced(dialogue, lease) as connection:
@@ -347,8 +309,18 @@ class Consents:
             await self._results.refreshing.reschedule(connection, user_id, access.id)
 
 
-def _check_offered(dialogue: Dialogue, answer: Answer) -> None:
-    if isinstance(answer, ChooseMethod) and answer.code not in [one.code for one in dialogue.methods]:
-        raise InvalidError("is not one of the offered methods", "chosenScaMethodId")
-    if isinstance(answer, ChooseMedium) and answer.name not in [one.name for one in dialogue.media]:
-        raise InvalidError("is not one of the offered media", "chosenScaMedia")
+def _decide_for(access: Access) -> Callable[[Dialogue, Step], Answer | None]:
+    def decide(dialogue: Dialogue, step: Step) -> Answer | None:
+        return choose_alone(step, dialogue, access, asks_settings=dialogue.asks_settings)
+
+    return decide
+
+
+def describe_consent(dialogue: Dialogue, step: Step) -> Dialogue:
+    """What the step offers. It is open no longer than the bank keeps it so."""
+    dialogue = describe(dialogue, step)
+    if isinstance(step, Progress):
+        dialogue = replace(dialogue, methods=step.partial.methods, media=step.partial.media)
+    if isinstance(step, NeedTan | NeedRedirect) and step.valid_until is not None:
+        dialogue = replace(dialogue, expires_at=min(dialogue.expires_at, step.valid_until))
+    return dialogue

@@ -1,8 +1,10 @@
 """What a connector's step means for a dialogue with the user. Without I/O."""
 
 from dataclasses import replace
+from typing import TypeVar
 
 from kontor.connectors.base import (
+    AcceptPayees,
     Answer,
     Cancel,
     ChooseMedium,
@@ -23,8 +25,11 @@ from kontor.connectors.base import (
 )
 from kontor.domain.accesses import Access
 from kontor.domain.dialogues import Dialogue, Secrets
+from kontor.domain.payments import PaymentDialogue
 from kontor.domain.sca_machine import AnswerKind, Reaction
 from kontor.domain.secrets import Secret
+
+AnyDialogue = TypeVar("AnyDialogue", Dialogue, PaymentDialogue)
 
 
 def make_answer(kind: AnswerKind, value: str) -> Answer:
@@ -44,33 +49,72 @@ def make_answer(kind: AnswerKind, value: str) -> Answer:
             return Cancel()
 
 
-def choose_alone(step: Step, dialogue: Dialogue, access: Access) -> ChooseMethod | ChooseMedium | None:
-    """A single method or medium, or the one used last time, is chosen without asking, unless asked not to.
+def choose_alone(
+    step: Step,
+    dialogue: Dialogue | PaymentDialogue,
+    access: Access | None,
+    *,
+    asks_settings: bool,
+    uses_last: bool = True,
+    wanted_method: str | None = None,
+    wanted_medium: str | None = None,
+) -> ChooseMethod | ChooseMedium | None:
+    """A wanted method or medium, a single one, or the one used last time, is chosen without asking.
 
-    Once per dialogue: a bank that asks again has its reasons, and the user is to see them.
+    Once per dialogue: a bank that asks again has its reasons, and the user is to see them. With `asks_settings` the
+    user is to choose whatever nobody has named.
     """
-    if dialogue.asks_settings:
-        return None
-    has_last = access.consent_until is not None
+    known = access if access is not None and access.consent_until is not None and uses_last else None
     if isinstance(step, NeedMethod) and dialogue.chosen_method is None:
-        codes = [one.code for one in step.methods]
-        last = access.active_method.code if has_last and access.active_method else None
-        if len(codes) == 1 or last in codes:
-            return ChooseMethod(codes[0] if len(codes) == 1 else str(last))
+        last = known.active_method.code if known is not None and known.active_method is not None else None
+        code = _choose([method.code for method in step.methods], wanted_method, last, asks_settings)
+        return None if code is None else ChooseMethod(code)
     if isinstance(step, NeedMedium) and dialogue.chosen_medium is None:
-        names = [one.name for one in step.media]
-        last = access.active_medium if has_last else None
-        if len(names) == 1 or last in names:
-            return ChooseMedium(names[0] if len(names) == 1 else str(last))
+        last = None if known is None else known.active_medium
+        name = _choose([medium.name for medium in step.media], wanted_medium, last, asks_settings)
+        return None if name is None else ChooseMedium(name)
     return None
 
 
-def note_choice(dialogue: Dialogue, answer: Answer) -> Dialogue:
+def _choose(offered: list[str], wanted: str | None, last: str | None, asks_settings: bool) -> str | None:
+    if wanted is not None:
+        return wanted if wanted in offered else None
+    if asks_settings:
+        return None
+    if len(offered) == 1:
+        return offered[0]
+    return last if last in offered else None
+
+
+def find_unoffered(dialogue: Dialogue | PaymentDialogue, answer: Answer) -> tuple[str, str] | None:
+    """What is wrong with a choice, and in which field: the bank has not offered it."""
+    if isinstance(answer, ChooseMethod) and answer.code not in [method.code for method in dialogue.methods]:
+        return "is not one of the offered methods", "chosenScaMethodId"
+    if isinstance(answer, ChooseMedium) and answer.name not in [medium.name for medium in dialogue.media]:
+        return "is not one of the offered media", "chosenScaMedia"
+    return None
+
+
+def note_choice(dialogue: AnyDialogue, answer: Answer) -> AnyDialogue:
     if isinstance(answer, ChooseMethod):
-        chosen = next(one for one in dialogue.methods if one.code == answer.code)
+        chosen = next(method for method in dialogue.methods if method.code == answer.code)
         return replace(dialogue, chosen_method=chosen)
     if isinstance(answer, ChooseMedium):
         return replace(dialogue, chosen_medium=answer.name)
+    if isinstance(answer, AcceptPayees) and isinstance(dialogue, PaymentDialogue):
+        return replace(dialogue, is_payee_open=False)
+    return dialogue
+
+
+def describe(dialogue: AnyDialogue, step: Step) -> AnyDialogue:
+    """What the step offers, kept with the dialogue for whoever reads it."""
+    match step:
+        case NeedMethod(methods=methods):
+            return replace(dialogue, methods=methods)
+        case NeedMedium(media=media):
+            return replace(dialogue, media=media)
+        case NeedRedirect(url=url):
+            return replace(dialogue, redirect_url=url)
     return dialogue
 
 
@@ -93,22 +137,6 @@ def classify(step: Step) -> Reaction:
         case Failed(kind=FailureKind.NO_SUPPORTED_METHOD):
             return Reaction.NO_METHOD
     return Reaction.REFUSED
-
-
-def describe(dialogue: Dialogue, step: Step) -> Dialogue:
-    """What the step offers, kept with the dialogue for whoever reads it."""
-    match step:
-        case NeedMethod(methods=methods):
-            dialogue = replace(dialogue, methods=methods)
-        case NeedMedium(media=media):
-            dialogue = replace(dialogue, media=media)
-        case NeedRedirect(url=url):
-            dialogue = replace(dialogue, redirect_url=url)
-        case Progress(partial=headers):
-            dialogue = replace(dialogue, methods=headers.methods, media=headers.media)
-    if isinstance(step, NeedTan | NeedRedirect) and step.valid_until is not None:
-        dialogue = replace(dialogue, expires_at=min(dialogue.expires_at, step.valid_until))
-    return dialogue
 
 
 def secrets_of(step: Step) -> Secrets | None:

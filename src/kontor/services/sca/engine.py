@@ -1,0 +1,107 @@
+"""The dialogue with a bank in which a user takes part: the same for a consent and for a payment, whoever drives it.
+
+The caller says which answers need no user (`decide`) and what it keeps of a step (`describe`), and stores what a step
+leads to.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+from kontor.connectors.base import (
+    Answer,
+    Cancel,
+    Failed,
+    FailureKind,
+    Job,
+    NeedMedium,
+    NeedMethod,
+    NeedPayeeDecision,
+    State,
+    Step,
+)
+from kontor.services.banks import BankCalls, Prepared
+from kontor.services.runtime import fault_points
+from kontor.services.sca.steps import AnyDialogue, note_choice
+
+T = TypeVar("T")
+
+
+class DialogueEngine(Generic[AnyDialogue]):
+    """`points` are the fault points before and after a call of the bank."""
+
+    def __init__(
+        self,
+        calls: BankCalls,
+        describe: Callable[[AnyDialogue, Step], AnyDialogue],
+        points: tuple[str, str] | None = None,
+    ) -> None:
+        self._calls = calls
+        self._describe: Callable[[AnyDialogue, Step], AnyDialogue] = describe
+        self._points = points
+        self._at_work: set[asyncio.Task[Any]] = set()
+
+    async def run_to_the_end(self, step: Coroutine[Any, Any, T]) -> T:
+        """A caller that goes away, or runs into the time limit, stops no step that is with the bank."""
+
+        def forget(task: "asyncio.Task[T]") -> None:
+            self._at_work.discard(task)
+            _ = task.cancelled() or task.exception()  # whoever waited has it already
+
+        task = asyncio.create_task(step)
+        self._at_work.add(task)
+        task.add_done_callback(forget)
+        return await asyncio.shield(task)
+
+    async def begin(
+        self,
+        prepared: Prepared | None,
+        job: Job,
+        dialogue: AnyDialogue,
+        decide: Callable[[AnyDialogue, Step], Answer | None],
+    ) -> tuple[AnyDialogue, Step]:
+        """Call the bank, and go on as far as the user need not be asked. Without `prepared` nobody can be called."""
+        if prepared is None:
+            return dialogue, Failed(FailureKind.UNREACHABLE)
+        step = await self._call(self._calls.begin(prepared, job))
+        return await self._go_on(prepared, dialogue, step, decide)
+
+    async def resume(
+        self,
+        prepared: Prepared | None,
+        state: State,
+        answer: Answer,
+        dialogue: AnyDialogue,
+        decide: Callable[[AnyDialogue, Step], Answer | None],
+    ) -> tuple[AnyDialogue, Step]:
+        """Pass the user's answer on. What is cancelled stays so, whatever the bank says to that."""
+        dialogue = note_choice(dialogue, answer)
+        step: Step = Failed(FailureKind.UNREACHABLE)
+        if prepared is not None:
+            step = await self._call(self._calls.resume(prepared, state, answer))
+        if isinstance(answer, Cancel):
+            return dialogue, Failed(FailureKind.CANCELLED)
+        if prepared is None:
+            return dialogue, step
+        return await self._go_on(prepared, dialogue, step, decide)
+
+    async def _go_on(
+        self,
+        prepared: Prepared,
+        dialogue: AnyDialogue,
+        step: Step,
+        decide: Callable[[AnyDialogue, Step], Answer | None],
+    ) -> tuple[AnyDialogue, Step]:
+        while (answer := decide(dialogue, step)) is not None:
+            assert isinstance(step, NeedMethod | NeedMedium | NeedPayeeDecision)
+            dialogue = note_choice(self._describe(dialogue, step), answer)
+            step = await self._call(self._calls.resume(prepared, step.state, answer))
+        return dialogue, step
+
+    async def _call(self, calling: Awaitable[Step]) -> Step:
+        if self._points is None:
+            return await calling
+        fault_points.reach(self._points[0])
+        step = await calling
+        fault_points.reach(self._points[1])
+        return step
