@@ -7,7 +7,6 @@ from kontor.domain.dialogues import Dialogue
 from kontor.domain.payments import PaymentDialogue
 from kontor.domain.sca import Challenge, ScaMedium, ScaMethod
 from kontor.domain.sca_machine import Position
-from kontor.services.redirects import FormView
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +21,9 @@ class Authorisation:
     challenge: Challenge | None
 
 
-def find_authorisation(view: FormView) -> Authorisation | None:
-    """None where nothing has been begun at the bank."""
-    if view.consent is not None:
-        dialogue = view.consent.dialogue
-        return _make(dialogue, view.consent.secrets.challenge, dialogue.expires_at)
-    if view.payment is not None and view.payment.payment.state.is_under_way:
-        payment = view.payment.payment
-        # A form is over before its payment is.
-        expires_at = min(payment.expires_at, view.session.expires_at)
-        return _make(payment.dialogue, view.payment.secrets.challenge, expires_at)
-    return None
-
-
-def _make(dialogue: Dialogue | PaymentDialogue, challenge: Challenge | None, expires_at: datetime) -> Authorisation:
+def make_authorisation(
+    dialogue: Dialogue | PaymentDialogue, challenge: Challenge | None, expires_at: datetime
+) -> Authorisation:
     return Authorisation(
         position=dialogue.position,
         expires_at=expires_at,

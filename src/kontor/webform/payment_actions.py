@@ -7,7 +7,7 @@ from kontor.domain.orders import OrderError
 from kontor.domain.payments import Payment
 from kontor.domain.secrets import Secret
 from kontor.services.banks import find_missing_fields
-from kontor.services.redirects import StaleStepError
+from kontor.services.redirects import PaymentFormView, StaleStepError
 from kontor.webform.pages import Page, describe_problems, make_page
 from kontor.webform.payment_forms import describe_iban_problem, read_details
 from kontor.webform.submissions import Action, FormSubmission
@@ -16,10 +16,13 @@ ACCOUNT = "account-iban"
 OTHER_BANK = "other"
 
 
+def _view(submission: FormSubmission) -> PaymentFormView:
+    assert isinstance(submission.view, PaymentFormView), "these actions are for payments only"
+    return submission.view
+
+
 def _payment(submission: FormSubmission) -> Payment:
-    if submission.view.payment is None:
-        raise StaleStepError
-    return submission.view.payment.payment
+    return _view(submission).payment.payment
 
 
 async def _confirm(submission: FormSubmission) -> Page | None:
@@ -45,7 +48,7 @@ async def _choose_source(submission: FormSubmission) -> Page | None:
     if chosen == OTHER_BANK:
         await submission.redirects.payments.choose_other_bank(submission.view.session)
         return None
-    for access in submission.view.sources:
+    for access in _view(submission).sources:
         for product in access.products:
             if chosen == str(product.id):
                 return await _pay_from(submission, product.access_id, product.id)
@@ -60,7 +63,7 @@ async def _pay_from(submission: FormSubmission, access_id: str, product_id: UUID
     return None
 
 
-async def submit_payment_credentials(submission: FormSubmission) -> Page | None:
+async def _submit_credentials(submission: FormSubmission) -> Page | None:
     provider = submission.view.provider
     if provider is None:
         raise StaleStepError
@@ -90,7 +93,7 @@ async def _go_back(submission: FormSubmission) -> Page | None:
     return None
 
 
-async def choose_payment_source_again(submission: FormSubmission) -> Page | None:
+async def _choose_source_again(submission: FormSubmission) -> Page | None:
     await submission.redirects.payments.choose_again(submission.view.session)
     return None
 
@@ -115,7 +118,10 @@ PAYMENT_ACTIONS: dict[tuple[str, str], Action] = {
     ("payment", "confirm"): _confirm,
     ("source", "choose"): _choose_source,
     ("source", "back"): _go_back,
-    ("provider", "back"): choose_payment_source_again,
+    ("credentials", "submit"): _submit_credentials,
+    ("credentials", "other-bank"): _choose_source_again,
+    ("failed", "other-bank"): _choose_source_again,
+    ("provider", "back"): _choose_source_again,
     ("payees", "accept"): _accept_payees,
     ("payees", "use-name"): _use_name,
     ("payees", "change"): _go_back,

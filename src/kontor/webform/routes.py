@@ -25,10 +25,9 @@ from kontor.pages.browser import (
 )
 from kontor.pages.texts import Texts
 from kontor.services.bundle import Services
-from kontor.services.redirects import FormView, SessionGoneError, StaleStepError
+from kontor.services.redirects import FormView, PaymentFormView, SessionGoneError, StaleStepError
 from kontor.webform.actions import act
-from kontor.webform.authorisations import find_authorisation
-from kontor.webform.pages import Page, make_key, make_page
+from kontor.webform.pages import Page, make_page, pages_of
 from kontor.webform.rendering import (
     BASE,
     draw,
@@ -167,7 +166,7 @@ class Form:
         """Which page is the current one. For a confirmation in an app, the bank is asked first."""
         try:
             view, _ = await self._find(request)
-            authorisation = find_authorisation(view)
+            authorisation = pages_of(view).find_authorisation()
             if authorisation is not None and authorisation.position.state is ScaState.CONFIRMATION:
                 await self._services().redirects.answer(view.session, AnswerKind.CONFIRMED, "")
                 view, _ = await self._find(request)
@@ -216,8 +215,12 @@ class Form:
     ) -> ASGIResponse:
         facts: dict[str, Any] = {"error": None} | page.facts
         if page.name == "provider":
-            facts |= {"query": query, "found": self._search(query, texts), "has_sources": bool(view.sources)}
-        page = Page(page.name, make_key(page.name, view), facts)
+            facts |= {
+                "query": query,
+                "found": self._search(query, texts),
+                "has_sources": isinstance(view, PaymentFormView) and bool(view.sources),
+            }
+        page = Page(page.name, pages_of(view).make_key(page.name), facts)
         return draw(page, texts, view.branding, view.session, cookie, status, provider=view.provider)
 
     def _end(self, view: FormView, texts: Texts) -> ASGIResponse:
@@ -229,9 +232,9 @@ class Form:
         session = view.session
         assert session.outcome is not None
         target = self._services().redirects.target(session)
-        facts = {"outcome": session.outcome, "target": target, "reentry": session.outcome, "texts": "end", "kind": None}
-        if view.payment is not None:
-            facts |= {"texts": "payment_end", "kind": str(view.payment.payment.state)}
+        facts = {"outcome": session.outcome, "target": target, "reentry": session.outcome} | pages_of(
+            view
+        ).describe_end()
         return draw(Page("end", "end", facts), texts, view.branding, session)
 
     def draw_notice(self, texts: Texts, kind: str, reentry: RedirectOutcome, status: int) -> ASGIResponse:

@@ -43,6 +43,5 @@ def find_target(session: FormSession) -> str | None:
     if session.outcome is None or not session.outcome.has_safe_target or session.callback_url is None:
         return None
     reentry = str(session.outcome)
-    if session.payment_id is not None:
-        return add_to_query(session.callback_url, baReentry=reentry, paymentId=str(session.payment_id))
-    return add_to_query(session.callback_url, baReentry=reentry, accessId=session.access_id)
+    subject = {"accessId": session.access_id} if session.payment_id is None else {"paymentId": str(session.payment_id)}
+    return add_to_query(session.callback_url, baReentry=reentry, **subject)

@@ -191,7 +191,7 @@ class FormPayments:
             raise StaleStepError
         await self._begin_check(session, FormStep.FAILED, FormStep.CHECKING)
 
-    async def leave(self, session: FormSession, reason: RedirectOutcome = RedirectOutcome.USER_CANCELLED) -> None:
+    async def leave(self, session: FormSession, reason: RedirectOutcome) -> None:
         """The user wants to go. They do when it is certain what became of the payment, or that it is not known."""
         view = await self._find(session)
         if view is None:
