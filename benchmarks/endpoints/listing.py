@@ -18,9 +18,10 @@ from benchmarks.conventional.security import UserScope
 from benchmarks.endpoints import Endpoint, Request, Targets
 from benchmarks.stage import Stage
 from kontor.domain.scopes import CUSTOMER_READ
+from kontor.domain.searches import Window
 from kontor.services.transactions.transactions import PIECE_ROWS
 from kontor.storage.database import fetch_row
-from kontor.storage.transactions import Window, list_json
+from kontor.storage.transactions import list_json
 from kontor.wire.transactions import FIELDS
 
 CUSTOMERS = 8

@@ -11,11 +11,11 @@ from benchmarks.endpoints import Endpoint, Request, Targets
 from benchmarks.stage import Stage
 from kontor.analysis.trees import CATEGORIES
 from kontor.api.app import OPERATIONS
+from kontor.domain.searches import Window
 from kontor.services.transactions.transactions import PIECE_ROWS
 from kontor.storage.database import fetch_row
 from kontor.storage.tag_views import list_tag_rows
 from kontor.storage.tags import find_version
-from kontor.storage.transactions import Window
 from kontor.wire.tag_views import TagView, render_page
 from kontor.wire.transactions import FIELDS
 from kontor.wire.urls import Urls

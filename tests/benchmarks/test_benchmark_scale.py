@@ -32,7 +32,7 @@ from benchmarks.scale.population import LATER_PASSES, Life, Population, encode_f
 from benchmarks.scale.refreshes import RefreshResult, describe_refreshes
 from benchmarks.stage import Stage
 
-from kontor.storage.transactions import Window
+from kontor.domain.searches import Window
 from kontor.wire.transactions import FIELDS
 from processes import beside
 

@@ -12,9 +12,9 @@ from prometheus_client.registry import REGISTRY, Collector
 from psycopg import Error
 from psycopg_pool import PoolTimeout
 
+from kontor.domain.operations import DeliveryCounts
 from kontor.services.compute import ComputeObserver
 from kontor.services.operations import OpsFigures, RefreshFigures, SystemFigures
-from kontor.storage.ops_webhooks import DeliveryCounts
 
 log = structlog.get_logger(__name__)
 

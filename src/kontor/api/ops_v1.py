@@ -14,11 +14,10 @@ from kontor.api.answers import Answer, HttpError, json_answer
 from kontor.api.operations import NO_SUCH_OBJECT, Call, Security, Success, operation
 from kontor.api.paging import DEFAULT_PAGE, CursorText, Limit, page_answer, read_cursor
 from kontor.domain import scopes
+from kontor.domain.operations import NIL, AccessFilter, Place, Source
 from kontor.domain.operators import AccessRefresh, RefreshState, Viewer
 from kontor.domain.webhooks import DeliveryState
 from kontor.services.operations import MAX_SERIAL, view_as_client, view_as_operator
-from kontor.storage.ops import NIL, AccessFilter
-from kontor.storage.ops_refreshes import Place, Source
 from kontor.wire import ops as wire
 from kontor.wire.webhooks import WebhookDelivery, show_delivery
 

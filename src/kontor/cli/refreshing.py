@@ -12,8 +12,8 @@ from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.operators import RefreshState, Viewer
 
 if TYPE_CHECKING:
+    from kontor.domain.operations import RefreshRow
     from kontor.services.bundle import Services
-    from kontor.storage.ops_refreshes import RefreshRow
 
 Tenant = Annotated[str | None, Parameter(help="Only this tenant.")]
 SHELL = Viewer("operator")

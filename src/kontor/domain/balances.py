@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from itertools import product
+from typing import Literal, TypeAlias
 
 from kontor.domain.transactions import Transaction, find_day
 
 CENT = Decimal("0.01")
+# The ends of days, weeks or months at which balances are listed.
+Interval: TypeAlias = Literal["day", "week", "month"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Literal, TypeAlias
 from uuid import UUID
 
+from kontor.domain.balances import Interval
 from kontor.storage.database import Connection
 
-Interval: TypeAlias = Literal["day", "week", "month"]
 # Pending bookings are in no balance yet, and those in another currency are in another pocket. Nothing is known about
 # days before the first booking. An interval is shown by its last day, the one that is not over by the last day asked.
 LIST_BALANCES = """

@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from kontor.domain.exports import ExportRow
+from kontor.domain.searches import Position
 from kontor.storage.database import Connection, fetch_row, fetch_rows
-from kontor.storage.searches import Position
 
 COLUMNS = (
     "t.product_id, t.id, t.booked_on, t.ordinal, (t.value_at at time zone 'Europe/Berlin')::date, t.amount, t.currency,"
@@ -44,30 +45,6 @@ LIST_USED = (
     f"select coalesce(g.category, ''), t.currency, min(t.booked_on) from {TABLES}"
     " where t.user_id = $1 and t.booked_on between $2 and $3 and not t.is_pending group by 1, 2 order by 1, 2"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ExportRow:
-    """A booking and what it is taken for; no category where it was stored a moment ago."""
-
-    product_id: UUID
-    id: UUID
-    day: date
-    ordinal: int
-    value_day: date | None
-    amount: Decimal
-    currency: str
-    counterparty_name: str | None
-    counterparty_iban: str | None
-    purpose: str | None
-    booking_text: str | None
-    is_pending: bool
-    category: str | None
-    confidence: float | None
-    source: str | None
-    partner: str | None
-    insurance_type: str | None
-    freelancer_category: str | None
 
 
 @dataclass(frozen=True, slots=True)

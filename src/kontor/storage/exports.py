@@ -11,8 +11,8 @@ from uuid import UUID
 
 from psycopg import sql
 
+from kontor.domain.searches import Position
 from kontor.storage.database import Connection, fetch_row, fetch_rows
-from kontor.storage.searches import Position
 
 SECRET = "opens or proves something: no secret leaves"  # noqa: S105
 INTERNAL = "how the work is done, nothing about the user"

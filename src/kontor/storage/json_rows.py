@@ -3,34 +3,19 @@
 The caller (`wire`) says which key shows which column and how; this file knows only SQL.
 """
 
-from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
 
 from psycopg import sql
 
+from kontor.domain.json_fields import JsonField, Show
 
-class Show(Enum):
-    """How a column becomes JSON."""
-
-    TEXT = "to_json({})::text"
-    NUMBER = "{}::text"
-    PLAIN = "'\"' || {} || '\"'"
-    TIMESTAMP = "'\"' || left(({} at time zone 'Europe/Berlin')::text, 19) || '\"'"  # to_char takes twice as long
-    TRUE_ONLY = "case when {} then 'true' end"
-
-
-@dataclass(frozen=True, slots=True)
-class JsonField:
-    """A key of the object. Keys whose column is null are left out; the first one must never be null.
-
-    With `inside`, the value is wrapped in an object of that one key.
-    """
-
-    key: str
-    column: str
-    show: Show
-    inside: str | None = None
+SHOWN = {
+    Show.TEXT: "to_json({})::text",
+    Show.NUMBER: "{}::text",
+    Show.PLAIN: "'\"' || {} || '\"'",
+    Show.TIMESTAMP: "'\"' || left(({} at time zone 'Europe/Berlin')::text, 19) || '\"'",  # to_char takes twice as long
+    Show.TRUE_ONLY: "case when {} then 'true' end",
+}
 
 
 @lru_cache(maxsize=64)
@@ -38,7 +23,7 @@ def object_expression(fields: tuple[JsonField, ...]) -> sql.Composed:
     """An SQL expression that yields the JSON object of a row as text. `concat` leaves out what is null."""
     parts: list[sql.Composable] = []
     for number, field in enumerate(fields):
-        value = sql.SQL(field.show.value).format(sql.Identifier(field.column))
+        value = sql.SQL(SHOWN[field.show]).format(sql.Identifier(field.column))
         start = sql.Literal(("{" if number == 0 else ",") + f'"{field.key}":')
         if field.inside is not None:
             start = sql.Literal(f',"{field.key}":{{"{field.inside}":')

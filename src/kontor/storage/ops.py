@@ -4,81 +4,17 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from kontor.domain.operations import AccessFilter, AccessRow, ClientRow, TenantRow, UserRow
 from kontor.domain.operators import LATE, RECENT, AccessRefresh
 from kontor.domain.tenants import ClientKind
 from kontor.storage.database import Connection
 
 # Where a filter fits few accesses, so many are looked through for one page, and no more.
 SCAN_ROWS = 10_000
-NIL = UUID(int=0)
-
-
-@dataclass(frozen=True, slots=True)
-class TenantRow:
-    id: UUID
-    name: str
-    description: str | None
-    is_regulated: bool
-    created_at: datetime
-    clients: int
-    users: int
-
-
-@dataclass(frozen=True, slots=True)
-class ClientRow:
-    tenant_name: str
-    name: str
-    kind: ClientKind
-    description: str | None
-    granted_scopes: tuple[str, ...]
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class UserRow:
-    tenant_name: str
-    id: UUID
-    username: str
-    is_active: bool
-    created_at: datetime
-    accesses: int
-
-
-@dataclass(frozen=True, slots=True)
-class AccessRow:
-    tenant_name: str
-    user_id: UUID
-    id: str
-    provider_id: UUID
-    status: str
-    is_synced: bool
-    created_at: datetime
-    updated_at: datetime
-    consent_until: date | None
-    refresh: AccessRefresh
-    pause: str | None
-    next_refresh_at: datetime | None
-    is_failing: bool
-    last_state: str | None
-    last_at: datetime | None
-    last_failure: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class AccessFilter:
-    """None asks for nothing in particular."""
-
-    tenant_id: UUID | None = None
-    status: str | None = None
-    provider_id: UUID | None = None
-    pause: str | None = None
-    states: tuple[AccessRefresh, ...] | None = None
-    is_failing: bool | None = None
 
 
 # Tenants, clients, users

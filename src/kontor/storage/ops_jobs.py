@@ -1,30 +1,7 @@
 """What an operator sees of the queue: how much of what waits, since when, and what failed and is held."""
 
-from dataclasses import dataclass
-from datetime import datetime
-
+from kontor.domain.operations import HeldJob, JobCount
 from kontor.storage.database import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class JobCount:
-    entrypoint: str
-    status: str
-    count: int
-    oldest_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class HeldJob:
-    """A job that failed. `subject` is the id it carries, `error` the kind of exception: its text may say too much."""
-
-    id: int
-    entrypoint: str
-    subject: bytes | None
-    attempts: int
-    created_at: datetime
-    failed_at: datetime
-    error: str | None
 
 
 async def count_jobs(connection: Connection) -> list[JobCount]:

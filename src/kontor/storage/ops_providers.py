@@ -1,26 +1,8 @@
 """How providers have been doing, for operators: all at once, and which of them are down."""
 
-from dataclasses import dataclass
-from datetime import datetime
-from uuid import UUID
-
+from kontor.domain.operations import ProviderRow
 from kontor.domain.operators import RECENT
 from kontor.storage.database import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderRow:
-    """Of the last 24 hours. `failures` are those in a row, up to now; `down_since` once it counts as down."""
-
-    provider_id: UUID
-    fetches: int
-    successes: int
-    mean_seconds: float | None
-    last_success_at: datetime | None
-    failures: int
-    down_since: datetime | None
-    next_try_at: datetime | None
-
 
 # From provider to provider through the index: their number is small, that of the outcomes is not.
 KNOWN = """

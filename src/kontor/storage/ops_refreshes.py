@@ -6,16 +6,15 @@ what is due or late from the schedule, what waits or runs from the open fetches,
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import IntEnum
 from typing import Any
 from uuid import UUID
 
+from kontor.domain.operations import NIL, Place, RefreshRow, Source
 from kontor.domain.operators import LATE, RECENT, RefreshState
 from kontor.storage.database import Connection
 
 # Beyond this, how many accesses are failing tells an operator nothing more.
 MOST_FAILING = 10_000
-NIL = UUID(int=0)
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 END = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -32,34 +31,6 @@ class RefreshCounts:
     oldest_due_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class RefreshRow:
-    tenant_name: str
-    user_id: UUID
-    access_id: str
-    provider_id: UUID
-    state: str
-    due_at: datetime | None
-    slot_at: datetime | None
-    started_at: datetime | None
-    finished_at: datetime | None
-    failure: str | None
-    attempts: int | None
-    is_attended: bool | None
-    pause: str | None
-
-
-class Source(IntEnum):
-    """Where rows of a state come from, in the order in which they are listed."""
-
-    SCHEDULE = 0
-    QUEUED = 1
-    RUNNING = 2
-    FAILED = 3
-    PAUSED_SCA = 4
-    PAUSED_CREDENTIALS = 5
-
-
 SOURCES = {
     RefreshState.DUE: (Source.SCHEDULE, Source.QUEUED),
     RefreshState.LATE: (Source.SCHEDULE, Source.QUEUED),
@@ -67,16 +38,6 @@ SOURCES = {
     RefreshState.FAILING: (Source.FAILED,),
     RefreshState.PAUSED: (Source.PAUSED_SCA, Source.PAUSED_CREDENTIALS),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a page begins: after this row of this source."""
-
-    source: Source
-    at: datetime
-    user_id: UUID
-    access_id: str
 
 
 OF_TENANT = """

@@ -1,24 +1,16 @@
 """What an operator sees of webhooks: all tenants', and how many notifications wait or were given up."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from kontor.domain.operations import DeliveryCounts
 from kontor.domain.operators import RECENT
 from kontor.domain.webhooks import EventType, Webhook
 from kontor.storage import webhooks
 from kontor.storage.database import Connection
 
 COLUMNS = webhooks.COLUMNS
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryCounts:
-    """`discarded` within the last 24 hours."""
-
-    pending: int
-    discarded: int
 
 
 async def count_deliveries(connection: Connection, tenant_id: UUID | None) -> DeliveryCounts:

@@ -1,8 +1,6 @@
 """Products of a customer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +9,7 @@ from psycopg.types.json import Jsonb
 
 from kontor.domain.accesses import AccessStatus
 from kontor.domain.balances import BalanceGap
-from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
+from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory, StoredProduct
 from kontor.storage.database import Connection, fetch_row, fetch_rows
 
 COLUMNS = (
@@ -19,16 +17,6 @@ COLUMNS = (
     " bank_code, institution, balance, balance_at, balance_source, balances, overdraft_limit, credit_limit,"
     " credit_drawn, home_savings, can_transfer, can_bulk_transfer, balance_gap"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class StoredProduct:
-    id: UUID
-    access_id: str
-    status: AccessStatus
-    updated_at: datetime
-    product: Product
-    gap: BalanceGap | None = None
 
 
 def _product(row: Sequence[Any]) -> StoredProduct:

@@ -4,19 +4,16 @@ No index is needed: the rows are read in their order and the reading stops when 
 """
 
 import re
-from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 from uuid import UUID
 
 from psycopg import sql
 
+from kontor.domain.json_fields import JsonField, TagColumns, TagRow
+from kontor.domain.searches import Filters, Position, Window
 from kontor.storage.database import Connection, fetch_rows
-from kontor.storage.json_rows import JsonField, object_expression
-from kontor.storage.tag_views import TagColumns, TagRow
-from kontor.storage.transactions import Window
+from kontor.storage.json_rows import object_expression
 
 # Umlauts are found however they are spelled, on either side.
 SPELLINGS = (("ae", "ä", "Ä"), ("oe", "ö", "Ö"), ("ue", "ü", "Ü"), ("ss", "ß", "ẞ"))
@@ -38,19 +35,6 @@ OF_CATEGORIES = (
 )
 BEFORE = "(booked_on, ordinal) < ({}, {})"
 AFTER = "(booked_on, ordinal) > ({}, {})"
-
-Position: TypeAlias = tuple[date, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What is looked for, besides the times of a window. Of the words, all must occur."""
-
-    words: tuple[str, ...] = ()
-    categories: tuple[str, ...] | None = None
-    min_amount: Decimal | None = None
-    max_amount: Decimal | None = None
-    is_ascending: bool = False
 
 
 def make_pattern(word: str) -> str:

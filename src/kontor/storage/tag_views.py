@@ -1,19 +1,15 @@
 """Transactions with their tags: the JSON object of each row as PostgreSQL writes it, and its tags beside it."""
 
 from functools import lru_cache
-from typing import Any, TypeAlias
 from uuid import UUID
 
 from psycopg import sql
 
+from kontor.domain.json_fields import JsonField, TagColumns, TagRow
+from kontor.domain.searches import Window
 from kontor.storage.database import Connection, fetch_rows
-from kontor.storage.json_rows import JsonField, object_expression
-from kontor.storage.transactions import Window, page_query, page_values
-
-# The columns of a tag: what it says, and how sure that is.
-TagColumns: TypeAlias = tuple[str, str]
-# The object as JSON text, the transaction's id, then the asked columns in pairs, None where there is no tag.
-TagRow: TypeAlias = tuple[Any, ...]
+from kontor.storage.json_rows import object_expression
+from kontor.storage.transactions import page_query, page_values
 
 
 @lru_cache(maxsize=64)

@@ -2,34 +2,25 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from functools import lru_cache
 from typing import Any
 from uuid import UUID, uuid4
 
 from psycopg import sql
 
+from kontor.domain.json_fields import JsonField
 from kontor.domain.merging import StoredTransaction
+from kontor.domain.searches import Window
 from kontor.domain.transactions import Transaction, find_day
 from kontor.storage.database import TURN_ROWS, Connection, fetch_row, fetch_rows, read_slowly
-from kontor.storage.json_rows import JsonField, object_expression
+from kontor.storage.json_rows import object_expression
 
 FIELDS = (
     "amount, currency, booked_at, value_at, purpose, booking_text, gv_code, prima_nota, counterparty_name,"
     " counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending, channel"
 )
 COPY = f"copy transactions (user_id, product_id, id, booked_on, ordinal, batch_id, {FIELDS}) from stdin"
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Which transactions of a product to list, newest first: those before `cursor`, booked within the times."""
-
-    since: datetime | None = None
-    until: datetime | None = None
-    cursor: tuple[date, int] | None = None
-    limit: int | None = None
 
 
 NEWEST_DAYS = """

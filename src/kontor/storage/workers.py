@@ -1,22 +1,10 @@
 """Which workers live. Times are the database's, so that the clocks of several machines need not agree."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
+from kontor.domain.operations import Worker
 from kontor.domain.operators import WORKER_SILENCE
 from kontor.storage.database import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class Worker:
-    id: UUID
-    host: str
-    pid: int
-    version: str
-    started_at: datetime
-    seen_at: datetime
-    is_alive: bool
 
 
 async def record_worker(connection: Connection, worker_id: UUID, host: str, pid: int, version: str) -> None:

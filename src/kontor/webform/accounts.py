@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from kontor.domain.products import StoredProduct
 from kontor.pages.formatting import format_amount, format_iban
 from kontor.pages.texts import Texts
-from kontor.storage.products import StoredProduct
 
 
 def show_account(one: StoredProduct, texts: Texts) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from uuid import UUID
 
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.trees import CATEGORIES
-from kontor.domain.products import ProductCategory
+from kontor.domain.exports import ExportRow
+from kontor.domain.products import ProductCategory, StoredProduct
 from kontor.domain.tags import fold_iban
 from kontor.services.statements import (
     Exports,
@@ -25,8 +26,6 @@ from kontor.services.statements import (
     page_transfers,
     read_ledger,
 )
-from kontor.storage.export_rows import ExportRow
-from kontor.storage.products import StoredProduct
 from kontor.wire.tag_views import UNTAGGED
 from kontor.wire.tags import name_item
 

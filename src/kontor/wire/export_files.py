@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from kontor.domain.clocks import BERLIN
+from kontor.domain.products import StoredProduct
 from kontor.services.statements import Exports, Owner, Span
-from kontor.storage.products import StoredProduct
 from kontor.wire.beancount import write_beancount
 from kontor.wire.csv_exports import Dialect, write_csv
 from kontor.wire.exports import write_export

@@ -10,9 +10,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from kontor.domain.products import StoredProduct
 from kontor.services.statements import Exports, Owner, Span
-from kontor.storage.exports import SECTIONS
-from kontor.storage.products import StoredProduct
 from kontor.wire.encoding import encode_json
 
 SCHEMA, VERSION = "kontor-export", 1
@@ -60,8 +59,8 @@ async def write_export(
     }
     user = await exports.read_user(owner)
     yield encode_json(head)[:-1] + b',"user":' + user.encode()
-    for section in SECTIONS:
-        async for piece in _write_list(section.name, [exports.page_section(owner, section)]):
+    for name in exports.section_names:
+        async for piece in _write_list(name, [exports.page_section(owner, name)]):
             yield piece
     pages = [exports.page_transactions(owner, one.id, span) for one in held]
     async for piece in _write_list("transactions", pages):

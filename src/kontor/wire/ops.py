@@ -8,13 +8,19 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.audit import ChainedEntry
+from kontor.domain.operations import (
+    AccessRow,
+    ClientRow,
+    HeldJob,
+    JobCount,
+    ProviderRow,
+    RefreshRow,
+    TenantRow,
+    UserRow,
+    Worker,
+)
 from kontor.domain.webhooks import EventType, Webhook
 from kontor.services.operations import AccessFigures, Check, RefreshFigures, Verification
-from kontor.storage.ops import AccessRow, ClientRow, TenantRow, UserRow
-from kontor.storage.ops_jobs import HeldJob, JobCount
-from kontor.storage.ops_providers import ProviderRow
-from kontor.storage.ops_refreshes import RefreshRow
-from kontor.storage.workers import Worker
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.tokens import Timestamp
 

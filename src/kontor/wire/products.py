@@ -9,8 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.accesses import AccessStatus
-from kontor.domain.products import BalanceSource, ProductCategory
-from kontor.storage.products import StoredProduct
+from kontor.domain.products import BalanceSource, ProductCategory, StoredProduct
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
 from kontor.wire.messages import show_gap

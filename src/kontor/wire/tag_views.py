@@ -17,7 +17,7 @@ from kontor.analysis.trees import (
     FREELANCER_CATEGORIES,
     INSURANCE_TYPES,
 )
-from kontor.storage.tag_views import TagColumns, TagRow
+from kontor.domain.json_fields import TagColumns, TagRow
 from kontor.wire.encoding import encode_json
 from kontor.wire.tags import name_item, show_evidence, show_item
 from kontor.wire.urls import Urls

@@ -10,9 +10,9 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.cleaning import clean_amount, clean_text
 from kontor.domain.errors import InvalidError
+from kontor.domain.json_fields import JsonField, Show
 from kontor.domain.transactions import Transaction as DomainTransaction
 from kontor.services.transactions import PushedTransaction
-from kontor.storage.json_rows import JsonField, Show
 from kontor.wire.encoding import BERLIN, format_timestamp
 from kontor.wire.products import Amount
 from kontor.wire.tokens import Timestamp

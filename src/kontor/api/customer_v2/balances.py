@@ -10,7 +10,7 @@ from kontor.api.answers import Answer, json_answer
 from kontor.api.customer_v2.accesses import READ
 from kontor.api.customer_v2.transactions import PRODUCT
 from kontor.api.operations import Call, Success, operation
-from kontor.storage.balances import Interval
+from kontor.domain.balances import Interval
 from kontor.wire.balances import DayBalance, show_balance
 
 

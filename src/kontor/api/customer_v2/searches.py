@@ -11,10 +11,9 @@ from msgspec import Meta
 from kontor.analysis.tagging import Evidence
 from kontor.api.operations import Call
 from kontor.domain.errors import InvalidError
+from kontor.domain.json_fields import TagRow
+from kontor.domain.searches import Filters, Position, Window
 from kontor.services.transactions import list_categories
-from kontor.storage.searches import Filters, Position
-from kontor.storage.tag_views import TagRow
-from kontor.storage.transactions import Window
 from kontor.wire.tag_views import TagView, render_page
 from kontor.wire.transactions import FIELDS
 

@@ -20,11 +20,11 @@ from kontor.api.customer_v2.searches import SearchQuery, explain_rows, read_foun
 from kontor.api.operations import Call, Success, operation
 from kontor.connectors.statements import Limits
 from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.domain.products import StoredProduct
+from kontor.domain.searches import Window
 from kontor.services.accesses import UnconfirmedAccess
 from kontor.services.statements import name_owner
 from kontor.services.transactions import PIECE_ROWS
-from kontor.storage.products import StoredProduct
-from kontor.storage.transactions import Window
 from kontor.wire.imports import ImportResult, show_import
 from kontor.wire.positions import Position, show_position
 from kontor.wire.products import BankProduct, show_product

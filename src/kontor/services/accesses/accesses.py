@@ -11,6 +11,7 @@ from uuid import UUID
 from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, check_access_id
 from kontor.domain.errors import BusyError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
+from kontor.domain.products import StoredProduct
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
 from kontor.services.accesses.fetch_requests import request_fetch
@@ -22,7 +23,6 @@ from kontor.services.security import Encryption, Vault, auditing
 from kontor.storage import accesses, analyses, dialogues, fetches, products, queue, tags
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import FetchState
-from kontor.storage.products import StoredProduct
 
 FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 0.25
 # Answer a little before the edge cuts the request off, so that the answer can say what it waits for.

@@ -16,6 +16,7 @@ from kontor.analysis.duplicates import join_accounts
 from kontor.analysis.records import Account, Record
 from kontor.domain.clocks import BERLIN
 from kontor.domain.principals import Principal, user_of
+from kontor.domain.products import StoredProduct
 from kontor.services.analyses.duplicates import SharedLedgers, load_shared
 from kontor.services.analyses.tagging import TransactionTagging
 from kontor.services.compute import Compute, Packed, cut
@@ -24,7 +25,6 @@ from kontor.storage import analyses, products
 from kontor.storage.analyses import Question
 from kontor.storage.data_versions import read_version
 from kontor.storage.database import Database
-from kontor.storage.products import StoredProduct
 
 
 @dataclass(frozen=True)

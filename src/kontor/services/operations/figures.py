@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from kontor.domain.operations import DeliveryCounts, JobCount
 from kontor.domain.operators import Viewer
 from kontor.services.operations.outcomes import OutcomeTally
 from kontor.services.runtime import Clock, SingleFlightCache
 from kontor.storage import ops, ops_jobs, ops_providers, ops_refreshes, ops_webhooks, workers
 from kontor.storage.database import Database
-from kontor.storage.ops_jobs import JobCount
 from kontor.storage.ops_refreshes import RefreshCounts
-from kontor.storage.ops_webhooks import DeliveryCounts
 
 
 @dataclass(frozen=True, slots=True)

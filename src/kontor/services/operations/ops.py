@@ -6,6 +6,18 @@ from uuid import UUID
 
 from kontor.domain.audit import SYSTEM_CHAIN, ChainedEntry
 from kontor.domain.errors import NotFoundError
+from kontor.domain.operations import (
+    AccessFilter,
+    AccessRow,
+    ClientRow,
+    HeldJob,
+    Place,
+    ProviderRow,
+    RefreshRow,
+    TenantRow,
+    UserRow,
+    Worker,
+)
 from kontor.domain.operators import Operator, RefreshState, Viewer
 from kontor.domain.principals import Principal
 from kontor.domain.webhooks import Webhook
@@ -14,11 +26,6 @@ from kontor.services.runtime import Clock, SingleFlightCache
 from kontor.services.security import Finding, auditing
 from kontor.storage import audit, ops, ops_jobs, ops_providers, ops_refreshes, ops_webhooks, tenants, workers
 from kontor.storage.database import Database
-from kontor.storage.ops import AccessFilter, AccessRow, ClientRow, TenantRow, UserRow
-from kontor.storage.ops_jobs import HeldJob
-from kontor.storage.ops_providers import ProviderRow
-from kontor.storage.ops_refreshes import Place, RefreshRow
-from kontor.storage.workers import Worker
 
 MAX_SERIAL = 2**62
 

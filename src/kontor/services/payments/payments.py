@@ -1,7 +1,7 @@
 """Payments: ordered, authenticated, sent once, and their status.
 
 Never twice: an order is stored under keys that are unique in the database before any bank is called, and what was
-given once is answered again. Never lost: see `payment_dialogues` and `payment_recovery`.
+given once is answered again. Never lost: see `dialogues` and `recovery`.
 """
 
 import asyncio
@@ -134,7 +134,7 @@ class Payments:
         accepted = self._answer(principal, payment_id, PaymentAnswer.ACCEPT_PAYEES, AcceptPayees(), None)
         return await self._engine.run_to_the_end(accepted)
 
-    # For the web form's drafts, see payment_drafts
+    # For the drafts of the web form, see `drafts`
 
     async def begin_stored(self, payment: Payment, principal: Principal) -> PaymentView:
         """Ask the bank for a draft that is complete. Under way already, it is just shown."""

@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.errors import InvalidError
 from kontor.domain.principals import user_of
+from kontor.domain.products import StoredProduct
 from kontor.domain.providers import Provider
 from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutcome, UseCase
 from kontor.domain.secrets import Secret
@@ -22,7 +23,6 @@ from kontor.services.redirects.dialogues import MAX_WRONG_LOGINS
 from kontor.services.redirects.sessions import FormSessions, end_session, record
 from kontor.storage import accesses, dialogues, products, redirects
 from kontor.storage.database import Connection, Database
-from kontor.storage.products import StoredProduct
 
 
 class FormAccounts:

@@ -9,18 +9,20 @@ from datetime import date, datetime
 from uuid import UUID
 
 from kontor.domain.errors import NotFoundError
+from kontor.domain.exports import ExportRow
+from kontor.domain.products import StoredProduct
 from kontor.services.analyses import TransactionTagging
 from kontor.services.runtime import Clock
 from kontor.services.security import auditing
 from kontor.services.statements.imports import Owner
 from kontor.storage import export_rows, exports, products
 from kontor.storage.database import Database
-from kontor.storage.export_rows import ExportRow, Sums
-from kontor.storage.exports import Section
-from kontor.storage.products import StoredProduct
+from kontor.storage.export_rows import Sums
+from kontor.storage.exports import SECTIONS
 
 PAGE_ROWS = 1000
 START = ""  # behind it is the first page of a section
+_SECTIONS = {section.name: section for section in SECTIONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,14 @@ class Exports:
             raise NotFoundError
         return found
 
-    async def page_section(self, owner: Owner, section: Section) -> AsyncIterator[list[str]]:
-        """The JSON objects of a table."""
-        after, is_more = START, True
+    @property
+    def section_names(self) -> tuple[str, ...]:
+        """The lists of an export, besides transactions and the audit trail."""
+        return tuple(_SECTIONS)
+
+    async def page_section(self, owner: Owner, name: str) -> AsyncIterator[list[str]]:
+        """The JSON objects of a list."""
+        section, after, is_more = _SECTIONS[name], START, True
         while is_more:
             async with self._database.connect() as connection:
                 page = await exports.list_objects(connection, owner.user_id, section, after, PAGE_ROWS)

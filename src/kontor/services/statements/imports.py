@@ -15,7 +15,7 @@ from kontor.domain.doubts import Doubt
 from kontor.domain.errors import BusyError, NotFoundError
 from kontor.domain.merge_plans import MergePlan
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.products import Product
+from kontor.domain.products import Product, StoredProduct
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses import NOTHING_PREPARED, PreparedTags, TransactionTagging, read_own_accounts
 from kontor.services.compute import Compute, ReadAccount, ReadFile, read_file
@@ -26,7 +26,6 @@ from kontor.services.statements.import_targets import check_named, check_targets
 from kontor.storage import accesses, positions, products
 from kontor.storage.data_versions import lock_data, read_version
 from kontor.storage.database import Connection, Database
-from kontor.storage.products import StoredProduct
 
 PLAN_ATTEMPTS = 5
 

@@ -8,11 +8,11 @@ from itertools import combinations
 from uuid import UUID
 
 from kontor.domain.clocks import BERLIN
+from kontor.domain.exports import ExportRow
+from kontor.domain.products import StoredProduct
 from kontor.domain.tags import fold_iban
 from kontor.services.statements.exports import Exports, Span
 from kontor.services.statements.imports import Owner
-from kontor.storage.export_rows import ExportRow
-from kontor.storage.products import StoredProduct
 
 EURO = "EUR"
 # The two banks of a transfer book it on days of their own.

@@ -5,12 +5,13 @@ from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
+from kontor.domain.balances import Interval
 from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.services.runtime import Clock
 from kontor.storage import balances, products
-from kontor.storage.balances import Interval, KnownBalance
+from kontor.storage.balances import KnownBalance
 from kontor.storage.database import Database
 
 EURO = "EUR"

@@ -4,14 +4,12 @@ from uuid import UUID
 
 from kontor.analysis.trees import CATEGORIES, TREES
 from kontor.domain.errors import InvalidError
+from kontor.domain.json_fields import JsonField, TagColumns, TagRow
 from kontor.domain.principals import Principal, user_of
+from kontor.domain.searches import Filters, Position, Window
 from kontor.services.analyses import TransactionTagging
 from kontor.storage import searches
 from kontor.storage.database import Database
-from kontor.storage.json_rows import JsonField
-from kontor.storage.searches import Filters, Position
-from kontor.storage.tag_views import TagColumns, TagRow
-from kontor.storage.transactions import Window
 
 
 class Searches:

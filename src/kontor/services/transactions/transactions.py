@@ -6,8 +6,11 @@ from datetime import date
 from uuid import UUID
 
 from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.domain.json_fields import JsonField, TagColumns, TagRow
 from kontor.domain.positions import Position
 from kontor.domain.principals import Principal, user_of
+from kontor.domain.products import StoredProduct
+from kontor.domain.searches import Window
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses import TransactionTagging, read_own_accounts
 from kontor.services.runtime import Clock
@@ -15,10 +18,6 @@ from kontor.services.security import auditing
 from kontor.storage import positions, products, tag_views, transactions
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Database
-from kontor.storage.json_rows import JsonField
-from kontor.storage.products import StoredProduct
-from kontor.storage.tag_views import TagColumns, TagRow
-from kontor.storage.transactions import Window
 
 # Longer lists are sent piece by piece, so that memory does not grow with them.
 PIECE_ROWS = 5000

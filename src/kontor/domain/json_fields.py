@@ -1,0 +1,36 @@
+"""Which keys of a JSON object show which facts of a row: chosen by `wire`, written by PostgreSQL."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, TypeAlias
+
+
+class Show(Enum):
+    """How a value becomes JSON."""
+
+    TEXT = auto()
+    NUMBER = auto()
+    PLAIN = auto()
+    TIMESTAMP = auto()
+    TRUE_ONLY = auto()
+
+
+# The columns of a tag: what it says, and how sure that is.
+TagColumns: TypeAlias = tuple[str, str]
+
+
+# The object as JSON text, the transaction's id, then the asked columns in pairs, None where there is no tag.
+TagRow: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JsonField:
+    """A key of the object. Keys whose column is null are left out; the first one must never be null.
+
+    With `inside`, the value is wrapped in an object of that one key.
+    """
+
+    key: str
+    column: str
+    show: Show
+    inside: str | None = None

@@ -1,0 +1,29 @@
+"""Which transactions of a product are listed or looked for."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TypeAlias
+
+Position: TypeAlias = tuple[date, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which transactions of a product to list, newest first: those before `cursor`, booked within the times."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    cursor: tuple[date, int] | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What is looked for, besides the times of a window. Of the words, all must occur."""
+
+    words: tuple[str, ...] = ()
+    categories: tuple[str, ...] | None = None
+    min_amount: Decimal | None = None
+    max_amount: Decimal | None = None
+    is_ascending: bool = False
