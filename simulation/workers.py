@@ -98,13 +98,13 @@ def prepare(port: int) -> Callable[[], None]:
     from kontor.domain.webhooks import RetrySchedule
     from kontor.jobs import tasks, worker
     from kontor.logs import configure_logs
-    from kontor.services.banks import calls as bank_calls
+    from kontor.services.banks import leasing
     from kontor.services.compute.compute import Compute
     from kontor.services.webhooks import deliveries
     from kontor.storage import leases
     from simulation.connector import PROVIDERS, SimulatedConnector
 
-    leases.LEASE_SECONDS, bank_calls.HEARTBEAT_SECONDS = LEASE_SECONDS, HEARTBEAT_SECONDS
+    leases.LEASE_SECONDS, leasing.HEARTBEAT_SECONDS = LEASE_SECONDS, HEARTBEAT_SECONDS
     tasks.REAPER_SECONDS, tasks.BUSY_SECONDS = REAPER_SECONDS, REAPER_SECONDS
     worker.PROBE_SECONDS, worker.RECONNECT_SECONDS = 1, (0.1, 0.5)
     bootstrap.make_registry = lambda settings: Registry([SimulatedConnector(port)])

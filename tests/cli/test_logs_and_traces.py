@@ -29,7 +29,7 @@ LOGGING = """
 import logging, sys, structlog
 from kontor.domain.secrets import Secret
 from kontor.logs import configure_logs
-from kontor.services.correlation import correlation_id
+from kontor.services.runtime import correlation_id
 configure_logs("info", sys.argv[1])
 correlation_id.set("call-42")
 log = structlog.get_logger("test")

@@ -192,12 +192,12 @@ def hurry() -> None:
     from kontor import bootstrap
     from kontor.cli import supervisors
     from kontor.jobs import tasks, worker
-    from kontor.services.banks import calls as bank_calls
+    from kontor.services.banks import leasing
     from kontor.services.compute.compute import Compute
     from kontor.services.payments import dialogues as payment_dialogues
     from kontor.storage import database, demo_bank_payments, leases
 
-    leases.LEASE_SECONDS, bank_calls.HEARTBEAT_SECONDS = 1.5, 0.3
+    leases.LEASE_SECONDS, leasing.HEARTBEAT_SECONDS = 1.5, 0.3
     tasks.REAPER_SECONDS, tasks.BUSY_SECONDS = 0.2, 0.3
     payment_dialogues.FIRST_LOOKUP_SECONDS = 0.2
     worker.PROBE_SECONDS, worker.RECONNECT_SECONDS = 0.5, (0.1, 0.3)

@@ -285,7 +285,7 @@ PARENT = """
 import asyncio, sys
 sys.path[:] = {path!r}
 from kontor.services.compute import Compute, ComputeLimits
-from kontor.services.compute_processes import ComputeProcess
+from kontor.services.compute.processes import ComputeProcess
 from test_compute import touch_and_wait
 async def main():
     compute = Compute(ComputeLimits(1, 60, 1 << 29))

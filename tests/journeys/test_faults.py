@@ -42,9 +42,9 @@ IMPATIENT = """
 import sys
 from kontor.cli.commands import run
 from kontor.jobs import tasks, worker
-from kontor.services import bank_calls
+from kontor.services.banks import leasing
 from kontor.storage import leases
-leases.LEASE_SECONDS, bank_calls.HEARTBEAT_SECONDS, tasks.REAPER_SECONDS, tasks.BUSY_SECONDS = 2, 0.5, 0.3, 0.3
+leases.LEASE_SECONDS, leasing.HEARTBEAT_SECONDS, tasks.REAPER_SECONDS, tasks.BUSY_SECONDS = 2, 0.5, 0.3, 0.3
 worker.PROBE_SECONDS, worker.RECONNECT_SECONDS = 0.5, (0.1, 0.3)
 sys.exit(run(["worker"]))
 """

@@ -506,7 +506,7 @@ async def test_no_bank_is_called_once_the_lease_is_in_other_hands(own, stage, ba
                 forget_heartbeat(stage)
                 [(key,)] = stage.owner.execute("select key from credential_leases").fetchall()
                 async with other.services.database.connect() as connection:
-                    taken.append(await leases.take_lease(connection, key, other.services.fetching._holder))
+                    taken.append(await leases.take_lease(connection, key, other.services.fetching._leasing.holder))
 
         posted, running = await prepare_then(stage, monkeypatch, lose)
         assert await running is Outcome.BUSY
