@@ -4,10 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from uuid import UUID
-
-from kontor.domain.accesses import AccessStatus
-from kontor.domain.balances import BalanceGap
 
 
 class ProductCategory(StrEnum):
@@ -88,15 +84,3 @@ class Product:
     home_savings: HomeSavings | None = None
     can_transfer: bool = False
     can_bulk_transfer: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class StoredProduct:
-    """A product with when it was last read, and whether its bookings are complete."""
-
-    id: UUID
-    access_id: str
-    status: AccessStatus
-    updated_at: datetime
-    product: Product
-    gap: BalanceGap | None = None

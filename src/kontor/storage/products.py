@@ -9,7 +9,8 @@ from psycopg.types.json import Jsonb
 
 from kontor.domain.accesses import AccessStatus
 from kontor.domain.balances import BalanceGap
-from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory, StoredProduct
+from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
+from kontor.domain.stored_products import StoredProduct
 from kontor.storage.database import Connection, fetch_row, fetch_rows
 
 COLUMNS = (

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kontor.domain.products import StoredProduct
+from kontor.domain.stored_products import StoredProduct
 from kontor.pages.formatting import format_amount, format_iban
 from kontor.pages.texts import Texts
 

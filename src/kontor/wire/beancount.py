@@ -14,7 +14,8 @@ from uuid import UUID
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.trees import CATEGORIES
 from kontor.domain.exports import ExportRow
-from kontor.domain.products import ProductCategory, StoredProduct
+from kontor.domain.products import ProductCategory
+from kontor.domain.stored_products import StoredProduct
 from kontor.domain.tags import fold_iban
 from kontor.services.statements import (
     Exports,

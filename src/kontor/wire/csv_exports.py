@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATEGORIES, INSURANCE_TYPES, Item
 from kontor.domain.exports import ExportRow
-from kontor.domain.products import StoredProduct
+from kontor.domain.stored_products import StoredProduct
 from kontor.services.statements import Exports, Owner, Span
 from kontor.wire.tag_views import UNTAGGED
 from kontor.wire.tags import name_item

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from kontor.domain.clocks import BERLIN
-from kontor.domain.products import StoredProduct
+from kontor.domain.stored_products import StoredProduct
 from kontor.services.statements import Exports, Owner, Span
 from kontor.wire.beancount import write_beancount
 from kontor.wire.csv_exports import Dialect, write_csv

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.accesses import AccessStatus
-from kontor.domain.products import BalanceSource, ProductCategory, StoredProduct
+from kontor.domain.products import BalanceSource, ProductCategory
+from kontor.domain.stored_products import StoredProduct
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
 from kontor.wire.messages import show_gap

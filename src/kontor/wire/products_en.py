@@ -5,7 +5,7 @@ from uuid import UUID
 
 import msgspec
 
-from kontor.domain.products import StoredProduct
+from kontor.domain.stored_products import StoredProduct
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
 from kontor.wire.messages import show_gap

@@ -20,8 +20,8 @@ from kontor.api.customer_v2.searches import SearchQuery, explain_rows, read_foun
 from kontor.api.operations import Call, Success, operation
 from kontor.connectors.statements import Limits
 from kontor.domain.errors import InvalidError, NotFoundError
-from kontor.domain.products import StoredProduct
 from kontor.domain.searches import Window
+from kontor.domain.stored_products import StoredProduct
 from kontor.services.accesses import UnconfirmedAccess
 from kontor.services.statements import name_owner
 from kontor.services.transactions import PIECE_ROWS

@@ -11,9 +11,9 @@ from uuid import UUID
 from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, check_access_id
 from kontor.domain.errors import BusyError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.products import StoredProduct
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
+from kontor.domain.stored_products import StoredProduct
 from kontor.services.accesses.fetch_requests import request_fetch
 from kontor.services.accesses.refreshing import Refreshing
 from kontor.services.accesses.views import AccessView, UnconfirmedAccess, mask_unconfirmed, view_access

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from kontor.domain.accesses import Access, Notice, NoticeKind
-from kontor.domain.products import StoredProduct
+from kontor.domain.stored_products import StoredProduct
 
 RENEWAL_PERIOD = timedelta(days=14)
 

@@ -16,7 +16,7 @@ from kontor.analysis.duplicates import join_accounts
 from kontor.analysis.records import Account, Record
 from kontor.domain.clocks import BERLIN
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.products import StoredProduct
+from kontor.domain.stored_products import StoredProduct
 from kontor.services.analyses.duplicates import SharedLedgers, load_shared
 from kontor.services.analyses.tagging import TransactionTagging
 from kontor.services.compute import Compute, Packed, cut

@@ -7,7 +7,7 @@ from uuid import UUID
 from kontor.analysis.duplicates import SharedAccount
 from kontor.connectors.files.accounts import derive_iban
 from kontor.domain.duplicates import Source, find_repeated, group_sources, name_account, pick_balance
-from kontor.domain.products import StoredProduct
+from kontor.domain.stored_products import StoredProduct
 from kontor.domain.transactions import Transaction
 from kontor.storage import accesses, tags, transactions
 from kontor.storage.database import Connection

@@ -8,9 +8,10 @@ from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.orders import OrderError, OrderProblem, check_iban
 from kontor.domain.payments import PaymentKind
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.products import Product, StoredProduct
+from kontor.domain.products import Product
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
+from kontor.domain.stored_products import StoredProduct
 from kontor.services.banks import Providers, find_missing_fields
 from kontor.services.security import Encryption, Vault
 from kontor.storage import accesses, products

@@ -13,10 +13,10 @@ from uuid import UUID, uuid4
 from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.errors import InvalidError
 from kontor.domain.principals import user_of
-from kontor.domain.products import StoredProduct
 from kontor.domain.providers import Provider
 from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutcome, UseCase
 from kontor.domain.secrets import Secret
+from kontor.domain.stored_products import StoredProduct
 from kontor.services.accesses import Accesses, delete_access_data
 from kontor.services.fetching import FetchResults
 from kontor.services.redirects.dialogues import MAX_WRONG_LOGINS

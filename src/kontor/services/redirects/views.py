@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from kontor.domain.products import StoredProduct
 from kontor.domain.providers import Provider
 from kontor.domain.redirects import Branding, FormSession
+from kontor.domain.stored_products import StoredProduct
 from kontor.services.accesses import AccessView
 from kontor.services.payments import PaymentView
 from kontor.services.sca import ConsentView

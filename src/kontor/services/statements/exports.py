@@ -10,7 +10,7 @@ from uuid import UUID
 
 from kontor.domain.errors import NotFoundError
 from kontor.domain.exports import ExportRow
-from kontor.domain.products import StoredProduct
+from kontor.domain.stored_products import StoredProduct
 from kontor.services.analyses import TransactionTagging
 from kontor.services.runtime import Clock
 from kontor.services.security import auditing

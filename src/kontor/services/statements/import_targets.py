@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from kontor.connectors.files.accounts import FileAccount, derive_iban
 from kontor.domain.account_numbers import is_same_number
 from kontor.domain.errors import InvalidError
-from kontor.domain.products import Product, StoredProduct
+from kontor.domain.products import Product
+from kontor.domain.stored_products import StoredProduct
 
 
 def check_named(accounts: Sequence[FileAccount]) -> None:

@@ -15,7 +15,8 @@ from kontor.domain.doubts import Doubt
 from kontor.domain.errors import BusyError, NotFoundError
 from kontor.domain.merge_plans import MergePlan
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.products import Product, StoredProduct
+from kontor.domain.products import Product
+from kontor.domain.stored_products import StoredProduct
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses import NOTHING_PREPARED, PreparedTags, TransactionTagging, read_own_accounts
 from kontor.services.compute import Compute, ReadAccount, ReadFile, read_file

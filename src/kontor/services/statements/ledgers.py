@@ -9,7 +9,7 @@ from uuid import UUID
 
 from kontor.domain.clocks import BERLIN
 from kontor.domain.exports import ExportRow
-from kontor.domain.products import StoredProduct
+from kontor.domain.stored_products import StoredProduct
 from kontor.domain.tags import fold_iban
 from kontor.services.statements.exports import Exports, Span
 from kontor.services.statements.imports import Owner

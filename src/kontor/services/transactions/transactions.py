@@ -9,8 +9,8 @@ from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.json_fields import JsonField, TagColumns, TagRow
 from kontor.domain.positions import Position
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.products import StoredProduct
 from kontor.domain.searches import Window
+from kontor.domain.stored_products import StoredProduct
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses import TransactionTagging, read_own_accounts
 from kontor.services.runtime import Clock
