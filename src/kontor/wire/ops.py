@@ -7,18 +7,8 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from kontor.domain import operations
 from kontor.domain.audit import ChainedEntry
-from kontor.domain.operations import (
-    AccessRow,
-    ClientRow,
-    HeldJob,
-    JobCount,
-    ProviderRow,
-    RefreshRow,
-    TenantRow,
-    UserRow,
-    Worker,
-)
 from kontor.domain.webhooks import EventType, Webhook
 from kontor.services.operations import AccessFigures, Check, RefreshFigures, Verification
 from kontor.wire.encoding import format_timestamp
@@ -240,12 +230,12 @@ def show_time(at: datetime | None) -> str | Maybe:
     return UNSET if at is None else format_timestamp(at)
 
 
-def show_tenant(row: TenantRow) -> OpsTenant:
+def show_tenant(row: operations.TenantRow) -> OpsTenant:
     created = format_timestamp(row.created_at)
     return OpsTenant(row.name, row.is_regulated, created, row.clients, row.users, row.description or UNSET)
 
 
-def show_client(row: ClientRow) -> OpsClient:
+def show_client(row: operations.ClientRow) -> OpsClient:
     return OpsClient(
         tenant=row.tenant_name,
         name=row.name,
@@ -257,12 +247,12 @@ def show_client(row: ClientRow) -> OpsClient:
     )
 
 
-def show_user(row: UserRow) -> OpsUser:
+def show_user(row: operations.UserRow) -> OpsUser:
     created = format_timestamp(row.created_at)
     return OpsUser(row.tenant_name, row.id, row.username, row.is_active, created, row.accesses)
 
 
-def show_access(row: AccessRow, provider: str | None) -> OpsAccess:
+def show_access(row: operations.AccessRow, provider: str | None) -> OpsAccess:
     outcome: OpsOutcome | Maybe = UNSET
     if row.last_state is not None and row.last_at is not None:
         at = format_timestamp(row.last_at)
@@ -294,7 +284,7 @@ def show_paused(paused: dict[str, int]) -> dict[str, int]:
     return {"SCA": 0, "CREDENTIALS": 0} | paused
 
 
-def show_refresh(row: RefreshRow, provider: str | None) -> OpsRefresh:
+def show_refresh(row: operations.RefreshRow, provider: str | None) -> OpsRefresh:
     return OpsRefresh(
         tenant=row.tenant_name,
         userReference=row.user_id,
@@ -327,7 +317,7 @@ def show_refresh_summary(figures: RefreshFigures) -> OpsRefreshSummary:
     )
 
 
-def show_provider(row: ProviderRow, name: str | None) -> OpsProvider:
+def show_provider(row: operations.ProviderRow, name: str | None) -> OpsProvider:
     outage: OpsOutage | Maybe = UNSET
     if row.next_try_at is not None:
         outage = OpsOutage(row.failures, format_timestamp(row.next_try_at), show_time(row.down_since))
@@ -356,11 +346,11 @@ def show_webhook(tenant: str, one: Webhook) -> OpsWebhook:
     )
 
 
-def show_jobs(one: JobCount) -> OpsJobs:
+def show_jobs(one: operations.JobCount) -> OpsJobs:
     return OpsJobs(one.entrypoint, one.status, one.count, format_timestamp(one.oldest_at))
 
 
-def show_held_job(one: HeldJob) -> OpsHeldJob:
+def show_held_job(one: operations.HeldJob) -> OpsHeldJob:
     has_id = one.subject is not None and len(one.subject) == 16
     return OpsHeldJob(
         id=one.id,
@@ -373,7 +363,7 @@ def show_held_job(one: HeldJob) -> OpsHeldJob:
     )
 
 
-def show_worker(one: Worker) -> OpsWorker:
+def show_worker(one: operations.Worker) -> OpsWorker:
     started, seen = format_timestamp(one.started_at), format_timestamp(one.seen_at)
     return OpsWorker(one.id, one.host, one.pid, one.version, started, seen, one.is_alive)
 
