@@ -45,6 +45,37 @@ def test_closed_days_move_to_the_next_or_the_previous_banking_day():
     assert move_to_banking_day(date(2025, 4, 17), -1) == date(2025, 4, 17)
 
 
+LONG_NAME = "Landwirtschaftlicher Versicherungsverein Muenster a.G."
+
+
+@pytest.mark.parametrize(
+    ("latest", "iban", "expected"),
+    [
+        (LONG_NAME, "DE54100100100439772263", LONG_NAME),
+        (LONG_NAME[:54].rstrip(), "DE54100100100439772263", LONG_NAME),  # as MT940 cuts it
+        (LONG_NAME[:27].rstrip(), "DE54100100100439772263", LONG_NAME),  # as DTAUS does
+        ("LVM", "DE54100100100439772263", "LVM"),  # another name, and no cut one
+        (LONG_NAME[:27].rstrip(), "DE02120300000000202051", LONG_NAME[:27].rstrip()),  # somebody else's account
+    ],
+)
+def test_a_name_that_a_format_has_cut_is_shown_whole(latest: str, iban: str, expected: str):
+    usual = {"category": "INSURANCE_CAR", "partner": "LVM", "gv_code": "105"}
+    rows = [
+        Record(
+            f"r{number}",
+            "giro",
+            date(2025, number, 2),
+            Decimal(-40),
+            counterparty_name=latest if number == 8 else LONG_NAME,
+            counterparty_iban=iban if number == 8 else "DE54100100100439772263",
+            **usual,
+        )
+        for number in range(1, 9)
+    ]
+    (contract,) = find_contracts(rows, [Account("giro")], TODAY)
+    assert contract.counterparty_name == expected
+
+
 def make_groceries(count: int, **fields: str) -> list[Record]:
     """Twenty shops, each on its own weekday for nearly the same amount, week after week."""
     chance = Random(3)

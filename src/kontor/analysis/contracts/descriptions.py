@@ -21,6 +21,7 @@ _NAMESPACE = UUID("5a3e1f0c-7d0b-4c53-9f0e-8f1f6a2f4c11")
 _CENT, _RATE_STEP = Decimal("0.01"), Decimal("0.0001")
 _VARIES_OVER = 6
 _SHORTEST_GRACE_DAYS, _GRACE_SHARE = 7, 0.35
+_SHORTEST_CUT_NAME = 20  # of 27, where the last word was short
 _PAID_AHEAD = ("INCOME_SALARY", "INCOME_PENSION")
 _LATEST_START_DAYS = 70
 
@@ -164,6 +165,17 @@ def _explain(run: Run, schedule: Schedule, status: Status, due: date, confidence
     return tuple(reasons)
 
 
+def _find_whole_name(regular: Sequence[Payment]) -> str:
+    """The latest name, or a longer one of the same account: DTAUS cuts names at 27 characters, MT940 at 54."""
+    latest = regular[-1].record
+    name = latest.counterparty_name
+    if len(name) < _SHORTEST_CUT_NAME:
+        return name
+    records = [payment.record for payment in regular]
+    same = [record.counterparty_name for record in records if record.counterparty_iban == latest.counterparty_iban]
+    return max((other for other in same if other.startswith(name)), key=len)
+
+
 def describe_run(run: Run, others: Sequence[Payment], context: Context, confidence: float | None = None) -> Contract:
     """The contract that a run tells of. `others` are the partner's remaining payments."""
     regular = sorted(run.payments, key=sort_key)
@@ -206,7 +218,7 @@ def describe_run(run: Run, others: Sequence[Payment], context: Context, confiden
         cost_development=_develop(every),
         cost_development_regular=_develop(regular),
         cost_development_non_regular=_develop(extras),
-        counterparty_name=latest.counterparty_name,
+        counterparty_name=_find_whole_name(regular),
         counterparty_iban=latest.counterparty_iban,
         counterparty_bic=latest.counterparty_bic,
         counterparty_name_ultimate=latest.ultimate_counterparty,
