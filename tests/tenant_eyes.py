@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,6 +13,7 @@ from consenting import PRESENT
 from form_client import DETAILS
 from kontor.connectors.demo.people import person_for
 from kontor.domain.accesses import make_product_id
+from kontor.domain.clocks import BERLIN
 
 CUSTOMER = "/customer/v2"
 # They name the access, the session or the audit trail, and change while the form is used.
@@ -37,7 +38,7 @@ class TenantEyes:
     before: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        person = person_for(self.login, datetime.now(UTC).date())
+        person = person_for(self.login, datetime.now(BERLIN).date())
         self.accounts = () if person is None else person.accounts
         self.product_ids = [
             str(make_product_id(UUID(self.customer.reference), self.access_id, one.product.key))

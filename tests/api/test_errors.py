@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from uuid import UUID, uuid4
 
 import psycopg
@@ -10,6 +10,7 @@ import pytest
 from psycopg_pool import PoolTimeout
 
 from kontor.api.answers import HttpError, empty_answer, json_answer
+from kontor.domain.clocks import BERLIN
 from kontor.wire.errors import Message
 
 PROBLEM = "application/problem+json"
@@ -181,7 +182,7 @@ async def answer_nothing(call):
     return empty_answer()
 
 
-TODAY = datetime.now(UTC).date()
+TODAY = datetime.now(BERLIN).date()
 
 
 @pytest.mark.parametrize("day", [TODAY, TODAY - timedelta(days=1), date(2020, 1, 1)])

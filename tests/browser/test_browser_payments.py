@@ -1,6 +1,6 @@
 """Paying in a real browser: each way of authorising, the payee's check, both languages, phone and desktop; and once."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from uuid import UUID, uuid5
 
 import pytest
@@ -14,6 +14,7 @@ from consenting import new_login
 from form_client import DETAILS, connect_account, product_url, read_codes
 from kontor.connectors.demo.payees import TEST_IBANS, Conduct
 from kontor.connectors.demo.people import person_for
+from kontor.domain.clocks import BERLIN
 
 IBANS = {conduct: iban for iban, conduct in TEST_IBANS.items()}
 
@@ -37,7 +38,7 @@ def new_payment(new_context, site, payer):
 
 
 def own_iban(login):
-    return person_for(login, datetime.now(UTC).date()).accounts[0].product.iban
+    return person_for(login, datetime.now(BERLIN).date()).accounts[0].product.iban
 
 
 def bill(**details):

@@ -4,7 +4,7 @@
 """
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ import kontor
 from conftest import DECOUPLED, DOUBTFUL, SINGLE
 from faults import ROUNDS, cut, freeze, kill, try_moments
 from kontor.connectors.demo.people import person_for
+from kontor.domain.clocks import BERLIN
 from kontor.services.runtime.fault_points import POINTS
 
 pytestmark = pytest.mark.long
@@ -41,7 +42,7 @@ def forms(payers, customers):
 
 
 def find_iban(login):
-    person = person_for(login, datetime.now(UTC).date())
+    person = person_for(login, datetime.now(BERLIN).date())
     return next(one.product.iban for one in person.accounts if one.product.can_transfer)
 
 

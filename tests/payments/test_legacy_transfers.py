@@ -9,6 +9,7 @@ from paying import BANK, CUSTOMER, IBAN, SAVINGS
 from scripted_bank import CHIP, LIST, MOCK, PHONE, PHOTO, TABLET
 
 from kontor.connectors.base import Failed, FailureKind
+from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
 
 ORDER = {
@@ -75,7 +76,7 @@ async def test_order_then_tan(payer):
 
 async def test_every_field_reaches_the_bank(desk):
     payer = await desk.new_payer(methods=(MOCK, LIST), media=(PHONE, TABLET))
-    day = (datetime.now(UTC).date() + timedelta(days=2)).isoformat()
+    day = (datetime.now(BERLIN).date() + timedelta(days=2)).isoformat()
     status = await started(
         payer,
         empfaenger="Jörg",

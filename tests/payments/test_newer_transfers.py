@@ -9,6 +9,7 @@ from paying import BANK, CALLBACK, CUSTOMER, DEBTOR_IBAN, DETAILS, LIMITED, PRES
 from scripted_bank import CHIP, LIST, MOCK, PHONE, PHOTO, TABLET
 
 from kontor.connectors.base import Failed, FailureKind
+from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import PaymentOutcome
 
 TWO_METHODS = {"methods": (MOCK, LIST)}
@@ -116,7 +117,7 @@ async def test_accepted_is_not_yet_booked(desk):
 
 
 async def test_the_transfer_is_shown_as_it_was_ordered(payer):
-    day = (datetime.now(UTC).date() + timedelta(days=3)).isoformat()
+    day = (datetime.now(BERLIN).date() + timedelta(days=3)).isoformat()
     details = DETAILS | {
         "recipient": "Jörg Müßig & Söhne",
         "iban": "de89 3704 0044 0532 0130 00",

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID, uuid4
@@ -11,6 +11,7 @@ import pytest
 from paying import BANK, CALLBACK, CUSTOMER, DETAILS, PRESENT, SAVINGS
 from scripted_bank import MOCK
 
+from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.orders import OrderError
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, PaymentFailure, PaymentState
@@ -232,7 +233,7 @@ async def test_details_are_changed_only_where_the_tenant_allows_it(visitor):
         await free.drafts.change(free.principal, free.id, [replace(order, iban="DE00")], **facts)
     with pytest.raises(OrderError):
         await free.drafts.change(free.principal, free.id, [order, order], **facts)
-    past = datetime.now(UTC).date() - timedelta(days=2)
+    past = datetime.now(BERLIN).date() - timedelta(days=2)
     with pytest.raises(OrderError):
         await free.drafts.change(free.principal, free.id, [order], is_instant=False, execution_date=past)
     await free.drafts.change(free.principal, free.id, [order], **facts)

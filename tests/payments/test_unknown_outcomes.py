@@ -1,13 +1,14 @@
 """Processes that die, banks that fall silent: what is said is true, and nothing is sent again."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 import pytest
 from paying import CUSTOMER
 
 from kontor.connectors.base import Done, Failed, FailureKind, Fetched
+from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import PaymentOutcome
 
 SOON = "update payments set next_lookup_at = now() where id = %s and next_lookup_at is not null"
@@ -134,7 +135,7 @@ async def test_the_pauses_between_questions_grow(desk):
 
 async def test_an_accepted_payment_is_asked_about_after_its_day(desk):
     payer = await desk.new_payer(outcome=PaymentOutcome.ACCEPTED)
-    day = datetime.now(UTC).date() + timedelta(days=10)
+    day = datetime.now(BERLIN).date() + timedelta(days=10)
     body = {"instant": False, "requestedExecutionDate": day.isoformat()}
     first = await payer.pay()
     transfer = await payer.pay(body=body | {"transferDetails": first.status["transfer"]["transferDetails"]})

@@ -2,7 +2,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID, uuid4, uuid5
 
 import pytest
@@ -12,6 +12,7 @@ from consenting import decide_at_bank, new_login
 from form_client import DETAILS, SINGLE, FormClient, connect_account, order_payment, product_url, read_codes
 from kontor.connectors.demo.payees import TEST_IBANS, Conduct
 from kontor.connectors.demo.people import person_for
+from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import (
     PayeeMatch,
 )
@@ -41,7 +42,7 @@ def payer(bank_server, redirecting, login):
 
 
 def own_iban(login):
-    iban = person_for(login, datetime.now(UTC).date()).accounts[0].product.iban
+    iban = person_for(login, datetime.now(BERLIN).date()).accounts[0].product.iban
     assert iban is not None
     return iban
 
@@ -102,7 +103,7 @@ def test_a_payment_from_a_stored_account_is_shown_authorised_and_paid(payer, own
 
 
 def test_a_payment_for_later_is_reported_as_accepted(payer):
-    day = datetime.now(UTC).date() + timedelta(days=9)
+    day = datetime.now(BERLIN).date() + timedelta(days=9)
     body = {"instant": False, "requestedExecutionDate": str(day), "transferDetails": DETAILS}
     payment_id, location = order_payment(payer[0], body=body)
     client = FormClient(str(payer[0].http.base_url)).open(location)

@@ -191,7 +191,9 @@ async def test_a_choice_is_stored_whole_or_not_at_all(newcomer, owner, services,
     monkeypatch.setattr("kontor.services.redirects.sessions.record", die)
     monkeypatch.setattr("kontor.services.redirects.accounts.record", die)
     with pytest.raises(RuntimeError, match=re.escape(moment)):
-        await services.redirects.confirm_accounts(session, {one.id for one in await _offered(services, session)})
+        await services.redirects.accesses.confirm_accounts(
+            session, {one.id for one in await _offered(services, session)}
+        )
     await services.housekeeping.clean()
     eyes.see_nothing(is_stored=True)
     form.reload().at("accounts").send("confirm", account=eyes.product_ids).returned()

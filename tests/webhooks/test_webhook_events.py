@@ -3,7 +3,7 @@
 import asyncio
 import base64
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
@@ -16,6 +16,7 @@ from kontor import bootstrap
 from kontor.connectors.base import Failed, FailureKind, Problem, ProblemKind
 from kontor.connectors.registry import Registry
 from kontor.domain.accesses import make_product_id
+from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import Order, PaymentKind, PaymentOutcome, PaymentState
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import Event, EventType
@@ -218,7 +219,7 @@ async def test_a_fetch_that_was_interrupted_for_good_is_an_error(newsroom):
 
 
 async def test_deactivated_users_are_nobodys_errors_and_nobodys_ending_consents(newsroom):
-    newsroom.bank.consent_until = datetime.now(UTC).date() + timedelta(days=10)
+    newsroom.bank.consent_until = datetime.now(BERLIN).date() + timedelta(days=10)
     await newsroom.add()
     users = newsroom.services.users
     found = await users.read_any_user(newsroom.user, newsroom.user.tenant_name, newsroom.user.user_id)
@@ -250,7 +251,7 @@ async def test_a_demand_for_sca_in_the_background_is_told_once(newsroom):
 
 
 async def test_a_consent_that_ends_soon_is_told_once(newsroom):
-    newsroom.bank.consent_until = datetime.now(UTC).date() + timedelta(days=10)
+    newsroom.bank.consent_until = datetime.now(BERLIN).date() + timedelta(days=10)
     await newsroom.add()
     assert await newsroom.services.refreshing.warn_of_consents() >= 1
     (event,) = await newsroom.news()
