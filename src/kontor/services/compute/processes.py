@@ -1,6 +1,7 @@
 """One worker process for work that takes processor time: started when needed, killed at a deadline, replaced when dead.
 
-Each process has an executor of its own: ending it ends no work but its own.
+Each process has an executor of its own: ending it ends no work but its own. They are forked from a server process that
+has imported the module of `preload` and does nothing else: what that loads is loaded once, and shared in memory.
 """
 
 import asyncio
@@ -18,6 +19,15 @@ T = TypeVar("T")
 
 NICENESS = 5  # on a machine without idle processors, requests and logins go first
 START_SECONDS = 120  # loading the tagger takes one or two, on a machine that is very busy many more
+
+
+# A fork of this process would inherit connections and held locks; that of a process without either is safe.
+_context = multiprocessing.get_context("forkserver")
+
+
+def preload(module: str) -> None:
+    """Have the server that processes are forked from import it. Before the first process is started."""
+    _context.set_forkserver_preload([module])
 
 
 class ProcessDiedError(Exception):
@@ -41,7 +51,7 @@ class ComputeProcess:
             return
         self._executor = ProcessPoolExecutor(
             1,
-            mp_context=multiprocessing.get_context("spawn"),  # a fork would inherit connections and held locks
+            mp_context=_context,
             initializer=_initialise,
             initargs=(self._memory_bytes, self._prepare),
         )
@@ -90,7 +100,7 @@ class ComputeProcess:
 
 def _initialise(memory_bytes: int, prepare: Callable[[], None] | None) -> None:
     """In the new process, before its first work."""
-    os.nice(NICENESS)
+    _let_others_go_first()
     for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group; the parent decides when to end
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -98,6 +108,14 @@ def _initialise(memory_bytes: int, prepare: Callable[[], None] | None) -> None:
     if prepare is not None:
         prepare()
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+
+
+def _let_others_go_first() -> None:
+    """Nicer than the parent. The server that this was forked from may have been so already."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wanted = os.getpriority(os.PRIO_PROCESS, parent.pid or 0) + NICENESS
+    os.nice(max(0, wanted - os.nice(0)))
 
 
 def _end_with_parent() -> None:
