@@ -14,7 +14,7 @@ from kontor.api.app import make_app
 from kontor.bootstrap import open_services
 from kontor.config import Settings
 from kontor.services.bundle import Services
-from kontor.services.operations import outcomes as ops_outcomes
+from kontor.services.operations import refresh_outcomes as ops_outcomes
 from kontor.services.runtime import single_flight_cache
 from processes import beside
 

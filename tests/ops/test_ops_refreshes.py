@@ -172,8 +172,8 @@ def count_locks():
 async def test_what_ended_long_ago_is_counted_once_and_leaves_after_a_day(desk, monkeypatch):
     from datetime import timedelta
 
-    from kontor.services.operations import outcomes as ops_outcomes
-    from kontor.services.operations.outcomes import OutcomeTally
+    from kontor.services.operations import refresh_outcomes as ops_outcomes
+    from kontor.services.operations.refresh_outcomes import OutcomeTally
 
     monkeypatch.setattr(ops_outcomes, "SETTLED", timedelta(minutes=2))
     moment = now()

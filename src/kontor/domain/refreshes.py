@@ -23,7 +23,6 @@ BUDGET_PATIENCE = timedelta(hours=2)
 BUSY_PAUSE = timedelta(minutes=1)
 # Of slots that nobody looked at, older ones are not written down any more: history is not kept longer either.
 MISSED_PERIOD = timedelta(days=30)
-CONSENT_WARNING = timedelta(days=14)
 FAILURES_UNTIL_DOWN = 3
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(minutes=60)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

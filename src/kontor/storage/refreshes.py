@@ -12,7 +12,8 @@ from uuid import UUID, uuid4
 
 from psycopg import errors
 
-from kontor.domain.refreshes import BUDGET_PERIOD, CLOCK_SKEW, CONSENT_WARNING, RefreshPause, SkipReason
+from kontor.domain.consents import RENEWAL_PERIOD
+from kontor.domain.refreshes import BUDGET_PERIOD, CLOCK_SKEW, RefreshPause, SkipReason
 from kontor.storage.database import Connection, fetch_row
 
 IS_ACTIVE = "exists (select 1 from users u where u.id = a.user_id and u.is_active)"
@@ -371,5 +372,5 @@ CLAIM_ENDING = f"""
 
 async def claim_ending_consents(connection: Connection, today: date, batch: int) -> list[EndingConsent]:
     """Consents that end soon and whose tenants were not told yet; from now on they count as told."""
-    cursor = await connection.execute(CLAIM_ENDING, [today, today + CONSENT_WARNING, batch])
+    cursor = await connection.execute(CLAIM_ENDING, [today, today + RENEWAL_PERIOD, batch])
     return [EndingConsent(*row) for row in await cursor.fetchall()]

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from kontor.domain.accesses import Access, Notice, NoticeKind
+from kontor.domain.consents import RENEWAL_PERIOD
 from kontor.domain.stored_products import StoredProduct
-
-RENEWAL_PERIOD = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from kontor.domain.operations import DeliveryCounts, JobCount
 from kontor.domain.operators import Viewer
-from kontor.services.operations.outcomes import OutcomeTally
+from kontor.services.operations.refresh_outcomes import OutcomeTally
 from kontor.services.runtime import Clock, SingleFlightCache
 from kontor.storage import ops, ops_jobs, ops_providers, ops_refreshes, ops_webhooks, workers
 from kontor.storage.database import Database
