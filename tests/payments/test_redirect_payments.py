@@ -18,9 +18,9 @@ from kontor.domain.payments import Order, PayeeMatch, PayeeResult, PaymentFailur
 from kontor.domain.redirects import FormStep, RedirectOutcome, UseCase
 from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.domain.secrets import Secret
-from kontor.services.identity.tenants import hash_secret
 from kontor.services.payments.payments import PaymentNotOpenError
 from kontor.services.sca.steps import make_answer
+from kontor.services.security import hash_secret
 
 BODY = {"instant": False, "transferDetails": DETAILS}
 FREE = f"{CUSTOMER}/payment/single-transfer"

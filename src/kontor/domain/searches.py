@@ -5,6 +5,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import TypeAlias
 
+# Where a page begins: behind the booking of that day with that number within it.
 Position: TypeAlias = tuple[date, int]
 
 
@@ -14,7 +15,7 @@ class Window:
 
     since: datetime | None = None
     until: datetime | None = None
-    cursor: tuple[date, int] | None = None
+    cursor: Position | None = None
     limit: int | None = None
 
 

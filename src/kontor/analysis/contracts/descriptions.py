@@ -21,7 +21,7 @@ _NAMESPACE = UUID("5a3e1f0c-7d0b-4c53-9f0e-8f1f6a2f4c11")
 _CENT, _RATE_STEP = Decimal("0.01"), Decimal("0.0001")
 _VARIES_OVER = 6
 _SHORTEST_GRACE_DAYS, _GRACE_SHARE = 7, 0.35
-_SHORTEST_CUT_NAME = 20  # of 27, where the last word was short
+_NAME_LIMITS = (27, 54, 70)  # DTAUS, MT940, SEPA
 _PAID_AHEAD = ("INCOME_SALARY", "INCOME_PENSION")
 _LATEST_START_DAYS = 70
 
@@ -166,10 +166,11 @@ def _explain(run: Run, schedule: Schedule, status: Status, due: date, confidence
 
 
 def _find_whole_name(regular: Sequence[Payment]) -> str:
-    """The latest name, or a longer one of the same account: DTAUS cuts names at 27 characters, MT940 at 54."""
+    """The latest name. Where a format may have cut it, a longer one that the same account had before."""
     latest = regular[-1].record
     name = latest.counterparty_name
-    if len(name) < _SHORTEST_CUT_NAME:
+    is_cut = len(name) in _NAME_LIMITS or len(name) + 1 in _NAME_LIMITS  # a blank at the end is gone
+    if not is_cut or not latest.counterparty_iban:
         return name
     records = [payment.record for payment in regular]
     same = [record.counterparty_name for record in records if record.counterparty_iban == latest.counterparty_iban]

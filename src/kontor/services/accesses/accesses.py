@@ -231,7 +231,7 @@ class Accesses:
         Returns the fetch, or how long until the bank may be asked without the user.
         """
         user_id = user_of(principal)
-        before = await accesses.find_access(connection, user_id, plan.access_id)
+        before = await accesses.lock_access(connection, user_id, plan.access_id)
         credentials = await self._write(connection, principal, plan)
         outcome = None
         if credentials is _CredentialsOutcome.NEW or (refresh and credentials is _CredentialsOutcome.SAME):
@@ -374,7 +374,7 @@ async def delete_access_data(connection: Connection, user_id: UUID, access_id: s
 
 
 def _is_waiting(fetch_state: str, access_status: str, until_end: bool) -> bool:
-    """A first fetch is waited for until the header data is there, a refresh until its end."""
+    """A first fetch is waited for until the header data is there, a refresh and new credentials until the end."""
     if not FetchState(fetch_state).is_open:
         return False
     return until_end or access_status != AccessStatus.HEADERS

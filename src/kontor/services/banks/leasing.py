@@ -24,7 +24,6 @@ POLL_SECONDS = 0.1
 class HeldLease:
     """`is_released`: it was given back in the transaction that stored the result."""
 
-    lease: Lease
     is_released: bool = False
 
 
@@ -51,7 +50,7 @@ class Leasing:
     @asynccontextmanager
     async def keep(self, lease: Lease) -> AsyncIterator[HeldLease]:
         """Renew a lease that `holder` has taken while the block runs, then release it."""
-        held = HeldLease(lease)
+        held = HeldLease()
         heartbeat = asyncio.create_task(self._renew(lease))
         try:
             yield held

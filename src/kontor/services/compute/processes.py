@@ -11,7 +11,7 @@ import resource
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ START_SECONDS = 120  # loading the tagger takes one or two, on a machine that is
 
 # A fork of this process would inherit connections and held locks; that of a process without either is safe.
 _context = multiprocessing.get_context("forkserver")
+_starting = ThreadPoolExecutor(1, "compute-start")  # one at a time, so that each knows its process
 
 
 def preload(module: str) -> None:
@@ -49,19 +50,26 @@ class ComputeProcess:
         """Until the process is ready for work. Does nothing when it is."""
         if self._executor is not None:
             return
-        self._executor = ProcessPoolExecutor(
+        executor = self._executor = ProcessPoolExecutor(
             1,
             mp_context=_context,
             initializer=_initialise,
             initargs=(self._memory_bytes, self._prepare),
         )
-        before = {one.pid for one in multiprocessing.active_children()}
-        ready = self._executor.submit(os.getpid)  # the first work makes the process
-        self._process = next((one for one in multiprocessing.active_children() if one.pid not in before), None)
         try:
+            async with asyncio.timeout(START_SECONDS):
+                ready = await asyncio.get_running_loop().run_in_executor(_starting, self._fork, executor)
             await self._wait(ready, START_SECONDS)
-        except TimeoutError:
+        except (TimeoutError, EOFError, OSError):
+            self.kill()
             raise ProcessDiedError from None
+
+    def _fork(self, executor: ProcessPoolExecutor) -> "Future[int]":
+        """The first work makes the process. In a thread: it waits until the fork server has loaded everything."""
+        before = {process.pid for process in multiprocessing.active_children()}
+        ready = executor.submit(os.getpid)
+        self._process = next((one for one in multiprocessing.active_children() if one.pid not in before), None)
+        return ready
 
     async def run(self, function: Callable[..., T], arguments: tuple[object, ...], deadline_seconds: float) -> T:
         """TimeoutError past the deadline, MemoryError beyond the memory, ProcessDiedError when the process has died."""

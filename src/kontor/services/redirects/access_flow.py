@@ -78,7 +78,7 @@ class AccessFlow:
             await redirects.save_session(connection, again)
 
     async def leave(self, session: FormSession, reason: RedirectOutcome) -> None:
-        """After a failure with that, otherwise because the user gave up."""
+        """After a failure with its outcome, otherwise with the reason that is given."""
         if session.step is FormStep.FAILED and session.notice is not None:
             reason = session.notice.outcome
         elif session.step is FormStep.SCA:
