@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any
 from weakref import finalize
 
@@ -47,6 +47,7 @@ from kontor.api.errors import answer_error
 from kontor.api.operations import OPERATIONS, Call, Operation
 from kontor.api.tracing import make_tracing
 from kontor.config import Settings
+from kontor.domain.clocks import BERLIN
 from kontor.domain.operators import Operator
 from kontor.domain.principals import Principal
 from kontor.services.bundle import Services
@@ -132,7 +133,7 @@ class Runner:
     async def run(self, operation: Operation, request: Request[Any, Any, Any]) -> Answer:
         scope: dict[str, Any] = request.scope  # type: ignore[assignment]
         scope["kontor.operation"] = operation.id
-        if operation.retired_on is not None and operation.retired_on <= datetime.now(UTC).date():
+        if operation.retired_on is not None and operation.retired_on <= datetime.now(BERLIN).date():
             raise HttpError(410, f"This operation was retired on {operation.retired_on}.")
         bearer: Principal | Operator | None = None
         if operation.security.is_bearer:
