@@ -162,8 +162,14 @@ async def console_site(
     redirecting = await create_tenant(standing_services, http, is_regulated=False)
     clients = " ".join(f"{name}:{secret}" for name, secret in (regulated.app, redirecting.app))
     base_url = f"http://127.0.0.1:{free_port()}"
-    own = replace(settings, base_url=base_url, console_clients=Secret(clients), allow_loopback=True, log_level="info")
-    own = replace(own, compute_processes=1)
+    own = replace(
+        settings,
+        base_url=base_url,
+        console_clients=Secret(clients),
+        allow_loopback=True,
+        log_level="info",
+        compute_processes=1,
+    )
     rich = new_customer(regulated)
     access_id = rich.add_complete("hauskauf+console")
     _, token = await standing_services.operators.create_operator(f"console-{uuid4().hex[:8]}", 1)
