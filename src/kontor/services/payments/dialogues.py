@@ -65,7 +65,12 @@ class PaymentDialogues:
         self._calls = calls
         self._vault = vault
         self._clock = clock
-        self.engine = DialogueEngine(calls, describe_payment, ("payment.call", "payment.called"))
+        self.engine = DialogueEngine(
+            calls,
+            describe_payment,
+            before_call=lambda: fault_points.reach("payment.call"),
+            after_call=lambda: fault_points.reach("payment.called"),
+        )
 
     async def begin(self, payment: Payment, lease: Lease, actor: str) -> PaymentView:
         """Ask the bank to pay. The payment is stored, with the lease's fence."""

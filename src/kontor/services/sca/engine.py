@@ -21,24 +21,25 @@ from kontor.connectors.base import (
     Step,
 )
 from kontor.services.banks import BankCalls, Prepared
-from kontor.services.runtime import fault_points
 from kontor.services.sca.steps import AnyDialogue, note_choice
 
 T = TypeVar("T")
 
 
 class DialogueEngine(Generic[AnyDialogue]):
-    """`points` are the fault points before and after a call of the bank."""
+    """`before_call` and `after_call` are told of every call of the bank."""
 
     def __init__(
         self,
         calls: BankCalls,
         describe: Callable[[AnyDialogue, Step], AnyDialogue],
-        points: tuple[str, str] | None = None,
+        before_call: Callable[[], None] = lambda: None,
+        after_call: Callable[[], None] = lambda: None,
     ) -> None:
         self._calls = calls
         self._describe: Callable[[AnyDialogue, Step], AnyDialogue] = describe
-        self._points = points
+        self._before_call = before_call
+        self._after_call = after_call
         self._at_work: set[asyncio.Task[Any]] = set()
 
     async def run_to_the_end(self, step: Coroutine[Any, Any, T]) -> T:
@@ -99,9 +100,7 @@ class DialogueEngine(Generic[AnyDialogue]):
         return dialogue, step
 
     async def _call(self, calling: Awaitable[Step]) -> Step:
-        if self._points is None:
-            return await calling
-        fault_points.reach(self._points[0])
+        self._before_call()
         step = await calling
-        fault_points.reach(self._points[1])
+        self._after_call()
         return step
