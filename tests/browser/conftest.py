@@ -1,7 +1,6 @@
 """One Chromium for the whole package, one context for each test, and a watch on everything it says and asks for."""
 
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from _pytest.runner import runtestprotocol
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from banking import BankCustomer, new_customer
@@ -226,23 +224,3 @@ def expire(owner: psycopg.Connection) -> Callable[[Form], None]:
         assert changed.rowcount == 1
 
     return move
-
-
-# A browser on a machine that others load too may miss a time limit of Playwright's. A test that fails gets a second and
-# a third chance; one that fails three times is broken. Every lost chance is printed, so that none hides.
-CHANCES = 3
-
-
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for chance in range(1, CHANCES + 1):
-        item.funcargs = {}
-        item._initrequest()
-        reports = runtestprotocol(item, nextitem=nextitem, log=False)
-        if chance == CHANCES or not any(one.failed for one in reports):
-            break
-        sys.stderr.write(f"\n{item.nodeid} failed at chance {chance} of {CHANCES}\n")
-    for one in reports:
-        item.ihook.pytest_runtest_logreport(report=one)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True

@@ -1,4 +1,4 @@
-"""`.ci/run`: check and the fast tier, in a fresh clone with an empty home."""
+"""`.ci/run`: check, the fast tier and up to 20 minutes of the long tier, in a fresh clone with an empty home."""
 
 import os
 import shutil
@@ -17,7 +17,8 @@ DEV = """#!/usr/bin/env bash
 if [ "$*" = "$FAIL" ]; then exit 1; fi
 echo "done: $*"
 """
-COMMANDS = ["check", "test"]
+LONG = "test --long --long-minutes 20"
+COMMANDS = ["check", "test", LONG]
 AGAIN = "--last-failed --last-failed-no-failures none"
 
 
@@ -71,7 +72,7 @@ def test_everything_runs_in_a_clone_called_kontor_in_an_odd_place_with_an_empty_
     assert not str(place.parent.name).isascii()
     assert [line.split(" in ")[0] for line in log[::2]] == COMMANDS
     assert not [line for line in log if line.startswith("home holds")]
-    assert result.stdout.splitlines()[-2:] == ["done: test", "Left out: the long tier (./dev test --long)."]
+    assert result.stdout.splitlines()[-2:] == ["done: test", f"done: {LONG}"]
 
 
 def test_where_packages_come_from_is_still_known(checkout):
@@ -92,7 +93,13 @@ def test_only_what_is_committed_is_tested_and_the_clone_goes_afterwards(checkout
 def test_what_failed_is_run_once_more(checkout):
     result, log = run_ci(checkout, FAIL="test")
     assert result.returncode == 0
-    assert [line.split(" in ")[0] for line in log[::2]] == ["check", "test", f"test {AGAIN}"]
+    assert [line.split(" in ")[0] for line in log[::2]] == ["check", "test", f"test {AGAIN}", LONG]
+
+
+def test_what_failed_of_the_long_tier_is_run_once_more(checkout):
+    result, log = run_ci(checkout, FAIL=LONG)
+    assert result.returncode == 0
+    assert [line.split(" in ")[0] for line in log[::2]] == [*COMMANDS, "test --long --long-minutes 5"]
 
 
 def test_a_failed_check_ends_the_run_and_leaves_nothing_behind(checkout):
