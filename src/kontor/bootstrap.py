@@ -22,7 +22,7 @@ from kontor.services.accesses import Accesses, Refreshing
 from kontor.services.analyses import Analyses, TransactionTagging
 from kontor.services.banks import BankCalls, Providers
 from kontor.services.bundle import Services
-from kontor.services.compute import Compute, ComputeLimits, ComputeObserver, preload
+from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
 from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merges, Staging
 from kontor.services.identity import Operators, TenantAdministration, Tenants, Tokens, Users
 from kontor.services.operations import Housekeeping, Ops, Workers
@@ -115,7 +115,6 @@ async def open_services(
 def make_compute(settings: Settings, observer: ComputeObserver | None = None) -> Compute:
     memory_bytes = settings.compute_megabytes * 1024 * 1024
     limits = ComputeLimits(settings.compute_processes, settings.compute_seconds, memory_bytes)
-    preload("kontor.preload")
     return Compute(limits, prepare_compute_process, observer)
 
 

@@ -59,7 +59,7 @@ class Settings:
     max_body_bytes: int = setting(1024 * 1024, "largest request body")
     max_bulk_body_bytes: int = setting(16 * 1024 * 1024, "largest body of pushed transactions and stateless analyses")
     compute_processes: int = setting(
-        2, "processes beside each API process and each worker that parse, merge, tag and analyse; about 65 MB each"
+        2, "processes beside each API process and each worker that parse, merge, tag and analyse; about 200 MB each"
     )
     compute_seconds: int = setting(60, "time limit of one piece of such work; it is ended then")
     compute_megabytes: int = setting(1536, "memory limit of each such process")

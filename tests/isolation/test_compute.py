@@ -306,31 +306,3 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path):
         while True:
             os.kill(int(begun.read_text()), 0)
             time.sleep(0.01)
-
-
-STARTING = """
-import asyncio, time
-from kontor.services.compute import preload
-from kontor.services.compute.processes import ComputeProcess
-async def main():
-    preload("loads_slowly")
-    process = ComputeProcess(1 << 29)
-    starting, longest = asyncio.create_task(process.start()), 0
-    while not starting.done():
-        before = time.monotonic()
-        await asyncio.sleep(0.01)
-        longest = max(longest, time.monotonic() - before)
-    await starting
-    process.kill()
-    print(longest)
-asyncio.run(main())
-"""
-
-
-def test_the_event_loop_goes_on_while_the_fork_server_loads(tmp_path):
-    (tmp_path / "loads_slowly.py").write_text("import time; time.sleep(4)")
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
-    done = subprocess.run(
-        [sys.executable, "-c", STARTING], env=environment, capture_output=True, text=True, check=True, timeout=120
-    )
-    assert float(done.stdout) < 4  # the loop never stood still for as long as loading takes

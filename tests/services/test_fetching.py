@@ -665,14 +665,14 @@ async def test_two_calls_that_add_the_same_id_at_two_providers_cannot_mix_them(s
 
 async def test_refresh_of_an_access_that_is_deleted_meanwhile_does_not_bring_it_back(stage, bank, monkeypatch):
     await stage.add()
-    write = Accesses._write
+    store = Accesses._store
 
-    async def write_after_deletion(*arguments):
-        monkeypatch.setattr(Accesses, "_write", write)
+    async def store_after_deletion(*arguments, **options):
+        monkeypatch.setattr(Accesses, "_store", store)
         await stage.services.accesses.delete_access(stage.principal, "a")
-        return await write(*arguments)
+        return await store(*arguments, **options)
 
-    monkeypatch.setattr(Accesses, "_write", write_after_deletion)
+    monkeypatch.setattr(Accesses, "_store", store_after_deletion)
     with pytest.raises(InvalidError):
         await stage.post({"a": AccessRequest()}, refresh=True)
     assert stage.rows("accesses") == []

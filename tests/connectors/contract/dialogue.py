@@ -102,7 +102,6 @@ def _serve(call: Call, pipe: Any) -> None:
 def _start_fork_server() -> Any:
     """A process that has the modules loaded and nothing else; every step is a new fork of it."""
     context = multiprocessing.get_context("forkserver")
-    forkserver._forkserver._stop()  # one that compute processes have left behind has loaded other modules
     context.set_forkserver_preload(["dialogue"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *sys.path]))

@@ -16,10 +16,8 @@ from kontor.services.compute.computations import (
     unpack_slowly,
 )
 from kontor.services.compute.compute import Compute, ComputeLimits, ComputeObserver
-from kontor.services.compute.processes import NICENESS, preload
 
 __all__ = [
-    "NICENESS",
     "PIECE_ROWS",
     "Compute",
     "ComputeLimits",
@@ -32,7 +30,6 @@ __all__ = [
     "explain_packed",
     "pack",
     "plan_packed",
-    "preload",
     "read_file",
     "read_taggings",
     "tag_packed",

@@ -1,7 +1,6 @@
 """One worker process for work that takes processor time: started when needed, killed at a deadline, replaced when dead.
 
-Each process has an executor of its own: ending it ends no work but its own. They are forked from a server process that
-has imported the module of `preload` and does nothing else: what that loads is loaded once, and shared in memory.
+Each process has an executor of its own: ending it ends no work but its own.
 """
 
 import asyncio
@@ -11,7 +10,7 @@ import resource
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
@@ -19,16 +18,6 @@ T = TypeVar("T")
 
 NICENESS = 5  # on a machine without idle processors, requests and logins go first
 START_SECONDS = 120  # loading the tagger takes one or two, on a machine that is very busy many more
-
-
-# A fork of this process would inherit connections and held locks; that of a process without either is safe.
-_context = multiprocessing.get_context("forkserver")
-_starting = ThreadPoolExecutor(1, "compute-start")  # one at a time, so that each knows its process
-
-
-def preload(module: str) -> None:
-    """Have the server that processes are forked from import it. Before the first process is started."""
-    _context.set_forkserver_preload([module])
 
 
 class ProcessDiedError(Exception):
@@ -50,26 +39,19 @@ class ComputeProcess:
         """Until the process is ready for work. Does nothing when it is."""
         if self._executor is not None:
             return
-        executor = self._executor = ProcessPoolExecutor(
+        self._executor = ProcessPoolExecutor(
             1,
-            mp_context=_context,
+            mp_context=multiprocessing.get_context("spawn"),  # a fork would inherit connections and held locks
             initializer=_initialise,
             initargs=(self._memory_bytes, self._prepare),
         )
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                ready = await asyncio.get_running_loop().run_in_executor(_starting, self._fork, executor)
-            await self._wait(ready, START_SECONDS)
-        except (TimeoutError, EOFError, OSError):
-            self.kill()
-            raise ProcessDiedError from None
-
-    def _fork(self, executor: ProcessPoolExecutor) -> "Future[int]":
-        """The first work makes the process. In a thread: it waits until the fork server has loaded everything."""
-        before = {process.pid for process in multiprocessing.active_children()}
-        ready = executor.submit(os.getpid)
+        before = {one.pid for one in multiprocessing.active_children()}
+        ready = self._executor.submit(os.getpid)  # the first work makes the process
         self._process = next((one for one in multiprocessing.active_children() if one.pid not in before), None)
-        return ready
+        try:
+            await self._wait(ready, START_SECONDS)
+        except TimeoutError:
+            raise ProcessDiedError from None
 
     async def run(self, function: Callable[..., T], arguments: tuple[object, ...], deadline_seconds: float) -> T:
         """TimeoutError past the deadline, MemoryError beyond the memory, ProcessDiedError when the process has died."""
@@ -108,7 +90,7 @@ class ComputeProcess:
 
 def _initialise(memory_bytes: int, prepare: Callable[[], None] | None) -> None:
     """In the new process, before its first work."""
-    _let_others_go_first()
+    os.nice(NICENESS)
     for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group; the parent decides when to end
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -116,14 +98,6 @@ def _initialise(memory_bytes: int, prepare: Callable[[], None] | None) -> None:
     if prepare is not None:
         prepare()
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-
-
-def _let_others_go_first() -> None:
-    """Nicer than the parent. The server that this was forked from may have been so already."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    wanted = os.getpriority(os.PRIO_PROCESS, parent.pid or 0) + NICENESS
-    os.nice(max(0, wanted - os.nice(0)))
 
 
 def _end_with_parent() -> None:
