@@ -84,20 +84,9 @@ async def find_fetch(connection: Connection, fetch_id: UUID) -> Fetch | None:
 # The lease is taken as in `leases.take_lease`.
 TAKE = f"""
     with found as (select {COLUMNS} from fetches where id = $1),
-    wanted as (select lease_key from found where state in ('QUEUED', 'RUNNING') and lease_key is not null),
-    expired as (
-        select key from credential_leases
-        where key = (select lease_key from wanted) and until < clock_timestamp() for update skip locked),
-    taken_over as (
-        update credential_leases l set holder = $2, fence = nextval('lease_fences'),
-            until = clock_timestamp() + make_interval(secs => $3)
-        from expired where l.key = expired.key returning l.fence),
-    made as (
-        insert into credential_leases (key, holder, fence, until)
-        select lease_key, $2, nextval('lease_fences'), clock_timestamp() + make_interval(secs => $3) from wanted
-        where not exists (select 1 from credential_leases where key = lease_key)
-        on conflict (key) do nothing returning fence)
-    select found.*, coalesce((select fence from taken_over), (select fence from made)) from found
+    wanted as (select lease_key as key from found where state in ('QUEUED', 'RUNNING') and lease_key is not null),
+    {leases.TAKE_WANTED}
+    select found.*, (select fence from taken) from found
 """
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from kontor.storage.database import Connection
+from kontor.storage.database import Connection, fetch_row
 
 LEASE_SECONDS = 20
 HEARTBEAT_SECONDS = 5
@@ -18,27 +18,28 @@ class Lease:
 
 # Nobody waits for the row of a lease: its holder keeps it locked while storing, and a lease that was got after such a
 # wait would have run out already. Hence `skip locked`, and the time of the moment rather than of the statement's start.
-TAKE = """
-    with expired as (
+# Of `wanted`, rows with the `key` of a lease; $2 is the holder, $3 for how many seconds.
+TAKE_WANTED = """
+    expired as (
         select key from credential_leases
-        where key = %(key)s and until < clock_timestamp() for update skip locked),
+        where key = (select key from wanted) and until < clock_timestamp() for update skip locked),
     taken_over as (
-        update credential_leases l set holder = %(holder)s, fence = nextval('lease_fences'),
-            until = clock_timestamp() + make_interval(secs => %(seconds)s)
+        update credential_leases l set holder = $2, fence = nextval('lease_fences'),
+            until = clock_timestamp() + make_interval(secs => $3)
         from expired where l.key = expired.key returning l.fence),
     made as (
         insert into credential_leases (key, holder, fence, until)
-        select %(key)s, %(holder)s, nextval('lease_fences'), clock_timestamp() + make_interval(secs => %(seconds)s)
-        where not exists (select 1 from credential_leases where key = %(key)s)
-        on conflict (key) do nothing returning fence)
-    select fence from taken_over union all select fence from made
+        select key, $2, nextval('lease_fences'), clock_timestamp() + make_interval(secs => $3) from wanted
+        where not exists (select 1 from credential_leases l where l.key = wanted.key)
+        on conflict (key) do nothing returning fence),
+    taken as (select fence from taken_over union all select fence from made)
 """
+TAKE = f"with wanted as (select $1::bytea as key), {TAKE_WANTED} select fence from taken"
 
 
 async def take_lease(connection: Connection, key: bytes, holder: UUID) -> Lease | None:
     """None when somebody else has it. A lease that ran out is taken over, with a higher fence."""
-    cursor = await connection.execute(TAKE, {"key": key, "holder": holder, "seconds": LEASE_SECONDS})
-    row = await cursor.fetchone()
+    row = await fetch_row(connection, TAKE, [key, holder, LEASE_SECONDS])
     return None if row is None else Lease(key, holder, row[0])
 
 

@@ -19,7 +19,7 @@ from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import BusyError, OutOfTimeError, TooLargeError
 from kontor.services.accesses import Refreshing, Start
 from kontor.services.banks import BankCalls, Leasing, Prepared
-from kontor.services.fetching.results import FetchResults, LeaseLostError
+from kontor.services.fetching.results import FetchResults, FinishedFetch, LeaseLostError
 from kontor.services.runtime import Clock, correlation_id
 from kontor.services.security import Vault
 from kontor.storage import fetches, queue, transactions
@@ -159,8 +159,9 @@ class Fetching:
         if fetch.resume_state is None:
             step = await self._calls.begin(prepared, job)
         else:
-            state, headers = await self._results.open_rest(fetch)
-            step = await self._calls.resume(prepared, state, Continue())
+            rest = await self._results.open_rest(fetch)
+            headers = rest.headers
+            step = await self._calls.resume(prepared, rest.state, Continue())
         while isinstance(step, Progress):
             headers = step.partial
             if access.status is not AccessStatus.COMPLETE:
@@ -172,7 +173,7 @@ class Fetching:
         seconds = time.monotonic() - started
         if isinstance(step, Done):
             try:
-                await self._results.store_done(fetch, headers, step, job, lease, seconds)
+                await self._results.store_done(FinishedFetch(fetch, lease, headers, step, job.since, seconds))
             except (OutOfTimeError, TooLargeError) as error:
                 # The bank would send the same again: another attempt would only be another call.
                 log.warning("fetch.not-computed", fetch=str(fetch.id), reason=str(error))

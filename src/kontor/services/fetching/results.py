@@ -1,15 +1,14 @@
 """Storing what a bank said, in one transaction each, and only while the lease is ours."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from uuid import UUID
 
 import msgspec
 
 from kontor.connectors.base import Done, Failed, FailureKind, Fetched, Headers, Progress, State
-from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, Notice, NoticeKind, make_product_id
 from kontor.domain.cleaning import clean_product
 from kontor.domain.dialogues import Dialogue
@@ -45,6 +44,28 @@ class PreparedRelease:
     merges: FetchedMerges
 
 
+class Rest(msgspec.Struct, frozen=True):
+    """What is sealed for the worker that goes on: the connector's state, and headers that are not stored yet."""
+
+    state: State
+    headers: Headers | None
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedFetch:
+    """A fetch that the bank has answered completely. `headers` are those that are not stored yet.
+
+    `since` are the days from which the bank was asked, by the bank's keys of the products.
+    """
+
+    fetch: Fetch
+    lease: Lease
+    headers: Headers | None
+    step: Done
+    since: Mapping[str, date]
+    seconds: float
+
+
 class FetchResults:
     def __init__(
         self,
@@ -70,41 +91,22 @@ class FetchResults:
         async with self._fenced(fetch, lease) as (connection, access):
             await self._store_first_headers(connection, fetch.user_id, access, headers)
 
-    async def store_done(
-        self,
-        fetch: Fetch,
-        headers: Headers | None,
-        step: Done,
-        job: FetchJob,
-        lease: Lease,
-        seconds: float,
-    ) -> None:
+    async def store_done(self, finished: FinishedFetch) -> None:
         """Everything of a fetch at once: products, transactions, positions, notices, the end of fetch and lease.
 
         Before the user has chosen accounts it is staged instead.
         """
         for attempt in range(PREPARE_ATTEMPTS):
-            prepared = await self._prepare(fetch, headers, step, job)
-            is_last = attempt + 1 == PREPARE_ATTEMPTS
-            if await self._store_prepared(fetch, headers, step, job, lease, seconds, prepared, is_last=is_last):
+            prepared = await self._prepare(finished)
+            if await self._store_prepared(finished, prepared, is_last=attempt + 1 == PREPARE_ATTEMPTS):
                 return
 
-    async def _store_prepared(
-        self,
-        fetch: Fetch,
-        headers: Headers | None,
-        step: Done,
-        job: FetchJob,
-        lease: Lease,
-        seconds: float,
-        prepared: FetchedMerges,
-        *,
-        is_last: bool,
-    ) -> bool:
+    async def _store_prepared(self, finished: FinishedFetch, prepared: FetchedMerges, *, is_last: bool) -> bool:
         """False when the data has changed since it was prepared for. The last attempt computes under the locks then."""
+        fetch, lease, seconds = finished.fetch, finished.lease, finished.seconds
         async with self._fenced(fetch, lease) as (connection, access):
             if not access.is_confirmed:
-                await self._staging.stage_result(connection, fetch.user_id, access.id, step)
+                await self._staging.stage_result(connection, fetch.user_id, access.id, finished.step)
                 await self.refreshing.note_success(connection, fetch)
                 await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
                 return True
@@ -113,7 +115,7 @@ class FetchResults:
                     return False
                 prepared = replace(prepared, plans={})
             written = await self._writing.write_fetched(
-                connection, fetch.user_id, access, headers, step, job.since, prepared
+                connection, fetch.user_id, access, finished.headers, finished.step, finished.since, prepared
             )
             await self.refreshing.note_success(connection, fetch)
             # From here on other fetches of this user wait.
@@ -268,7 +270,7 @@ class FetchResults:
             await self._store_first_headers(connection, user_id, access, step.partial)
         await accesses.store_notices(connection, user_id, access.id, [], [])
         await self.refreshing.resume(connection, user_id, access.id)
-        rest = {"state": step.state, "headers": None if is_first else msgspec.to_builtins(step.partial)}
+        rest = Rest(step.state, None if is_first else step.partial)
         sealed = await self._vault.seal(connection, user_id, access.id, "rest", rest)
         await fetches.interrupt_open(connection, user_id, access.id)
         await request_fetch(
@@ -281,21 +283,22 @@ class FetchResults:
             resume_state=sealed,
         )
 
-    async def open_rest(self, fetch: Fetch) -> tuple[State, Headers | None]:
+    async def open_rest(self, fetch: Fetch) -> Rest:
         assert fetch.resume_state is not None
         async with self._database.connect() as connection:
-            rest = await self._vault.unseal(connection, fetch.user_id, fetch.access_id, "rest", fetch.resume_state)
-        return rest["state"], None if rest["headers"] is None else msgspec.convert(rest["headers"], Headers)
+            return await self._vault.unseal(
+                connection, fetch.user_id, fetch.access_id, "rest", fetch.resume_state, Rest
+            )
 
     # Parts
 
-    async def _prepare(self, fetch: Fetch, headers: Headers | None, step: Done, job: FetchJob) -> FetchedMerges:
+    async def _prepare(self, finished: FinishedFetch) -> FetchedMerges:
         """Before the transaction, which then takes no longer than writing does."""
-        result = step.result
+        fetch, headers, result = finished.fetch, finished.headers, finished.step.result
         assert isinstance(result, Fetched), "a fetch was asked for"
         coming = () if headers is None else tuple(map(clean_product, headers.products))
         return await self._merges.prepare_fetched(
-            fetch.user_id, fetch.access_id, coming, result, job.since, self._clock.today()
+            fetch.user_id, fetch.access_id, coming, result, finished.since, self._clock.today()
         )
 
     @asynccontextmanager

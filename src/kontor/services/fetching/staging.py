@@ -5,6 +5,7 @@ Nothing that serves a tenant reads it. After the choice the chosen part becomes 
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -26,18 +27,25 @@ class Staged:
     staged_at: datetime
 
 
+class StagedResult(msgspec.Struct, frozen=True):
+    """What is sealed. `memory` is the connector's state."""
+
+    fetched: Fetched
+    memory: Any
+
+
 class Staging:
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     async def stage_headers(self, connection: Connection, user_id: UUID, access_id: str, headers: Headers) -> None:
-        sealed = await self._vault.seal(connection, user_id, access_id, HEADERS, msgspec.to_builtins(headers))
+        sealed = await self._vault.seal(connection, user_id, access_id, HEADERS, headers)
         await staged_fetches.store_headers(connection, user_id, access_id, sealed)
 
     async def stage_result(self, connection: Connection, user_id: UUID, access_id: str, step: Done) -> None:
         assert isinstance(step.result, Fetched), "a fetch was asked for"
-        plain = {"fetched": msgspec.to_builtins(step.result), "memory": step.connector_state}
-        sealed = await self._vault.seal(connection, user_id, access_id, RESULT, plain)
+        result = StagedResult(step.result, step.connector_state)
+        sealed = await self._vault.seal(connection, user_id, access_id, RESULT, result)
         await staged_fetches.store_result(connection, user_id, access_id, sealed)
 
     async def find_headers(self, connection: Connection, user_id: UUID, access_id: str) -> Headers | None:
@@ -58,10 +66,9 @@ class Staging:
         headers = await self._open_headers(connection, user_id, access_id, found[0])
         done = None
         if found[1] is not None:
-            plain = await self._vault.unseal(connection, user_id, access_id, RESULT, found[1])
-            done = Done(msgspec.convert(plain["fetched"], Fetched), plain["memory"])
+            result = await self._vault.unseal(connection, user_id, access_id, RESULT, found[1], StagedResult)
+            done = Done(result.fetched, result.memory)
         return Staged(headers, done, found[2])
 
     async def _open_headers(self, connection: Connection, user_id: UUID, access_id: str, sealed: bytes) -> Headers:
-        plain = await self._vault.unseal(connection, user_id, access_id, HEADERS, sealed)
-        return msgspec.convert(plain, Headers)
+        return await self._vault.unseal(connection, user_id, access_id, HEADERS, sealed, Headers)

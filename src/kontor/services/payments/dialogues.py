@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-import msgspec
 import structlog
 
 from kontor.connectors.base import (
@@ -92,9 +91,7 @@ class PaymentDialogues:
         secrets = Secrets()
         if sealed is not None and payment.state.is_under_way:
             associated_data = (payment.access_id or "", f"payment {payment.id}")
-            secrets = msgspec.convert(
-                await self._vault.unseal(connection, payment.user_id, *associated_data, sealed), Secrets
-            )
+            secrets = await self._vault.unseal(connection, payment.user_id, *associated_data, sealed, Secrets)
         return PaymentView(payment, secrets)
 
     async def seal_credentials(self, connection: Connection, payment: Payment, credentials: dict[str, Secret]) -> bytes:
@@ -133,7 +130,7 @@ class PaymentDialogues:
             if found is None or found[2] is None:
                 return None
             associated_data = (payment.access_id or "", f"payment {payment.id} credentials")
-            plain = await self._vault.unseal(connection, payment.user_id, *associated_data, found[2])
+            plain = await self._vault.unseal(connection, payment.user_id, *associated_data, found[2], dict[str, str])
         return {name: Secret(value) for name, value in plain.items()}
 
     # The send guard
@@ -232,7 +229,7 @@ class PaymentDialogues:
         sealed = None
         if payment.state.is_under_way:
             associated_data = (payment.access_id or "", f"payment {payment.id}")
-            sealed = await self._vault.seal(connection, payment.user_id, *associated_data, msgspec.to_builtins(secrets))
+            sealed = await self._vault.seal(connection, payment.user_id, *associated_data, secrets)
         is_needed = payment.state.is_under_way or payment.state in (PaymentState.DRAFT, PaymentState.UNKNOWN)
         await payments.save_payment(connection, payment, sealed, credentials if is_needed else None)
         dialogue = payment.dialogue

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-import msgspec
-
 from kontor.connectors.base import Answer, Context, Failed, NeedRedirect, NeedTan, Progress, Step
 from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import Access, History, Notice, NoticeKind
@@ -181,8 +179,8 @@ class Consents:
         dialogue, sealed = found
         secrets = Secrets()
         if sealed is not None:
-            plain = await self._vault.unseal(connection, user_id, dialogue.access_id, f"dialogue {dialogue.id}", sealed)
-            secrets = msgspec.convert(plain, Secrets)
+            what = f"dialogue {dialogue.id}"
+            secrets = await self._vault.unseal(connection, user_id, dialogue.access_id, what, sealed, Secrets)
         if dialogue.position.state.is_open and dialogue.expires_at < datetime.now(UTC):
             dialogue = replace(dialogue, position=Position(ScaState.FAILED))
         return ConsentView(dialogue, secrets)
@@ -190,9 +188,8 @@ class Consents:
     async def _save(self, connection: Connection, dialogue: Dialogue, secrets: Secrets) -> None:
         sealed = None
         if dialogue.position.state.is_open:
-            plain = msgspec.to_builtins(secrets)
             what = f"dialogue {dialogue.id}"
-            sealed = await self._vault.seal(connection, dialogue.user_id, dialogue.access_id, what, plain)
+            sealed = await self._vault.seal(connection, dialogue.user_id, dialogue.access_id, what, secrets)
         await dialogues.upsert_dialogue(connection, dialogue, sealed)
 
     async def _lock(self, connection: Connection, user_id: UUID, consent_id: UUID) -> tuple[ConsentView, Access]:

@@ -1,9 +1,10 @@
 """Credentials and other secrets of an access, sealed with the user's own key."""
 
-import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
+
+import msgspec
 
 from kontor.domain.errors import NotFoundError
 from kontor.domain.providers import Provider
@@ -11,6 +12,8 @@ from kontor.domain.secrets import Secret
 from kontor.storage import keys
 from kontor.storage.database import Connection
 from kontor.storage.keys import SealingKey
+
+T = TypeVar("T")
 
 
 class Vault:
@@ -22,11 +25,13 @@ class Vault:
 
     async def seal(self, connection: Connection, user_id: UUID, access_id: str, what: str, value: Any) -> bytes:
         key = await self._user_key(connection, user_id)
-        return key.seal(json.dumps(value).encode(), _associated_data(user_id, access_id, what))
+        return key.seal(msgspec.json.encode(value), _associated_data(user_id, access_id, what))
 
-    async def unseal(self, connection: Connection, user_id: UUID, access_id: str, what: str, sealed: bytes) -> Any:
+    async def unseal(
+        self, connection: Connection, user_id: UUID, access_id: str, what: str, sealed: bytes, shape: type[T]
+    ) -> T:
         key = await self._user_key(connection, user_id)
-        return json.loads(key.unseal(sealed, _associated_data(user_id, access_id, what)))
+        return msgspec.json.decode(key.unseal(sealed, _associated_data(user_id, access_id, what)), type=shape)
 
     async def seal_credentials(
         self, connection: Connection, user_id: UUID, access_id: str, credentials: Mapping[str, Secret]
@@ -39,11 +44,11 @@ class Vault:
     ) -> tuple[dict[str, Secret], Any]:
         """Credentials, and what a connector remembers, if anything."""
         key = await self._user_key(connection, user_id)
-        plain = json.loads(key.unseal(credentials, _associated_data(user_id, access_id, "credentials")))
+        plain = msgspec.json.decode(key.unseal(credentials, _associated_data(user_id, access_id, "credentials")))
         remembered = (
             None
             if connector_state is None
-            else json.loads(key.unseal(connector_state, _associated_data(user_id, access_id, "memory")))
+            else msgspec.json.decode(key.unseal(connector_state, _associated_data(user_id, access_id, "memory")))
         )
         return {name: Secret(value) for name, value in plain.items()}, remembered
 
@@ -52,13 +57,13 @@ class Vault:
     ) -> tuple[UUID, bytes]:
         """For secrets of a tenant itself. With the id of the key, which is needed to open it again."""
         key_id, key = await keys.load_wrapping_key(connection, self._master, tenant_id)
-        return key_id, key.seal(json.dumps(value).encode(), f"tenant {tenant_id} {what}")
+        return key_id, key.seal(msgspec.json.encode(value), f"tenant {tenant_id} {what}")
 
     async def unseal_for_tenant(
         self, connection: Connection, tenant_id: UUID, what: str, key_id: UUID, sealed: bytes
     ) -> Any:
         key = await keys.find_wrapping_key(connection, self._master, tenant_id, key_id)
-        return json.loads(key.unseal(sealed, f"tenant {tenant_id} {what}"))
+        return msgspec.json.decode(key.unseal(sealed, f"tenant {tenant_id} {what}"))
 
     def digest_credentials(self, credentials: Mapping[str, Secret]) -> bytes:
         """Equal for equal credentials."""
