@@ -65,9 +65,11 @@ def find_sql(tree: ast.Module) -> list[ast.expr]:
 
 
 def module_constants(tree: ast.Module) -> set[str]:
-    """UPPER_CASE names that are bound at the top of the module and nowhere else."""
+    """UPPER_CASE names that are bound at the top of the module, or of another module of storage, and nowhere else."""
     found: set[str] = set()
     for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kontor.storage."):
+            found |= {alias.name for alias in node.names if alias.asname is None and CONSTANT.fullmatch(alias.name)}
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         found |= {one.id for one in targets if isinstance(one, ast.Name) and CONSTANT.fullmatch(one.id)}
     functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)]
@@ -122,6 +124,8 @@ def test_there_is_no_sql_outside_storage(file):
         ("C = 'a, b'\nx = f'select {C} from t where id = %s'", True),
         ("C = 'a'\nD = f'{C}, b'\nx = f'select {D} from t'", True),
         ("A = 'select 1 from t'", True),
+        ("from kontor.storage.leases import TAKE\nx = f'select {TAKE}'", True),
+        ("from kontor.domain.names import NAME\nx = f'select a from {NAME}'", False),
         ("def f(name):\n    return f'select a from {name}'", False),
         ("def f(name):\n    C = name\n    return f'select {C} from t'", False),
         ("C = 'a'\ndef f(C):\n    return f'select {C} from t'", False),

@@ -144,7 +144,7 @@ class Form:
         self.drafts, self.payments = visitor.desk.services.payment_drafts, visitor.desk.services.payments
 
     async def start(self, **facts):
-        options = {"customer_ip": "8.8.8.8", "callback_url": "https://example.com/r", "is_payee_accepted": False}
+        options = {"customer_ip": "8.8.8.8", "callback_url": "https://example.com/r"}
         return await self.drafts.start(self.principal, self.id, **(options | facts))
 
     async def answer(self, kind, value=""):
@@ -249,8 +249,11 @@ async def test_the_form_verifies_the_payee_and_lets_the_user_decide(visitor):
     form = await open_form(visitor)
     assert await form.drafts.verify(form.principal, form.id, None) == (NO_MATCH,)
     assert (await form.read()).dialogue.payees == (NO_MATCH,)
-    accepted = await form.start(is_payee_accepted=True)
+    accepted = await form.start(accepted_payees=(NO_MATCH,))
     assert accepted.payment.dialogue.position.state is ScaState.TAN
+    other = await open_form(visitor)
+    stopped = await other.start(accepted_payees=(replace(NO_MATCH, match=PayeeMatch.CLOSE_MATCH),))
+    assert stopped.payment.dialogue.is_payee_open, "what was accepted is not what the bank says now"
     careless = await open_form(visitor)
     stopped = await careless.start()
     assert stopped.payment.dialogue.is_payee_open

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from kontor.storage import leases
 from kontor.storage.database import Connection, fetch_row
-from kontor.storage.leases import Lease
+from kontor.storage.leases import TAKE_WANTED, Lease
 
 MAX_ATTEMPTS = 3
 
@@ -85,7 +85,7 @@ async def find_fetch(connection: Connection, fetch_id: UUID) -> Fetch | None:
 TAKE = f"""
     with found as (select {COLUMNS} from fetches where id = $1),
     wanted as (select lease_key as key from found where state in ('QUEUED', 'RUNNING') and lease_key is not null),
-    {leases.TAKE_WANTED}
+    {TAKE_WANTED}
     select found.*, (select fence from taken) from found
 """
 

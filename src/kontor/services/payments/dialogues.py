@@ -28,7 +28,7 @@ from kontor.connectors.base import (
 from kontor.domain.accesses import Access
 from kontor.domain.dialogues import Secrets
 from kontor.domain.errors import NotFoundError
-from kontor.domain.payments import Payment, PaymentFailure, PaymentState
+from kontor.domain.payments import PayeeResult, Payment, PaymentFailure, PaymentState
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import Event, EventType
 from kontor.services.accesses import request_fetch, retry_when_locked
@@ -71,10 +71,12 @@ class PaymentDialogues:
             after_call=lambda: fault_points.reach("payment.called"),
         )
 
-    async def begin(self, payment: Payment, lease: Lease, actor: str) -> PaymentView:
+    async def begin(
+        self, payment: Payment, lease: Lease, actor: str, accepted_payees: tuple[PayeeResult, ...] = ()
+    ) -> PaymentView:
         """Ask the bank to pay. The payment is stored, with the lease's fence."""
         prepared = await self.prepare(payment, self._make_send_guard(payment, lease, actor))
-        decide = decide_for(payment, await self._find_access(payment))
+        decide = decide_for(payment, await self._find_access(payment), accepted_payees)
         dialogue, step = await self.engine.begin(prepared, make_pay(payment), payment.dialogue, decide)
         return await self._conclude(prepared, replace(payment, dialogue=dialogue), step, None, actor)
 

@@ -135,13 +135,13 @@ class PaymentDrafts:
         *,
         customer_ip: str | None,
         callback_url: str | None,
-        is_payee_accepted: bool,
+        accepted_payees: tuple[PayeeResult, ...] = (),
     ) -> PaymentView:
         """Order it at the bank. Started before, its status is answered: a page sent twice pays once.
 
-        `is_payee_accepted` says that the user has seen the results of `verify` and wants to pay all the same;
-        without it a payee that does not match stops the payment with `is_payee_open`. `callback_url` is where the
-        bank's own page sends the user back to.
+        `accepted_payees` are the results of `verify` that the user has seen and accepted. Any other result that does
+        not match stops the payment with `is_payee_open`. `callback_url` is where the bank's own page sends the user
+        back to.
         """
         draft = (await self.read(principal, payment_id)).payment
         if draft.state is not PaymentState.DRAFT:
@@ -153,9 +153,8 @@ class PaymentDrafts:
             _forget_payees(draft),
             customer_ip=customer_ip or draft.customer_ip,
             callback_url=callback_url,
-            is_payee_accepted=is_payee_accepted,
         )
-        return await self._payments.begin_stored(ready, principal)
+        return await self._payments.begin_stored(ready, principal, accepted_payees)
 
     # Parts
 

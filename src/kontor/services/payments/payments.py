@@ -13,7 +13,7 @@ from uuid import UUID
 from kontor.connectors.base import AcceptPayees, Answer, ChooseMethod
 from kontor.domain.errors import ConflictError, NotFoundError
 from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
-from kontor.domain.payments import Payment, PaymentAnswer, PaymentDialogue, PaymentFailure, PaymentState
+from kontor.domain.payments import PayeeResult, Payment, PaymentAnswer, PaymentDialogue, PaymentFailure, PaymentState
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.sca_machine import AnswerKind, count_tan
 from kontor.services.banks import BankCalls, Leasing
@@ -136,9 +136,11 @@ class Payments:
 
     # For the drafts of the web form, see `drafts`
 
-    async def begin_stored(self, payment: Payment, principal: Principal) -> PaymentView:
+    async def begin_stored(
+        self, payment: Payment, principal: Principal, accepted_payees: tuple[PayeeResult, ...]
+    ) -> PaymentView:
         """Ask the bank for a draft that is complete. Under way already, it is just shown."""
-        return await self._engine.run_to_the_end(self._begin_draft(payment, principal))
+        return await self._engine.run_to_the_end(self._begin_draft(payment, principal, accepted_payees))
 
     # Parts
 
@@ -237,7 +239,9 @@ class Payments:
             await self.verifications.use(connection, payment.user_id, request.verification_id)
         return True
 
-    async def _begin_draft(self, draft: Payment, principal: Principal) -> PaymentView:
+    async def _begin_draft(
+        self, draft: Payment, principal: Principal, accepted_payees: tuple[PayeeResult, ...]
+    ) -> PaymentView:
         assert draft.lease_key is not None, "a draft without an account cannot begin"
         actor = auditing.name_actor(principal)
         async with self._leasing.hold(draft.lease_key) as lease:
@@ -255,7 +259,7 @@ class Payments:
                     fault_points.reach("payment.insert")
             if is_ours:
                 fault_points.reach("payment.inserted")
-                return await self.dialogues.begin(draft, lease, actor)
+                return await self.dialogues.begin(draft, lease, actor, accepted_payees)
         return await self.await_settled(draft.user_id, draft.id)
 
     async def _answer(

@@ -27,6 +27,7 @@ from kontor.domain.accesses import Access
 from kontor.domain.dialogues import Secrets
 from kontor.domain.payments import (
     PayeeMatch,
+    PayeeResult,
     Payment,
     PaymentDialogue,
     PaymentFailure,
@@ -70,14 +71,20 @@ def make_pay(payment: Payment) -> Pay:
     )
 
 
-def decide_for(payment: Payment, access: Access | None) -> Callable[[PaymentDialogue, Step], Answer | None]:
-    """What need not be asked: payees that match, and the method and medium that `choose_alone` finds."""
+def decide_for(
+    payment: Payment, access: Access | None, accepted_payees: tuple[PayeeResult, ...] = ()
+) -> Callable[[PaymentDialogue, Step], Answer | None]:
+    """What need not be asked: payees that match, and the method and medium that `choose_alone` finds.
+
+    `accepted_payees` are results that the user has seen and accepted before.
+    """
 
     def decide(dialogue: PaymentDialogue, step: Step) -> Answer | None:
         if isinstance(step, NeedPayeeDecision):
             # Once: a bank that asks again has its reasons, and the user is to see them.
             is_matching = all(payee.match is PayeeMatch.MATCH for payee in step.results)
-            return AcceptPayees() if not dialogue.payees and (payment.is_payee_accepted or is_matching) else None
+            is_accepted = payment.is_payee_accepted or is_matching or step.results == accepted_payees
+            return AcceptPayees() if not dialogue.payees and is_accepted else None
         return choose_alone(
             step,
             dialogue,

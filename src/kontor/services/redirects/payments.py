@@ -300,16 +300,13 @@ class FormPayments:
 
     async def _start(self, session: FormSession, accepted: tuple[PayeeResult, ...]) -> None:
         """Order it. What the bank says about the payees counts as accepted only where the user has seen just that."""
-        view = await self._drafts.start(
+        await self._drafts.start(
             session.principal,
             _payment_id(session),
             customer_ip=session.customer_ip,
             callback_url=self._return_url,
-            is_payee_accepted=False,
+            accepted_payees=accepted,
         )
-        dialogue = view.payment.dialogue
-        if accepted and dialogue.is_payee_open and dialogue.payees == accepted:
-            await self._payments.accept_payees(session.principal, view.payment.id)
 
     async def _attempt(self, session: FormSession, step: Coroutine[Any, Any, PaymentView]) -> None:
         """A step that is open, or not any more. A bank that takes long is waited for on a page."""
