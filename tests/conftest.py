@@ -21,6 +21,7 @@ from kontor.domain.secrets import Secret
 from kontor.services.bundle import Services
 from kontor.storage.embedded import EmbeddedPostgres
 from long_tier import LongTier, add_options
+from plain_http import plain_client
 from processes import free_port, make_template, running_server, running_worker
 from tenants import TenantUnderTest, create_tenant
 
@@ -34,6 +35,13 @@ examples.register_profile(
 )
 examples.load_profile("kontor")
 
+# Commands that tests start have one compute process instead of two: each takes seconds to load. The server that most
+# tests share has two, as an installation has.
+os.environ["KONTOR_COMPUTE_PROCESSES"] = "1"
+
+TESTS = Path(__file__).parent
+SLOW_FOLDERS = ("connectors/contract", "browser", "cli", "imports", "sca", "webform", "console", "docs", "journeys")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
@@ -42,6 +50,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--long-tier"):
         config.pluginmanager.register(LongTier(config), "long tier")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files that take longest come first, so that nobody waits for the last one."""
+    if not config.getoption("--long-tier"):
+        folders = [str(item.path.parent.relative_to(TESTS)) for item in items]
+        ranks = {folder: SLOW_FOLDERS.index(folder) for folder in folders if folder in SLOW_FOLDERS}
+        order = sorted(range(len(items)), key=lambda number: ranks.get(folders[number], len(SLOW_FOLDERS)))
+        items[:] = [items[number] for number in order]
 
 
 @pytest.fixture(scope="session")
@@ -99,7 +116,7 @@ def bank_server(server: str, settings: Settings, worker_log: Path) -> Iterator[s
 
 @pytest.fixture(scope="session")
 def http(server: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server, timeout=30) as client:
+    with plain_client(base_url=server, timeout=30) as client:
         yield client
 
 
@@ -119,7 +136,7 @@ async def shared(standing_services: Services, http: httpx.Client) -> TenantUnder
 @pytest.fixture(scope="session")
 async def neighbour(standing_services: Services, http: httpx.Client) -> TenantUnderTest:
     """A second tenant, whose objects must never be seen from the first."""
-    return await create_tenant(standing_services, http)
+    return await create_tenant(standing_services, http, has_own_key=True)
 
 
 @pytest.fixture
@@ -129,7 +146,7 @@ async def tenant(services: Services, http: httpx.Client) -> TenantUnderTest:
 
 @pytest.fixture
 async def other_tenant(services: Services, http: httpx.Client) -> TenantUnderTest:
-    return await create_tenant(services, http)
+    return await create_tenant(services, http, has_own_key=True)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import psycopg
 
 from banking import ACCESSES, BankCustomer, href, rels, wait_for
 from kontor.config import Settings
+from plain_http import plain_client
 from processes import free_port, running_server
 
 PRESENT = {"Customer-IP-Address": "8.8.8.8"}
@@ -221,6 +222,6 @@ def at_server(customer: BankCustomer, http: httpx.Client) -> BankCustomer:
 @contextmanager
 def another_server(settings: Settings, log: Path, **changes: Any) -> Iterator[httpx.Client]:
     """A server process with other settings on the same database."""
-    own = replace(settings, base_url=f"http://127.0.0.1:{free_port()}", **changes)
-    with running_server(own, log) as address, httpx.Client(base_url=address, timeout=60) as client:
+    own = replace(settings, base_url=f"http://127.0.0.1:{free_port()}", compute_processes=1, **changes)
+    with running_server(own, log) as address, plain_client(base_url=address, timeout=60) as client:
         yield client

@@ -12,6 +12,7 @@ import httpx
 
 from banking import ACCESSES, DEMO_BANK, BankCustomer, new_id
 from consenting import PRESENT
+from plain_http import plain_client
 
 CALLBACK = "https://example.com/back?state=1"
 SINGLE = "/customer/v2/payment/single-transfer"
@@ -41,7 +42,7 @@ class FormClient:
         headers = {"Accept-Language": self.language}
         # No connection is kept, so none is left open.
         limits = httpx.Limits(max_keepalive_connections=0)
-        self.http = httpx.Client(
+        self.http = plain_client(
             base_url=self.base_url, headers=headers, follow_redirects=True, timeout=60, limits=limits
         )
 

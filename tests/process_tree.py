@@ -17,6 +17,7 @@ import httpx
 from kontor.bootstrap import attach_embedded, migrate_database
 from kontor.config import Settings, export_settings, read_settings
 from kontor.storage.embedded import EmbeddedPostgres
+from plain_http import plain_client
 
 KONTOR = [sys.executable, "-m", "kontor"]
 
@@ -85,7 +86,8 @@ class Running:
 
 def status_of(url: str) -> int | None:
     try:
-        return httpx.get(url, timeout=10).status_code
+        with plain_client(timeout=10) as client:
+            return client.get(url).status_code
     except httpx.TransportError:
         return None
 
@@ -163,7 +165,7 @@ def own_database(data: Path) -> Iterator[tuple[EmbeddedPostgres, Settings]]:
     """A database of one's own, migrated, to be stopped and killed at will."""
     server = EmbeddedPostgres(data)
     try:
-        base = read_settings({}, data=server.data, base_url=f"http://127.0.0.1:{find_port()}")
+        base = read_settings({}, data=server.data, base_url=f"http://127.0.0.1:{find_port()}", compute_processes=1)
         ready = attach_embedded(base, server.start())
         migrate_database(ready)
         yield server, ready

@@ -20,6 +20,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from kontor.config import Settings, export_settings
 from kontor.domain.secrets import Secret
+from plain_http import plain_client
 
 TEMPLATE = "kontor_template"
 
@@ -56,7 +57,7 @@ class running_worker:  # noqa: N801 (reads as a statement)
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
         # A worker that was still starting knows no other end; that one at work ends well has tests of its own.
-        assert self.process.wait(60) in (0, -signal.SIGTERM), self.log.read_text()
+        assert self.process.wait(60) in (0, -signal.SIGTERM, 128 + signal.SIGTERM), self.log.read_text()
 
 
 def start_kontor(settings: Settings, arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
@@ -72,12 +73,14 @@ def start_kontor(settings: Settings, arguments: list[str], log: Path) -> subproc
 
 def wait_until_ready(base_url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = 90) -> None:
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        assert process.poll() is None, log.read_text()
-        try:
-            if httpx.get(f"{base_url}/health/ready", timeout=2).status_code == 200:
-                return
-        except httpx.TransportError:
+    with plain_client(timeout=2) as client:
+        while time.monotonic() < end:
+            assert process.poll() is None, log.read_text()
+            try:
+                if client.get(f"{base_url}/health/ready").status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
             time.sleep(0.05)
     raise AssertionError(f"not ready in time:\n{log.read_text()}")
 

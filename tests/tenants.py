@@ -1,9 +1,11 @@
 """Tenants of one's own, with everything needed to call the API as each of their parts."""
 
 from dataclasses import dataclass, field, replace
+from functools import cache
 from uuid import uuid4
 
 import httpx
+import pytest
 
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
@@ -11,6 +13,7 @@ from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
 from kontor.services.identity.tenants import new_role, new_tenant
 from kontor.services.identity.users import NewUser
+from kontor.storage import keys
 
 
 @dataclass
@@ -57,14 +60,23 @@ class TenantUnderTest:
         return f"/auth/mgmt/v1/tenants/{self.name}"
 
 
-async def create_tenant(services: Services, http: httpx.Client, *, is_regulated: bool = True) -> TenantUnderTest:
+_rsa_key = cache(keys._generate_rsa_key)
+
+
+async def create_tenant(
+    services: Services, http: httpx.Client, *, is_regulated: bool = True, has_own_key: bool = False
+) -> TenantUnderTest:
+    """Most tenants of a run share an RSA key: making one takes longer than most tests."""
     name = f"t-{uuid4().hex[:12]}"
     administration = services.tenant_administration
     tenant = replace(
         new_tenant(name, is_regulated=is_regulated, scopes=ALL_SCOPES),
         callback_bases=("https://example.com/", "http://localhost", "http://127.0.0.1"),
     )
-    await administration.create_tenant(tenant)
+    with pytest.MonkeyPatch.context() as patch:
+        if not has_own_key:
+            patch.setattr(keys, "_generate_rsa_key", _rsa_key)
+        await administration.create_tenant(tenant)
     _, admin_secret = await administration.create_client(name, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES)
     _, app_secret = await administration.create_client(name, "app", ClientKind.USER, USER_SCOPES)
     await administration.create_role(name, "app", new_role("customer", USER_SCOPES, is_default=True))

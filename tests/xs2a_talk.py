@@ -31,6 +31,7 @@ from kontor.demobank.xs2a.pages import make_pages
 from kontor.domain.providers import LoginField, Provider
 from kontor.domain.secrets import Secret
 from kontor.storage.demo_bank_pages import DemoBankPages
+from plain_http import plain_client
 
 TODAY = date(2026, 11, 13)
 FIELDS = (LoginField("userid", "Anmeldename", False, "X"), LoginField("pin", "PIN", True, "X"))
@@ -63,7 +64,7 @@ class Xs2aBankUnderTest:
 
     def confirm(self, page: str, decision: str = "confirm") -> str:
         """The customer decides on the bank's page; the query with which the browser comes back."""
-        with httpx.Client(base_url=self.url, trust_env=False) as http:
+        with plain_client(base_url=self.url, trust_env=False) as http:
             path = httpx.URL(page).path
             assert http.get(path).status_code == 200
             answer = http.post(path, data={"decision": decision})
@@ -127,7 +128,7 @@ class Caller:
     """A third party that speaks bare HTTP."""
 
     def __init__(self, url: str, login: str | None = None) -> None:
-        self._http = httpx.Client(base_url=url, trust_env=False, timeout=60)
+        self._http = plain_client(base_url=url, trust_env=False, timeout=60)
         self.login = login
         self.consent: str | None = None
 

@@ -8,7 +8,6 @@ import socket
 import time
 from uuid import uuid4
 
-import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ from kontor.api import bodies
 from kontor.api.answers import HttpError
 from kontor.api.bodies import decode_json, parse_pairs, read_body
 from kontor.wire.management import NewUser
+from plain_http import plain_client
 
 JSON = {"Content-Type": "application/json"}
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -230,7 +230,7 @@ def test_repeated_or_undecodable_parameters_are_refused_by_the_reader_itself(for
 @pytest.mark.parametrize("path", ["users", "encrypt"])
 def test_two_mebibytes_are_413_with_and_without_a_declared_length(shared, is_chunked, path):
     content = (b"x" * 65536 for _ in range(32)) if is_chunked else b"x" * 2**21
-    with httpx.Client(base_url=shared.http.base_url) as http:
+    with plain_client(base_url=shared.http.base_url) as http:
         if path == "users":
             answer = http.post(f"{shared.url}/users", content=content, headers=shared.as_admin | JSON)
         else:

@@ -9,6 +9,7 @@ import pytest
 
 import shapes
 from banking import ACCESSES, DEMO_BANK, new_id
+from plain_http import plain_client
 from processes import free_port, running_server
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -211,7 +212,7 @@ def test_bank_without_a_connector_is_listed_in_the_demo_and_unreachable(customer
 
 def test_only_reachable_banks_are_listed_outside_the_demo(settings, tmp_path, as_reader):
     real = replace(settings, demo=False, base_url=f"http://127.0.0.1:{free_port()}")
-    with running_server(real, tmp_path / "server.log") as address, httpx.Client(base_url=address) as http:
+    with running_server(real, tmp_path / "server.log") as address, plain_client(base_url=address) as http:
         shown = http.get("/providers/v2", headers=as_reader).json()
     assert DEMO_BANK in {one["id"] for one in shown}
     assert all(one["authenticationInfo"]["fields"] for one in shown)

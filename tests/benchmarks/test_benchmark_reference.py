@@ -3,7 +3,6 @@
 import json
 from uuid import uuid4
 
-import httpx
 import pytest
 from benchmarks.endpoints import Request
 from benchmarks.servers import CONVENTIONAL, LIMIT, ServerProcess
@@ -11,6 +10,7 @@ from benchmarks.servers import CONVENTIONAL, LIMIT, ServerProcess
 from kontor.domain.scopes import TENANTS_READ
 from kontor.domain.secrets import Secret
 from kontor.services.identity.users import NewUser
+from plain_http import plain_client
 
 pytestmark = pytest.mark.bench
 
@@ -33,7 +33,7 @@ def limit(settings, data_dir):
 def compare(reference, tenant):
     """Sends one request to both, and wants the same status, the same bytes and the same headers."""
     reference.wait_for(Request(path_of(tenant), tenant.client_token()))
-    client = httpx.Client(base_url=f"http://127.0.0.1:{reference.port}", timeout=30)
+    client = plain_client(base_url=f"http://127.0.0.1:{reference.port}", timeout=30)
 
     def send(path, status, headers):
         headers = {"X-Correlation-Id": f"test-{uuid4()}", **headers}
@@ -123,7 +123,7 @@ def test_a_deactivated_user_is_404(compare, tenant, owner):
 
 
 def test_without_a_correlation_id_a_new_one_is_made(compare, reference, tenant):
-    with httpx.Client(base_url=f"http://127.0.0.1:{reference.port}") as client:
+    with plain_client(base_url=f"http://127.0.0.1:{reference.port}") as client:
         answer = client.get(path_of(tenant))
     assert answer.json()["correlationId"] == answer.headers["x-correlation-id"]
 

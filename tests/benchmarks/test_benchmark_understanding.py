@@ -40,6 +40,8 @@ from kontor.analysis.tagging import NOBODY, load_tagger
 from kontor.connectors.demo.people import large_person
 from kontor.wire.analyses import ANALYSES
 
+pytestmark = pytest.mark.long
+
 MACHINE = {"Date": "2026-11-15"}
 PLAN = Plan(rounds=3, seconds=2)
 

@@ -10,6 +10,8 @@ from browser.accessibility import find_violations
 from browser.form_driver import WRONG_TAN, Form, keep_bank_waiting, let_bank_answer
 from consenting import new_login
 
+pytestmark = pytest.mark.long
+
 OPTIONS = {
     "runOnly": {
         "type": "tag",

@@ -51,9 +51,9 @@ LOGINS = {
     "test_chiptan": pass_chip,
     "test_redirect": pass_redirect,
 }
-# Each login in each language and on each device, each language on each device.
+# Each login in each language and on each device, each language on each device; the second round of each is long.
 ROUNDS = [
-    (login, language, device)
+    pytest.param(login, language, device, marks=[pytest.mark.long] if language == "en" else [])
     for place, login in enumerate(LOGINS)
     for language, device in (
         (("de", "desktop"), ("en", "phone")) if place % 2 == 0 else (("de", "phone"), ("en", "desktop"))

@@ -13,6 +13,8 @@ from banking import ACCESSES, new_id
 from browser.form_driver import WRONG_TAN, Form
 from consenting import new_login
 
+pytestmark = pytest.mark.long
+
 
 def is_stored(form):
     return form.customer.get(f"{ACCESSES}/{form.access_id}").status_code == 200

@@ -10,6 +10,8 @@ from browser.form_driver import TANS, Form
 from consenting import new_login
 from kontor.pages.formatting import embed_picture
 
+pytestmark = pytest.mark.long
+
 LOGO = (
     b'<svg xmlns="http://www.w3.org/2000/svg" width="120" height="40" onload="top.hacked=1">'
     b'<script>top.hacked = 1</script><rect width="120" height="40" fill="#0a7"/></svg>'

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import expect
 
 from browser.form_driver import TANS, WRONG_TAN, Form, post_twice
 from consenting import new_login
+
+pytestmark = pytest.mark.long
 
 
 def fill_credentials(form: Form) -> None:

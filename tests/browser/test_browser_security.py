@@ -12,6 +12,8 @@ from consenting import new_login
 from kontor.domain.secrets import Secret
 from kontor.pages.browser import Cookies
 
+pytestmark = pytest.mark.long
+
 NASTY = """<script>window.hacked=1</script>"'><img src=x onerror="window.hacked=1">{{7*7}}"""
 
 

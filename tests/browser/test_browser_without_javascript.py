@@ -7,6 +7,8 @@ from browser.form_driver import TANS, WRONG_TAN, keep_bank_waiting, let_bank_ans
 from browser.test_browser_outcomes import is_stored
 from consenting import new_login
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def plain(new_form):

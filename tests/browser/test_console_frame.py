@@ -1,8 +1,12 @@
 """What all pages of the console share: signing in and out, navigation, languages, the calls behind a page."""
 
+import pytest
+
 from banking import new_customer
 from browser.accessibility import check
 from console_site import enter, sign_in
+
+pytestmark = pytest.mark.long
 
 
 def test_the_first_pages_are_accessible(new_console_context, console_site):

@@ -8,6 +8,8 @@ from banking import new_customer
 from browser.accessibility import DESKTOP, find_problems, fits
 from console_site import enter
 
+pytestmark = pytest.mark.long
+
 PATHS = ("life", "insurances", "triggers", "affordability", "quickstart", "data")
 
 

@@ -1,9 +1,12 @@
 """Contracts, cashflow and disposable money in a real browser."""
 
+import pytest
 from playwright.sync_api import expect
 
 from banking import new_customer
 from browser.accessibility import DESKTOP, PHONE, find_problems, fits
+
+pytestmark = pytest.mark.long
 
 PAGES = ("/contracts", "/cashflow", "/disposable")
 CONTRACTS = "/customer/v2/ai/contracts"

@@ -341,6 +341,7 @@ def test_an_unmigrated_embedded_database_and_rewrapping_its_keys(kontor, setting
         assert not database.is_running()
 
 
+@pytest.mark.long
 def test_commands_refuse_a_database_that_is_not_migrated(settings, owner):
     owner.execute("create database unmigrated")
     try:

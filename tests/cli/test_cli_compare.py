@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 KEYWORDS = "src/kontor/analysis/data/keywords/quorbel.txt"
 FOLDER = "evaluation/transactions"

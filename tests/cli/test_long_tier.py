@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 PLUGIN = Path(__file__).parents[1] / "long_tier.py"
 CONFTEST = """
 from long_tier import LongTier, add_options

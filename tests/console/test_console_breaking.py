@@ -16,6 +16,7 @@ from kontor.console.sessions import Role, Session, SessionCookies
 from kontor.console.signing_in import SigningIn, name_user_problem
 from kontor.domain.secrets import Secret
 from kontor_client import ApiError, AsyncKontor
+from plain_http import plain_client
 
 ACCOUNTS = "/console/accounts"
 
@@ -41,7 +42,7 @@ def test_the_panel_of_calls_opens_nothing_but_json_of_the_api(console_site: Cons
 
 
 def test_the_panel_of_calls_asks_whoever_is_signed_out_to_sign_in(console_site: ConsoleSite):
-    with httpx.Client(base_url=console_site.address) as stranger:
+    with plain_client(base_url=console_site.address) as stranger:
         for path, form in ((ACCESSES, "/console/sign-in"), ("/ops/v1/tenants", "/console/ops/sign-in")):
             assert stranger.get("/console/json", params={"path": path}).headers["location"] == form
         stranger.cookies.set("kontor-console", _make_cookie("invalid"))
@@ -52,7 +53,7 @@ def test_the_panel_of_calls_asks_whoever_is_signed_out_to_sign_in(console_site: 
 
 @pytest.mark.parametrize("token", ["ü", "a\r\nb", "\x00", "\U0001f600"])
 def test_a_cookie_with_a_token_that_no_header_can_have_is_none(console_site: ConsoleSite, token: str):
-    with httpx.Client(base_url=console_site.address, cookies={"kontor-console": _make_cookie(token)}) as stranger:
+    with plain_client(base_url=console_site.address, cookies={"kontor-console": _make_cookie(token)}) as stranger:
         for path in (ACCOUNTS, "/console/data/export"):
             answer = stranger.get(path)
             assert answer.status_code == 303
@@ -73,7 +74,7 @@ def _make_cookie(token: str) -> str:
     ],
 )
 def test_an_address_to_go_on_to_is_written_as_a_header_can_have_it(console_site: ConsoleSite, back: str, location: str):
-    with httpx.Client(base_url=console_site.address) as stranger:
+    with plain_client(base_url=console_site.address) as stranger:
         answer = stranger.post("/console/language", data={"language": "en", "back": back})
         assert (answer.status_code, answer.headers["location"]) == (303, location)
         rich = console_site.rich

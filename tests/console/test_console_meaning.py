@@ -5,11 +5,11 @@ import re
 import time
 from decimal import Decimal
 
-import httpx
 import pytest
 
 from banking import new_customer
 from console_site import read_token, sign_in_form
+from plain_http import plain_client
 
 PATHS = ("life", "insurances", "triggers", "affordability", "quickstart", "data")
 
@@ -115,7 +115,7 @@ def test_a_wrong_export_is_a_page(visitor):
 
 
 def test_strangers_export_nothing(console_site):
-    with httpx.Client(base_url=console_site.address, timeout=60) as rest:
+    with plain_client(base_url=console_site.address, timeout=60) as rest:
         assert rest.get("/console/data/export?format=csv").headers["location"].startswith("/console/sign-in")
         made_up = "eyJ0b2tlbiI6ICJub25lIiwgInJvbGUiOiAidXNlciIsICJuYW1lIjogIngifQ=="
         answer = rest.get("/console/data/export?format=csv", headers={"Cookie": f"kontor-console={made_up}"})
@@ -143,5 +143,5 @@ def test_erasing_asks_for_the_own_name_and_then_nothing_is_left(console_site):
         assert "kontor-console" not in client.cookies
         assert "gelöscht" in client.get(gone.headers["location"]).text
     assert customer.get("/customer/v2").status_code in (401, 403)
-    with httpx.Client(base_url=console_site.address, timeout=60) as again:
+    with plain_client(base_url=console_site.address, timeout=60) as again:
         assert again.post("/console/sign-in", data=sign_in_form(customer)).status_code == 422

@@ -14,6 +14,7 @@ from kontor.console.clients import read_clients, read_sample
 from kontor.console.rendering import load_texts
 from kontor.console.views import VIEWS
 from kontor.domain.secrets import Secret
+from plain_http import plain_client
 
 
 def test_clients_are_read_by_tenant():
@@ -52,7 +53,7 @@ def test_every_view_has_a_title_and_every_view_of_the_navigation_a_name():
 
 
 def test_every_page_asks_a_stranger_to_sign_in(console_site):
-    with httpx.Client(base_url=console_site.address) as stranger:
+    with plain_client(base_url=console_site.address) as stranger:
         for view in VIEWS:
             path = view.url.replace("{", "").replace("}", "").replace(":str", "").replace(":uuid", "")
             answer = stranger.get(path)
@@ -156,7 +157,7 @@ def test_a_language_that_we_do_not_have_or_a_foreign_way_back_is_refused(console
 
 
 def test_assets_come_compressed_and_are_kept_for_ever(console_site):
-    with httpx.Client(base_url=console_site.address) as browser:
+    with plain_client(base_url=console_site.address) as browser:
         page = browser.get("/console/sign-in").text
         answer = browser.get(re.search(r'href="([^"]*/console\.css[^"]*)"', page)[1])
     assert answer.headers["content-encoding"] == "gzip"

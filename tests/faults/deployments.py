@@ -20,6 +20,7 @@ from banking import BankCustomer, wait_for
 from consenting import AtServer
 from kontor.config import Settings, export_settings
 from kontor.domain.secrets import Secret
+from plain_http import plain_client
 from processes import free_port, wait_until_ready
 
 PATIENCE_SECONDS = 90
@@ -116,7 +117,7 @@ class Server(Victim):
     def __init__(self, settings: Settings, folder: Path) -> None:
         own = replace(settings, base_url=f"http://127.0.0.1:{free_port()}")
         super().__init__(own, folder, ["serve", "--port", own.base_url.rpartition(":")[2]])
-        self.http = httpx.Client(base_url=own.base_url, timeout=PATIENCE_SECONDS, limits=LONE)
+        self.http = plain_client(base_url=own.base_url, timeout=PATIENCE_SECONDS, limits=LONE)
 
     def wait_until_ready(self) -> None:
         wait_until_ready(self.settings.base_url, self.process, self.log, PATIENCE_SECONDS)

@@ -18,6 +18,7 @@ import pytest
 from banking import href, login, new_customer, new_id
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.transactions import Transaction
+from plain_http import plain_client
 from statement_files import write
 
 pytestmark = pytest.mark.long
@@ -167,7 +168,7 @@ class Probe:
         self.thread = threading.Thread(target=self.run)
 
     def run(self):
-        with httpx.Client(base_url=self.address, timeout=20) as client:
+        with plain_client(base_url=self.address, timeout=20) as client:
             while not self.stopping.wait(0.1):
                 try:
                     status = client.get("/health/live").status_code

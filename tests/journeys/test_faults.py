@@ -15,7 +15,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
-import httpx
 import psycopg
 import pytest
 
@@ -24,6 +23,7 @@ from kontor.bootstrap import open_services
 from kontor.config import export_settings
 from kontor.connectors.demo.people import person_for
 from kontor.domain.clocks import BERLIN
+from plain_http import plain_client
 from process_tree import own_database
 from processes import beside, running_server
 from tenants import create_tenant
@@ -101,7 +101,7 @@ def staged(settings, folder, make_tenant):
     try:
         with (
             running_server(settings, folder / "server.log"),
-            httpx.Client(base_url=settings.base_url, timeout=60) as http,
+            plain_client(base_url=settings.base_url, timeout=60) as http,
         ):
             stage.tenant = make_tenant(settings, http)
             yield stage
@@ -284,7 +284,7 @@ def test_the_next_days_keep_the_ids_and_pendings_become_final(settings, make_ten
             before = read_all(customer, accesses)
             stage.stop_workers()
         later = replace(own, today=TODAY + timedelta(days=4))
-        with running_server(later, tmp_path / "later.log"), httpx.Client(base_url=own.base_url, timeout=60) as http:
+        with running_server(later, tmp_path / "later.log"), plain_client(base_url=own.base_url, timeout=60) as http:
             customer.tenant.http = http
             stage.start_worker(today=later.today)
             try:

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from types import SimpleNamespace
 
-import httpx
 import pytest
 
 from banking import ACCESSES, href, new_customer, new_id, wait_for
@@ -14,6 +13,7 @@ from kontor.bootstrap import open_services
 from kontor.connectors.demo.paying import NO_FUNDS_TEXT
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.fints.codes import NOT_REGISTERED
+from plain_http import plain_client
 from processes import beside, running_server, running_worker
 from statement_files import DAY, write
 from tenants import create_tenant
@@ -55,7 +55,7 @@ async def stage(settings, tmp_path_factory):
         logs = folder / "server.log", folder / "worker.log"
         stack.enter_context(running_server(own, logs[0]))
         stack.enter_context(running_worker(own, logs[1]))
-        http = stack.enter_context(httpx.Client(base_url=own.base_url, timeout=60))
+        http = stack.enter_context(plain_client(base_url=own.base_url, timeout=60))
         async with open_services(replace(own, pool_size=4), "kontor tests, wire") as services:
             tenant = await create_tenant(services, http)
         yield SimpleNamespace(http=http, tenant=tenant, settings=own, logs=logs, stop_fints=stopping.close)

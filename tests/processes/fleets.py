@@ -21,6 +21,7 @@ from kontor.bootstrap import migrate_database, open_services
 from kontor.config import Settings, export_settings, read_settings
 from kontor.domain.secrets import Secret
 from kontor.storage.embedded_host import find_binaries
+from plain_http import plain_client
 from process_tree import Running, clean_environment, find_port
 from tenants import TenantUnderTest, create_tenant
 
@@ -49,7 +50,7 @@ class Fleet:
     def at(self, address: str) -> TenantUnderTest:
         """The tenant, as seen through one of the servers."""
         if address not in self.clients:
-            self.clients[address] = httpx.Client(base_url=address, timeout=30)
+            self.clients[address] = plain_client(base_url=address, timeout=30)
         return replace(self.tenant, http=self.clients[address])
 
     def query(self, text: str, *values: Any) -> list[Any]:
@@ -79,7 +80,14 @@ def running_fleet(folder: Path) -> Iterator[Fleet]:
         stack.callback(proxy.close)
         hosts = f"127.0.0.1:{primary.port},127.0.0.1:{standby.port}"
         settings = replace(
-            read_settings({}, data=folder, base_url=f"http://127.0.0.1:{proxy.port}", demo=True, demo_slow_seconds=4),
+            read_settings(
+                {},
+                data=folder,
+                base_url=f"http://127.0.0.1:{proxy.port}",
+                demo=True,
+                demo_slow_seconds=4,
+                compute_processes=1,
+            ),
             # One of the two says what it wants, the other leaves it to Kontor.
             database_url=Secret(f"postgresql://{APP}@{hosts}/{DATABASE}?target_session_attrs=read-write"),
             migration_database_url=Secret(f"postgresql://{OWNER}@{hosts}/{DATABASE}"),
@@ -95,7 +103,7 @@ def running_fleet(folder: Path) -> Iterator[Fleet]:
         for worker in workers:
             worker.wait_for("worker.ready")
         proxy.start(ports)
-        http = stack.enter_context(httpx.Client(base_url=settings.base_url, timeout=30))
+        http = stack.enter_context(plain_client(base_url=settings.base_url, timeout=30))
         fleet = Fleet(settings, primary, standby, servers, workers, make_tenant(settings, http))
         yield fleet
         for client in fleet.clients.values():

@@ -12,8 +12,11 @@ from banking import ACCESSES, BankCustomer, new_customer, rels
 from consenting import at_server, codes, new_login, renew, start, wait_for_fetch
 from kontor.bootstrap import open_services
 from kontor.domain.principals import Principal
+from plain_http import plain_client
 from process_tree import own_database
 from processes import free_port, running_server, running_worker
+
+pytestmark = pytest.mark.long
 
 FIRST_DAY = date(2026, 3, 2)
 CONSENT_DAYS = 180
@@ -33,7 +36,7 @@ class Days:
     def serve(self, stack: ExitStack, day: int) -> httpx.Client:
         own = replace(self.on(day), base_url=f"http://127.0.0.1:{free_port()}")
         address = stack.enter_context(running_server(own, self.folder / f"server-{day}.log"))
-        return stack.enter_context(httpx.Client(base_url=address, timeout=60))
+        return stack.enter_context(plain_client(base_url=address, timeout=60))
 
     def work(self, stack: ExitStack, day: int) -> None:
         stack.enter_context(running_worker(self.on(day), self.folder / f"worker-{day}.log"))

@@ -4,11 +4,11 @@ import os
 import signal
 from dataclasses import replace
 
-import httpx
 import pytest
 
 from banking import href, new_customer
 from consenting import WAYS, Consent, at_server, codes, decide_at_bank, new_login, start
+from plain_http import plain_client
 from processes import free_port, start_kontor, wait_until_ready
 
 
@@ -43,7 +43,7 @@ def mortal(settings, bank_server, tmp_path):
 
 def test_every_flow_goes_on_after_a_kill_between_any_two_steps(mortal, shared, owner):
     """All flows side by side: each one makes a step, then the server dies and comes back, and so on."""
-    with httpx.Client(base_url=mortal.settings.base_url, timeout=60) as http:
+    with plain_client(base_url=mortal.settings.base_url, timeout=60) as http:
         customer = at_server(new_customer(shared), http)
         flows: list[tuple[Consent, list]] = [(start(customer, new_login(login)), list(WAYS[login])) for login in WAYS]
         asking = start(customer, new_login("test_phototan"), queryTanSettings="true")

@@ -7,6 +7,8 @@ from uuid import uuid4
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 TAGS = ("Management", "Keys", "OAuth2 and keys", "Health")
 EXAMPLES = 8  # per operation: with the coverage phase this keeps within half a minute
 CHECKS = (

@@ -97,9 +97,13 @@ def _associated_data(tenant_id: UUID, kind: str, key_id: UUID) -> str:
     return f"tenant {tenant_id} {kind} {key_id}"
 
 
+def _generate_rsa_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=TRANSPORT_KEY_BITS)
+
+
 def generate_transport_key(tenant_name: str) -> tuple[bytes, str]:
     """An RSA key (PKCS#8) and its self-signed certificate (PEM)."""
-    key = rsa.generate_private_key(public_exponent=65537, key_size=TRANSPORT_KEY_BITS)
+    key = _generate_rsa_key()
     name = x509.Name(
         [x509.NameAttribute(NameOID.COMMON_NAME, tenant_name), x509.NameAttribute(NameOID.ORGANIZATION_NAME, "Kontor")]
     )

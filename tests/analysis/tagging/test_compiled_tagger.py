@@ -12,6 +12,8 @@ from benchmarks.understanding.compiled import build_site, can_compile
 from kontor.analysis.tagging import NOBODY, load_tagger
 from kontor.wire.labelled_rows import read_labelled
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 ROWS = sorted((ROOT / "evaluation/transactions").glob("*.jsonl"))
 COMPILED = """

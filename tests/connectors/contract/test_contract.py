@@ -40,10 +40,10 @@ _known: dict[tuple[str, str], list] = {}
 
 
 def steps_of(subject, scenario):
-    """The dialogue with a new process for every step, driven once for all tests."""
+    """The dialogue, driven once for all tests."""
     key = (subject.name, scenario.name)
     if key not in _known:
-        _known[key] = drive(subject, scenario, run_in_new_process)
+        _known[key] = drive(subject, scenario, run_step)
     return _known[key]
 
 
@@ -63,8 +63,19 @@ def walk(value):
 
 
 @each_case
+def test_dialogue_ends_as_it_should(subject, scenario):
+    check_end(steps_of(subject, scenario)[-1], scenario)
+
+
+@pytest.mark.long
+@each_case
 def test_dialogue_ends_as_it_should_though_every_step_has_a_process_of_its_own(subject, scenario):
-    last = steps_of(subject, scenario)[-1]
+    steps = drive(subject, scenario, run_in_new_process)
+    check_end(steps[-1], scenario)
+    assert [show(subject, one) for one in steps] == [show(subject, one) for one in steps_of(subject, scenario)]
+
+
+def check_end(last, scenario):
     if scenario.ends is None:
         assert isinstance(last, Done)
     else:

@@ -90,12 +90,19 @@ def check_end(step, scenario):
         assert (step.kind, step.is_outcome_unknown) == (scenario.ends, scenario.is_outcome_unknown)
 
 
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(run_step, id="one process"),
+        pytest.param(run_in_new_process, id="a process for every step", marks=pytest.mark.long),
+    ],
+)
 @each_payment
-def test_payment_ends_as_it_should_though_every_step_has_a_process_of_its_own(subject, scenario):
+def test_payment_ends_as_it_should(subject, scenario, run):
     call = start(subject, scenario)
-    steps = drive_call(call, scenario.answers, run_in_new_process)
+    steps = drive_call(call, scenario.answers, run)
     check_end(steps[-1], scenario)
-    assert look_up(call, run_in_new_process) is scenario.booked
+    assert look_up(call, run) is scenario.booked
     assert look_up(call) is scenario.booked, "an answer about a payment is the last word"
 
 

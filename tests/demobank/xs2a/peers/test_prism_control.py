@@ -7,6 +7,7 @@ import pytest
 from prism import running_prism
 
 from asgi_servers import serve_app
+from plain_http import plain_client
 from xs2a_talk import Caller
 
 pytestmark = pytest.mark.peers
@@ -26,7 +27,7 @@ def test_violations_of_both_sides_are_found(tmp_path):
         httpx.post(f"{watched.url}/v1/consents", json={"recurringIndicator": "often"}, timeout=60, trust_env=False)
         found = watched.list_violations()
         assert any("request" in one for one in found)
-        with httpx.Client(base_url=watched.url, trust_env=False, timeout=60) as http:
+        with plain_client(base_url=watched.url, trust_env=False, timeout=60) as http:
             caller = Caller(watched.url)
             headers = {"X-Request-ID": "99391c7e-ad88-49ec-a2ad-99ddcb1f7721", "PSU-IP-Address": "93.184.216.34"}
             http.post("/v1/consents", headers=headers, json=caller.make_consent())
