@@ -397,10 +397,22 @@ def contradict(raw):
     return rewrite(raw, lambda inner: [inner[0], inner[1], replace(both, number=4, reference=4), inner[-1]])
 
 
+def say_nothing(raw):
+    """A remark, and no word that the order was taken."""
+    remark = make_segment("HIRMS", 2, ("3050", None, "UPD nicht mehr aktuell"))
+    return rewrite(raw, lambda inner: [inner[0], inner[1], replace(remark, number=4, reference=4), inner[-1]])
+
+
 @pytest.mark.parametrize(
     "conduct",
-    [send(lambda raw: raw[:50]), serve_bytes(b"", 500), serve_bytes(b"no"), send(contradict, "HKTAN")],
-    ids=["truncated", "500", "no Base64", "contradictory"],
+    [
+        send(lambda raw: raw[:50]),
+        serve_bytes(b"", 500),
+        serve_bytes(b"no"),
+        send(contradict, "HKTAN"),
+        send(say_nothing, "HKTAN"),
+    ],
+    ids=["truncated", "500", "no Base64", "contradictory", "silent"],
 )
 def test_after_the_tan_has_left_a_bad_answer_is_an_unknown_outcome(script, conduct):
     answer = pay(script)

@@ -23,6 +23,7 @@ from kontor.connectors.base import (
     VerifyPayees,
 )
 from kontor.connectors.demo.payees import Conduct
+from kontor.demobank.fints import transfers
 from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
 
 SMALL = "test_bank_message"  # pays like anybody, and has few rows
@@ -252,3 +253,22 @@ def test_an_account_the_bank_does_not_know_pays_nothing(pay_as):
     failed = payer.begin(other)
     assert failed.kind is FailureKind.NOT_SUPPORTED
     assert payer.asked == 0
+
+
+def test_an_order_that_is_held_while_its_payees_are_checked_is_not_taken_for_accepted(pay_as, monkeypatch):
+    """A bank may say nothing about the order but that the check goes on. The order waits until it is approved."""
+
+    def wait(turn, asked, tan_request, check):
+        polling_id = uuid4().hex.encode()
+        turn.dialogue.checks[polling_id] = check
+        transfers._ask_to_wait(turn, asked, polling_id)
+
+    monkeypatch.setattr(transfers, "_postpone", wait)
+    payer = pay_as(SMALL)
+    job, before = payer.make(*THREE, is_bulk=True), payer.read_balance()
+    with overheard() as sent:
+        steps = payer.drive(job, MOCK)
+    assert [type(step) for step in steps] == [NeedTan, Done]
+    assert steps[-1].result == EXECUTED
+    assert before - payer.read_balance() == sum(one.amount for one in job.orders)
+    assert len([one for one in sent if "HKVPA" in one.codes]) == 1

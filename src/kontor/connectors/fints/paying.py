@@ -6,7 +6,9 @@ executed yet.
 """
 
 import base64
+import re
 import time
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
@@ -25,12 +27,13 @@ from kontor.connectors.base import (
     Step,
 )
 from kontor.connectors.fints.accounts import Account, find_account
-from kontor.connectors.fints.codes import CONFIRMATION_WANTED, PAYEE_WANTED, TAN_WANTED
+from kontor.connectors.fints.codes import CONFIRMATION_OPEN, CONFIRMATION_WANTED, PAYEE_WANTED, TAN_WANTED
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.histories import History, Question, read_transactions
 from kontor.connectors.fints.payments import (
     Verdict,
     is_contradictory,
+    is_taken,
     make_order,
     make_payee_approval,
     make_payee_check,
@@ -83,6 +86,8 @@ class PayDialogue(Dialogue):
         if stage != "login":
             _refuse_contradiction(reply, confirmation)
         reply.refuse()
+        if stage != "login" and not reply.has(CONFIRMATION_OPEN):
+            _refuse_silence(reply, confirmation)
 
     # Parts
 
@@ -108,8 +113,8 @@ class PayDialogue(Dialogue):
         self.has_left = True
         reply = session.send(*first, order, *last)
         if check is not None:
-            self._read_verdict(reply)
-            step = self._ask_about_payees(reply, pay)
+            reply, verdict = self._await_verdict(reply)
+            step = self._ask_about_payees(reply, verdict, pay)
             if step is not None:
                 self.has_left = False
                 return step
@@ -118,6 +123,7 @@ class PayDialogue(Dialogue):
             return self.ask_customer("order", reply)
         _refuse_contradiction(reply, order)
         reply.refuse()
+        _refuse_silence(reply, order, *last)
         return self.confirm("order", reply)
 
     def _may_send(self) -> bool:
@@ -125,7 +131,8 @@ class PayDialogue(Dialogue):
         self._is_admitted = self._is_admitted or self.context.may_send()
         return self._is_admitted
 
-    def _read_verdict(self, reply: Reply) -> None:
+    def _await_verdict(self, reply: Reply) -> tuple[Reply, Verdict | None]:
+        """The bank's verdict on the payees, and the message that it came with: what counts is the bank's last word."""
         verdict = read_verdict(reply, len(self._pay.orders))
         polls = 0
         while verdict is not None and verdict.polling_id is not None:
@@ -136,19 +143,23 @@ class PayDialogue(Dialogue):
             order = self._make_order(Account.deserialize(self.state["account"]))
             again = make_payee_check(self.session, order, verdict.polling_id)
             assert again is not None
-            verdict = read_verdict(self.session.send(again).refuse(), len(self._pay.orders))
+            reply = self.session.send(again).refuse()
+            verdict = read_verdict(reply, len(self._pay.orders))
             polls += 1
-        self._verdict: Verdict | None = verdict
+        if polls and verdict is None:
+            raise NoResponseError("the bank has not said whether the payees match")
+        return reply, verdict
 
-    def _ask_about_payees(self, reply: Reply, pay: Pay) -> Step | None:
-        verdict = self._verdict
+    def _ask_about_payees(self, reply: Reply, verdict: Verdict | None, pay: Pay) -> Step | None:
+        """None where the order goes on by itself. One that was held for the check is sent again with its approval."""
         if verdict is None:
             reply.refuse()
             return None
         self.state["verdict"] = base64.b64encode(verdict.id).decode()
         is_match = all(one.match is PayeeMatch.MATCH for one in verdict.results)
         self.state["is_match"] = is_match
-        if is_match and not reply.has(*PAYEE_WANTED):
+        is_held = reply.has(*PAYEE_WANTED) or not (self.has_left or reply.has(TAN_WANTED, CONFIRMATION_WANTED))
+        if is_match and not is_held:
             return None
         if pay.is_payee_accepted or is_match:
             return self._submit(Account.deserialize(self.state["account"]), verdict.id)
@@ -175,24 +186,37 @@ class LookUpDialogue(Dialogue):
         if raw is None or isinstance(raw, Question):
             return Done(LookedUp(PaymentOutcome.UNKNOWN))
         rows = read_transactions(account.key, raw).rows
-        wanted = _list_wanted(pay, self.context.today)
-        found = [one for one in rows or () if any(_is_of(one, *each) for each in wanted)]
-        if any(not one.is_pending for one in found):
-            return Done(LookedUp(PaymentOutcome.EXECUTED))
-        return Done(LookedUp(PaymentOutcome.ACCEPTED if found else PaymentOutcome.UNKNOWN))
+        return Done(LookedUp(find_outcome(rows or (), pay, self.context.today)))
 
 
-def _list_wanted(pay: Pay, day: date) -> list[tuple[str, Decimal]]:
-    """End-to-end ids with their amounts: of each order, and of a bulk that is booked as one sum."""
+def find_outcome(rows: Sequence[Transaction], pay: Pay, day: date) -> PaymentOutcome:
+    """What a statement says of a payment: executed where every order stands in it under a reference of our own.
+
+    An end-to-end id that the caller chose may have been used before and proves nothing, nor does a part of a bulk.
+    """
     batch = Batch(pay.payment_id.hex, pay.orders, day)
-    single = [(name_order(batch, number), one.amount) for number, one in enumerate(pay.orders)]
-    return [*single, (batch.id, sum((one.amount for one in pay.orders), Decimal(0)))]
+    total = sum((order.amount for order in pay.orders), Decimal(0))
+    found = [row for row in rows if row.amount == -total and _has_reference(row, batch.id)][:1]
+    if not found:
+        for number, order in enumerate(pay.orders):
+            name = batch.id if order.end_to_end_id else name_order(batch, number)
+            fitting = [row for row in rows if row.amount == -order.amount and not any(row is one for one in found)]
+            row = next((row for row in fitting if _has_reference(row, name) or _has_reference(row, batch.id)), None)
+            if row is None:
+                return PaymentOutcome.UNKNOWN
+            found.append(row)
+    is_booked = not any(row.is_pending for row in found)
+    return PaymentOutcome.EXECUTED if is_booked else PaymentOutcome.ACCEPTED
 
 
-def _is_of(row: Transaction, name: str, amount: Decimal) -> bool:
-    """Banks break the lines of a purpose anywhere."""
-    wanted = f"EREF+{name}".replace(" ", "")
-    return row.amount == -amount and wanted in (row.purpose or "").replace(" ", "")
+def _has_reference(row: Transaction, name: str) -> bool:
+    """As the customer's or the end-to-end reference. Banks break the lines of a purpose anywhere."""
+    return re.search(rf"[EK]REF\+{re.escape(name)}(?!\d)", (row.purpose or "").replace(" ", "")) is not None
+
+
+def _refuse_silence(reply: Reply, *segments: FinTS3Segment) -> None:
+    if not is_taken(reply, *segments):
+        raise NoResponseError("the bank has not said that it took the order")
 
 
 def _refuse_contradiction(reply: Reply, segment: FinTS3Segment) -> None:

@@ -118,8 +118,13 @@ def is_contradictory(reply: Reply, segment: FinTS3Segment) -> bool:
 
     What the bank says about segments beside it, such as the payee's approval, is no word about the order.
     """
-    is_taken = any(one.code in TAKEN and one.segment == segment.header.number for one in reply.codes)
-    return is_taken and find_failure(reply.codes, is_login=False) is not None
+    return is_taken(reply, segment) and find_failure(reply.codes, is_login=False) is not None
+
+
+def is_taken(reply: Reply, *segments: FinTS3Segment) -> bool:
+    """Has the bank said so of one of the segments? An order without such a word may still be held."""
+    numbers = {segment.header.number for segment in segments}
+    return any(one.code in TAKEN and one.segment in numbers for one in reply.codes)
 
 
 def read_outcome(reply: Reply) -> PaymentOutcome:
