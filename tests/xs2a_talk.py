@@ -58,7 +58,7 @@ class Xs2aBankUnderTest:
     bank: DemoBankPages
 
     def make_connector(self, url: str | None = None, settings: Xs2aSettings | None = None, **profile: Any) -> Any:
-        facts = {"history_days": 3650, "has_bulk": True, "repeats_orders": True} | profile
+        facts = {"history_days": 3650, "has_bulk": True} | profile
         known = Xs2aBank(url or self.url, **facts)
         return Xs2aConnector(lambda provider: known, settings)
 

@@ -144,7 +144,7 @@ def make_services(
     accesses = Accesses(database, providers, encryption, vault, clock, refreshing, settings.request_seconds)
     consents = Consents(database, accesses, calls, vault, clock, results)
     debtors = PaymentDebtors(database, providers, encryption, vault)
-    payments = Payments(database, calls, vault, clock, debtors, events, settings.request_seconds)
+    payments = Payments(database, calls, vault, clock, debtors, events, refreshing, settings.request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
     return_url, is_demo = f"{settings.base_url}/customer/v2/webform/return", settings.demo
     form_parts = (providers, accesses, consents, results, payments, drafts)

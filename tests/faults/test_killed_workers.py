@@ -18,6 +18,7 @@ SOON = (
     "update payments set next_lookup_at = now() where user_id = %s and state = 'UNKNOWN' and next_lookup_at > now()"
     " returning id"
 )
+NEXT_DAY = "delete from unattended_calls where user_id = %s returning 1"
 # A worker does other things too.
 PARTS = ("payment.", "before commit of Payment", "after commit of Payment", "send LookUp", "receive LookUp")
 BANK = ("before commit of DemoBankBooks.look_up", "after commit of DemoBankBooks.look_up")
@@ -28,7 +29,9 @@ def reconcile(deployment, case):
     server, customer = deployment.observer, case.payer.customer
 
     def look():
-        deployment.query(SOON, customer.reference)  # instead of waiting for the next time that it would be due
+        # Instead of waiting for the next time that it would be due, and for the next day's calls.
+        deployment.query(SOON, customer.reference)
+        deployment.query(NEXT_DAY, customer.reference)
         return [state for state in read_books(deployment, case).states if state in ("SENDING", "UNKNOWN", "OPEN")]
 
     at = server.seat(customer)

@@ -59,7 +59,7 @@ class Plan:
     fault: str = ""  # "before", "after-guard", "after-execution", "unknown"
     guards_tan: bool = False  # asks the send guard before it checks the TAN, as FinTS must
     guards_challenge: bool = False  # the order lies at the bank while the user confirms it in the app
-    lookup: PaymentOutcome | Failed | None = None  # instead of what the books say
+    lookup: PaymentOutcome | Failed | NeedConfirmation | None = None  # instead of what the books say
     valid_until: datetime | None = None
     door: threading.Event = field(default_factory=threading.Event)
     at_the_door: threading.Event = field(default_factory=threading.Event)
@@ -80,6 +80,7 @@ class ScriptedBank:
         self.refused: set[Any] = set()
         self.orders: dict[Any, Pay] = {}
         self.lookups: list[Any] = []
+        self.lookup_states: list[Any] = []
         self.contexts: list[Any] = []
         self.answers: list[Any] = []
         self._lock = threading.Lock()
@@ -97,6 +98,7 @@ class ScriptedBank:
             results = plan.payees or tuple(PayeeResult(PayeeMatch.MATCH) for _ in job.orders)
             return Done(Verified(results))
         if isinstance(job, LookUp):
+            self.lookup_states.append(job.state)
             return self._look_up(plan, job.payment.payment_id)
         assert isinstance(job, Pay)
         self.orders[job.payment_id] = job
@@ -173,7 +175,7 @@ class ScriptedBank:
 
     def _look_up(self, plan: Plan, payment_id: Any) -> Step:
         self.lookups.append(payment_id)
-        if isinstance(plan.lookup, Failed):
+        if isinstance(plan.lookup, Failed | NeedConfirmation):
             return plan.lookup
         if plan.lookup is not None:
             return Done(LookedUp(plan.lookup))

@@ -7,9 +7,10 @@ from uuid import uuid4
 import pytest
 from paying import CUSTOMER
 
-from kontor.connectors.base import Done, Failed, FailureKind, Fetched
+from kontor.connectors.base import Done, Failed, FailureKind, Fetched, NeedConfirmation
 from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import PaymentOutcome
+from kontor.domain.sca import Challenge
 
 SOON = "update payments set next_lookup_at = now() where id = %s and next_lookup_at is not null"
 
@@ -115,6 +116,72 @@ async def test_a_refused_login_is_not_tried_again(desk):
     for _ in range(3):
         await recover(transfer)
     assert desk.bank.lookups.count(transfer.bank_id) == 1
+
+
+async def count_calls(transfer):
+    ((count,),) = await transfer.payer.desk.execute(
+        "select count(*) from unattended_calls c join payments p on p.user_id = c.user_id where p.id = %s", transfer.id
+    )
+    return count
+
+
+async def test_the_bank_is_asked_by_where_the_dialogue_stood(desk):
+    payer = await desk.new_payer(fault="unknown")
+    transfer = await (await payer.pay()).tan()
+    await recover(transfer)
+    assert desk.bank.lookup_states[-1] == {"id": str(transfer.bank_id)}
+    ((sealed,),) = await desk.execute("select sealed from payments where id = %s", transfer.id)
+    assert sealed is None, "nothing is kept once it is known"
+
+
+async def test_questions_without_the_customer_count_and_wait_for_the_next_day(desk):
+    payer = await desk.new_payer(fault="unknown", lookup=PaymentOutcome.UNKNOWN)
+    transfer = await (await payer.pay()).tan()
+    for asked in (1, 2, 3, 4, 4, 4):
+        await recover(transfer)
+        assert desk.bank.lookups.count(transfer.bank_id) == asked
+        assert await count_calls(transfer) == asked
+    ((hours,),) = await desk.execute(
+        "select extract(epoch from next_lookup_at - now()) / 3600 from payments where id = %s", transfer.id
+    )
+    assert 23 < float(hours) < 25
+    await desk.execute(
+        "update unattended_calls c set called_at = called_at - interval '25 hours' from payments p"
+        " where p.user_id = c.user_id and p.id = %s",
+        transfer.id,
+    )
+    payer.plan.lookup = None
+    await recover(transfer)
+    assert transfer.codes == ["BA1111"]
+
+
+async def test_a_bank_that_wants_the_customer_to_authenticate_is_not_asked_again(desk):
+    question = NeedConfirmation(Challenge("App", "Bitte bestätigen"), {})
+    payer = await desk.new_payer(fault="unknown", lookup=question)
+    transfer = await (await payer.pay()).tan()
+    for _ in range(3):
+        await recover(transfer)
+    assert desk.bank.lookups.count(transfer.bank_id) == 1
+    assert (transfer.codes, await transfer.state()) == (["BA1113"], "UNKNOWN")
+    ((pause,),) = await desk.execute(
+        "select a.refresh_pause from accesses a join payments p on p.user_id = a.user_id and p.access_id = a.id"
+        " where p.id = %s",
+        transfer.id,
+    )
+    assert pause == "SCA"
+
+
+async def test_the_fetch_after_a_look_up_is_one_without_the_customer(desk):
+    payer = await desk.new_payer(fault="unknown")
+    transfer = await (await payer.pay()).tan()
+    await recover(transfer)
+    assert transfer.codes == ["BA1111"]
+    found = await desk.execute(
+        "select f.is_attended from fetches f join payments p on p.user_id = f.user_id where p.id = %s"
+        " order by f.requested_at desc limit 1",
+        transfer.id,
+    )
+    assert found == [(False,)]
 
 
 async def test_the_pauses_between_questions_grow(desk):

@@ -110,9 +110,14 @@ class VerifyPayees:
 
 @dataclass(frozen=True, slots=True)
 class LookUp:
-    """What became of a payment whose answer was lost? Answered by `Done(LookedUp(…))`; nothing is sent again."""
+    """What became of a payment whose answer was lost? Answered by `Done(LookedUp(…))`; nothing is sent again.
+
+    A bank that wants the customer to authenticate first is answered for by its question, which nobody answers.
+    `state` is where its dialogue stood last, as far as that is known.
+    """
 
     payment: Pay
+    state: State | None = None
 
 
 Job: TypeAlias = Fetch | Pay | VerifyPayees | LookUp
@@ -302,7 +307,8 @@ class NeedPayeeDecision:
 class Failed:
     """`is_outcome_unknown`: the order left for the bank, and nobody knows what became of it.
 
-    `state`, after a wrong TAN: from where the dialogue goes on with another one. None: from where it stood before.
+    `state`, after a wrong TAN: from where the dialogue goes on with another one; where the outcome is unknown: by which
+    the order is looked up. None: from where it stood before.
     """
 
     kind: FailureKind

@@ -20,6 +20,7 @@ from kontor.storage.database import Connection
 
 KEY_LIFETIME_DAYS = 30
 DUPLICATE_SECONDS = 60
+HASTENED_LOOKUPS = 3
 
 COLUMNS = (
     "user_id, id, tenant_id, pseudonym, kind, state, failure, detail, provider_id, access_id, product_id, product_key,"
@@ -155,10 +156,13 @@ async def list_orphaned(connection: Connection, batch: int) -> list[tuple[UUID, 
 
 
 async def claim_lookups(connection: Connection, batch: int) -> list[Payment]:
-    """Payments to be asked about now, claimed for a while: another worker asks about them later at the soonest."""
+    """Payments to be asked about now, claimed for a while: another worker asks about them later at the soonest.
+
+    The pauses grow from a minute to a day, so that four questions are asked on the first day.
+    """
     cursor = await connection.execute(
         "update payments set lookups = lookups + 1,"
-        " next_lookup_at = now() + make_interval(secs => least(3600, 5 * power(2, least(lookups, 20))))"
+        " next_lookup_at = now() + make_interval(secs => least(86400, 60 * power(12, least(lookups, 3))))"
         " where (user_id, id) in (select user_id, id from payments where next_lookup_at <= now()"
         f" order by next_lookup_at limit %s for update skip locked) returning {WHOLE}",
         [batch],
@@ -167,11 +171,20 @@ async def claim_lookups(connection: Connection, batch: int) -> list[Payment]:
 
 
 async def hasten_lookup(connection: Connection, user_id: UUID, payment_id: UUID, not_before: datetime) -> None:
-    """Somebody wants to know: ask as soon as it makes sense, instead of when it would be due."""
+    """Somebody wants to know: ask as soon as it makes sense, instead of when it would be due. Not again and again."""
     await connection.execute(
         "update payments set next_lookup_at = %s where user_id = %s and id = %s and state = 'UNKNOWN'"
-        " and next_lookup_at > %s and changed_at < now() - interval '5 seconds'",
-        [not_before, user_id, payment_id, not_before],
+        " and next_lookup_at > %s and changed_at < now() - interval '5 seconds' and lookups < %s",
+        [not_before, user_id, payment_id, not_before, HASTENED_LOOKUPS],
+    )
+
+
+async def postpone_lookup(connection: Connection, user_id: UUID, payment_id: UUID, seconds: float) -> None:
+    """The bank may not be called yet."""
+    await connection.execute(
+        "update payments set next_lookup_at = greatest(next_lookup_at, now() + make_interval(secs => %s))"
+        " where user_id = %s and id = %s and next_lookup_at is not null",
+        [seconds, user_id, payment_id],
     )
 
 

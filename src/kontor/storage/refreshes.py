@@ -339,6 +339,17 @@ async def list_calls(connection: Connection, user_id: UUID, access_id: str, now:
     return [row[0] for row in await cursor.fetchall()]
 
 
+async def record_call(
+    connection: Connection, user_id: UUID, access_id: str, called_at: datetime, payment_id: UUID
+) -> None:
+    """A call that asks about a payment. Those of fetches are written down as they start."""
+    await connection.execute(
+        "insert into unattended_calls (user_id, access_id, called_at, fetch_id) values (%s, %s, %s, %s)"
+        " on conflict do nothing",
+        [user_id, access_id, called_at, payment_id],
+    )
+
+
 async def delete_old_calls(connection: Connection, before: datetime, batch: int) -> int:
     cursor = await connection.execute(
         "delete from unattended_calls where ctid = any(array("

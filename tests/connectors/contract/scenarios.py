@@ -61,6 +61,7 @@ class Subject:
 
     `draws_ids`: the bank numbers every dialogue anew. `sends_with_tan`: only the bank knows whether a TAN is right, and
     a right one executes the order. `checks_pins`: no job does anything without the PIN.
+    `looks_up_by_number`: the bank is asked about an order by the number that it gave it.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Subject:
     scenarios: tuple[Scenario, ...] = field(default=())
     draws_ids: bool = False
     sends_with_tan: bool = False
+    looks_up_by_number: bool = False
     checks_pins: bool = True
     verifies_payees: bool = True
     has_media: bool = True
@@ -185,7 +187,7 @@ def serve_xs2a(books: str) -> Iterator[str]:
 
 
 def make_xs2a(address: str) -> Connector:
-    bank = Xs2aBank(address, history_days=3650, has_bulk=True, repeats_orders=True)
+    bank = Xs2aBank(address, history_days=3650, has_bulk=True)
     return Xs2aConnector(lambda provider: bank)
 
 
@@ -329,6 +331,7 @@ SUBJECTS = (
         XS2A_SCENARIOS,
         draws_ids=True,
         sends_with_tan=True,
+        looks_up_by_number=True,
         checks_pins=False,
         verifies_payees=False,
         has_media=False,

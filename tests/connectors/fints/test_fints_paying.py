@@ -13,6 +13,7 @@ from kontor.connectors.base import (
     Done,
     Failed,
     FailureKind,
+    LookUp,
     NeedConfirmation,
     NeedPayeeDecision,
     NeedTan,
@@ -233,7 +234,7 @@ def test_a_bulk_is_found_again_by_its_sum(pay_as):
 def test_who_would_have_to_authenticate_is_not_bothered_by_a_look_up(pay_as):
     payer = pay_as("test_decoupled")
     with overheard() as sent:
-        assert payer.look_up(payer.make()) is PaymentOutcome.UNKNOWN
+        assert isinstance(payer.begin(LookUp(payer.make())), NeedConfirmation)
     assert sent[-1].codes == ("HKEND",)
 
 

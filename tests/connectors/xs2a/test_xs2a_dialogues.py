@@ -29,6 +29,9 @@ from kontor.connectors.base import (
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.job_state import deserialize_job
 from kontor.connectors.xs2a import Approach
+from kontor.connectors.xs2a.client import Client
+from kontor.connectors.xs2a.failures import NoResponseError
+from kontor.connectors.xs2a.paying import Paying
 from kontor.connectors.xs2a.rows import CHANNEL
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.secrets import Secret
@@ -170,7 +173,7 @@ def test_a_payment_in_the_app_is_sent_with_the_push_and_can_be_called_back(xs2a_
     assert "DE89370400440532013000" in question.challenge.instructions
     assert dialogue.resume(question, Cancel()) == Failed(FailureKind.CANCELLED)
     assert dialogue.resume(question, Poll()).kind is FailureKind.REJECTED
-    assert dialogue.begin(LookUp(job)).result.outcome is PaymentOutcome.NEVER
+    assert dialogue.begin(LookUp(job, question.state)).result.outcome is PaymentOutcome.NEVER
 
 
 def test_what_was_paid_cannot_be_called_back(xs2a_bank):
@@ -179,11 +182,57 @@ def test_what_was_paid_cannot_be_called_back(xs2a_bank):
     assert dialogue.resume(steps[0], Cancel()).result.outcome is PaymentOutcome.EXECUTED
 
 
-def test_a_bank_that_keeps_no_ids_cannot_tell(xs2a_bank):
-    dialogue = Dialogue(xs2a_bank.make_connector(repeats_orders=False), new_login("test_bank_message"))
+@pytest.fixture
+def sent(monkeypatch):
+    """Methods of all requests that the connector sends."""
+    methods = []
+    call = Client.call
+
+    def record(client, method, *arguments, **options):
+        methods.append(method)
+        return call(client, method, *arguments, **options)
+
+    monkeypatch.setattr(Client, "call", record)
+    return methods
+
+
+def test_a_look_up_asks_by_the_banks_number_and_places_no_order(xs2a_bank, sent):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
     job = make_pay(dialogue)
-    assert isinstance(dialogue.drive(BY_TAN, job)[-1], Done)
-    assert dialogue.begin(LookUp(job)).result.outcome is PaymentOutcome.UNKNOWN
+    question, done = dialogue.drive(BY_TAN, job)
+    assert isinstance(done, Done)
+    sent.clear()
+    assert dialogue.begin(LookUp(job, question.state)).result.outcome is PaymentOutcome.EXECUTED
+    assert set(sent) == {"GET"}
+
+
+def test_an_order_whose_number_is_not_known_is_not_asked_about(xs2a_bank, sent):
+    """Neither one that never arrived nor one whose answer was lost: placing it again might pay."""
+    dialogue = Dialogue(xs2a_bank.make_connector(may_exempt_payments=True), new_login("test_bank_message"))
+    assert dialogue.begin(LookUp(make_pay(dialogue))).result.outcome is PaymentOutcome.UNKNOWN
+    assert sent == []
+
+
+def test_an_order_that_still_waits_is_withdrawn_by_a_look_up_and_cannot_be_authorised_any_more(xs2a_bank, sent):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
+    job = make_pay(dialogue)
+    question = dialogue.begin(job)
+    sent.clear()
+    assert dialogue.begin(LookUp(job, question.state)).result.outcome is PaymentOutcome.NEVER
+    assert "POST" not in sent
+    assert "PUT" not in sent
+    assert isinstance(dialogue.resume(question, BY_TAN[0]), Failed)
+
+
+def test_an_unknown_outcome_comes_with_what_it_is_looked_up_by(xs2a_bank, monkeypatch):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
+    job = make_pay(dialogue)
+    question = dialogue.begin(job)
+    with monkeypatch.context() as patch:
+        patch.setattr(Paying, "_conclude", lambda paying, authoriser: paying._end(NoResponseError("gone"), authoriser))
+        lost = dialogue.resume(question, BY_TAN[0])
+    assert lost.is_outcome_unknown
+    assert dialogue.begin(LookUp(job, json.loads(json.dumps(lost.state)))).result.outcome is PaymentOutcome.EXECUTED
 
 
 def test_what_the_profile_does_not_offer_is_not_tried(xs2a_bank):

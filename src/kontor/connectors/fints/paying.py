@@ -170,10 +170,10 @@ class LookUpDialogue(Dialogue):
     """FinTS has no question about an order that all banks answer; what was executed stands in the statement."""
 
     def log_in(self) -> Step:
-        """Nobody is there who could answer a bank that asks."""
+        """Nobody is there who could answer a bank that asks: the question is the answer, and the dialogue is over."""
         step = super().log_in()
         self.session.end()
-        return step if isinstance(step, Done) else Done(LookedUp(PaymentOutcome.UNKNOWN))
+        return step
 
     def proceed(self) -> Step:
         assert isinstance(self.job, Pay)
@@ -183,7 +183,9 @@ class LookUpDialogue(Dialogue):
     def _search(self, account: Account, pay: Pay) -> Step:
         history = History(self.session, account, self.context.today - timedelta(days=LOOK_BACK_DAYS))
         raw = history.ask() if history.is_offered else None
-        if raw is None or isinstance(raw, Question):
+        if isinstance(raw, Question):
+            return self.ask_customer("history", raw.reply)
+        if raw is None:
             return Done(LookedUp(PaymentOutcome.UNKNOWN))
         rows = read_transactions(account.key, raw).rows
         return Done(LookedUp(find_outcome(rows or (), pay, self.context.today)))

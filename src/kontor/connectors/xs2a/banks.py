@@ -24,9 +24,8 @@ class Approach(StrEnum):
 class Xs2aBank:
     """A bank's profile. `base_url` is what comes before `/v1`.
 
-    `repeats_orders`: the same `X-Request-ID` with the same order is the same payment. Only then can a payment whose
-    answer was lost be looked up. `may_exempt_payments`: the bank may execute an order without asking the customer.
-    `confirmation_parameter` is the query parameter in which a confirmation code comes back from the bank's page.
+    `may_exempt_payments`: the bank may execute an order without asking the customer. `confirmation_parameter` is the
+    query parameter in which a confirmation code comes back from the bank's page.
     """
 
     base_url: str
@@ -40,7 +39,6 @@ class Xs2aBank:
     payment_products: tuple[str, ...] = (SEPA, INSTANT)
     has_bulk: bool = False
     has_stable_ids: bool = True
-    repeats_orders: bool = False
     may_exempt_payments: bool = False
     confirmation_parameter: str = "code"
 

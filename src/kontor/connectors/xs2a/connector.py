@@ -68,8 +68,8 @@ class Xs2aConnector:
         match job:
             case Pay():
                 return Paying(client, bank, context).begin(job)
-            case LookUp(payment):
-                return Paying(client, bank, context).look_up(payment)
+            case LookUp():
+                return Paying(client, bank, context).look_up(job.state or {})
             case VerifyPayees():
                 return Failed(FailureKind.NOT_SUPPORTED, "XS2A 1.3 knows no verification of payees")
         assert isinstance(job, Fetch)

@@ -1,9 +1,10 @@
 """Paying: the order is placed, the customer authorises it, and the bank's status says what became of it.
 
-Placing an order moves nothing. Its `X-Request-ID` is Kontor's payment id: a bank that keeps the id takes the same
-order once, and tells by it what there is.
+Placing an order moves nothing where every payment must be authorised. Its `X-Request-ID` is Kontor's payment id: a bank
+that keeps the id takes the same order once.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from kontor.connectors.base import (
@@ -86,19 +87,21 @@ class Paying:
                 return self._conclude(Authoriser(self._client, self._bank, state, None))
         return Failed(FailureKind.CANCELLED)
 
-    def look_up(self, job: Pay) -> Step:
-        """Only where the bank keeps our id: placed again it is the same order. One that still waits is withdrawn."""
-        if not self._bank.repeats_orders:
+    def look_up(self, state: State) -> Step:
+        """By the bank's own number of the order, and never by placing it again. One that still waits is withdrawn.
+
+        An order whose number was lost with the bank's answer cannot be asked about.
+        """
+        if "resource" not in state:
             return Done(LookedUp(PaymentOutcome.UNKNOWN))
-        _, _, resource = self._place(job, self._find_product(job))
-        status = self._read_status({"resource": resource})
+        status = self._read_status(state)
         outcome = OUTCOMES.get(status.transaction_status)
         if outcome is None:
             try:
-                answer = self._client.call("DELETE", resource["self"])
+                answer = self._client.call("DELETE", state["resource"]["self"])
                 outcome = PaymentOutcome.NEVER if answer.status == 204 else PaymentOutcome.UNKNOWN
             except RefusedError:
-                outcome = OUTCOMES.get(self._read_status({"resource": resource}).transaction_status)
+                outcome = OUTCOMES.get(self._read_status(state).transaction_status)
         return Done(LookedUp(outcome or PaymentOutcome.UNKNOWN, status.psu_message))
 
     # Parts
@@ -130,17 +133,20 @@ class Paying:
         try:
             return _tell(self._read_status(authoriser.state))
         except BankError:
-            return Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)
+            return Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True, state=authoriser.state)
 
     def _end(self, error: BankError, authoriser: Authoriser) -> Step:
         """The dialogue broke. A refusal may have been the bank's decision about the order: its status tells."""
         failed = error.to_failed(is_outcome_unknown=authoriser.has_left)
+        if failed.is_outcome_unknown:
+            failed = replace(failed, state=authoriser.state)
         if not isinstance(error, RefusedError) or failed.is_outcome_unknown:
             return failed
         try:
             status = self._read_status(authoriser.state)
         except BankError as second:
-            return second.to_failed(is_outcome_unknown=True) if authoriser.has_left else failed
+            unknown = replace(second.to_failed(is_outcome_unknown=True), state=authoriser.state)
+            return unknown if authoriser.has_left else failed
         if status.transaction_status not in OUTCOMES:
             return failed
         told = _tell(status)

@@ -195,6 +195,19 @@ class Refreshing:
         free_at = find_free_at(await refreshes.list_calls(connection, user_id, access_id, now), now)
         return None if free_at is None else free_at - now
 
+    async def admit_lookup(self, user_id: UUID, access_id: str, payment_id: UUID) -> timedelta | None:
+        """Write down a call without the customer that asks about a payment; how long to wait where it may not be made.
+
+        An access that was deleted meanwhile has no budget left to keep.
+        """
+        async with self._database.transaction() as connection:
+            if not await refreshes.lock_for_call(connection, user_id, access_id):
+                return None
+            wait = await self.find_wait(connection, user_id, access_id)
+            if wait is None:
+                await refreshes.record_call(connection, user_id, access_id, self._clock.now(), payment_id)
+        return wait
+
     async def hasten(self, connection: Connection, user_id: UUID, access_id: str, wait: timedelta) -> None:
         """As soon as the budget allows; then, or at the next slot, the bank is called."""
         await refreshes.hasten(connection, user_id, access_id, self._clock.now() + wait)

@@ -9,7 +9,19 @@ from uuid import UUID
 
 import structlog
 
-from kontor.connectors.base import Answer, Connector, Context, Credentials, Done, Failed, FailureKind, Job, State, Step
+from kontor.connectors.base import (
+    Answer,
+    Connector,
+    Context,
+    Credentials,
+    Done,
+    Failed,
+    FailureKind,
+    Job,
+    LookUp,
+    State,
+    Step,
+)
 from kontor.connectors.registry import Registry
 from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.providers import Provider
@@ -120,7 +132,7 @@ class BankCalls:
         )
 
     async def begin(self, prepared: Prepared, job: Job) -> Step:
-        connector = prepared.connector
+        connector = self._find_connector(prepared, (job.state or {}) if isinstance(job, LookUp) else {})
         if connector is None:
             return Failed(FailureKind.UNREACHABLE)
         step = await self._call(
@@ -135,16 +147,19 @@ class BankCalls:
         return await self._keep_bank_channel(prepared, connector, step)
 
     async def resume(self, prepared: Prepared, state: State, answer: Answer) -> Step:
-        """On the way on which the dialogue began."""
-        connector = prepared.connector
-        if prepared.has_choice and BANK_CHANNEL_KEY in state:
-            connector = self._registry.find(prepared.provider, state[BANK_CHANNEL_KEY])
+        connector = self._find_connector(prepared, state)
         if connector is None:
             return Failed(FailureKind.UNREACHABLE)
         step = await self._call(
             connector, connector.resume, prepared.provider, prepared.credentials, state, answer, prepared.context
         )
         return await self._keep_bank_channel(prepared, connector, step)
+
+    def _find_connector(self, prepared: Prepared, state: State) -> Connector | None:
+        """Of the channel on which the dialogue began."""
+        if prepared.has_choice and BANK_CHANNEL_KEY in state:
+            return self._registry.find(prepared.provider, state[BANK_CHANNEL_KEY])
+        return prepared.connector
 
     async def _keep_bank_channel(self, prepared: Prepared, connector: Connector, step: Step) -> Step:
         """Note how the way did, and which one it was, with whatever the dialogue goes on from."""

@@ -35,7 +35,7 @@ from kontor.services.accesses import request_fetch, retry_when_locked
 from kontor.services.banks import BankCalls, Prepared
 from kontor.services.payments.steps import conclude, decide_for, describe_payment, keep_secrets, make_pay
 from kontor.services.runtime import Clock, fault_points
-from kontor.services.sca import DialogueEngine, keep_open_secrets
+from kontor.services.sca import DialogueEngine
 from kontor.services.security import Vault, auditing
 from kontor.services.webhooks import Events
 from kontor.storage import accesses, leases, payments, refreshes, users
@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 
 SEND_GUARD_SECONDS = 30
 FIRST_LOOKUP_SECONDS = 1
-_NEEDS = (NeedMethod, NeedMedium, NeedTan, NeedConfirmation, NeedRedirect, NeedPayeeDecision)
+QUESTIONS = (NeedMethod, NeedMedium, NeedTan, NeedConfirmation, NeedRedirect, NeedPayeeDecision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,18 @@ class PaymentDialogues:
             associated_data = (payment.access_id or "", f"payment {payment.id}")
             secrets = await self._vault.unseal(connection, payment.user_id, *associated_data, sealed, Secrets)
         return PaymentView(payment, secrets)
+
+    async def open_state(self, connection: Connection, found: tuple[Payment, bytes | None, bytes | None]) -> Secrets:
+        """The connector's state alone, by which the bank is asked. Nothing is left of a user who was erased."""
+        payment, sealed, _ = found
+        if sealed is None:
+            return Secrets()
+        associated_data = (payment.access_id or "", f"payment {payment.id}")
+        try:
+            kept = await self._vault.unseal(connection, payment.user_id, *associated_data, sealed, Secrets)
+        except NotFoundError:
+            return Secrets()
+        return Secrets(kept.state)
 
     async def seal_credentials(self, connection: Connection, payment: Payment, credentials: dict[str, Secret]) -> bytes:
         plain = {name: value.reveal() for name, value in credentials.items()}
@@ -186,7 +198,7 @@ class PaymentDialogues:
         self, prepared: Prepared | None, payment: Payment, step: Step, before: Secrets | None, actor: str
     ) -> PaymentView:
         view = await self._settle(payment, step, before, actor)
-        if prepared is not None and isinstance(step, _NEEDS) and view.payment.state is PaymentState.FAILED:
+        if prepared is not None and isinstance(step, QUESTIONS) and view.payment.state is PaymentState.FAILED:
             await self._calls.resume(prepared, step.state, Cancel())  # so that the bank does not wait for us
         return view
 
@@ -210,9 +222,7 @@ class PaymentDialogues:
             if current.state is PaymentState.UNKNOWN and settled.state.is_under_way:
                 return await self.open_view(connection, found)
             settled = self.plan_lookup(settled, datetime.now(UTC))
-            secrets = (
-                (keep_secrets(step) or keep_open_secrets(before, step)) if settled.state.is_under_way else Secrets()
-            )
+            secrets = keep_secrets(settled, step, before)
             await self.save(connection, settled, secrets, credentials)
             if settled.state is not current.state and not settled.state.is_under_way:
                 await self.publish(connection, settled)
@@ -221,7 +231,7 @@ class PaymentDialogues:
             fault_points.reach("payment.settle")
         fault_points.reach("payment.settled")
         log.info("payment.settled", payment=str(payment.id), state=str(settled.state), failure=str(settled.failure))
-        await self.refresh_access(settled)
+        await self.refresh_access(settled, is_attended=True)
         if credentials is None:
             await self._pause_refresh(settled)
         return PaymentView(settled, secrets)
@@ -229,7 +239,7 @@ class PaymentDialogues:
     async def save(self, connection: Connection, payment: Payment, secrets: Secrets, credentials: bytes | None) -> None:
         """Secrets are kept no longer than they are needed."""
         sealed = None
-        if payment.state.is_under_way:
+        if payment.state.is_under_way or (payment.next_lookup_at is not None and secrets.state):
             associated_data = (payment.access_id or "", f"payment {payment.id}")
             sealed = await self._vault.seal(connection, payment.user_id, *associated_data, secrets)
         is_needed = payment.state.is_under_way or payment.state in (PaymentState.DRAFT, PaymentState.UNKNOWN)
@@ -261,13 +271,13 @@ class PaymentDialogues:
             return replace(payment, next_lookup_at=now + timedelta(days=max(1, days)))
         return replace(payment, next_lookup_at=None)
 
-    async def refresh_access(self, payment: Payment) -> None:
+    async def refresh_access(self, payment: Payment, *, is_attended: bool) -> None:
         """An executed payment shows in the access's transactions; failing to fetch them changes nothing about it."""
         if payment.state is not PaymentState.EXECUTED or payment.access_id is None:
             return
         try:
             async with self._database.transaction() as connection:
-                await _start_fetch(connection, payment.user_id, payment.access_id)
+                await _start_fetch(connection, payment.user_id, payment.access_id, is_attended=is_attended)
             fault_points.reach("payment.refreshed")
         except Exception as error:
             log.warning("payment.refresh-failed", payment=str(payment.id), reason=type(error).__name__)
@@ -287,12 +297,12 @@ class PaymentDialogues:
         await retry_when_locked(store)
 
 
-async def _start_fetch(connection: Connection, user_id: UUID, access_id: str) -> None:
+async def _start_fetch(connection: Connection, user_id: UUID, access_id: str, *, is_attended: bool) -> None:
     access = await accesses.lock_access(connection, user_id, access_id)
     secrets = await accesses.find_secrets(connection, user_id, access_id)
     if access is None or not access.is_synced or secrets is None or secrets.credentials is None:
         return
-    await request_fetch(connection, user_id, access_id, secrets.lease_key, is_attended=True, all_history=False)
+    await request_fetch(connection, user_id, access_id, secrets.lease_key, is_attended=is_attended, all_history=False)
 
 
 async def record(connection: Connection, payment: Payment, actor: str, action: str, detail: str = "") -> None:

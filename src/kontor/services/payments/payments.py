@@ -16,6 +16,7 @@ from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payments import PayeeResult, Payment, PaymentAnswer, PaymentDialogue, PaymentFailure, PaymentState
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.sca_machine import AnswerKind, count_tan
+from kontor.services.accesses import Refreshing
 from kontor.services.banks import BankCalls, Leasing
 from kontor.services.payments.debtors import Debtor, PaymentDebtors
 from kontor.services.payments.dialogues import PaymentDialogues, PaymentView, record
@@ -52,6 +53,7 @@ class Payments:
         clock: Clock,
         debtors: PaymentDebtors,
         events: Events,
+        refreshing: Refreshing,
         request_seconds: float,
     ) -> None:
         self._database = database
@@ -62,7 +64,7 @@ class Payments:
         self._wait_seconds = max(0.5, request_seconds - 1)
         self.debtors = debtors
         self.verifications = PaymentVerifications(database, calls, vault, clock, self._leasing)
-        self.recovery = PaymentRecovery(database, calls, self._leasing, self.dialogues)
+        self.recovery = PaymentRecovery(database, calls, self._leasing, self.dialogues, refreshing)
 
     # Reading
 

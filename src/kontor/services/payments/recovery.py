@@ -11,11 +11,11 @@ from uuid import UUID
 import structlog
 
 from kontor.connectors.base import Done, Failed, FailureKind, LookedUp, LookUp, Step
-from kontor.domain.dialogues import Secrets
 from kontor.domain.errors import BusyError, NotFoundError
 from kontor.domain.payments import Payment, PaymentState
+from kontor.services.accesses import Refreshing
 from kontor.services.banks import BankCalls, Leasing
-from kontor.services.payments.dialogues import PaymentDialogues, record
+from kontor.services.payments.dialogues import QUESTIONS, PaymentDialogues, record
 from kontor.services.payments.steps import conclude_lookup, end_orphaned, make_pay
 from kontor.services.runtime import fault_points
 from kontor.storage import payments
@@ -33,8 +33,16 @@ _HOPELESS = (FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED, FailureKind.INCO
 
 
 class PaymentRecovery:
-    def __init__(self, database: Database, calls: BankCalls, leasing: Leasing, dialogues: PaymentDialogues) -> None:
+    def __init__(
+        self,
+        database: Database,
+        calls: BankCalls,
+        leasing: Leasing,
+        dialogues: PaymentDialogues,
+        refreshing: Refreshing,
+    ) -> None:
         self._database = database
+        self._refreshing = refreshing
         self._calls = calls
         self._leasing = leasing
         self._dialogues = dialogues
@@ -68,7 +76,8 @@ class PaymentRecovery:
             if found is None or closed is None:
                 return
             closed = self._dialogues.plan_lookup(closed, now)
-            await self._dialogues.save(connection, closed, Secrets(), found[2])
+            secrets = await self._dialogues.open_state(connection, found)
+            await self._dialogues.save(connection, closed, secrets, found[2])
             await self._dialogues.publish(connection, closed)
             await record(connection, closed, ACTOR, f"payment.{closed.state.lower()}")
             fault_points.reach("payment.settle")
@@ -76,18 +85,36 @@ class PaymentRecovery:
         log.warning("payment.orphaned", payment=str(payment_id), state=str(closed.state))
 
     async def look_up(self, payment: Payment) -> None:
-        """Ask the bank what became of it, unless its credentials are in use: then later."""
+        """Ask the bank what became of it, unless its credentials are in use or the day's calls are used up: then later.
+
+        Nobody is there, so the call counts as one without the customer.
+        """
         fault_points.reach("payment.lookup-claimed")
         assert payment.lease_key is not None
         try:
             async with self._leasing.hold(payment.lease_key, wait_seconds=0):
+                if not await self._admit(payment):
+                    return
                 step = await self._ask(payment)
                 fault_points.reach("payment.looked-up")
                 await self._store(payment, step)
+                if isinstance(step, QUESTIONS) and payment.access_id is not None:
+                    async with self._database.transaction() as connection:
+                        await self._refreshing.pause_for_sca(connection, payment.user_id, payment.access_id)
         except BusyError:
             return
         except Exception:
             log.exception("payment.lookup-failed", payment=str(payment.id))
+
+    async def _admit(self, payment: Payment) -> bool:
+        """Credentials that were given for one payment have no budget but the pauses between its own look-ups."""
+        if payment.access_id is None:
+            return True
+        wait = await self._refreshing.admit_lookup(payment.user_id, payment.access_id, payment.id)
+        if wait is not None:
+            async with self._database.connect() as connection:
+                await payments.postpone_lookup(connection, payment.user_id, payment.id, wait.total_seconds())
+        return wait is None
 
     async def _ask(self, payment: Payment) -> Step | None:
         try:
@@ -96,7 +123,12 @@ class PaymentRecovery:
             return None
         if prepared is None:
             return None
-        return await self._calls.begin(prepared, LookUp(make_pay(payment)))
+        async with self._database.connect() as connection:
+            found = await payments.find_payment(connection, payment.user_id, payment.id)
+            if found is None:
+                return None
+            secrets = await self._dialogues.open_state(connection, found)
+        return await self._calls.begin(prepared, LookUp(make_pay(payment), secrets.state or None))
 
     async def _store(self, payment: Payment, step: Step | None) -> None:
         now = datetime.now(UTC)
@@ -105,27 +137,31 @@ class PaymentRecovery:
             if found is None or found[0].state not in (PaymentState.UNKNOWN, PaymentState.ACCEPTED):
                 return
             current, _, credentials = found
+            secrets = await self._dialogues.open_state(connection, found)
             known = None
             if isinstance(step, Done) and isinstance(step.result, LookedUp):
                 known = conclude_lookup(current, step.result.outcome, step.result.detail)
             if known is None:
                 known = self._plan_next(current, step, now)
                 credentials = credentials if known.next_lookup_at is not None else None
-                await self._dialogues.save(connection, known, Secrets(), credentials)
+                await self._dialogues.save(connection, known, secrets, credentials)
                 return
             known = self._dialogues.plan_lookup(known, now)
-            await self._dialogues.save(connection, known, Secrets(), credentials)
+            await self._dialogues.save(connection, known, secrets, credentials)
             await self._dialogues.publish(connection, known)
             await record(connection, known, ACTOR, f"payment.{known.state.lower()}", "told by the bank")
             fault_points.reach("payment.reconcile")
         fault_points.reach("payment.reconciled")
         log.info("payment.reconciled", payment=str(payment.id), state=str(known.state))
-        await self._dialogues.refresh_access(known)
+        await self._dialogues.refresh_access(known, is_attended=False)
 
     @staticmethod
     def _plan_next(payment: Payment, step: Step | None, now: datetime) -> Payment:
-        """An unknown one stays so until the bank tells; the pause grows with each time it does not."""
-        is_hopeless = isinstance(step, Failed) and step.kind in _HOPELESS
+        """An unknown one stays so until the bank tells; the pause grows with each time it does not.
+
+        A bank that wants the customer to authenticate is not asked again: his phone would ring each time.
+        """
+        is_hopeless = isinstance(step, QUESTIONS) or (isinstance(step, Failed) and step.kind in _HOPELESS)
         if is_hopeless or payment.created_at < now - MAX_UNKNOWN_AGE - _days_ahead(payment):
             return replace(payment, next_lookup_at=None)
         if payment.state is PaymentState.ACCEPTED:

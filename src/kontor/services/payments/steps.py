@@ -36,7 +36,7 @@ from kontor.domain.payments import (
     PaymentState,
 )
 from kontor.domain.sca_machine import Reaction, ScaState, advance
-from kontor.services.sca import choose_alone, classify, describe, secrets_of
+from kontor.services.sca import choose_alone, classify, describe, keep_open_secrets, secrets_of
 
 # What these say is our own guess once the order has left: the bank has not spoken.
 _GUESSES = (FailureKind.UNREACHABLE, FailureKind.INTERNAL)
@@ -106,8 +106,12 @@ def describe_payment(dialogue: PaymentDialogue, step: Step) -> PaymentDialogue:
     return describe(dialogue, step)
 
 
-def keep_secrets(step: Step) -> Secrets | None:
-    return Secrets(step.state) if isinstance(step, NeedPayeeDecision) else secrets_of(step)
+def keep_secrets(payment: Payment, step: Step, before: Secrets | None) -> Secrets:
+    """What stays sealed: for the user's next answer, then for look-ups, then nothing."""
+    if payment.state.is_under_way:
+        asked = Secrets(step.state) if isinstance(step, NeedPayeeDecision) else secrets_of(step)
+        return asked or keep_open_secrets(before, step)
+    return Secrets(keep_open_secrets(before, step).state) if payment.next_lookup_at is not None else Secrets()
 
 
 def conclude(payment: Payment, step: Step) -> Payment:
