@@ -18,7 +18,7 @@ from kontor.domain.payments import Order, PayeeMatch, PayeeResult, PaymentFailur
 from kontor.domain.redirects import FormStep, RedirectOutcome, UseCase
 from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.domain.secrets import Secret
-from kontor.services.payments.payments import PaymentNotOpenError
+from kontor.services.payments import DraftChangedError, PaymentNotOpenError
 from kontor.services.sca.steps import make_answer
 from kontor.services.security import hash_secret
 
@@ -242,6 +242,21 @@ async def test_details_are_changed_only_where_the_tenant_allows_it(visitor):
     assert (sent.orders[0].recipient, sent.is_instant) == ("Max", True)
     with pytest.raises(PaymentNotOpenError):
         await free.drafts.change(free.principal, free.id, [order], **facts)
+
+
+async def test_a_draft_that_was_changed_after_it_was_read_is_not_ordered(visitor):
+    """In another tab, while the first one waits for the credentials: neither the old order nor the new one is sent."""
+    form = await open_form(visitor, editableDetails="true")
+    seen = await form.read()
+    order = replace(seen.given[0], amount=Decimal("99.00"))
+    await form.drafts.change(form.principal, form.id, [order], is_instant=False, execution_date=None)
+    with pytest.raises(DraftChangedError):
+        await form.payments.begin_stored(seen, form.principal, ())
+    left = await form.read()
+    assert (left.state, left.given[0].amount) == (PaymentState.DRAFT, Decimal("99.00"))
+    assert form.bank_id not in visitor.desk.bank.orders
+    await form.start()
+    assert visitor.desk.bank.orders[form.bank_id].orders[0].amount == Decimal("99.00")
 
 
 async def test_the_form_verifies_the_payee_and_lets_the_user_decide(visitor):

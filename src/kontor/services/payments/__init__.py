@@ -4,12 +4,13 @@ from kontor.services.payments.debtors import Debtor, PaymentDebtors, check_suppo
 from kontor.services.payments.dialogues import PaymentView
 from kontor.services.payments.drafts import PaymentDrafts
 from kontor.services.payments.exports import PaymentExports
-from kontor.services.payments.payments import PaymentNotOpenError, Payments
+from kontor.services.payments.payments import DraftChangedError, PaymentNotOpenError, Payments
 from kontor.services.payments.requests import PaymentRequest
 from kontor.services.payments.verifications import LoginRefusedError
 
 __all__ = [
     "Debtor",
+    "DraftChangedError",
     "LoginRefusedError",
     "PaymentDebtors",
     "PaymentDrafts",

@@ -139,6 +139,8 @@ class PaymentDrafts:
     ) -> PaymentView:
         """Order it at the bank. Started before, its status is answered: a page sent twice pays once.
 
+        Raises DraftChangedError where somebody changes it meanwhile.
+
         `accepted_payees` are the results of `verify` that the user has seen and accepted. Any other result that does
         not match stops the payment with `is_payee_open`. `callback_url` is where the bank's own page sends the user
         back to.

@@ -21,7 +21,13 @@ from kontor.services.banks import BankCalls, Leasing
 from kontor.services.payments.debtors import Debtor, PaymentDebtors
 from kontor.services.payments.dialogues import PaymentDialogues, PaymentView, record
 from kontor.services.payments.recovery import PaymentRecovery
-from kontor.services.payments.requests import DIALOGUE_LIFETIME, PaymentRequest, digest_order, make_payment
+from kontor.services.payments.requests import (
+    DIALOGUE_LIFETIME,
+    PaymentRequest,
+    digest_order,
+    is_same_order,
+    make_payment,
+)
 from kontor.services.payments.verifications import PaymentVerifications
 from kontor.services.runtime import Clock, fault_points
 from kontor.services.sca import find_unoffered
@@ -40,6 +46,10 @@ class PaymentNotOpenError(Exception):
     def __init__(self, view: PaymentView) -> None:
         super().__init__("the answer does not fit the open step")
         self.view = view
+
+
+class DraftChangedError(Exception):
+    """Somebody has changed the draft since it was read, perhaps in another tab. Nothing was ordered."""
 
 
 class Payments:
@@ -251,7 +261,9 @@ class Payments:
                 found = await payments.lock_payment(connection, draft.user_id, draft.id)
                 if found is None:
                     raise NotFoundError
-                is_ours = found[0].state is PaymentState.DRAFT and found[0].lease_key == draft.lease_key
+                is_ours = found[0].state is PaymentState.DRAFT
+                if is_ours and not is_same_order(found[0], draft):
+                    raise DraftChangedError
                 if is_ours:
                     expires_at = datetime.now(UTC) + DIALOGUE_LIFETIME
                     draft = replace(draft, state=PaymentState.OPEN, fence=lease.fence, expires_at=expires_at)

@@ -101,6 +101,16 @@ def _digest_request(debtor: Debtor | None, orders: tuple[Order, ...], request: P
     )
 
 
+def is_same_order(one: Payment, other: Payment) -> bool:
+    """Would both pay the same, from the same account?"""
+
+    def list_facts(payment: Payment) -> tuple[object, ...]:
+        debtor = payment.provider_id, payment.access_id, payment.product_key, payment.lease_key
+        return payment.orders, payment.given, payment.is_instant, payment.execution_date, *debtor
+
+    return list_facts(one) == list_facts(other)
+
+
 def digest_order(payment: Payment) -> bytes:
     """What makes two orders the same: debtor, IBAN, amount, purpose, date."""
     assert payment.lease_key is not None

@@ -23,7 +23,14 @@ from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutc
 from kontor.domain.sca_machine import AnswerKind
 from kontor.domain.secrets import Secret
 from kontor.services.accesses import AccessView
-from kontor.services.payments import LoginRefusedError, PaymentDrafts, PaymentNotOpenError, Payments, PaymentView
+from kontor.services.payments import (
+    DraftChangedError,
+    LoginRefusedError,
+    PaymentDrafts,
+    PaymentNotOpenError,
+    Payments,
+    PaymentView,
+)
 from kontor.services.redirects.dialogues import MAX_WRONG_LOGINS
 from kontor.services.redirects.sessions import FormSessions, SessionGoneError, StaleStepError
 from kontor.services.sca import make_answer
@@ -260,6 +267,8 @@ class FormPayments:
             await work
         except (SessionGoneError, PaymentNotOpenError):
             return
+        except DraftChangedError:  # in another tab: the user is to look at it again
+            await self._sessions.advance(session, dialogue_id, step=FormStep.PAYMENT)
         except (NotFoundError, InvalidError):
             await self._sessions.fail(session, dialogue_id, Failure.NOT_SUPPORTED)
         except BusyError:
