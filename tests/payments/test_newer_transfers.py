@@ -87,6 +87,20 @@ async def test_confirmation_in_the_app_is_polled(desk):
     assert (transfer.codes, transfer.executions) == (["BA1111"], 1)
 
 
+@pytest.mark.parametrize("guards_challenge", [False, True])
+async def test_polls_that_bring_nothing_new_are_not_in_the_audit_trail(desk, guards_challenge):
+    payer = await desk.new_payer(way="confirmation", polls=9, guards_challenge=guards_challenge)
+    transfer = await payer.pay()
+    before = await payer.audit(transfer.id)
+    for _ in range(8):
+        await transfer.answer("poll")
+    assert await payer.audit(transfer.id) == before
+    await transfer.answer("poll")
+    assert transfer.codes == ["BA1111"]
+    trail = await payer.audit(transfer.id)
+    assert (trail.count("payment.send"), trail[-1]) == (1, "payment.executed")
+
+
 async def test_redirect_to_the_bank_comes_back_with_its_query(desk):
     payer = await desk.new_payer(way="redirect")
     transfer = await payer.pay()

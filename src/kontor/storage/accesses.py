@@ -238,9 +238,10 @@ async def delete_access(connection: Connection, user_id: UUID, access_id: str) -
 
 
 async def list_expired(connection: Connection, batch: int) -> list[tuple[UUID, str]]:
-    """Accesses whose data has reached the end of its lifetime."""
+    """Accesses whose data has reached the end of its lifetime. Locked; one that somebody is just changing is left."""
     cursor = await connection.execute(
-        "select user_id, id from accesses where expires_at < now() order by expires_at limit %s", [batch]
+        "select user_id, id from accesses where expires_at < now() order by expires_at limit %s for update skip locked",
+        [batch],
     )
     return [(row[0], row[1]) for row in await cursor.fetchall()]
 

@@ -119,6 +119,15 @@ async def save_payment(connection: Connection, one: Payment, sealed: bytes | Non
     )
 
 
+async def was_sent(connection: Connection, user_id: UUID, payment_id: UUID) -> bool:
+    """Has its order, or a TAN for it, left for the bank before?"""
+    cursor = await connection.execute(
+        "select sent_at is not null from payments where user_id = %s and id = %s", [user_id, payment_id]
+    )
+    row = await cursor.fetchone()
+    return row is not None and row[0]
+
+
 # Duplicates
 
 

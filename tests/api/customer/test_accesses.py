@@ -1,5 +1,6 @@
 """Adding, refreshing and deleting accesses, over HTTP with a worker at work."""
 
+import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -454,6 +455,18 @@ async def test_housekeeping_removes_data_whose_time_is_over(customer, owner, ser
     await services.housekeeping.clean()
     assert set(customer.read(ACCESSES)) == {kept, synced}
     assert count_rows(owner, customer.reference)["products"] == 2
+
+
+async def test_housekeeping_leaves_an_access_that_is_just_being_kept(customer, settings, services):
+    """Its user sets `sync` while it is over: who decides last is the user, not a list that was read before."""
+    access_id = customer.add_complete("leer", sync=False)
+    with psycopg.connect(settings.migration_database_url.reveal()) as connection:
+        connection.execute("update accesses set expires_at = now() - interval '1 second' where id = %s", [access_id])
+        connection.commit()
+        connection.execute("update accesses set expires_at = null, is_synced = true where id = %s", [access_id])
+        await asyncio.wait_for(services.housekeeping.clean(), 50)  # it waits for nobody
+        connection.commit()
+    assert access_id in customer.read(ACCESSES)
 
 
 # Selected products

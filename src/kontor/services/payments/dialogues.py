@@ -177,8 +177,10 @@ class PaymentDialogues:
                 return False
             if not await self._is_wanted(connection, current):
                 return False
+            is_first = not await payments.was_sent(connection, current.user_id, current.id)
             await payments.save_payment(connection, replace(current, state=PaymentState.SENDING), sealed, credentials)
-            await record(connection, current, actor, "payment.send")
+            if is_first:  # a bank that is polled for a confirmation is sent the same order's reference again and again
+                await record(connection, current, actor, "payment.send")
             fault_points.reach("payment.send")
         fault_points.reach("payment.sending")
         return True
@@ -226,8 +228,10 @@ class PaymentDialogues:
             await self.save(connection, settled, secrets, credentials)
             if settled.state is not current.state and not settled.state.is_under_way:
                 await self.publish(connection, settled)
-            action = f"payment.{settled.state.lower()}" if not settled.state.is_under_way else "payment.step"
-            await record(connection, settled, actor, action)
+            if not settled.state.is_under_way:
+                await record(connection, settled, actor, f"payment.{settled.state.lower()}")
+            elif settled.dialogue != current.dialogue:  # a poll that brings nothing new is no step
+                await record(connection, settled, actor, "payment.step")
             fault_points.reach("payment.settle")
         fault_points.reach("payment.settled")
         log.info("payment.settled", payment=str(payment.id), state=str(settled.state), failure=str(settled.failure))

@@ -299,7 +299,8 @@ class Payments:
                     _check_offered(view.payment.dialogue, answer)
                     view = replace(view, payment=_take_up(view.payment, kind, lease))
                     await self.dialogues.save(connection, view.payment, view.secrets, credentials)
-                    await record(connection, view.payment, actor, "payment.answer", kind.lower())
+                    if kind is not AnswerKind.CONFIRMED:  # which decides nothing, and comes every few seconds
+                        await record(connection, view.payment, actor, "payment.answer", kind.lower())
                     fault_points.reach("payment.answer")
             if is_fitting:
                 fault_points.reach("payment.answered")

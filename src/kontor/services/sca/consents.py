@@ -164,9 +164,10 @@ class Consents:
                         counted = replace(view.dialogue, position=count_tan(position))
                         view = replace(view, dialogue=counted)
                         await self._save(connection, view.dialogue, view.secrets)
-                    actor = auditing.name_actor(principal)
-                    subject = f"user {principal.user_pseudonym} consent {consent_id} {kind.lower()}"
-                    await auditing.record(connection, principal.tenant_id, actor, "consent.answer", subject)
+                    if kind is not AnswerKind.CONFIRMED:  # which decides nothing, and comes every few seconds
+                        actor = auditing.name_actor(principal)
+                        subject = f"user {principal.user_pseudonym} consent {consent_id} {kind.lower()}"
+                        await auditing.record(connection, principal.tenant_id, actor, "consent.answer", subject)
             if not is_fitting:
                 raise NotOpenError(view)
             dialogue, step = await self._resume(view, access, answer)
