@@ -309,6 +309,26 @@ async def test_consent_that_is_over_costs_no_call_and_pauses(stage, bank):
     assert stage.access() == (None, "SCA")
 
 
+async def test_the_banks_answer_overrides_a_consent_date_that_has_passed(stage, bank):
+    """With the customer there the bank is asked. It lets us in without SCA, so our date was wrong."""
+    await stage.add()
+    stage.owner.execute("update accesses set consent_until = %s", [stage.clock.today() - timedelta(days=1)])
+    bank.calls.clear()
+    await stage.refresh(is_attended=True)
+    assert len(bank.calls) > 0
+    assert stage.owner.execute("select consent_until, refresh_pause from accesses").fetchall() == [(None, None)]
+    await stage.refresh_at_slot()
+    assert stage.states()[-1] == "DONE"
+
+
+async def test_a_consent_date_to_come_is_kept_when_the_bank_tells_none(stage, bank):
+    await stage.add()
+    day = stage.clock.today() + timedelta(days=3)
+    stage.owner.execute("update accesses set consent_until = %s", [day])
+    await stage.refresh(is_attended=True)
+    assert stage.owner.execute("select consent_until from accesses").fetchall() == [(day,)]
+
+
 async def test_tenants_are_told_once_of_each_consent_that_ends_soon(stage, bank):
     await stage.add("a")
     await stage.add("b", login="berta")

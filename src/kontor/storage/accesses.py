@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -220,15 +220,19 @@ async def store_success(
     messages: Sequence[Notice],
     issues: Sequence[Notice],
     connector_state: bytes | None,
-    consent_until: object,
+    consent_until: date | None,
+    today: date,
     expires_at: datetime | None,
 ) -> None:
-    """Everything is there; whatever kept the access from being refreshed is over."""
+    """Everything is there; whatever kept the access from being refreshed is over.
+
+    So is a date that had passed when the bank let us in: nobody knows then how long the consent lasts.
+    """
     await connection.execute(
         "update accesses set status = 'COMPLETE', updated_at = now(), messages = %s, issues = %s, issues_at = now(),"
-        " memory = %s, consent_until = coalesce(%s, consent_until), expires_at = %s, refresh_pause = null"
-        " where user_id = %s and id = %s",
-        [_jsonb(messages), _jsonb(issues), connector_state, consent_until, expires_at, user_id, access_id],
+        " memory = %s, consent_until = coalesce(%s, case when consent_until >= %s then consent_until end),"
+        " expires_at = %s, refresh_pause = null where user_id = %s and id = %s",
+        [_jsonb(messages), _jsonb(issues), connector_state, consent_until, today, expires_at, user_id, access_id],
     )
 
 

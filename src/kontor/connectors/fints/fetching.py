@@ -148,6 +148,8 @@ class FetchDialogue(Dialogue):
         self.session.end()
         until = self.state.get("consent_until")
         consent_until = None if until is None else date.fromisoformat(until)
+        if consent_until is not None and consent_until < self.context.today:
+            consent_until = None  # the bank has let us in, so it was wrong
         fetched = Fetched(transactions, positions, tuple(problems), consent_until, spans)
         return Done(fetched, self.remember())
 

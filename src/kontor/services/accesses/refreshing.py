@@ -140,10 +140,11 @@ class Refreshing:
             await fetches.start_fetch(connection, fetch.id, lease)
             await fetches.finish_fetch(connection, fetch.id, FetchState.FAILED, "gone")
             return Start.NOTHING
-        is_over = is_consent_over(facts.consent_until, self._clock.today()) and fetch.resume_state is None
+        # Our date is a guess of what the bank wants. With the customer there the bank itself is asked.
+        is_over = not fetch.is_attended and is_consent_over(facts.consent_until, self._clock.today())
         if not fetch.is_attended and not await self._admit(connection, fetch, facts, now, is_call=not is_over):
             return Start.NOTHING
-        if fetch.is_attended or is_over:
+        if fetch.is_attended or is_over:  # nobody is called without the customer
             is_ours = await fetches.start_fetch(connection, fetch.id, lease)
         else:
             is_ours = await fetches.start_call(connection, fetch.id, lease, now)

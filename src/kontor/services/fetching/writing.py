@@ -149,6 +149,7 @@ class FetchWriting:
             issues=issues,
             connector_state=connector_state,
             consent_until=step.result.consent_until,
+            today=self._clock.today(),
             expires_at=None if access.is_synced else datetime.now(UTC) + DATA_LIFETIME,
         )
         if not access.is_synced:

@@ -160,16 +160,15 @@ class Imports:
             await self._store(connection, owner, access_id, found)
         return True
 
-    @staticmethod
-    async def _insert_access(connection: Connection, owner: Owner, access_id: str) -> bool:
+    async def _insert_access(self, connection: Connection, owner: Owner, access_id: str) -> bool:
         """An access for files. False when the user has one of that id by now."""
         is_inserted = await accesses.insert_access(
             connection, owner.user_id, access_id, FILES_PROVIDER.id, is_synced=True, selected_products=None
         )
         if is_inserted:
             await accesses.store_success(
-                connection, owner.user_id, access_id,
-                messages=[], issues=[], connector_state=None, consent_until=None, expires_at=None,
+                connection, owner.user_id, access_id, messages=[], issues=[],
+                connector_state=None, consent_until=None, today=self._clock.today(), expires_at=None,
             )  # fmt: skip
         return is_inserted
 
