@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from fints_payer import TODAY, Payer, order, tan, to
@@ -15,7 +15,7 @@ from kontor.domain.payments import PaymentOutcome
 from kontor.domain.transactions import Transaction
 
 NOON = datetime(2026, 11, 12, 11, tzinfo=UTC)
-ID = uuid4()
+ID = UUID("7d0f9f0c-5b1e-4f6f-9c55-2f3b9a6d1e01")
 
 
 def pay(*orders, **facts):
