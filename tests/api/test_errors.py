@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg_pool import PoolTimeout
 
-from kontor.api.answers import HttpError, empty_answer, json_answer
+from kontor.api.answers import Answer, HttpError, empty_answer, json_answer
 from kontor.domain.clocks import BERLIN
 from kontor.wire.errors import Message
 
@@ -213,6 +213,33 @@ async def test_request_over_the_time_limit_is_504(start_app, small_operation):
         assert answer.json()["correlationId"] == answer.headers["x-correlation-id"]
         problem = await http.get("/small", headers={"Accept": PROBLEM})
         assert (problem.status_code, problem.headers["content-type"]) == (504, PROBLEM)
+
+
+async def test_a_long_download_ends_whole_while_its_pieces_come_in_time(start_app, small_operation):
+    async def write():
+        for _ in range(6):
+            await asyncio.sleep(0.4)
+            yield b"piece "
+
+    async def answer(call):
+        return Answer(200, media_type="text/plain", pieces=write())
+
+    async with start_app(small_operation(answer), request_seconds=1) as http:
+        assert (await http.get("/small")).text == "piece " * 6
+
+
+async def test_a_download_that_stands_still_is_cut_off(start_app, small_operation):
+    async def write():
+        yield b"piece "
+        await asyncio.sleep(30)
+        yield b"and the rest"
+
+    async def answer(call):
+        return Answer(200, media_type="text/plain", pieces=write())
+
+    async with start_app(small_operation(answer), request_seconds=1) as http:
+        async with asyncio.timeout(20):
+            assert "rest" not in (await http.get("/small")).text
 
 
 class SecretiveError(Exception):

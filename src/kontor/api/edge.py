@@ -47,16 +47,20 @@ class Edge:
         started = time.perf_counter()
         status = 0
 
+        limit = asyncio.timeout(self.request_seconds)
+
         async def send_with_headers(event: Any) -> None:
             nonlocal status
             if event["type"] == "http.response.start":
                 status = event["status"]
                 event["headers"] = [*event["headers"], (CORRELATION_HEADER, identity.encode()), *self.headers]
             await send(event)
+            if event.get("more_body"):  # a long download ends whole, as long as each piece is taken in time
+                limit.reschedule(asyncio.get_running_loop().time() + self.request_seconds)
 
         with self.tracing.request_span(scope) as span:
             try:
-                async with asyncio.timeout(self.request_seconds):
+                async with limit:
                     await self.app(scope, receive, send_with_headers)
             except TimeoutError:
                 error = HttpError(504, "The request was not answered in time; repeat it shortly.")
