@@ -8,7 +8,7 @@ import pytest
 from paying import BANK, CALLBACK, CUSTOMER, DEBTOR_IBAN, DETAILS, LIMITED, PRESENT, SAVINGS, Transfer
 from scripted_bank import CHIP, LIST, MOCK, PHONE, PHOTO, TABLET
 
-from kontor.connectors.base import Failed, FailureKind
+from kontor.connectors.base import Done, Failed, FailureKind, Paid
 from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import PaymentOutcome
 
@@ -436,6 +436,21 @@ async def test_every_step_is_in_the_audit_trail(payer):
         "payment.send",
         "payment.executed",
     ]
+
+
+async def test_what_a_payments_dialogue_teaches_about_the_access_is_kept(desk):
+    """The customer has authenticated at the login: the bank's clock begins anew."""
+    day = datetime.now(BERLIN).date() + timedelta(days=180)
+    taught = Done(Paid(PaymentOutcome.EXECUTED, consent_until=day), {"method": "900"})
+    payer = await desk.new_payer(verdict=taught)
+    transfer = await (await payer.pay()).tan()
+    assert transfer.codes == ["BA1111"]
+    rows = await desk.execute(
+        "select a.consent_until, a.memory is not null from accesses a join payments p"
+        " on p.user_id = a.user_id and p.access_id = a.id where p.id = %s",
+        transfer.id,
+    )
+    assert rows == [(day, True)]
 
 
 async def test_an_executed_payment_has_its_access_refreshed(payer):

@@ -220,10 +220,14 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """The bank's answer to an order: `EXECUTED` or `ACCEPTED`. A refusal is `Failed(REJECTED)`."""
+    """The bank's answer to an order: `EXECUTED` or `ACCEPTED`. A refusal is `Failed(REJECTED)`.
+
+    `consent_until` is set where the customer's authentication has renewed the consent for the account as well.
+    """
 
     outcome: PaymentOutcome
     detail: str | None = None
+    consent_until: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,6 +236,17 @@ async def store_success(
     )
 
 
+async def store_learnt(
+    connection: Connection, user_id: UUID, access_id: str, connector_state: bytes | None, consent_until: date | None
+) -> None:
+    """What a payment's dialogue has taught about an access whose credentials are kept."""
+    await connection.execute(
+        "update accesses set memory = coalesce(%s, memory), consent_until = coalesce(%s, consent_until)"
+        " where user_id = %s and id = %s and is_synced and credentials is not null",
+        [connector_state, consent_until, user_id, access_id],
+    )
+
+
 async def delete_access(connection: Connection, user_id: UUID, access_id: str) -> bool:
     cursor = await connection.execute("delete from accesses where user_id = %s and id = %s", [user_id, access_id])
     return cursor.rowcount == 1

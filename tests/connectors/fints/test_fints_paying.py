@@ -17,7 +17,6 @@ from kontor.connectors.base import (
     NeedConfirmation,
     NeedPayeeDecision,
     NeedTan,
-    Paid,
     Poll,
     Tan,
     Verified,
@@ -29,7 +28,7 @@ from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
 
 SMALL = "test_bank_message"  # pays like anybody, and has few rows
 MOCK = (tan("24"),)
-EXECUTED = Paid(PaymentOutcome.EXECUTED)
+EXECUTED = PaymentOutcome.EXECUTED
 ORDERS = ("HKCCS", "HKCCM", "HKIPZ", "HKIPM")
 THREE = (order("1.00"), order("2.00"), order("0.01"))
 # Who must authenticate to be let in does so twice: for the dialogue, and for the order.
@@ -64,7 +63,7 @@ def test_an_order_is_approved_in_every_way_and_executed_once(pay_as, case):
     with overheard() as sent:
         steps = payer.drive(job, answers)
     assert isinstance(steps[-1], Done), steps[-1]
-    assert steps[-1].result == EXECUTED
+    assert steps[-1].result.outcome is EXECUTED
     assert before - payer.read_balance() == sum(one.amount for one in job.orders)
 
     # Questions before the order are not held orders; those after it are.
@@ -155,7 +154,7 @@ def test_two_wrong_tans_may_be_followed_by_the_right_one(pay_as, login, before, 
             assert (step.kind, step.is_outcome_unknown) == (FailureKind.WRONG_TAN, False)
             assert step.state is not None
         done = payer.resume(step, tan(right))
-    assert done.result == EXECUTED
+    assert done.result.outcome is EXECUTED
     assert len([one for one in sent if "HKVPA" in one.codes]) == 1, "a payee is approved once"
     assert len([one for one in sent if set(one.codes) & set(ORDERS)]) == 0
 
@@ -270,6 +269,6 @@ def test_an_order_that_is_held_while_its_payees_are_checked_is_not_taken_for_acc
     with overheard() as sent:
         steps = payer.drive(job, MOCK)
     assert [type(step) for step in steps] == [NeedTan, Done]
-    assert steps[-1].result == EXECUTED
+    assert steps[-1].result.outcome is EXECUTED
     assert before - payer.read_balance() == sum(one.amount for one in job.orders)
     assert len([one for one in sent if "HKVPA" in one.codes]) == 1

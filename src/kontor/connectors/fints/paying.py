@@ -68,7 +68,10 @@ class PayDialogue(Dialogue):
 
     def confirm(self, stage: str, reply: Reply) -> Step:
         self.session.end()
-        return Done(Paid(read_outcome(reply)), self.remember())
+        # Who has authenticated to be let in has renewed the consent, also on the way to a payment.
+        day = self.state["consent_until"] if self.state.get("is_authenticated") else None
+        consent_until = None if day is None else date.fromisoformat(day)
+        return Done(Paid(read_outcome(reply), consent_until=consent_until), self.remember())
 
     def may_confirm(self, stage: str) -> bool:
         if stage == "login":

@@ -17,12 +17,14 @@ from kontor.connectors.base import (
     Answer,
     Cancel,
     Context,
+    Done,
     NeedConfirmation,
     NeedMedium,
     NeedMethod,
     NeedPayeeDecision,
     NeedRedirect,
     NeedTan,
+    Paid,
     Step,
 )
 from kontor.domain.accesses import Access
@@ -235,6 +237,8 @@ class PaymentDialogues:
             fault_points.reach("payment.settle")
         fault_points.reach("payment.settled")
         log.info("payment.settled", payment=str(payment.id), state=str(settled.state), failure=str(settled.failure))
+        if credentials is None:
+            await self._learn(settled, step)
         await self.refresh_access(settled, is_attended=True)
         if credentials is None:
             await self._pause_refresh(settled)
@@ -285,6 +289,23 @@ class PaymentDialogues:
             fault_points.reach("payment.refreshed")
         except Exception as error:
             log.warning("payment.refresh-failed", payment=str(payment.id), reason=type(error).__name__)
+
+    async def _learn(self, payment: Payment, step: Step) -> None:
+        """What a dialogue with the access's own credentials has taught is kept for the next, as after a fetch.
+
+        Failing to keep it changes nothing about the payment.
+        """
+        user_id, access_id = payment.user_id, payment.access_id
+        if access_id is None or not (isinstance(step, Done) and isinstance(step.result, Paid)):
+            return
+        try:
+            async with self._database.transaction() as connection:
+                sealed = None
+                if step.connector_state is not None:
+                    sealed = await self._vault.seal(connection, user_id, access_id, "memory", step.connector_state)
+                await accesses.store_learnt(connection, user_id, access_id, sealed, step.result.consent_until)
+        except Exception as error:
+            log.warning("payment.not-learnt", payment=str(payment.id), reason=type(error).__name__)
 
     async def _pause_refresh(self, payment: Payment) -> None:
         """Stored credentials that the bank refuses must not be tried again in the background: it would lock them."""

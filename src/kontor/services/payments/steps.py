@@ -118,7 +118,7 @@ def conclude(payment: Payment, step: Step) -> Payment:
     """The payment after the bank's step. Its `state` says whether the order may have left before that."""
     has_left = payment.state is not PaymentState.OPEN
     match step:
-        case Done(result=Paid(outcome, detail)):
+        case Done(result=Paid(outcome=outcome, detail=detail)):
             state, failure = _OUTCOMES[outcome]
             return _end(payment, state, failure, detail)
         case Failed(is_outcome_unknown=True):
