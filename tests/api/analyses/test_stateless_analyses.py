@@ -103,6 +103,22 @@ def test_nothing_of_it_is_stored(caller, owner):
 # Answers are kept
 
 
+def test_an_answer_is_kept_through_another_look_of_the_same_day_and_not_of_another(bank_server, shared, owner):
+    """Analyses say until which day there is data, so the first look on a new day changes them."""
+    customer = new_customer(shared)
+    customer.add_complete("leer+looks")
+
+    def look(updated_at):
+        owner.execute(f"update products set updated_at = {updated_at} where user_id = %s", [customer.reference])
+        return owner.execute("select version from data_versions where user_id = %s", [customer.reference]).fetchone()[0]
+
+    noon = "timestamptz '2026-11-10 12:00 Europe/Berlin'"
+    first = look(noon)
+    assert look(f"{noon} + interval '11 hours'") == first
+    assert look(f"{noon} + interval '13 hours'") == first + 1
+    assert look(f"{noon} + interval '14 hours'") == first + 1
+
+
 def test_an_answer_is_kept_until_the_data_changes(bank_server, shared, owner):
     customer = new_customer(shared)
     access_id = customer.add_complete("leer+kept")
