@@ -165,11 +165,28 @@ async def test_refresh_whose_worker_died_in_the_call_is_interrupted_and_counts(s
     await late
     assert stage.slots() == [(slot, "INTERRUPTED", None)], "the late worker stores nothing"
     assert stage.calls() == [slot]
-    issues = (await stage.services.accesses.read_access(stage.principal, "a")).access.issues
-    assert [str(one.kind) for one in issues] == ["INTERNAL"]
+    assert await list_issues(stage) == [], "a worker that is replaced is nobody's error"
     await stage.refresh_at_slot()
     assert stage.states() == ["INTERRUPTED", "DONE"]
     assert len(stage.calls()) == 2
+
+
+async def list_issues(stage):
+    return [str(one.kind) for one in (await stage.services.accesses.read_access(stage.principal, "a")).access.issues]
+
+
+async def test_a_refresh_that_is_interrupted_at_two_slots_in_a_row_is_told(stage, bank):
+    await stage.add()
+    for told in ([], ["INTERNAL"]):
+        stage.go_to_slot()
+        await stage.look()
+        late, stay = await die_in_call(stage, bank)
+        assert await stage.services.fetching.take_over_abandoned() == 1
+        stay.set()
+        await late
+        assert await list_issues(stage) == told
+    await stage.refresh_at_slot()
+    assert await list_issues(stage) == []
 
 
 @pytest.mark.parametrize(

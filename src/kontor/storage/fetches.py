@@ -237,7 +237,10 @@ async def finish_answered(
 
 @dataclass(frozen=True, slots=True)
 class Abandoned:
-    """A fetch without a worker. `is_called`: it was at work, so that the bank may have been called."""
+    """A fetch without a worker. `is_called`: it was at work, so that the bank may have been called.
+
+    `is_repeated`: the refresh of the slot before was interrupted as well.
+    """
 
     id: UUID
     user_id: UUID
@@ -245,6 +248,7 @@ class Abandoned:
     attempts: int
     is_called: bool
     is_for_slot: bool
+    is_repeated: bool
 
 
 async def list_abandoned(connection: Connection) -> list[Abandoned]:
@@ -255,7 +259,11 @@ async def list_abandoned(connection: Connection) -> list[Abandoned]:
     cursor = await connection.execute(
         """
         select f.id, f.user_id, f.access_id, f.attempts, f.state = 'RUNNING',
-            f.slot_at is not null and not f.is_attended from fetches f
+            f.slot_at is not null and not f.is_attended,
+            coalesce((select before.state = 'INTERRUPTED' from fetches before
+                where before.user_id = f.user_id and before.access_id = f.access_id and before.slot_at < f.slot_at
+                order by before.slot_at desc limit 1), false)
+        from fetches f
         where (f.state = 'RUNNING' and not exists (
                 select 1 from credential_leases l where l.key = f.lease_key and l.fence = f.fence and l.until > now()))
            or (f.state = 'QUEUED' and f.requested_at < now() - interval '30 seconds' and not exists (

@@ -95,7 +95,9 @@ class Fetching:
             asked_for = [one.id for one in again if not one.is_for_slot]
             await queue.requeue_fetches(connection, asked_for, [one.id for one in again if one.is_for_slot])
         for one in given_up:  # apart, since others lock the access first and then its fetch
-            await self._results.note_interrupted(one.user_id, one.access_id)
+            # A worker that was stopped or died during a refresh is nobody's error: the next slot makes up for it.
+            if not one.is_for_slot or one.is_repeated:
+                await self._results.note_interrupted(one.user_id, one.access_id)
         log.warning("fetch.abandoned", count=len(found), interrupted=len(given_up))
         return len(found)
 
