@@ -58,6 +58,7 @@ class Plan:
     outcome: PaymentOutcome = PaymentOutcome.EXECUTED
     fault: str = ""  # "before", "after-guard", "after-execution", "unknown"
     guards_tan: bool = False  # asks the send guard before it checks the TAN, as FinTS must
+    holds_payees: bool = False  # the order lies at the bank while the user decides about the payee
     guards_challenge: bool = False  # the order lies at the bank while the user confirms it in the app
     lookup: PaymentOutcome | Failed | NeedConfirmation | None = None  # instead of what the books say
     valid_until: datetime | None = None
@@ -106,7 +107,9 @@ class ScriptedBank:
         state = {"id": str(job.payment_id)}
         needs_decision = any(one.match is not PayeeMatch.MATCH for one in plan.payees)
         if needs_decision and not job.is_payee_accepted:
-            return NeedPayeeDecision(plan.payees, state)
+            if plan.holds_payees and not context.may_send():
+                return Failed(FailureKind.INTERNAL)
+            return NeedPayeeDecision(plan.payees, state, is_held=plan.holds_payees)
         return self._ask_method(plan, state, context)
 
     def resume(self, provider: Any, credentials: Any, state: Any, answer: Any, context: Any) -> Step:

@@ -259,6 +259,19 @@ async def test_a_draft_that_was_changed_after_it_was_read_is_not_ordered(visitor
     assert visitor.desk.bank.orders[form.bank_id].orders[0].amount == Decimal("99.00")
 
 
+async def test_a_payee_that_was_accepted_before_is_accepted_in_a_step_of_its_own_where_the_bank_holds_the_order(
+    visitor,
+):
+    """The order has passed the send guard already: going on with it must pass it anew."""
+    visitor.plan.payees, visitor.plan.holds_payees, visitor.plan.guards_tan = (NO_MATCH,), True, True
+    form = await open_form(visitor)
+    view = await form.start(accepted_payees=(NO_MATCH,))
+    assert (view.payment.state, view.payment.dialogue.is_payee_open) == (PaymentState.OPEN, True)
+    await form.payments.accept_payees(form.principal, form.id)
+    assert (await form.answer(AnswerKind.TAN, "12")).payment.state is PaymentState.EXECUTED
+    assert form.executions == 1
+
+
 async def test_the_form_verifies_the_payee_and_lets_the_user_decide(visitor):
     visitor.plan.payees = (NO_MATCH,)
     form = await open_form(visitor)

@@ -116,6 +116,12 @@ async def test_a_refused_login_is_not_tried_again(desk):
     for _ in range(3):
         await recover(transfer)
     assert desk.bank.lookups.count(transfer.bank_id) == 1
+    rows = await desk.execute(
+        "select a.refresh_pause from accesses a join payments p on p.user_id = a.user_id and p.access_id = a.id"
+        " where p.id = %s",
+        transfer.id,
+    )
+    assert rows == [("CREDENTIALS",)]
 
 
 async def count_calls(transfer):
@@ -137,10 +143,16 @@ async def test_the_bank_is_asked_by_where_the_dialogue_stood(desk):
 async def test_questions_without_the_customer_count_and_wait_for_the_next_day(desk):
     payer = await desk.new_payer(fault="unknown", lookup=PaymentOutcome.UNKNOWN)
     transfer = await (await payer.pay()).tan()
+    await recover(transfer)
+    assert await count_calls(transfer) == 0, "soon after the order the customer is there"
+    assert desk.bank.contexts[-1].customer_ip is not None
+    desk.bank.lookups.clear()
+    await desk.execute("update payments set created_at = now() - interval '16 minutes' where id = %s", transfer.id)
     for asked in (1, 2, 3, 4, 4, 4):
         await recover(transfer)
         assert desk.bank.lookups.count(transfer.bank_id) == asked
         assert await count_calls(transfer) == asked
+        assert desk.bank.contexts[-1].customer_ip is None
     ((hours,),) = await desk.execute(
         "select extract(epoch from next_lookup_at - now()) / 3600 from payments where id = %s", transfer.id
     )
@@ -163,12 +175,6 @@ async def test_a_bank_that_wants_the_customer_to_authenticate_is_not_asked_again
         await recover(transfer)
     assert desk.bank.lookups.count(transfer.bank_id) == 1
     assert (transfer.codes, await transfer.state()) == (["BA1113"], "UNKNOWN")
-    ((pause,),) = await desk.execute(
-        "select a.refresh_pause from accesses a join payments p on p.user_id = a.user_id and p.access_id = a.id"
-        " where p.id = %s",
-        transfer.id,
-    )
-    assert pause == "SCA"
 
 
 async def test_the_fetch_after_a_look_up_is_one_without_the_customer(desk):

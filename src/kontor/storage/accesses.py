@@ -237,13 +237,18 @@ async def store_success(
 
 
 async def store_learnt(
-    connection: Connection, user_id: UUID, access_id: str, connector_state: bytes | None, consent_until: date | None
+    connection: Connection,
+    user_id: UUID,
+    access_id: str,
+    lease_key: bytes,
+    connector_state: bytes | None,
+    consent_until: date | None,
 ) -> None:
-    """What a payment's dialogue has taught about an access whose credentials are kept."""
+    """What a payment's dialogue has taught about an access that keeps the credentials it was made with."""
     await connection.execute(
         "update accesses set memory = coalesce(%s, memory), consent_until = coalesce(%s, consent_until)"
-        " where user_id = %s and id = %s and is_synced and credentials is not null",
-        [connector_state, consent_until, user_id, access_id],
+        " where user_id = %s and id = %s and lease_key = %s and is_synced and credentials is not null",
+        [connector_state, consent_until, user_id, access_id, lease_key],
     )
 
 

@@ -261,7 +261,7 @@ async def list_abandoned(connection: Connection) -> list[Abandoned]:
         select f.id, f.user_id, f.access_id, f.attempts, f.state = 'RUNNING',
             f.slot_at is not null and not f.is_attended,
             coalesce((select before.state = 'INTERRUPTED' from fetches before
-                where before.user_id = f.user_id and before.access_id = f.access_id and before.slot_at < f.slot_at
+                where (before.user_id, before.access_id) = (f.user_id, f.access_id) and before.slot_at < f.slot_at
                 order by before.slot_at desc limit 1), false)
         from fetches f
         where (f.state = 'RUNNING' and not exists (

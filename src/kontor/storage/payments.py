@@ -189,9 +189,9 @@ async def hasten_lookup(connection: Connection, user_id: UUID, payment_id: UUID,
 
 
 async def postpone_lookup(connection: Connection, user_id: UUID, payment_id: UUID, seconds: float) -> None:
-    """The bank may not be called yet."""
+    """The bank may not be called yet: this one does not count."""
     await connection.execute(
-        "update payments set next_lookup_at = greatest(next_lookup_at, now() + make_interval(secs => %s))"
+        "update payments set lookups = greatest(0, lookups - 1), next_lookup_at = now() + make_interval(secs => %s)"
         " where user_id = %s and id = %s and next_lookup_at is not null",
         [seconds, user_id, payment_id],
     )

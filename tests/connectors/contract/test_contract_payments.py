@@ -66,10 +66,12 @@ def look_up(call, steps=(), run=run_step):
     return done.result.outcome
 
 
-def what_is_told(subject, outcome, steps):
-    """A bank that is asked by its own number of the order can only be asked once it has given one."""
+def what_may_be_told(subject, outcome, steps):
+    """A bank that is asked by its own number of the order needs one, and tells only what it has decided."""
     has_number = any(getattr(step, "state", None) is not None for step in steps)
-    return outcome if has_number or not subject.looks_up_by_number else PaymentOutcome.UNKNOWN
+    if subject.looks_up_by_number and (outcome is PaymentOutcome.NEVER or not has_number):
+        return {outcome, PaymentOutcome.UNKNOWN} if has_number else {PaymentOutcome.UNKNOWN}
+    return {outcome}
 
 
 def read_balance(call, scenario):
@@ -110,8 +112,8 @@ def test_payment_ends_as_it_should(subject, scenario, run):
     call = start(subject, scenario)
     steps = drive_call(call, scenario.answers, run)
     check_end(steps[-1], scenario)
-    booked = what_is_told(subject, scenario.booked, steps)
-    assert look_up(call, steps, run) is booked
+    booked = look_up(call, steps, run)
+    assert booked in what_may_be_told(subject, scenario.booked, steps)
     assert look_up(call, steps) is booked, "an answer about a payment is the last word"
 
 
@@ -154,11 +156,11 @@ def test_nothing_is_sent_without_permission(subject, scenario):
     assert isinstance(last, Failed)
     assert not last.is_outcome_unknown
     if scenario.is_refused_early:
-        assert look_up(call, steps) is what_is_told(subject, scenario.booked, steps)
+        assert look_up(call, steps) in what_may_be_told(subject, scenario.booked, steps)
         return
     if scenario.booked is not PaymentOutcome.NEVER:
         assert last.kind is FailureKind.INTERNAL
-    assert look_up(call, steps) is what_is_told(subject, PaymentOutcome.NEVER, steps)
+    assert look_up(call, steps) in what_may_be_told(subject, PaymentOutcome.NEVER, steps)
 
 
 @each_that_moves_money
@@ -185,6 +187,8 @@ def test_the_same_id_pays_once(subject, scenario):
 @each_that_sends_last
 def test_what_was_asked_about_before_it_arrived_is_never_paid(subject, scenario):
     """Also when the order was on its way already: the last answer comes after the question."""
+    if subject.looks_up_by_number:
+        pytest.skip("it promises nothing about an order that the bank has not decided about")
     call = start(subject, scenario)
     steps = drive_call(replace(call, context=replace(call.context, may_send=lambda: False)), scenario.answers, run_step)
     balance = read_balance(call, scenario)

@@ -213,15 +213,14 @@ def test_an_order_whose_number_is_not_known_is_not_asked_about(xs2a_bank, sent):
     assert sent == []
 
 
-def test_an_order_that_still_waits_is_withdrawn_by_a_look_up_and_cannot_be_authorised_any_more(xs2a_bank, sent):
+def test_a_look_up_leaves_an_order_alone_that_the_bank_has_not_decided_about(xs2a_bank, sent):
     dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
     job = make_pay(dialogue)
     question = dialogue.begin(job)
     sent.clear()
-    assert dialogue.begin(LookUp(job, question.state)).result.outcome is PaymentOutcome.NEVER
-    assert "POST" not in sent
-    assert "PUT" not in sent
-    assert isinstance(dialogue.resume(question, BY_TAN[0]), Failed)
+    assert dialogue.begin(LookUp(job, question.state)).result.outcome is PaymentOutcome.UNKNOWN
+    assert set(sent) == {"GET"}
+    assert isinstance(dialogue.resume(question, BY_TAN[0]), Done)
 
 
 def test_an_unknown_outcome_comes_with_what_it_is_looked_up_by(xs2a_bank, monkeypatch):

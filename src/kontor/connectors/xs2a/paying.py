@@ -88,21 +88,15 @@ class Paying:
         return Failed(FailureKind.CANCELLED)
 
     def look_up(self, state: State) -> Step:
-        """By the bank's own number of the order, and never by placing it again. One that still waits is withdrawn.
+        """By the bank's own number of the order, and never by placing it again.
 
-        An order whose number was lost with the bank's answer cannot be asked about.
+        An order whose number was lost with the bank's answer cannot be asked about. One that the bank has not decided
+        about stays unknown: it may wait for its authorisation, or be authorised and on its way.
         """
         if "resource" not in state:
             return Done(LookedUp(PaymentOutcome.UNKNOWN))
         status = self._read_status(state)
-        outcome = OUTCOMES.get(status.transaction_status)
-        if outcome is None:
-            try:
-                answer = self._client.call("DELETE", state["resource"]["self"])
-                outcome = PaymentOutcome.NEVER if answer.status == 204 else PaymentOutcome.UNKNOWN
-            except RefusedError:
-                outcome = OUTCOMES.get(self._read_status(state).transaction_status)
-        return Done(LookedUp(outcome or PaymentOutcome.UNKNOWN, status.psu_message))
+        return Done(LookedUp(OUTCOMES.get(status.transaction_status, PaymentOutcome.UNKNOWN), status.psu_message))
 
     # Parts
 
@@ -131,9 +125,11 @@ class Paying:
     def _conclude(self, authoriser: Authoriser) -> Step:
         """After the customer's part."""
         try:
-            return _tell(self._read_status(authoriser.state))
+            told = _tell(self._read_status(authoriser.state))
         except BankError:
-            return Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True, state=authoriser.state)
+            told = Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)
+        is_unknown = isinstance(told, Failed) and told.is_outcome_unknown
+        return replace(told, state=authoriser.state) if isinstance(told, Failed) and is_unknown else told
 
     def _end(self, error: BankError, authoriser: Authoriser) -> Step:
         """The dialogue broke. A refusal may have been the bank's decision about the order: its status tells."""

@@ -295,15 +295,16 @@ class PaymentDialogues:
 
         Failing to keep it changes nothing about the payment.
         """
-        user_id, access_id = payment.user_id, payment.access_id
-        if access_id is None or not (isinstance(step, Done) and isinstance(step.result, Paid)):
+        user_id, access_id, lease_key = payment.user_id, payment.access_id, payment.lease_key
+        if access_id is None or lease_key is None or not (isinstance(step, Done) and isinstance(step.result, Paid)):
             return
         try:
             async with self._database.transaction() as connection:
                 sealed = None
                 if step.connector_state is not None:
                     sealed = await self._vault.seal(connection, user_id, access_id, "memory", step.connector_state)
-                await accesses.store_learnt(connection, user_id, access_id, sealed, step.result.consent_until)
+                learnt = step.result.consent_until
+                await accesses.store_learnt(connection, user_id, access_id, lease_key, sealed, learnt)
         except Exception as error:
             log.warning("payment.not-learnt", payment=str(payment.id), reason=type(error).__name__)
 

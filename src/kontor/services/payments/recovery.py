@@ -13,7 +13,7 @@ import structlog
 from kontor.connectors.base import Done, Failed, FailureKind, LookedUp, LookUp, Step
 from kontor.domain.errors import BusyError, NotFoundError
 from kontor.domain.payments import Payment, PaymentState
-from kontor.services.accesses import Refreshing
+from kontor.services.accesses import Refreshing, retry_when_locked
 from kontor.services.banks import BankCalls, Leasing
 from kontor.services.payments.dialogues import QUESTIONS, PaymentDialogues, record
 from kontor.services.payments.steps import conclude_lookup, end_orphaned, make_pay
@@ -28,8 +28,10 @@ BATCH = 20
 PATIENCE_SECONDS = 4  # a bank that takes longer is waited for in the background
 MAX_ACCEPTED_LOOKUPS = 10
 MAX_UNKNOWN_AGE = timedelta(days=14)
+ATTENDED = timedelta(minutes=15)  # so long after the order the customer counts as present
+_REFUSED = (FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED)
 # With these the bank counts attempts: asking again would bring the user nearer to a lock.
-_HOPELESS = (FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED, FailureKind.INCOMPLETE_CREDENTIALS)
+_HOPELESS = (*_REFUSED, FailureKind.INCOMPLETE_CREDENTIALS)
 
 
 class PaymentRecovery:
@@ -85,10 +87,7 @@ class PaymentRecovery:
         log.warning("payment.orphaned", payment=str(payment_id), state=str(closed.state))
 
     async def look_up(self, payment: Payment) -> None:
-        """Ask the bank what became of it, unless its credentials are in use or the day's calls are used up: then later.
-
-        Nobody is there, so the call counts as one without the customer.
-        """
+        """Ask the bank what became of it; later where its credentials are in use or the day's calls are used up."""
         fault_points.reach("payment.lookup-claimed")
         assert payment.lease_key is not None
         try:
@@ -98,17 +97,18 @@ class PaymentRecovery:
                 step = await self._ask(payment)
                 fault_points.reach("payment.looked-up")
                 await self._store(payment, step)
-                if isinstance(step, QUESTIONS) and payment.access_id is not None:
-                    async with self._database.transaction() as connection:
-                        await self._refreshing.pause_for_sca(connection, payment.user_id, payment.access_id)
+                await self._pause_refused(payment, step)
         except BusyError:
             return
         except Exception:
             log.exception("payment.lookup-failed", payment=str(payment.id))
 
     async def _admit(self, payment: Payment) -> bool:
-        """Credentials that were given for one payment have no budget but the pauses between its own look-ups."""
-        if payment.access_id is None:
+        """May the bank be called? Soon after the order the customer is there; later it counts as a call without.
+
+        Credentials that were given for one payment have no budget but the pauses between its own look-ups.
+        """
+        if payment.access_id is None or _is_attended(payment):
             return True
         wait = await self._refreshing.admit_lookup(payment.user_id, payment.access_id, payment.id)
         if wait is not None:
@@ -118,7 +118,8 @@ class PaymentRecovery:
 
     async def _ask(self, payment: Payment) -> Step | None:
         try:
-            prepared = await self._dialogues.prepare(payment, lambda: False)
+            asking = payment if _is_attended(payment) else replace(payment, customer_ip=None)
+            prepared = await self._dialogues.prepare(asking, lambda: False)
         except NotFoundError:  # the user was erased, and with the key everything that was sealed
             return None
         if prepared is None:
@@ -129,6 +130,18 @@ class PaymentRecovery:
                 return None
             secrets = await self._dialogues.open_state(connection, found)
         return await self._calls.begin(prepared, LookUp(make_pay(payment), secrets.state or None))
+
+    async def _pause_refused(self, payment: Payment, step: Step | None) -> None:
+        """A PIN that the bank has called wrong is not tried again in the background."""
+        lease_key, access_id = payment.lease_key, payment.access_id
+        if not (isinstance(step, Failed) and step.kind in _REFUSED) or lease_key is None or access_id is None:
+            return
+
+        async def store() -> None:
+            async with self._database.transaction() as connection:
+                await self._refreshing.pause_credentials(connection, lease_key, payment.user_id, access_id)
+
+        await retry_when_locked(store)
 
     async def _store(self, payment: Payment, step: Step | None) -> None:
         now = datetime.now(UTC)
@@ -168,6 +181,10 @@ class PaymentRecovery:
             is_enough = payment.lookups >= MAX_ACCEPTED_LOOKUPS
             return replace(payment, next_lookup_at=None if is_enough else now + timedelta(days=1))
         return payment
+
+
+def _is_attended(payment: Payment) -> bool:
+    return datetime.now(UTC) < payment.created_at + ATTENDED
 
 
 def _days_ahead(payment: Payment) -> timedelta:

@@ -83,7 +83,9 @@ def decide_for(
         if isinstance(step, NeedPayeeDecision):
             # Once: a bank that asks again has its reasons, and the user is to see them.
             is_matching = all(payee.match is PayeeMatch.MATCH for payee in step.results)
-            is_accepted = payment.is_payee_accepted or is_matching or step.results == accepted_payees
+            # An order that the bank holds has passed the send guard: going on with it is a step of its own.
+            is_seen = step.results == accepted_payees and not step.is_held
+            is_accepted = payment.is_payee_accepted or is_matching or is_seen
             return AcceptPayees() if not dialogue.payees and is_accepted else None
         return choose_alone(
             step,

@@ -88,7 +88,10 @@ class FormPayments:
             return await self._sessions.finish(session, RedirectOutcome.ERROR), None
         if session.step is FormStep.END:
             return session, view
-        if view.payment.state is PaymentState.DRAFT and session.step in (FormStep.CHECKING, FormStep.SCA):
+        is_draft = view.payment.state is PaymentState.DRAFT and session.step in (FormStep.CHECKING, FormStep.SCA)
+        # What the user has accepted already is on its way to the bank: the question is not shown again meanwhile.
+        is_accepted = view.payment.dialogue.is_payee_open and session.dialogue_id in self._running
+        if is_draft or is_accepted:
             session = await self._await_bank(session)
             view = await self._find(session) or view
         return await self._advance(session, view.payment), view
@@ -309,13 +312,16 @@ class FormPayments:
 
     async def _start(self, session: FormSession, accepted: tuple[PayeeResult, ...]) -> None:
         """Order it. What the bank says about the payees counts as accepted only where the user has seen just that."""
-        await self._drafts.start(
+        view = await self._drafts.start(
             session.principal,
             _payment_id(session),
             customer_ip=session.customer_ip,
             callback_url=self._return_url,
             accepted_payees=accepted,
         )
+        dialogue = view.payment.dialogue
+        if accepted and dialogue.is_payee_open and dialogue.payees == accepted:
+            await self._payments.accept_payees(session.principal, view.payment.id)
 
     async def _attempt(self, session: FormSession, step: Coroutine[Any, Any, PaymentView]) -> None:
         """A step that is open, or not any more. A bank that takes long is waited for on a page."""
