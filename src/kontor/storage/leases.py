@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from kontor.storage.database import Connection, fetch_row
+from psycopg import AsyncRawCursor
+
+from kontor.storage.database import Connection
 
 LEASE_SECONDS = 20
 HEARTBEAT_SECONDS = 5
@@ -39,7 +41,9 @@ TAKE = f"with wanted as (select $1::bytea as key), {TAKE_WANTED} select fence fr
 
 async def take_lease(connection: Connection, key: bytes, holder: UUID) -> Lease | None:
     """None when somebody else has it. A lease that ran out is taken over, with a higher fence."""
-    row = await fetch_row(connection, TAKE, [key, holder, LEASE_SECONDS])
+    cursor = AsyncRawCursor(connection)
+    await cursor.execute(TAKE, [key, holder, LEASE_SECONDS])
+    row = await cursor.fetchone()
     return None if row is None else Lease(key, holder, row[0])
 
 

@@ -298,6 +298,8 @@ class PaymentDialogues:
         user_id, access_id, lease_key = payment.user_id, payment.access_id, payment.lease_key
         if access_id is None or lease_key is None or not (isinstance(step, Done) and isinstance(step.result, Paid)):
             return
+        if step.connector_state is None and step.result.consent_until is None:
+            return
         try:
             async with self._database.transaction() as connection:
                 sealed = None
