@@ -52,7 +52,7 @@ class Settings:
     master_key: Secret | None = setting(None, "32 bytes in Base64 that wrap all tenant keys")
     master_key_command: str | None = setting(None, "command that prints the master key, for a key management system")
     pool_size: int = setting(10, "database connections per process")
-    request_seconds: int = setting(180, "time limit of a request, then 504")
+    request_seconds: int = setting(180, "time limit of a request, then 504; of a streamed answer, from piece to piece")
     keep_alive_seconds: int = setting(
         75, "time after which an idle connection is closed; also the limit for the head of a request"
     )

@@ -342,7 +342,7 @@ async def list_calls(connection: Connection, user_id: UUID, access_id: str, now:
 async def record_call(
     connection: Connection, user_id: UUID, access_id: str, called_at: datetime, payment_id: UUID
 ) -> None:
-    """A call that asks about a payment. Those of fetches are written down as they start."""
+    """A call that looks up a payment, whose id is stored as `fetch_id`. Those of fetches are recorded as they start."""
     await connection.execute(
         "insert into unattended_calls (user_id, access_id, called_at, fetch_id) values (%s, %s, %s, %s)"
         " on conflict do nothing",

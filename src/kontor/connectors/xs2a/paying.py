@@ -128,8 +128,9 @@ class Paying:
             told = _tell(self._read_status(authoriser.state))
         except BankError:
             told = Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)
-        is_unknown = isinstance(told, Failed) and told.is_outcome_unknown
-        return replace(told, state=authoriser.state) if isinstance(told, Failed) and is_unknown else told
+        if isinstance(told, Failed) and told.is_outcome_unknown:
+            return replace(told, state=authoriser.state)
+        return told
 
     def _end(self, error: BankError, authoriser: Authoriser) -> Step:
         """The dialogue broke. A refusal may have been the bank's decision about the order: its status tells."""

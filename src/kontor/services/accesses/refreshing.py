@@ -144,7 +144,7 @@ class Refreshing:
         is_over = not fetch.is_attended and is_consent_over(facts.consent_until, self._clock.today())
         if not fetch.is_attended and not await self._admit(connection, fetch, facts, now, is_call=not is_over):
             return Start.NOTHING
-        if fetch.is_attended or is_over:  # nobody is called without the customer
+        if fetch.is_attended or is_over:  # no call that counts for the budget
             is_ours = await fetches.start_fetch(connection, fetch.id, lease)
         else:
             is_ours = await fetches.start_call(connection, fetch.id, lease, now)

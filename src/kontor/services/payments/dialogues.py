@@ -92,23 +92,25 @@ class PaymentDialogues:
 
     async def open_view(self, connection: Connection, found: tuple[Payment, bytes | None, bytes | None]) -> PaymentView:
         payment, sealed, _ = found
-        secrets = Secrets()
-        if sealed is not None and payment.state.is_under_way:
-            associated_data = (payment.access_id or "", f"payment {payment.id}")
-            secrets = await self._vault.unseal(connection, payment.user_id, *associated_data, sealed, Secrets)
-        return PaymentView(payment, secrets)
+        if sealed is None or not payment.state.is_under_way:
+            return PaymentView(payment, Secrets())
+        return PaymentView(payment, await self._unseal(connection, payment, sealed))
 
-    async def open_state(self, connection: Connection, found: tuple[Payment, bytes | None, bytes | None]) -> Secrets:
-        """The connector's state alone, by which the bank is asked. Nothing is left of a user who was erased."""
+    async def open_lookup_secrets(
+        self, connection: Connection, found: tuple[Payment, bytes | None, bytes | None]
+    ) -> Secrets:
+        """The connector's state alone, for a look-up. Empty once the user has been erased."""
         payment, sealed, _ = found
         if sealed is None:
             return Secrets()
-        associated_data = (payment.access_id or "", f"payment {payment.id}")
         try:
-            kept = await self._vault.unseal(connection, payment.user_id, *associated_data, sealed, Secrets)
+            return Secrets((await self._unseal(connection, payment, sealed)).state)
         except NotFoundError:
             return Secrets()
-        return Secrets(kept.state)
+
+    async def _unseal(self, connection: Connection, payment: Payment, sealed: bytes) -> Secrets:
+        associated_data = (payment.access_id or "", f"payment {payment.id}")
+        return await self._vault.unseal(connection, payment.user_id, *associated_data, sealed, Secrets)
 
     async def seal_credentials(self, connection: Connection, payment: Payment, credentials: dict[str, Secret]) -> bytes:
         plain = {name: value.reveal() for name, value in credentials.items()}
@@ -240,8 +242,8 @@ class PaymentDialogues:
         if credentials is None:
             await self._learn(settled, step)
         await self.refresh_access(settled, is_attended=True)
-        if credentials is None:
-            await self._pause_refresh(settled)
+        if credentials is None and settled.failure in (PaymentFailure.WRONG_CREDENTIALS, PaymentFailure.LOCKED):
+            await self.pause_refresh(settled)
         return PaymentView(settled, secrets)
 
     async def save(self, connection: Connection, payment: Payment, secrets: Secrets, credentials: bytes | None) -> None:
@@ -310,11 +312,9 @@ class PaymentDialogues:
         except Exception as error:
             log.warning("payment.not-learnt", payment=str(payment.id), reason=type(error).__name__)
 
-    async def _pause_refresh(self, payment: Payment) -> None:
+    async def pause_refresh(self, payment: Payment) -> None:
         """Stored credentials that the bank refuses must not be tried again in the background: it would lock them."""
         lease_key, access_id = payment.lease_key, payment.access_id
-        if payment.failure not in (PaymentFailure.WRONG_CREDENTIALS, PaymentFailure.LOCKED):
-            return
         if lease_key is None or access_id is None:
             return
 

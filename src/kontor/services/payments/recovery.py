@@ -13,7 +13,7 @@ import structlog
 from kontor.connectors.base import Done, Failed, FailureKind, LookedUp, LookUp, Step
 from kontor.domain.errors import BusyError, NotFoundError
 from kontor.domain.payments import Payment, PaymentState
-from kontor.services.accesses import Refreshing, retry_when_locked
+from kontor.services.accesses import Refreshing
 from kontor.services.banks import BankCalls, Leasing
 from kontor.services.payments.dialogues import QUESTIONS, PaymentDialogues, record
 from kontor.services.payments.steps import conclude_lookup, end_orphaned, make_pay
@@ -78,7 +78,7 @@ class PaymentRecovery:
             if found is None or closed is None:
                 return
             closed = self._dialogues.plan_lookup(closed, now)
-            secrets = await self._dialogues.open_state(connection, found)
+            secrets = await self._dialogues.open_lookup_secrets(connection, found)
             await self._dialogues.save(connection, closed, secrets, found[2])
             await self._dialogues.publish(connection, closed)
             await record(connection, closed, ACTOR, f"payment.{closed.state.lower()}")
@@ -97,7 +97,8 @@ class PaymentRecovery:
                 step = await self._ask(payment)
                 fault_points.reach("payment.looked-up")
                 await self._store(payment, step)
-                await self._pause_refused(payment, step)
+                if isinstance(step, Failed) and step.kind in _REFUSED:
+                    await self._dialogues.pause_refresh(payment)
         except BusyError:
             return
         except Exception:
@@ -128,20 +129,8 @@ class PaymentRecovery:
             found = await payments.find_payment(connection, payment.user_id, payment.id)
             if found is None:
                 return None
-            secrets = await self._dialogues.open_state(connection, found)
+            secrets = await self._dialogues.open_lookup_secrets(connection, found)
         return await self._calls.begin(prepared, LookUp(make_pay(payment), secrets.state or None))
-
-    async def _pause_refused(self, payment: Payment, step: Step | None) -> None:
-        """A PIN that the bank has called wrong is not tried again in the background."""
-        lease_key, access_id = payment.lease_key, payment.access_id
-        if not (isinstance(step, Failed) and step.kind in _REFUSED) or lease_key is None or access_id is None:
-            return
-
-        async def store() -> None:
-            async with self._database.transaction() as connection:
-                await self._refreshing.pause_credentials(connection, lease_key, payment.user_id, access_id)
-
-        await retry_when_locked(store)
 
     async def _store(self, payment: Payment, step: Step | None) -> None:
         now = datetime.now(UTC)
@@ -150,7 +139,7 @@ class PaymentRecovery:
             if found is None or found[0].state not in (PaymentState.UNKNOWN, PaymentState.ACCEPTED):
                 return
             current, _, credentials = found
-            secrets = await self._dialogues.open_state(connection, found)
+            secrets = await self._dialogues.open_lookup_secrets(connection, found)
             known = None
             if isinstance(step, Done) and isinstance(step.result, LookedUp):
                 known = conclude_lookup(current, step.result.outcome, step.result.detail)
