@@ -14,8 +14,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGE = Path("kontor/analysis/tagging")
-# What others hold in their hands stays plain Python.
-LEFT_PLAIN = frozenset({"__init__.py", "taggings.py"})
+# What others hold in their hands stays plain Python, and so do the structures of msgspec.
+LEFT_PLAIN = frozenset({"__init__.py", "prepared_knowledge.py", "taggings.py"})
 
 
 class CompiledTagger(BuildHookInterface):  # type: ignore[type-arg]
@@ -27,9 +27,9 @@ class CompiledTagger(BuildHookInterface):  # type: ignore[type-arg]
         # A copy, so that no library is left beside a source that changes.
         self._folder = Path(tempfile.mkdtemp(prefix="kontor-compile-"))
         shutil.copytree(Path(self.root) / "src", self._folder, dirs_exist_ok=True)
-        modules = [str(PACKAGE / one.name) for one in sorted((self._folder / PACKAGE).glob("*.py"))]
+        modules = [str(PACKAGE / file.name) for file in sorted((self._folder / PACKAGE).glob("*.py"))]
         command = [sys.executable, "-m", "mypyc", "--ignore-missing-imports"]
-        command += [one for one in modules if Path(one).name not in LEFT_PLAIN]
+        command += [module for module in modules if Path(module).name not in LEFT_PLAIN]
         done = subprocess.run(command, cwd=self._folder, text=True, capture_output=True, check=False)
         if done.returncode:
             shutil.rmtree(self._folder)

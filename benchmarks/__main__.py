@@ -10,12 +10,12 @@ from rich.console import Console
 
 from benchmarks.cores import pin, split_cores
 from benchmarks.endpoints import Request, list_endpoints, load_endpoint
+from benchmarks.environment import BenchmarkEnvironment, open_database
 from benchmarks.fetching import measure_fetches
 from benchmarks.machine import describe_machine, read_load
 from benchmarks.measure import Plan, Result, measure_endpoint
 from benchmarks.memory import measure_memory
 from benchmarks.report import Report, show, show_fetches, show_memory, write_page
-from benchmarks.stage import Stage, open_database
 from kontor.config import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -48,8 +48,8 @@ def check_equivalence() -> None:
 
 
 async def prepare(name: str, settings: Settings) -> list[Request]:
-    async with Stage(settings, tenant=f"bench-{name}") as stage:
-        return await load_endpoint(name).prepare(stage)
+    async with BenchmarkEnvironment(settings, tenant=f"bench-{name}") as environment:
+        return await load_endpoint(name).prepare(environment)
 
 
 def run_endpoint(name: str, settings: Settings, plan: Plan, console: Console) -> Result:

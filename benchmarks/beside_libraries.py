@@ -22,7 +22,7 @@ from pgqueuer import Job, PgQueuer, PsycopgDriver
 from pgqueuer.ports.repository import EntrypointExecutionParameter
 from pgqueuer.queries import Queries
 
-from benchmarks.stage import Stage, open_database
+from benchmarks.environment import BenchmarkEnvironment, open_database
 from kontor.api.app import make_app
 from kontor.config import Settings
 from kontor.jobs.concurrency import LimitedQueue
@@ -45,10 +45,12 @@ async def compare(name: str, library: Side, own: Side, rounds: int = ROUNDS) -> 
             await sides[side]()
             times[side].append((time.perf_counter() - started, time.process_time() - busy))
     for kind, label in enumerate(("elapsed", "processor")):
-        found = {side: [pair[kind] for pair in pairs] for side, pairs in times.items()}
-        ratios = [one / other for one, other in zip(found["library"], found["own"], strict=True)]
+        samples = {side: [pair[kind] for pair in pairs] for side, pairs in times.items()}
+        ratios = [
+            library_time / own_time for library_time, own_time in zip(samples["library"], samples["own"], strict=True)
+        ]
         low, median, high = statistics.quantiles(ratios, n=4)
-        middle = {side: statistics.median(values) * 1000 for side, values in found.items()}
+        middle = {side: statistics.median(values) * 1000 for side, values in samples.items()}
         print(
             f"{name}, {label}: library {middle['library']:.1f} ms, own {middle['own']:.1f} ms,"
             f" ratio {median:.2f} (quartiles {low:.2f} to {high:.2f})",
@@ -80,21 +82,21 @@ async def compare_pools(settings: Settings) -> None:
             lambda c=callers, n=count: query_together(library._pool.connection, c, n),  # type: ignore[misc]
             lambda c=callers, n=count: query_together(own.connect, c, n),  # type: ignore[misc]
         )
-    for one in (own, library):
-        await one.close()
+    for database in (own, library):
+        await database.close()
 
 
 # api/dispatch.py beside Litestar's router
 
 
-async def compare_routing(stage: Stage) -> None:
+async def compare_routing(environment: BenchmarkEnvironment) -> None:
     @asynccontextmanager
     async def lend() -> Any:
-        yield stage.services
+        yield environment.services
 
-    edge: Any = make_app(stage.settings, lend)
-    customer = await stage.add_customer()
-    path = await stage.add_transactions(customer, 1)
+    edge: Any = make_app(environment.settings, lend)
+    customer = await environment.add_customer()
+    path = await environment.add_transactions(customer, 1)
 
     async def ask(app: Any, path: str, count: int) -> None:
         for _ in range(count):
@@ -198,11 +200,11 @@ async def compare_drivers(settings: Settings) -> None:
 
 async def main(parts: list[str]) -> None:
     with open_database() as settings:
-        async with Stage(settings) as stage:
+        async with BenchmarkEnvironment(settings) as environment:
             if not parts or "pool" in parts:
                 await compare_pools(settings)
             if not parts or "routing" in parts:
-                await compare_routing(stage)
+                await compare_routing(environment)
             if not parts or "limits" in parts:
                 await compare_limits(settings)
             if not parts or "driver" in parts:

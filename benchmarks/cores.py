@@ -40,7 +40,7 @@ def list_children(parent: int) -> list[int]:
 
 
 def find_parent(pid: int) -> int:
-    return next((int(fields[1]) for one, fields in _read_processes() if one == pid), 0)
+    return next((int(fields[1]) for process, fields in _read_processes() if process == pid), 0)
 
 
 def _add_up(is_counted: Callable[[list[str]], bool]) -> float:

@@ -12,8 +12,8 @@ from uuid import uuid4
 import psycopg
 
 from benchmarks.endpoints import Request
+from benchmarks.environment import DEMO_BANK, BenchmarkEnvironment, Customer
 from benchmarks.servers import LARGE_WORKER, OURS, WORKER, ServerProcess
-from benchmarks.stage import DEMO_BANK, Customer, Stage
 from kontor.config import Settings
 
 ACCESSES = "/customer/v2/bankzugaenge"
@@ -59,12 +59,12 @@ class Visit:
 
 async def make_visits(settings: Settings, tenant: str, logins: Iterable[str]) -> list[Visit]:
     visits = []
-    async with Stage(settings, tenant=tenant) as stage:
+    async with BenchmarkEnvironment(settings, tenant=tenant) as environment:
         for login in logins:
-            customer, access_id = await stage.add_customer(), str(uuid4())
+            customer, access_id = await environment.add_customer(), str(uuid4())
             credentials = {
-                "userid": await stage.encrypt(customer, login),
-                "pin": await stage.encrypt(customer, "demo"),
+                "userid": await environment.encrypt(customer, login),
+                "pin": await environment.encrypt(customer, "demo"),
             }
             access = {"providerId": str(DEMO_BANK), "credentials": credentials}
             visits.append(Visit(login, customer, json.dumps({access_id: access}).encode(), access_id))
@@ -74,16 +74,18 @@ async def make_visits(settings: Settings, tenant: str, logins: Iterable[str]) ->
 def measure_fetches(settings: Settings, cores: set[int], times: int, say: Callable[[str], None]) -> Fetches:
     """A demo customer with a worker as it is, whose bank makes up a life each time; then the curve, where it has."""
     logins = [f"{PERSONA}+{number}" for number in range(times)]
-    found = run_fetches(settings, cores, WORKER, ["leer"], logins, say)
-    persona = join_fetches(PERSONA, found)
+    fetches = run_fetches(settings, cores, WORKER, ["leer"], logins, say)
+    persona = join_fetches(PERSONA, fetches)
     larges = [f"test_large+{size}" for size in SIZES]
-    found = run_fetches(settings, cores, LARGE_WORKER, [larges[0]], larges * times, say)
-    return Fetches(persona, [join_fetches(login, [one for one in found if one.login == login]) for login in larges])
+    fetches = run_fetches(settings, cores, LARGE_WORKER, [larges[0]], larges * times, say)
+    return Fetches(
+        persona, [join_fetches(login, [fetch for fetch in fetches if fetch.login == login]) for login in larges]
+    )
 
 
-def join_fetches(login: str, found: list[Fetch]) -> Fetch:
-    count = round(statistics.median(one.count for one in found))
-    return Fetch(login, count, [one.seconds[0] for one in found], [one.cpu[0] for one in found])
+def join_fetches(login: str, fetches: list[Fetch]) -> Fetch:
+    count = round(statistics.median(fetch.count for fetch in fetches))
+    return Fetch(login, count, [fetch.seconds[0] for fetch in fetches], [fetch.cpu[0] for fetch in fetches])
 
 
 def run_fetches(
@@ -93,7 +95,7 @@ def run_fetches(
     visits = asyncio.run(make_visits(settings, f"bench-{worker.replace(' ', '-')}", [*first, *logins]))
     environment = {"BENCH_SIZES": ",".join(map(str, SIZES))}
     log = settings.data / f"{worker}.log"
-    found = []
+    fetches = []
     with (
         ServerProcess(OURS, settings, "", settings.data / "fetch-server.log", cores) as server,
         ServerProcess(worker, settings, "", log, cores, environment) as working,
@@ -103,10 +105,10 @@ def run_fetches(
             before = working.cpu_seconds()
             seconds = time_fetch(server, visit)
             cpu = working.cpu_seconds() - before
-            found.append(Fetch(visit.login, count_transactions(settings, visit.customer), [seconds], [cpu]))
-            if len(found) > len(first):
-                say(f"first fetch of {visit.login}: {found[-1].count:,} transactions in {seconds:.2f} s")
-    return found[len(first) :]
+            fetches.append(Fetch(visit.login, count_transactions(settings, visit.customer), [seconds], [cpu]))
+            if len(fetches) > len(first):
+                say(f"first fetch of {visit.login}: {fetches[-1].count:,} transactions in {seconds:.2f} s")
+    return fetches[len(first) :]
 
 
 def time_fetch(server: ServerProcess, visit: Visit) -> float:
@@ -133,14 +135,16 @@ def find_growth(counts: list[int], times: list[float]) -> float:
     """The exponent e of time = a * count^e, by least squares: 1 is linear, 2 quadratic."""
     if min(times) <= 0:
         return math.nan
-    return statistics.linear_regression([math.log(one) for one in counts], [math.log(one) for one in times]).slope
+    return statistics.linear_regression(
+        [math.log(count) for count in counts], [math.log(duration) for duration in times]
+    ).slope
 
 
 def describe_fetches(fetches: Fetches) -> list[str]:
     persona, curve = fetches.persona, fetches.curve
-    counts = [one.count for one in curve]
-    growth = find_growth(counts, [one.median for one in curve])
-    cpu_growth = find_growth(counts, [one.median_cpu for one in curve])
+    counts = [fetch.count for fetch in curve]
+    growth = find_growth(counts, [fetch.median for fetch in curve])
+    cpu_growth = find_growth(counts, [fetch.median_cpu for fetch in curve])
     return [
         f"The first fetch of `{persona.login}` with {persona.count:,} transactions takes {persona.median:.2f} s"
         f" ({min(persona.seconds):.2f} – {max(persona.seconds):.2f}), the demo bank's own time included.",
@@ -155,12 +159,12 @@ FETCH_HEADINGS = ("transactions", "seconds", "spread", "ms for 1,000", "worker C
 def make_fetch_rows(fetches: Fetches) -> list[tuple[str, ...]]:
     return [
         (
-            f"{one.count:,}",
-            f"{one.median:.2f}",
-            f"{min(one.seconds):.2f} – {max(one.seconds):.2f}",
-            f"{one.median / one.count * 1e6:.0f}",
-            f"{one.median_cpu:.2f}",
-            f"{one.median_cpu / one.count * 1e6:.0f}",
+            f"{fetch.count:,}",
+            f"{fetch.median:.2f}",
+            f"{min(fetch.seconds):.2f} – {max(fetch.seconds):.2f}",
+            f"{fetch.median / fetch.count * 1e6:.0f}",
+            f"{fetch.median_cpu:.2f}",
+            f"{fetch.median_cpu / fetch.count * 1e6:.0f}",
         )
-        for one in fetches.curve
+        for fetch in fetches.curve
     ]

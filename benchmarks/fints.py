@@ -87,16 +87,16 @@ class Theirs:
             if client.is_tan_media_required():
                 client.set_tan_medium(client.get_tan_media()[1][0])
         with client:
-            found = sum(self._read(client, one) for one in client.get_sepa_accounts())
+            count = sum(self._read(client, account) for account in client.get_sepa_accounts())
         self._kept = client.deconstruct(including_private=True)
-        return found
+        return count
 
     def _read(self, client: Any, account: Any) -> int:
         client.get_balance(account)
         if self._is_read:
             return len(client.get_transactions(account, SINCE))
         booked, _ = client.get_transactions_xml(account, SINCE)
-        return sum(one.count(b"<Ntry>") for one in booked)
+        return sum(document.count(b"<Ntry>") for document in booked)
 
 
 @contextmanager
@@ -140,12 +140,14 @@ def run_fints(console: Console, target: Path | None, *, is_quick: bool) -> None:
     logging.getLogger("fints").setLevel(logging.ERROR)
     with running_bank() as (url, authority):
         sides = measure_sides(url, authority, QUICK_ROUNDS if is_quick else ROUNDS)
-    if len({one.bookings for one in sides}) != 1:
-        raise SystemExit(f"They do not find the same: {[(one.name, one.bookings) for one in sides]}")
+    if len({side.bookings for side in sides}) != 1:
+        raise SystemExit(f"They do not find the same: {[(side.name, side.bookings) for side in sides]}")
     ours = sides[0]
     rows, lines = [], []
     for side in sides:
-        ratio = statistics.median(a / b for a, b in zip(ours.seconds, side.seconds, strict=True))
+        ratio = statistics.median(
+            our_time / their_time for our_time, their_time in zip(ours.seconds, side.seconds, strict=True)
+        )
         compared = "" if side is ours else f"Kontor costs {ratio:.2f} ×"
         milliseconds = f"{statistics.median(side.seconds) * 1000:.0f}"
         rows.append((side.name, str(side.bookings), milliseconds, compared))
@@ -168,10 +170,10 @@ def write_page(path: Path, rows: Sequence[tuple[str, ...]], lines: Sequence[str]
         "Load": f"{os.getloadavg()[0]:.1f} processes wanted to run at the end",
     }
     introduction = (
-        "What a FinTS refresh costs the process that does it: log in, list the accounts, ask for each balance and for"
-        f" the bookings of {FREE_DAYS} days. Both sides talk to the same demo bank, which is a process of its own,"
-        " about the same customer, in turns, and keep between two refreshes all that they can. CPU time counts,"
-        f" medians of {ROUNDS} rounds. Kontor also asks for depots and reads the bookings out of the statements; the"
-        " library is measured with camt that it hands out unread, and with MT940 that it reads with `mt-940`."
+        "CPU time of the process that runs a FinTS refresh: log in, list the accounts, read each balance and the"
+        f" bookings of {FREE_DAYS} days. Both sides talk in turn to the same demo bank, in a separate process, as the"
+        f" same customer, and reuse as much state between refreshes as they can. Figures are medians of {ROUNDS}"
+        " rounds. Kontor also reads depots and parses the statements; the library is measured with camt, which it"
+        " returns unparsed, and with MT940, which it parses with `mt-940`."
     )
     write_table_page(path, "Benchmark: FinTS refresh", introduction, HEADINGS, rows, lines, machine)

@@ -119,7 +119,7 @@ class Connection(asyncio.Protocol):
 
 
 async def measure(load: Load) -> Measurement:
-    counter = Counter([format_request(Request(**one)) for one in load.requests])
+    counter = Counter([format_request(Request(**request)) for request in load.requests])
     loop = asyncio.get_running_loop()
     transports = [
         (await loop.create_connection(lambda: Connection(counter), "127.0.0.1", load.port))[0]

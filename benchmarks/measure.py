@@ -48,14 +48,14 @@ class Result:
     rounds: dict[str, list[Round]] = field(default_factory=lambda: {name: [] for name in ORDER})
 
     def rates(self, name: str) -> list[float]:
-        return [one.load.rate for one in self.rounds[name]]
+        return [run.load.rate for run in self.rounds[name]]
 
     def ratios(self, name: str) -> list[float]:
         """Ours by the other's, in each round."""
         return [ours / other for ours, other in zip(self.rates(OURS), self.rates(name), strict=True)]
 
     def median(self, name: str, pick: Callable[[Round], float]) -> float:
-        return statistics.median(pick(one) for one in self.rounds[name])
+        return statistics.median(pick(run) for run in self.rounds[name])
 
 
 def measure_endpoint(
@@ -115,7 +115,7 @@ def measure_round(server: ServerProcess, requests: list[Request], plan: Plan, po
 
 def run_load(port: int, requests: list[Request], plan: Plan) -> Measurement:
     assert plan.connections is not None
-    load = Load(port, plan.connections, WARMUP, plan.seconds, [asdict(one) for one in requests])
+    load = Load(port, plan.connections, WARMUP, plan.seconds, [asdict(request) for request in requests])
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.load"],
         input=json.dumps(asdict(load)),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmarks.cores import list_children
 from benchmarks.endpoints import Request
+from benchmarks.environment import BenchmarkEnvironment
 from benchmarks.servers import OURS, ServerProcess
-from benchmarks.stage import Stage
 from kontor.config import Settings
 
 TRANSACTIONS = 50_000
@@ -30,9 +30,9 @@ class Memory:
 
 
 async def prepare(settings: Settings, transactions: int) -> Request:
-    async with Stage(settings, tenant="bench-memory") as stage:
-        customer = await stage.add_customer()
-        return Request(await stage.add_transactions(customer, transactions), customer.token)
+    async with BenchmarkEnvironment(settings, tenant="bench-memory") as environment:
+        customer = await environment.add_customer()
+        return Request(await environment.add_transactions(customer, transactions), customer.token)
 
 
 def measure_memory(settings: Settings, cores: set[int], transactions: int = TRANSACTIONS) -> Memory:
@@ -47,7 +47,7 @@ def measure_memory(settings: Settings, cores: set[int], transactions: int = TRAN
             assert len(server.ask(request)) == len(body)
         peak = read_megabytes(server, "VmHWM")
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            assert {len(one) for one in pool.map(server.ask, [request] * AT_ONCE)} == {len(body)}
+            assert {len(answer) for answer in pool.map(server.ask, [request] * AT_ONCE)} == {len(body)}
         return Memory(transactions, len(body) / 1e6, at_rest, peak, read_megabytes(server, "VmHWM"))
 
 
@@ -57,7 +57,7 @@ def read_megabytes(server: ServerProcess, field: str) -> float:
 
 
 def read_status(text: str, field: str) -> float:
-    line = next((one for one in text.splitlines() if one.startswith(f"{field}:")), f"{field}: 0 kB")
+    line = next((line for line in text.splitlines() if line.startswith(f"{field}:")), f"{field}: 0 kB")
     return int(line.split()[1]) * 1024 / 1e6
 
 

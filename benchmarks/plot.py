@@ -50,18 +50,20 @@ def draw(result: Result, path: Path) -> None:
 def draw_fetches(fetches: Fetches, path: Path) -> None:
     """The line runs through the medians, dots are fetches; the dashed line is what linear growth would look like."""
     figure, axes = plt.subplots(figsize=(8, 3.8), layout="constrained")
-    counts, medians = [one.count for one in fetches.curve], [one.median for one in fetches.curve]
+    counts, medians = [fetch.count for fetch in fetches.curve], [fetch.median for fetch in fetches.curve]
     last = counts[-1]
     axes.plot([0, last], [0, medians[-1]], color="#9aa7b0", linestyle="--", linewidth=1.2, label="linear", zorder=2)
     axes.plot(counts, medians, color=COLOURS[OURS], linewidth=2, label="median", zorder=3)
-    for one in fetches.curve:
-        axes.scatter([one.count] * len(one.seconds), one.seconds, **DOTS)
-        axes.annotate(f"{one.median:.2f} s", (one.count, one.median), (-8, 9), textcoords="offset points", ha="right")
+    for fetch in fetches.curve:
+        axes.scatter([fetch.count] * len(fetch.seconds), fetch.seconds, **DOTS)
+        axes.annotate(
+            f"{fetch.median:.2f} s", (fetch.count, fetch.median), (-8, 9), textcoords="offset points", ha="right"
+        )
     persona = fetches.persona
     axes.scatter([persona.count], [persona.median], s=46, marker="D", color=COLOURS[CONVENTIONAL], zorder=4,
                  label=f"{persona.login}: {persona.count:,} in {persona.median:.2f} s")  # fmt: skip
     axes.set_xlim(0, last * 1.05)
-    axes.set_ylim(0, max(max(one.seconds) for one in fetches.curve) * 1.18)
+    axes.set_ylim(0, max(max(fetch.seconds) for fetch in fetches.curve) * 1.18)
     axes.set_xlabel("transactions of the access")
     axes.set_ylabel("seconds")
     axes.set_title("First fetch: from POST to VOLLSTAENDIG", loc="left", fontweight="bold")

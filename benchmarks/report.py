@@ -33,10 +33,10 @@ def make_rows(result: Result) -> list[tuple[str, ...]]:
                 name,
                 f"{statistics.median(rates):,.0f}",
                 f"{min(rates):,.0f} – {max(rates):,.0f}",
-                f"{result.median(name, lambda one: one.load.p50) * 1000:.1f}",
-                f"{result.median(name, lambda one: one.load.p99) * 1000:.1f}",
-                f"{result.median(name, lambda one: one.cpu_per_request) * 1000:.3f}",
-                f"{result.median(name, lambda one: one.database_cpu_per_request) * 1000:.3f}",
+                f"{result.median(name, lambda run: run.load.p50) * 1000:.1f}",
+                f"{result.median(name, lambda run: run.load.p99) * 1000:.1f}",
+                f"{result.median(name, lambda run: run.cpu_per_request) * 1000:.3f}",
+                f"{result.median(name, lambda run: run.database_cpu_per_request) * 1000:.3f}",
                 ratio,
             )
         )
@@ -61,7 +61,7 @@ def describe_targets(result: Result) -> list[str]:
 def describe_processor_time(result: Result) -> str:
     """On a busy machine this is the steadier figure: what others take from the core is not in it."""
     ours, limit, conventional = (
-        result.median(name, lambda one: one.cpu_per_request) for name in (OURS, LIMIT, CONVENTIONAL)
+        result.median(name, lambda run: run.cpu_per_request) for name in (OURS, LIMIT, CONVENTIONAL)
     )
     if not ours:
         return "The processor time of the servers cannot be read here."
@@ -119,9 +119,10 @@ class Report:
 
 
 OTHER_PAGES = (
-    "Measured apart: [analyses](analyses.md), [statement files](statements.md), [FinTS](fints.md), [jobs](jobs.md),"
+    "Separate pages: [analyses](analyses.md), [statement files](statements.md), [FinTS](fints.md), [jobs](jobs.md),"
     " [identity of bookings](merging.md),"
-    " [growth](growth.md), [tagging](tagging.md), [days of refresh under faults](soak.md)."
+    " [growth](growth.md), [tagging](tagging.md), [days of refresh under faults](soak.md),"
+    " [payments under faults](faults.md)."
 )
 
 
@@ -136,9 +137,9 @@ def write_page(path: Path, report: Report) -> None:
         *(f"* **{name}**: {MEANINGS[name]}" for name in ORDER),
         "",
         "Nothing is cached: every request looks up its token and its objects in PostgreSQL. The server under test is",
-        "bound to one core, PostgreSQL and the load generator to the others. Processor times are for one request;",
-        "they are the steadier figures where others use the machine too. Before anything is measured, tests check that",
-        "all three answer the same.",
+        "bound to one core, PostgreSQL and the load generator to the others. Processor times are per request;",
+        "they vary less than elapsed times on a shared machine. Before the measurement, tests check that",
+        "all three return the same responses.",
         "",
         OTHER_PAGES,
         "",
@@ -156,7 +157,7 @@ def make_section(result: Result, plan: Plan) -> list[str]:
     per_round = [
         (
             str(number + 1),
-            *(f"{result.rates(one)[number]:,.0f}" for one in ORDER),
+            *(f"{result.rates(side)[number]:,.0f}" for side in ORDER),
             f"{result.ratios(CONVENTIONAL)[number]:.2f}",
             f"{result.ratios(LIMIT)[number]:.2f}",
         )
@@ -167,8 +168,8 @@ def make_section(result: Result, plan: Plan) -> list[str]:
         "",
         f"![Requests per second of the three implementations]({name}.svg)",
         "",
-        f"Median of {plan.rounds} rounds of {plan.seconds:g} seconds, {result.connections} connections, least and most"
-        " beside it.",
+        f"Median of {plan.rounds} rounds of {plan.seconds:g} seconds, {result.connections} connections, with minimum"
+        " and maximum.",
         "",
         *make_table(HEADINGS, make_rows(result)),
         "",

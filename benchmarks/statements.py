@@ -49,29 +49,31 @@ class Reading:
 
 
 def read_ours_mt940(data: bytes) -> tuple[int, Decimal]:
-    entries = [one.amount for statement in read_mt940(data) for one in statement.entries]
+    entries = [entry.amount for statement in read_mt940(data) for entry in statement.entries]
     return len(entries), sum(entries, Decimal(0))
 
 
 def read_ours_camt(data: bytes) -> tuple[int, Decimal]:
-    entries = [one.amount for statement in read_camt(data) for one in statement.entries]
+    entries = [entry.amount for statement in read_camt(data) for entry in statement.entries]
     return len(entries), sum(entries, Decimal(0))
 
 
 def read_theirs_mt940(data: bytes) -> tuple[int, Decimal]:
     import mt940
 
-    found = mt940.parse(data.decode("latin-1")).transactions
-    return len(found), sum((one.data["amount"].amount for one in found), Decimal(0))
+    transactions = mt940.parse(data.decode("latin-1")).transactions
+    return len(transactions), sum((transaction.data["amount"].amount for transaction in transactions), Decimal(0))
 
 
 def read_theirs_camt(data: bytes) -> tuple[int, Decimal]:
     from pycamt.parser import Camt053Parser
 
-    found = Camt053Parser(data).get_transactions()
+    transactions = Camt053Parser(data).get_transactions()
     signs = {"CRDT": 1, "DBIT": -1}
-    amounts = [signs[one["CreditDebitIndicator"]] * Decimal(one["Amount"]) for one in found]
-    return len(found), sum(amounts, Decimal(0))
+    amounts = [
+        signs[transaction["CreditDebitIndicator"]] * Decimal(transaction["Amount"]) for transaction in transactions
+    ]
+    return len(transactions), sum(amounts, Decimal(0))
 
 
 READERS: dict[str, tuple[tuple[str, Callable[[bytes], tuple[int, Decimal]]], ...]] = {
@@ -85,20 +87,20 @@ def make_rows(count: int) -> tuple[Product, list[Transaction]]:
     people = [person_for(login, TODAY) for login in sorted(PERSONAS)[:3]]
     accounts = [account for person in people if person is not None for account in person.accounts]
     stock = [entry.transaction for account in accounts for entry in account.entries if not entry.transaction.is_pending]
-    product = next(one.product for one in accounts if one.product.iban)
+    product = next(account.product for account in accounts if account.product.iban)
     rows: list[Transaction] = []
     while len(rows) < count:
         shift = timedelta(days=len(rows) // len(stock))
-        for number, one in enumerate(stock[: count - len(rows)], len(rows)):
-            at = (one.booked_at or datetime(2026, 1, 1, tzinfo=BERLIN)) - shift
-            tagged = f"EREF+{number:020d} MREF+M-{number} CRED+DE98ZZZ09999999999 SVWZ+{one.purpose or ''}"[:300]
+        for number, transaction in enumerate(stock[: count - len(rows)], len(rows)):
+            at = (transaction.booked_at or datetime(2026, 1, 1, tzinfo=BERLIN)) - shift
+            tagged = f"EREF+{number:020d} MREF+M-{number} CRED+DE98ZZZ09999999999 SVWZ+{transaction.purpose or ''}"
             rows.append(
                 replace(
-                    one,
+                    transaction,
                     booked_at=at,
                     value_at=at,
                     currency="EUR",
-                    purpose=tagged if number % 2 else one.purpose,
+                    purpose=tagged[:300] if number % 2 else transaction.purpose,
                     bank_id=f"{number:020d}",
                 )
             )
@@ -112,7 +114,9 @@ def write_camt_statements(product: Product, rows: Sequence[Transaction], opening
         for start in range(0, len(rows), STATEMENT_ROWS)
     ]
     head, tail = documents[0].split(b"<Stmt>", 1)[0], documents[0].rsplit(b"</Stmt>", 1)[1]
-    inner = (one[one.index(b"<Stmt>") : one.rindex(b"</Stmt>") + len(b"</Stmt>")] for one in documents)
+    inner = (
+        document[document.index(b"<Stmt>") : document.rindex(b"</Stmt>") + len(b"</Stmt>")] for document in documents
+    )
     return head + b"".join(inner) + tail
 
 
@@ -158,22 +162,25 @@ def measure_pair(kind: str, size: int, folder: Path, rounds: int) -> tuple[list[
         for name in readings:
             readings[name].append(measure(name, kind, path))
     path.unlink()
-    found = {(one.count, one.total) for each in readings.values() for one in each}
-    if len(found) != 1:
-        raise SystemExit(f"The parsers do not agree on {kind}, so nothing is reported: {found}")
+    results = {(reading.count, reading.total) for series in readings.values() for reading in series}
+    if len(results) != 1:
+        raise SystemExit(f"The parsers do not agree on {kind}, so nothing is reported: {results}")
     ours, theirs = readings.values()
-    ratios = [b.cpu_seconds / a.cpu_seconds for a, b in zip(ours, theirs, strict=True)]
+    ratios = [
+        their_reading.cpu_seconds / our_reading.cpu_seconds
+        for our_reading, their_reading in zip(ours, theirs, strict=True)
+    ]
     rows = []
-    for name, each in readings.items():
-        seconds = sorted(one.cpu_seconds for one in each)[len(each) // 2]
+    for name, series in readings.items():
+        seconds = sorted(reading.cpu_seconds for reading in series)[len(series) // 2]
         rows.append(
             (
                 f"{kind}, {name}",
                 f"{megabytes:,.0f} MB",
-                f"{each[0].count:,}",
+                f"{series[0].count:,}",
                 f"{seconds:.2f}",
                 f"{megabytes / seconds:.1f}",
-                f"{max(one.peak_megabytes for one in each):,.0f} MB",
+                f"{max(reading.peak_megabytes for reading in series):,.0f} MB",
                 "" if name == "Kontor" else f"{sorted(ratios)[len(ratios) // 2]:.1f} × as fast",
             )
         )
@@ -187,8 +194,8 @@ def run_statements(console: Console, target: Path | None, *, is_quick: bool) -> 
         for size in QUICK_SIZES if is_quick else SIZES:
             for kind in READERS:
                 console.print(f"{kind}, {size // MEGABYTE} MB …")
-                found, ratios = measure_pair(kind, size, Path(folder), ROUNDS[size])
-                rows += found
+                new_rows, ratios = measure_pair(kind, size, Path(folder), ROUNDS[size])
+                rows += new_rows
                 middle = sorted(ratios)[len(ratios) // 2]
                 console.print(f"  {middle:.1f} × as fast")
                 verdict = "reached" if middle >= TARGET else "not reached"
@@ -213,10 +220,10 @@ def write_page(path: Path, rows: Sequence[tuple[str, ...]], lines: Sequence[str]
         "Load": f"{os.getloadavg()[0]:.1f} processes wanted to run at the end",
     }
     introduction = (
-        "How fast statement files become bookings, compared with the libraries that people use for it: `mt-940` and"
-        " `pycamt`. The files are made of the demo people's bookings. Each reading is a process of its own; CPU seconds"
-        " count from the file's bytes to the last booking, and both sides must find the same bookings and the same sum."
-        " Kontor's parsers return more than the others do (GV code, prima nota, the other side's IBAN and BIC, checked"
-        " balances), and take their time for it."
+        "Speed of parsing statement files, compared with the common libraries `mt-940` and `pycamt`. The files"
+        " contain bookings of the demo bank's people. Each run is a separate process; CPU seconds count from the"
+        " file's bytes to the last booking, and both sides must find the same bookings and the same sum. Kontor's"
+        " parsers also extract the GV code, the prima nota and the counterparty's IBAN and BIC, and check balances;"
+        " the time for this is included."
     )
     write_table_page(path, "Benchmark: statement files", introduction, HEADINGS, rows, lines, machine)

@@ -30,9 +30,11 @@ with Kontor.login(base_url, app["username"], app["password"], username, password
     for product in access.products:
         print(f"{product.category:15} {product.balance:>12} {product.currency}  {product.name}")
 
-    giro = next(one for one in access.products if one.category == ProductCategory.CHECKING)
-    for one in islice(kontor.iterate_transactions(access.id, giro.id, tag="categories"), 5):
-        print(f"{one.booked_at:%Y-%m-%d} {one.amount:>10} {one.category:30} {one.purpose}")
+    giro = next(product for product in access.products if product.category == ProductCategory.CHECKING)
+    for transaction in islice(kontor.iterate_transactions(access.id, giro.id, tag="categories"), 5):
+        print(
+            f"{transaction.booked_at:%Y-%m-%d} {transaction.amount:>10} {transaction.category:30} {transaction.purpose}"
+        )
 
     for contract in kontor.list_contracts():
         details = contract.details

@@ -35,17 +35,19 @@ curl -sf "$base/customer/v2/bankzugaenge" -H "$auth" -H "$json" -d '{"my-bank": 
 until curl -sf "$base/customer/v2/bankzugaenge/my-bank" -H "$auth" | pick status | grep -q VOLLSTAENDIG; do sleep 1; done
 access=$(curl -sf "$base/customer/v2/bankzugaenge/my-bank" -H "$auth")
 python3 -c 'import json, sys
-for one in json.load(sys.stdin)["bankprodukte"]:
-    print("{:15} {:12.2f} {}  {}".format(one["kategorie"], one["saldo"], one["waehrung"], one["bezeichnung"]))' <<<"$access"
+for product in json.load(sys.stdin)["bankprodukte"]:
+    print("{:15} {:12.2f} {}  {}".format(
+        product["kategorie"], product["saldo"], product["waehrung"], product["bezeichnung"]))' <<<"$access"
 
 # Every object says where more is: here, the transactions of the first product.
 product=$(pick bankprodukte 0 relations 0 href <<<"$access")
 curl -sf "$product/kontoumsaetze?limit=5&tag=categories" -H "$auth" | python3 -c 'import json, sys
-for one in json.load(sys.stdin):
-    category = one["tags"][0]["tagTreeItem"]["systemName"]
-    print("{} {:10.2f} {:30} {}".format(one["buchungsdatum"][:10], one["betrag"], category, one.get("verwendungszweck", "")))'
+for transaction in json.load(sys.stdin):
+    category = transaction["tags"][0]["tagTreeItem"]["systemName"]
+    print("{} {:10.2f} {:30} {}".format(
+        transaction["buchungsdatum"][:10], transaction["betrag"], category, transaction.get("verwendungszweck", "")))'
 
 curl -sf "$base/customer/v2/ai/contracts" -H "$auth" | python3 -c 'import json, sys
-for one in json.load(sys.stdin):
-    details, period = one["details"], one["tagTreeItemPeriod"]["displayName"]
+for contract in json.load(sys.stdin):
+    details, period = contract["details"], contract["tagTreeItemPeriod"]["displayName"]
     print("contract {:9.2f} {:15} {}".format(details["amountLatest"], period, details["counterpartyName"]))'

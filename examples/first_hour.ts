@@ -72,15 +72,15 @@ while (access.status !== "VOLLSTAENDIG") {
   access = await read<Access>("/customer/v2/bankzugaenge/my-bank");
 }
 const products = access.bankprodukte ?? [];
-for (const one of products) console.log(one.kategorie, one.saldo, one.waehrung, one.bezeichnung);
+for (const product of products) console.log(product.kategorie, product.saldo, product.waehrung, product.bezeichnung);
 
 // Every object says where more is.
-const giro = products.find((one) => one.kategorie === "GIROKONTO");
-const listing = giro?.relations.find((one) => one.rel === "get_kontoumsaetze");
+const giro = products.find((product) => product.kategorie === "GIROKONTO");
+const listing = giro?.relations.find((relation) => relation.rel === "get_kontoumsaetze");
 if (listing === undefined) throw new Error("there is no checking account");
-for (const one of await read<Transaction[]>(`${listing.href}?limit=5&tag=categories`)) {
-  const category = one.tags[0]?.tagTreeItem.systemName;
-  console.log(one.buchungsdatum.slice(0, 10), one.betrag, category, one.verwendungszweck ?? "");
+for (const transaction of await read<Transaction[]>(`${listing.href}?limit=5&tag=categories`)) {
+  const category = transaction.tags[0]?.tagTreeItem.systemName;
+  console.log(transaction.buchungsdatum.slice(0, 10), transaction.betrag, category, transaction.verwendungszweck ?? "");
 }
 for (const { details, tagTreeItemPeriod } of await read<Contract[]>("/customer/v2/ai/contracts")) {
   console.log("contract", details.amountLatest, tagTreeItemPeriod.displayName, details.counterpartyName);

@@ -112,12 +112,12 @@ def find_city(row: Row, institutes: list[Row], cities: set[str]) -> str:
         place = " ".join(words[start:])
         if place in cities:
             return place
-    same_bic = [one for one in institutes if one["bic"] == row["bic"]]
-    return next((city for one in same_bic + institutes if (city := city_name(one["location"]))), "")
+    same_bic = [institute for institute in institutes if institute["bic"] == row["bic"]]
+    return next((city for institute in same_bic + institutes if (city := city_name(institute["location"]))), "")
 
 
 def find_address(institutes: list[Row], moved: dict[str, str]) -> str:
-    addresses = [clean(one["pinTanURL"]) for one in institutes if one["pinTanURL"]]
+    addresses = [clean(institute["pinTanURL"]) for institute in institutes if institute["pinTanURL"]]
     if not addresses:
         return ""
     host = urlsplit(addresses[0]).hostname or ""
@@ -133,8 +133,8 @@ def find_group(blz: str, name: str, rules: list[Row]) -> Row:
 
 def join(register: list[Row], institutes: list[Row], overrides: Row) -> list[Bank]:
     by_code: dict[str, list[Row]] = defaultdict(list)
-    for one in sorted(institutes, key=lambda one: int(one["number"])):
-        by_code[one["blz"]].append(one)
+    for institute in sorted(institutes, key=lambda institute: int(institute["number"])):
+        by_code[institute["blz"]].append(institute)
     moved = {entry["host"]: entry["address"] for entry in overrides["moved"]}
     corrections = {code: entry for entry in overrides["bank"] for code in entry["blz"]}
     cities = known_cities(institutes)

@@ -185,7 +185,7 @@ def choose(
             continue
         own = tree[path]["properties"].get("exclude", {}).get("generic", ())
         patterns = [*always, *(re.compile(pattern) for pattern in own)]
-        for item in sorted(tree[path]["items"], key=lambda one: one["id"]):
+        for item in sorted(tree[path]["items"], key=lambda item: item["id"]):
             texts = find_texts(item)
             if not texts or not covers_germany(item["locationSet"]) or not is_telling(texts[0], left_out, patterns):
                 continue
@@ -201,17 +201,21 @@ def choose(
 def merge(candidates: dict[str, list[tuple[int, Partner]]], known: set[str]) -> list[Partner]:
     names = set(candidates) | known
     owners: dict[str, set[str]] = defaultdict(set)
-    for key, found in candidates.items():
-        for _, partner in found:
+    for key, ranked in candidates.items():
+        for _, partner in ranked:
             for alias in partner.aliases:
                 owners[fold(alias)].add(key)
     partners = []
     for key in sorted(candidates):
-        found = [partner for _, partner in sorted(candidates[key], key=lambda pair: pair[0])]
-        chosen = found[0]
-        aliases = {fold(alias): alias for partner in reversed(found) for alias in partner.aliases}
+        ranked_partners = [partner for _, partner in sorted(candidates[key], key=lambda pair: pair[0])]
+        chosen = ranked_partners[0]
+        aliases = {fold(alias): alias for partner in reversed(ranked_partners) for alias in partner.aliases}
         # An alias that is somebody's name, or two partners' alias, says nothing.
-        chosen.aliases = [aliases[one] for one in sorted(aliases) if one not in names and len(owners[one]) == 1]
+        chosen.aliases = [
+            aliases[folded_alias]
+            for folded_alias in sorted(aliases)
+            if folded_alias not in names and len(owners[folded_alias]) == 1
+        ]
         partners.append(chosen)
     return partners
 

@@ -18,7 +18,11 @@ def main() -> None:
     for answers in sorted((EVALUATION / "readers").glob("*.txt")):
         chosen = dict(line.split(" | ") for line in answers.read_text(encoding="utf-8").splitlines())
         lines = (EVALUATION / "transactions" / f"{answers.stem}.jsonl").read_bytes().splitlines()
-        rows = [(one.gold.category, chosen[one.id].split(",")[0]) for one in read_labelled(lines) if one.id in chosen]
+        rows = [
+            (labelled.gold.category, chosen[labelled.id].split(",")[0])
+            for labelled in read_labelled(lines)
+            if labelled.id in chosen
+        ]
         mains = sum(name_main(said) in map(name_main, accepted) for accepted, said in rows)
         categories = sum(said in accepted for accepted, said in rows)
         print(f"{answers.stem}: {len(rows)} rows, main {mains / len(rows):.4f}, category {categories / len(rows):.4f}")

@@ -122,10 +122,11 @@ class Photographer:
         )
         first = fresh.new_page()
         responses: list[Response] = []
-        first.on("response", lambda one: responses.append(one))  # a method of a list cannot be marked as handled
+        # A method of a list cannot be marked as handled.
+        first.on("response", lambda response: responses.append(response))
         first.goto(address)
         first.wait_for_load_state("networkidle")
-        sizes = [one.request.sizes()["responseBodySize"] for one in responses]
+        sizes = [response.request.sizes()["responseBodySize"] for response in responses]
         times = []
         for _ in range(ROUNDS):
             first.goto(address)
@@ -136,20 +137,20 @@ class Photographer:
 
 def main(names: list[str]) -> None:
     TARGET.mkdir(parents=True, exist_ok=True)
-    chosen = [one for one in SCENES if not names or one.name in names]
+    chosen = [scene for scene in SCENES if not names or scene.name in names]
     with running_demo() as facts, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         photographer = Photographer(browser, facts)
         for scene in chosen:
             photographer.take(scene)
         if not names:
-            plain = [one for one in SCENES if not (one.is_phone or one.is_dark)]
+            plain = [scene for scene in SCENES if not (scene.is_phone or scene.is_dark)]
             machine = {
                 "Cores": str(os.cpu_count()),
                 "Load before": f"{os.getloadavg()[0]:.1f}",
                 "Chromium": browser.version,
             }
-            write_weights([photographer.weigh(one) for one in plain], machine)
+            write_weights([photographer.weigh(scene) for scene in plain], machine)
         browser.close()
 
 
@@ -157,12 +158,12 @@ def write_weights(rows: list[tuple[str, ...]], machine: dict[str, str]) -> None:
     write_table_page(
         ROOT / "docs/benchmarks/console.md",
         "The console's pages",
-        "What a page of the demo's sample user weighs for a browser that has seen none before (as transferred, with"
-        " styles, scripts and pictures), how many requests that takes, and when it can be used (`domInteractive`, the"
-        f" middle of {ROUNDS} visits). Made by `./dev screenshots`; the times are of one run on one machine.",
+        "Size of each page of the demo's sample user with an empty browser cache (as transferred, with styles,"
+        " scripts and images), number of requests, and time until it is interactive (`domInteractive`, median of"
+        f" {ROUNDS} visits). Written by `./dev screenshots`; the times are from one run on one machine.",
         ("Page", "Weight", "Requests", "Interactive"),
         rows,
-        ["Aims: under 300 kB, and interactive within a second on the demo's data."],
+        ["Targets: under 300 kB, and interactive within a second on the demo's data."],
         machine,
     )
 

@@ -7,8 +7,8 @@ from kontor.domain.sca_machine import (
     FITTING,
     MAX_WRONG_TANS,
     AnswerKind,
-    Position,
     Reaction,
+    ScaPosition,
     ScaState,
     advance,
     count_tan,
@@ -45,7 +45,7 @@ def _states() -> str:
     lines = ["## States", "", "| State | Message | Level | Relations besides `self` | Open |", "|---|---|---|---|---|"]
     for state in ScaState:
         level, code, _, relations = STATES[state]
-        offered = ", ".join(f"`{one}`" for one in relations) or "none"
+        offered = ", ".join(f"`{relation}`" for relation in relations) or "none"
         lines.append(f"| `{state}` | `{code}` | {level} | {offered} | {'yes' if state.is_open else 'no'} |")
     lines += [
         "",
@@ -67,26 +67,28 @@ def _after(state: ScaState, reaction: Reaction) -> str:
     """The next state; two where it depends on the number of attempts."""
     reached = []
     for tries in range(MAX_WRONG_TANS):
-        position = Position(state, tries)
+        position = ScaPosition(state, tries)
         if state is ScaState.TAN:
             position = count_tan(position)
         following = advance(position, reaction).state
         if following not in reached:
             reached.append(following)
-    return ", then ".join(f"`{one}`" for one in reached)
+    return ", then ".join(f"`{state}`" for state in reached)
 
 
 def _transitions() -> str:
     lines = [
         "## What follows from the bank's reaction",
         "",
-        f"| State | {' | '.join(f'`{one}`' for one in Reaction)} |",
+        f"| State | {' | '.join(f'`{reaction}`' for reaction in Reaction)} |",
         f"|---|{'---|' * len(Reaction)}",
     ]
     lines += [
-        f"| `{state}` | {' | '.join(_after(state, one) for one in Reaction)} |" for state in ScaState if state.is_open
+        f"| `{state}` | {' | '.join(_after(state, reaction) for reaction in Reaction)} |"
+        for state in ScaState
+        if state.is_open
     ]
-    closed = ", ".join(f"`{one}`" for one in ScaState if not one.is_open)
+    closed = ", ".join(f"`{state}`" for state in ScaState if not state.is_open)
     return "\n".join([*lines, "", f"Closed, and final: {closed}.", ""])
 
 
@@ -95,9 +97,9 @@ def _diagram() -> str:
     lines = ["## Picture", "", "```mermaid", "stateDiagram-v2", "  [*] --> METHOD"]
     order = list(ScaState)
     repeating = {Reaction.WRONG_TAN, Reaction.ASKS_CONFIRMATION}
-    for state in (one for one in order if one.is_open):
+    for state in (state for state in order if state.is_open):
         for reaction in Reaction:
-            start = count_tan(Position(state)) if state is ScaState.TAN else Position(state)
+            start = count_tan(ScaPosition(state)) if state is ScaState.TAN else ScaPosition(state)
             following = advance(start, reaction).state
             is_forward = order.index(following) > order.index(state) and reaction not in (
                 Reaction.WRONG_TAN,
@@ -106,7 +108,7 @@ def _diagram() -> str:
             if is_forward or (following is state and reaction in repeating):
                 lines.append(f"  {state} --> {following}: {reaction}")
     lines += [f"  TAN --> FAILED: WRONG_TAN, {MAX_WRONG_TANS} times", "  METHOD --> NO_METHOD: NO_METHOD"]
-    lines += [f"  {one} --> [*]" for one in order if not one.is_open]
+    lines += [f"  {state} --> [*]" for state in order if not state.is_open]
     return "\n".join([*lines, "```", ""])
 
 

@@ -71,7 +71,9 @@ def publish_tags(target: Path) -> None:
     write_plot(
         target / "tags-held-out.svg", draw_reliability(held_out_a.bins, "Held-out rows: is the confidence honest?")
     )
-    expected = [(one.name, one.f1, one.expected) for one in published.categories if one.expected]
+    expected = [
+        (category.name, category.f1, category.expected) for category in published.categories if category.expected
+    ]
     write_plot(target / "tags-categories.svg", draw_bars(expected, "Published rows: F1 of each category"))
     (target / "tags.md").write_text(make_tags_page(published, held_out_a, held_out_c, tagger.version), encoding="utf-8")
 
@@ -130,7 +132,9 @@ def make_tags_page(published: TagScores, held_out_a: TagScores, held_out_c: TagS
         "",
         f"The {len(wrong)} most frequent of {len(published.confusions)} confusions among the published rows.",
         "",
-        *make_table(("should be", "is taken for", "rows"), [(one, other, str(count)) for one, other, count in wrong]),
+        *make_table(
+            ("should be", "is taken for", "rows"), [(expected, found, str(count)) for expected, found, count in wrong]
+        ),
         "",
     ]
     return "\n".join(lines)
@@ -139,18 +143,18 @@ def make_tags_page(published: TagScores, held_out_a: TagScores, held_out_c: TagS
 Pick = Callable[[TagScores], Share | float | None]
 # The name, the figure, what is aimed at, and whether that is the least or the most.
 TAG_FIGURES: Sequence[tuple[str, Pick, float | None, bool]] = (
-    ("main category right", lambda one: one.main, 0.97, True),
-    ("category right", lambda one: one.category, 0.93, True),
-    ("macro F1 of categories", lambda one: one.macro_f1, None, True),
-    ("insurance division right", lambda one: one.insurance_division, 0.97, True),
-    ("insurance product right", lambda one: one.insurance_product, None, True),
-    ("other rows called insurance", lambda one: one.false_insurance, 0.01, False),
-    ("partner right", lambda one: one.partner, 0.95, True),
-    ("partner named where there is none", lambda one: one.false_partner, None, False),
-    ("freelancer category right", lambda one: one.freelancer, None, True),
-    ("calibration error", lambda one: one.calibration_error, 0.03, False),
-    ("Brier score", lambda one: one.brier, None, False),
-    ("AUROC of the confidence", lambda one: one.auroc, None, True),
+    ("main category right", lambda scores: scores.main, 0.97, True),
+    ("category right", lambda scores: scores.category, 0.93, True),
+    ("macro F1 of categories", lambda scores: scores.macro_f1, None, True),
+    ("insurance division right", lambda scores: scores.insurance_division, 0.97, True),
+    ("insurance product right", lambda scores: scores.insurance_product, None, True),
+    ("other rows called insurance", lambda scores: scores.false_insurance, 0.01, False),
+    ("partner right", lambda scores: scores.partner, 0.95, True),
+    ("partner named where there is none", lambda scores: scores.false_partner, None, False),
+    ("freelancer category right", lambda scores: scores.freelancer, None, True),
+    ("calibration error", lambda scores: scores.calibration_error, 0.03, False),
+    ("Brier score", lambda scores: scores.brier, None, False),
+    ("AUROC of the confidence", lambda scores: scores.auroc, None, True),
 )
 
 
@@ -196,9 +200,9 @@ def make_score_table(scores: Sequence[CategoryScore]) -> list[str]:
     return make_table(
         ("", "rows", "precision", "recall", "F1"),
         [
-            (one.name, str(one.expected), f"{one.precision:.2f}", f"{one.recall:.2f}", f"{one.f1:.2f}")
-            for one in scores
-            if one.expected
+            (score.name, str(score.expected), f"{score.precision:.2f}", f"{score.recall:.2f}", f"{score.f1:.2f}")
+            for score in scores
+            if score.expected
         ],
     )
 
@@ -291,8 +295,8 @@ def make_people_page(by_truth: PeopleScores, by_tagger: PeopleScores) -> str:
         *make_table(
             ("", "to be found", "found", "right", "missed"),
             [
-                (name, str(one.visible), str(one.found), str(one.hits), str(one.missed))
-                for name, one in by_tagger.events_by_name.items()
+                (name, str(scores.visible), str(scores.found), str(scores.hits), str(scores.missed))
+                for name, scores in by_tagger.events_by_name.items()
             ],
         ),
         "",
@@ -302,24 +306,24 @@ def make_people_page(by_truth: PeopleScores, by_tagger: PeopleScores) -> str:
 
 PeoplePick = Callable[[PeopleScores], tuple[float, int]]
 PEOPLE_FIGURES: Sequence[tuple[str, PeoplePick, float | None, bool]] = (
-    ("contracts: F1", lambda one: (one.contracts.f1, one.contracts.known), 0.97, True),
-    ("contracts: precision", lambda one: (one.contracts.precision, one.contracts.found), None, True),
-    ("contracts: recall", lambda one: (one.contracts.recall, one.contracts.known), None, True),
-    ("period right", lambda one: (one.contracts.period_accuracy, one.contracts.hits), 0.98, True),
-    ("status right", lambda one: (one.contracts.status_accuracy, one.contracts.hits), 0.98, True),
-    ("next date exact", lambda one: (one.contracts.next_exact, one.contracts.nexts), 0.90, True),
-    ("next date within 3 days", lambda one: (one.contracts.next_near, one.contracts.nexts), 0.98, True),
+    ("contracts: F1", lambda scores: (scores.contracts.f1, scores.contracts.known), 0.97, True),
+    ("contracts: precision", lambda scores: (scores.contracts.precision, scores.contracts.found), None, True),
+    ("contracts: recall", lambda scores: (scores.contracts.recall, scores.contracts.known), None, True),
+    ("period right", lambda scores: (scores.contracts.period_accuracy, scores.contracts.hits), 0.98, True),
+    ("status right", lambda scores: (scores.contracts.status_accuracy, scores.contracts.hits), 0.98, True),
+    ("next date exact", lambda scores: (scores.contracts.next_exact, scores.contracts.nexts), 0.90, True),
+    ("next date within 3 days", lambda scores: (scores.contracts.next_near, scores.contracts.nexts), 0.98, True),
     (
         "everyday purchases inside a contract",
-        lambda one: (one.contracts.purchases_share, one.contracts.purchases),
+        lambda scores: (scores.contracts.purchases_share, scores.contracts.purchases),
         0.01,
         False,
     ),
-    ("sums of months exact", lambda one: (one.months.value, one.months.count), 1.0, True),
-    ("life events: precision", lambda one: (one.events.precision, one.events.found), 0.90, True),
-    ("life events: recall", lambda one: (one.events.recall, one.events.visible), 0.90, True),
-    ("tags: main category right", lambda one: (one.main.value, one.main.count), 0.97, True),
-    ("tags: category right", lambda one: (one.category.value, one.category.count), 0.93, True),
+    ("sums of months exact", lambda scores: (scores.months.value, scores.months.count), 1.0, True),
+    ("life events: precision", lambda scores: (scores.events.precision, scores.events.found), 0.90, True),
+    ("life events: recall", lambda scores: (scores.events.recall, scores.events.visible), 0.90, True),
+    ("tags: main category right", lambda scores: (scores.main.value, scores.main.count), 0.97, True),
+    ("tags: category right", lambda scores: (scores.category.value, scores.category.count), 0.93, True),
 )
 
 
@@ -335,15 +339,16 @@ def list_people_rows(by_truth: PeopleScores, by_tagger: PeopleScores) -> list[tu
     for kind, name in KIND_NAMES.items():
         first, second = by_truth.forecasts[kind], by_tagger.forecasts[kind]
         errors = [
-            f"{one.ours.mean_error / min(one.last.mean_error, one.mean.mean_error):.2f}" for one in (first, second)
+            f"{forecast.ours.mean_error / min(forecast.last.mean_error, forecast.mean.mean_error):.2f}"
+            for forecast in (first, second)
         ]
-        counts = [f"{one.ours.count:,}" for one in (first, second)]
+        counts = [f"{forecast.ours.count:,}" for forecast in (first, second)]
         verdict = "yes" if float(errors[1]) < 1 else "no"
         label = f"forecasts, {name}: error by that of the better naive one"
         rows.append((label, errors[0], counts[0], errors[1], counts[1], "< 1", verdict))
         covered, stated = (
-            [f"{one.ours.stated_coverage:.4f}" for one in (first, second)],
-            [f"{one.ours.stated:,}" for one in (first, second)],
+            [f"{forecast.ours.stated_coverage:.4f}" for forecast in (first, second)],
+            [f"{forecast.ours.stated:,}" for forecast in (first, second)],
         )
         is_honest = HONEST[0] <= second.ours.stated_coverage <= HONEST[1]
         aim_text = f"{HONEST[0]:g} – {HONEST[1]:g}"
@@ -355,11 +360,20 @@ def list_people_rows(by_truth: PeopleScores, by_tagger: PeopleScores) -> list[tu
 def list_forecast_rows(scores: PeopleScores) -> list[tuple[str, ...]]:
     rows = []
     for kind, name in KIND_NAMES.items():
-        one = scores.forecasts[kind]
-        spans = (one.ours.mean_interval_score, one.last.mean_interval_score, one.mean.mean_interval_score)
-        shares = (one.ours.coverage, one.ours.stated_coverage)
+        forecast = scores.forecasts[kind]
+        spans = (
+            forecast.ours.mean_interval_score,
+            forecast.last.mean_interval_score,
+            forecast.mean.mean_interval_score,
+        )
+        shares = (forecast.ours.coverage, forecast.ours.stated_coverage)
         rows.append(
-            (name, f"{one.ours.count:,}", *(f"{span:,.2f}" for span in spans), *(f"{one:.1%}" for one in shares))
+            (
+                name,
+                f"{forecast.ours.count:,}",
+                *(f"{span:,.2f}" for span in spans),
+                *(f"{share:.1%}" for share in shares),
+            )
         )
     return rows
 

@@ -40,9 +40,11 @@ BILL = {
 def running_tenant() -> Iterator[TenantUnderTest]:
     """A demo's redirect tenant."""
     with running_demo() as facts, httpx.Client(base_url=facts["baseUrl"], timeout=30) as http:
-        one = next(tenant for tenant in facts["tenants"] if not tenant["regulated"])
-        logins = [(one[part]["username"], one[part]["password"]) for part in ("adminClient", "userClient", "user")]
-        yield TenantUnderTest(one["name"], logins[0], logins[1], *logins[2], "", http)
+        tenant = next(tenant for tenant in facts["tenants"] if not tenant["regulated"])
+        logins = [
+            (tenant[part]["username"], tenant[part]["password"]) for part in ("adminClient", "userClient", "user")
+        ]
+        yield TenantUnderTest(tenant["name"], logins[0], logins[1], *logins[2], "", http)
 
 
 class Camera:

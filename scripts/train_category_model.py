@@ -34,9 +34,9 @@ from kontor.analysis.tagging.calibrating import Cell, count_cells, fit, score_ce
 from kontor.analysis.tagging.category_models import BITS, OFFSET, CategoryModel, hash_gram, list_grams
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, Keyword, Rules, load_keywords, load_rules
-from kontor.analysis.tagging.matching import Matcher
 from kontor.analysis.tagging.model_priors import NEVER_GUESSED
-from kontor.analysis.tagging.partners import Partner, find_partner, list_partners
+from kontor.analysis.tagging.partners import Partner
+from kontor.analysis.tagging.prepared_knowledge import find_partner, list_partners, load_knowledge
 from kontor.analysis.tagging.readings import CARD, CREDIT, DEBIT, TRANSFER, Reader
 from kontor.analysis.tagging.taggers import Tagger, make_tagger
 from kontor.analysis.tagging.taggings import NO_INSURANCE, NO_PARTNER, NOBODY, OwnAccounts
@@ -189,7 +189,7 @@ def write_people(suffixes: tuple[str, ...], reader: Reader) -> Iterator[Row]:
 def make_reader() -> Reader:
     """Reads as the tagger does."""
     rules = load_rules()
-    return Reader(rules, Matcher(list_partners(), load_keywords(), rules).names)
+    return Reader(rules, load_knowledge().names)
 
 
 def generate_rows(reader: Reader) -> list[Row]:
@@ -203,9 +203,9 @@ def generate_rows(reader: Reader) -> list[Row]:
             by_category[row.category].append(row)
     kept = []
     for category in sorted(by_category):
-        found = by_category[category]
-        draw.shuffle(found)
-        kept += found[:MOST_PER_CATEGORY]
+        rows_of_category = by_category[category]
+        draw.shuffle(rows_of_category)
+        kept += rows_of_category[:MOST_PER_CATEGORY]
     return kept
 
 
@@ -215,11 +215,11 @@ def write_samples(samples: Iterable["Sample"], reader: Reader) -> Iterator[Row]:
         category = sample.categories[0]
         if category.startswith(NEVER_GUESSED):
             continue
-        one = reader.read(sample.transaction)
-        grams = tuple(list_grams(one.name, one.purpose, one.is_incoming, one.channel))
+        reading = reader.read(sample.transaction)
+        grams = tuple(list_grams(reading.name, reading.purpose, reading.is_incoming, reading.channel))
         yield from [Row(category, grams)] * LABELLED_COUNT
-        if one.purpose and len(one.name) >= SHORTEST_NAME:
-            yield Row(category, tuple(list_grams(one.name, "", one.is_incoming, one.channel)))
+        if reading.purpose and len(reading.name) >= SHORTEST_NAME:
+            yield Row(category, tuple(list_grams(reading.name, "", reading.is_incoming, reading.channel)))
 
 
 class Trained(NamedTuple):
@@ -284,7 +284,7 @@ def train(rows: list[Row]) -> Trained:
     right = (np.asarray(matrix @ weights + biases).argmax(axis=1) == labels).mean()
     print(f"{len(rows)} rows, {width} categories, {right:.3f} of the training rows right")
     return Trained(
-        categories, round(scale, 8), [round(float(one), 4) for one in biases], small.astype(np.uint8).tobytes()
+        categories, round(scale, 8), [round(float(bias), 4) for bias in biases], small.astype(np.uint8).tobytes()
     )
 
 
@@ -304,12 +304,12 @@ class Sample(NamedTuple):
 def read_samples(paths: list[Path]) -> Iterator[Sample]:
     """Labelled rows as `kontor evaluate` reads them."""
     for path in paths:
-        for one in read_labelled(path.read_bytes().splitlines()):
-            gold = one.gold
+        for labelled in read_labelled(path.read_bytes().splitlines()):
+            gold = labelled.gold
             partners = tuple(fold_name(name) for name in gold.partner)
             yield Sample(
-                one.id,
-                one.transaction,
+                labelled.id,
+                labelled.transaction,
                 NOBODY,
                 gold.category,
                 gold.insurance_type,
@@ -325,7 +325,7 @@ def list_demo_samples() -> Iterator[Sample]:
     known = {fold_name(partner.name) for partner in list_partners()}
     for own, entries in list_people(("+fit1", "+fit2")):
         for entry in entries:
-            one, truth = entry.transaction, entry.truth
+            transaction, truth = entry.transaction, entry.truth
             key = (truth.category, truth.partner, truth.insurance_type)
             seen[key] += 1
             if seen[key] > MOST_OF_A_KIND:
@@ -333,7 +333,7 @@ def list_demo_samples() -> Iterator[Sample]:
             name = fold_name(truth.partner) if truth.partner else ""
             partners = (name,) if name in known else (fold_name(NO_PARTNER),)
             types = (truth.insurance_type or NO_INSURANCE,)
-            yield Sample(str(len(seen)), one, own, (truth.category,), types, partners, (), False)
+            yield Sample(str(len(seen)), transaction, own, (truth.category,), types, partners, (), False)
 
 
 def judge(sample: Sample, tagger: Tagger) -> dict[str, tuple[Cell, bool]]:
@@ -344,8 +344,8 @@ def judge(sample: Sample, tagger: Tagger) -> dict[str, tuple[Cell, bool]]:
     if sample.insurance_types:
         judged["insurance"] = (decision.insurance_cell, decision.insurance_type in sample.insurance_types)
     if sample.partners:
-        found = find_partner(decision.partner)
-        name = fold_name(found.name if found is not None else NO_PARTNER)
+        partner = find_partner(decision.partner)
+        name = fold_name(partner.name if partner is not None else NO_PARTNER)
         judged["partner"] = (decision.partner_cell, name in sample.partners)
     # Where nothing else is known, a freelancer category is as right as the category it follows from.
     is_followed = not sample.freelancer_categories or decision.freelancer_category in sample.freelancer_categories
@@ -364,9 +364,13 @@ def validate(judged: list[tuple[Sample, Cell, bool]]) -> str:
     """Scores of confidences that were fitted without the rows they are about."""
     pairs = []
     for fold_number in range(FOLDS):
-        kept = [one for one in judged if crc32(one[0].id.encode()) % FOLDS != fold_number]
+        kept = [judgement for judgement in judged if crc32(judgement[0].id.encode()) % FOLDS != fold_number]
         table = fit(count_cells(weigh_errors(kept)), rounds=600)
-        tested = [one for one in judged if crc32(one[0].id.encode()) % FOLDS == fold_number and one[0].is_labelled]
+        tested = [
+            judgement
+            for judgement in judged
+            if crc32(judgement[0].id.encode()) % FOLDS == fold_number and judgement[0].is_labelled
+        ]
         pairs += [(score_cell(cell, table), is_right) for _, cell, is_right in tested]
     auroc = find_auroc(pairs)
     right = sum(is_right for _, is_right in pairs)

@@ -46,9 +46,9 @@ class Bank:
         else:
             now = self._clock.now()
             rows = [
-                [one.id, one.at.isoformat(), one.cents, one.purpose]
-                for one in list_bookings(login, self._clock.start, now)
-                if one.at >= datetime.fromisoformat(request["since"])
+                [booking.id, booking.at.isoformat(), booking.cents, booking.purpose]
+                for booking in list_bookings(login, self._clock.start, now)
+                if booking.at >= datetime.fromisoformat(request["since"])
             ]
             self._write("answered", number, login)
             writer.write(json.dumps(rows).encode() + b"\n")

@@ -17,14 +17,14 @@ class Booking:
 
 def list_bookings(login: str, start: datetime, now: datetime) -> list[Booking]:
     """About three a day, at moments of the login's own; oldest first."""
-    found = []
+    bookings = []
     moment = start - FIRST
     number = 0
     while True:
         digest = hashlib.sha256(f"{login} {number}".encode()).digest()
         moment += timedelta(minutes=60 + int.from_bytes(digest[:2], "big") % 840)
         if moment > now:
-            return found
+            return bookings
         cents = int.from_bytes(digest[2:4], "big") - 50_000
-        found.append(Booking(f"{login}-{number}", moment, cents or 1, f"Buchung {number} {digest[4:8].hex()}"))
+        bookings.append(Booking(f"{login}-{number}", moment, cents or 1, f"Buchung {number} {digest[4:8].hex()}"))
         number += 1

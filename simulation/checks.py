@@ -38,53 +38,55 @@ def read_calls(entries: Iterable[Mapping[str, str]]) -> list[Call]:
     """Entries of the bank's book, in their order."""
     open_calls: dict[str, tuple[str, datetime]] = {}
     calls = []
-    for one in entries:
-        at = datetime.fromisoformat(one["at"])
-        if one["what"] == "begin":
-            open_calls[one["call"]] = (one["login"], at)
+    for entry in entries:
+        at = datetime.fromisoformat(entry["at"])
+        if entry["what"] == "begin":
+            open_calls[entry["call"]] = (entry["login"], at)
         else:
-            login, begin = open_calls.pop(one["call"])
-            calls.append(Call(login, begin, at, one["what"] == "answered"))
+            login, begin = open_calls.pop(entry["call"])
+            calls.append(Call(login, begin, at, entry["what"] == "answered"))
     calls += [Call(login, begin, None, False) for login, begin in open_calls.values()]
-    return sorted(calls, key=lambda one: one.begin)
+    return sorted(calls, key=lambda call: call.begin)
 
 
 def find_stored_call(calls: Sequence[Call], started: datetime, finished: datetime) -> Call | None:
     """The answered call of a fetch that was carried out between these moments."""
-    found = [
-        one for one in calls if one.is_answered and one.end is not None and started <= one.begin and one.end <= finished
+    stored_calls = [
+        call
+        for call in calls
+        if call.is_answered and call.end is not None and started <= call.begin and call.end <= finished
     ]
-    return found[-1] if found else None
+    return stored_calls[-1] if stored_calls else None
 
 
 def check_slots(login: str, slots: Sequence[Slot], first: datetime, end: datetime) -> list[str]:
     """Every slot from `first` on whose window has passed at `end` has one row, and that row has come to an end."""
-    found = []
+    violations = []
     states = defaultdict(list)
-    for one in slots:
-        states[one.at].append(one.state)
+    for slot in slots:
+        states[slot.at].append(slot.state)
     at = first
     while at + SLOT <= end:
         rows = states.pop(at, [])
         if len(rows) != 1:
-            found.append(f"{login}: slot {at:%d. %H:%M:%S} has {len(rows)} outcomes")
+            violations.append(f"{login}: slot {at:%d. %H:%M:%S} has {len(rows)} outcomes")
         elif rows[0] not in ENDED:
-            found.append(f"{login}: slot {at:%d. %H:%M:%S} is still {rows[0]}")
+            violations.append(f"{login}: slot {at:%d. %H:%M:%S} is still {rows[0]}")
         at += SLOT
-    found += [f"{login}: a row for {odd}, which is no slot" for odd in states if odd < at]
-    return found
+    violations += [f"{login}: a row for {odd}, which is no slot" for odd in states if odd < at]
+    return violations
 
 
 def check_overlaps(calls: Sequence[Call]) -> list[str]:
     """No two calls with the same credentials at a time."""
-    found = []
+    violations = []
     last: dict[str, Call] = {}
-    for one in calls:
-        before = last.get(one.login)
-        if before is not None and (before.end is None or before.end > one.begin):
-            found.append(f"{one.login}: a call at {one.begin} began before the one of {before.begin} was over")
-        last[one.login] = one
-    return found
+    for call in calls:
+        before = last.get(call.login)
+        if before is not None and (before.end is None or before.end > call.begin):
+            violations.append(f"{call.login}: a call at {call.begin} began before the one of {before.begin} was over")
+        last[call.login] = call
+    return violations
 
 
 def check_budget(login: str, moments: Sequence[datetime], tolerance: timedelta = timedelta(0)) -> list[str]:
@@ -100,27 +102,27 @@ def check_budget(login: str, moments: Sequence[datetime], tolerance: timedelta =
 def check_transactions(login: str, stored: Counter[str], expected: Iterable[str]) -> list[str]:
     """What is stored is what the bank has: nothing lost, nothing twice."""
     wanted = Counter(expected)
-    found = []
+    violations = []
     if missing := wanted - stored:
-        found.append(f"{login}: {missing.total()} bookings are missing, such as {next(iter(missing))}")
+        violations.append(f"{login}: {missing.total()} bookings are missing, such as {next(iter(missing))}")
     if extra := stored - wanted:
-        found.append(f"{login}: {extra.total()} bookings too many, such as {next(iter(extra))}")
-    return found
+        violations.append(f"{login}: {extra.total()} bookings too many, such as {next(iter(extra))}")
+    return violations
 
 
 def check_serials(last_serial: int, deliveries: Mapping[int, str], accepted: Sequence[int], forged: int) -> list[str]:
     """Every serial was generated once, and is delivered (the receiver knows it) or visibly discarded."""
-    found = [] if not forged else [f"{forged} calls had a wrong signature"]
+    violations = [] if not forged else [f"{forged} calls had a wrong signature"]
     wanted = set(range(1, last_serial + 1))
     if wanted != set(deliveries):
         odd = sorted(wanted ^ set(deliveries))
-        found.append(f"serials with a gap or beyond the last: {odd[:5]}")
+        violations.append(f"serials with a gap or beyond the last: {odd[:5]}")
     known = set(accepted)
     for serial, state in deliveries.items():
         if state == "DELIVERED" and serial not in known:
-            found.append(f"serial {serial} is said to be delivered; the receiver does not know it")
+            violations.append(f"serial {serial} is said to be delivered; the receiver does not know it")
         elif state not in ("DELIVERED", "DISCARDED"):
-            found.append(f"serial {serial} is still {state}")
+            violations.append(f"serial {serial} is still {state}")
     if strange := known - wanted:
-        found.append(f"the receiver knows serials that nobody generated: {sorted(strange)[:5]}")
-    return found
+        violations.append(f"the receiver knows serials that nobody generated: {sorted(strange)[:5]}")
+    return violations

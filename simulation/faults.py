@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 
 from simulation.clocks import SimulatedClock
-from simulation.workers import Nursery
+from simulation.workers import WorkerForkServer
 
 
 class Killer:
-    """Kills a random worker every few simulated minutes, and lets a new one be born in its place."""
+    """Kills a random worker every few simulated minutes, and starts a new one in its place."""
 
-    def __init__(self, nursery: Nursery, clock: SimulatedClock, minutes: tuple[float, float]) -> None:
-        self._nursery, self._clock, self._minutes = nursery, clock, minutes
+    def __init__(self, workers: WorkerForkServer, clock: SimulatedClock, minutes: tuple[float, float]) -> None:
+        self._workers, self._clock, self._minutes = workers, clock, minutes
         self._random = random.Random(5)  # faults, not secrets
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -28,9 +28,9 @@ class Killer:
 
     def _run(self) -> None:
         while not self._stopping.wait(self._random.uniform(*self._minutes) * 60 / self._clock.factor):
-            self._nursery.kill(self._random.choice(list(self._nursery.lives)))
+            self._workers.kill(self._random.choice(list(self._workers.pids)))
             self.killed += 1
-            self._nursery.bear()
+            self._workers.start_worker()
 
 
 def restart_at(moments: list[float], restart: Callable[[], None]) -> threading.Thread:

@@ -8,16 +8,18 @@ from datetime import datetime
 import psycopg
 
 from simulation.clocks import SimulatedClock
+from simulation.environment import SimulationEnvironment
 from simulation.faults import Killer
-from simulation.stage import Stage
 
 PAUSE_SECONDS = 30.0
 LATE_MINUTES = 60  # after the moment an access was to be looked at
 
 
 class Progress:
-    def __init__(self, clock: SimulatedClock, stage: Stage, killer: Killer, say: Callable[[str], None]) -> None:
-        self._clock, self._stage, self._killer, self._say = clock, stage, killer, say
+    def __init__(
+        self, clock: SimulatedClock, environment: SimulationEnvironment, killer: Killer, say: Callable[[str], None]
+    ) -> None:
+        self._clock, self._environment, self._killer, self._say = clock, environment, killer, say
         self._done, self._at = 0, time.monotonic()
 
     def wait_until(self, moment: datetime) -> None:
@@ -28,7 +30,7 @@ class Progress:
 
     def _tell(self) -> None:
         now = self._clock.now()
-        done, missed, late = self._stage.query(
+        done, missed, late = self._environment.query(
             "select count(*) filter (where started_at is not null), count(*) filter (where failure = 'missed'),"
             " (select count(*) from accesses where next_refresh_at < %s::timestamptz - make_interval(mins => %s))"
             " from fetches where finished_at is not null",

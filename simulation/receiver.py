@@ -47,7 +47,7 @@ class Receiver:
             id=headers["webhook-id"],
             type=event["type"],
             serial=event["serial"],
-            count=sum(one["neueUmsaetze"] for one in event.get("produkte", ())),
+            count=sum(product["neueUmsaetze"] for product in event.get("produkte", ())),
         )
         return 204
 

@@ -14,16 +14,17 @@ from rich.table import Table
 from simulation.running import Outcome
 
 INTRODUCTION = (
-    "Real workers, a real PostgreSQL, a bank and a receiver of webhooks in processes of their own, and a clock that"
-    " runs fast. Workers are killed with `kill -9`, the database is restarted and crashed, the bank loses calls, the"
-    " receiver refuses deliveries. Afterwards the books of the bank and of the receiver, which know nothing of Kontor,"
-    " are compared with what is stored. How it works: `simulation/`; a short form runs with the tests."
+    "The simulation runs real workers, a real PostgreSQL, a bank and a webhook receiver in separate processes, with"
+    " an accelerated clock. Workers are killed with `kill -9`, the database is restarted and crashed, the bank loses"
+    " calls, the receiver rejects deliveries. Afterwards the stored data is compared with the books of the bank and"
+    " of the receiver, which are independent of Kontor. The code is in `simulation/`; a short version runs with the"
+    " tests."
 )
 PROVEN = (
-    "Of every access: each slot has exactly one outcome; no two operations ran at a time; never five unattended calls"
-    " within 24 hours, by Kontor's record and by the bank's; the stored transactions are the bank's; what the webhooks"
-    " told is what was new.",
-    "Of the webhook: serials without a gap, each delivered or visibly discarded, every signature right.",
+    "For every access: each slot has exactly one outcome; operations never overlapped; there were never five unattended"
+    " calls within 24 hours, by Kontor's record and by the bank's; the stored transactions are the bank's; the webhooks"
+    " reported exactly the new ones.",
+    "For the webhook: serials have no gaps, each event is delivered or visibly discarded, every signature is valid.",
 )
 
 
@@ -54,8 +55,8 @@ def show(outcome: Outcome, console: Console) -> None:
     for name, value in list_facts(outcome):
         table.add_row(name, value)
     console.print(table)
-    for one in outcome.violations[:50]:
-        console.print(f"- {one}")
+    for violation in outcome.violations[:50]:
+        console.print(f"- {violation}")
 
 
 def write_page(outcome: Outcome, page: Path, command: str, load_before: float) -> None:

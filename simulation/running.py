@@ -13,11 +13,11 @@ from kontor.domain.refreshes import find_next_slot
 from simulation import checks
 from simulation.bookings import list_bookings
 from simulation.clocks import SimulatedClock
+from simulation.environment import SimulationEnvironment, find_login
 from simulation.faults import Killer, restart_at
 from simulation.ledgers import read_ledger
 from simulation.progress import Progress
-from simulation.stage import Stage, find_login
-from simulation.workers import Nursery
+from simulation.workers import WorkerForkServer
 
 CALM = timedelta(hours=13)  # at the end, without faults: time for two slots, so that everything is fetched once more
 PAUSE_SECONDS = 1.0
@@ -91,70 +91,76 @@ class Outcome:
 
 def simulate(plan: Plan, folder: Path, say: Callable[[str], None] = lambda _: None) -> Outcome:
     started = time.monotonic()
-    with Stage(folder) as stage:
-        receiver_port = stage.start_receiver(plan.receiver_failure_rate)
+    with SimulationEnvironment(folder) as environment:
+        receiver_port = environment.start_receiver(plan.receiver_failure_rate)
         clock = SimulatedClock.start_now(plan.start, 0.001)  # stands still, more or less, until everybody is there
-        asyncio.run(stage.populate(clock, plan.accesses, receiver_port))
+        asyncio.run(environment.populate(clock, plan.accesses, receiver_port))
         say(f"{plan.accesses:,} accesses are there after {time.monotonic() - started:.0f} s")
         clock = SimulatedClock.start_now(plan.start, plan.factor)
-        bank_port = stage.start_bank(clock, plan.bank_failure_rate)
-        settings = replace(stage.settings, clock=clock.setting)
-        nursery = Nursery(folder, export_settings(settings), bank_port)
+        bank_port = environment.start_bank(clock, plan.bank_failure_rate)
+        settings = replace(environment.settings, clock=clock.setting)
+        workers = WorkerForkServer(folder, export_settings(settings), bank_port)
         try:
-            killed = _let_days_pass(plan, clock, stage, nursery, say)
+            killed = _let_days_pass(plan, clock, environment, workers, say)
             end = clock.now()
             say("the days are over; waiting for what is under way")
-            _settle(plan, stage)
+            _settle(plan, environment)
         finally:
-            nursery.stop()
-        return _judge(plan, clock, stage, end, killed, time.monotonic() - started)
+            workers.stop()
+        return _judge(plan, clock, environment, end, killed, time.monotonic() - started)
 
 
 def _let_days_pass(
-    plan: Plan, clock: SimulatedClock, stage: Stage, nursery: Nursery, say: Callable[[str], None]
+    plan: Plan,
+    clock: SimulatedClock,
+    environment: SimulationEnvironment,
+    workers: WorkerForkServer,
+    say: Callable[[str], None],
 ) -> int:
     for _ in range(plan.workers):
-        nursery.bear()
-    killer = Killer(nursery, clock, plan.kill_minutes)
+        workers.start_worker()
+    killer = Killer(workers, clock, plan.kill_minutes)
     end = plan.start + timedelta(days=plan.days)
     seconds = clock.seconds_until(end)
     moments = [time.monotonic() + seconds * (number + 1) / (plan.restarts + 1) for number in range(plan.restarts)]
     crashes = iter([number % 2 == 1 for number in range(plan.restarts)])
-    restarting = restart_at(moments, lambda: stage.restart(is_crash=next(crashes)))
+    restarting = restart_at(moments, lambda: environment.restart(is_crash=next(crashes)))
     killer.start()
-    progress = Progress(clock, stage, killer, say)
+    progress = Progress(clock, environment, killer, say)
     progress.wait_until(end)
     killer.stop()
     restarting.join()
-    stage.calm_down()
+    environment.stop_failures()
     progress.wait_until(end + CALM)
     return killer.killed
 
 
-def _settle(plan: Plan, stage: Stage) -> None:
+def _settle(plan: Plan, environment: SimulationEnvironment) -> None:
     """Wait until nothing is under way any more. Nobody looks for new slots: the clock would not stop for us."""
-    stage.execute("update accesses set next_refresh_at = null")
+    environment.execute("update accesses set next_refresh_at = null")
     end = time.monotonic() + plan.settle_seconds
     while time.monotonic() < end:
-        open_deliveries = stage.query("select count(*) from webhook_deliveries where state = 'PENDING'")[0][0]
-        open_fetches = stage.query("select count(*) from fetches where state in ('QUEUED', 'RUNNING')")[0][0]
+        open_deliveries = environment.query("select count(*) from webhook_deliveries where state = 'PENDING'")[0][0]
+        open_fetches = environment.query("select count(*) from fetches where state in ('QUEUED', 'RUNNING')")[0][0]
         if not open_deliveries and not open_fetches:
             return
         time.sleep(PAUSE_SECONDS)
 
 
-def _judge(plan: Plan, clock: SimulatedClock, stage: Stage, end: datetime, killed: int, seconds: float) -> Outcome:
-    entries = read_ledger(stage.folder / "bank.jsonl")
+def _judge(
+    plan: Plan, clock: SimulatedClock, environment: SimulationEnvironment, end: datetime, killed: int, seconds: float
+) -> Outcome:
+    entries = read_ledger(environment.folder / "bank.jsonl")
     calls = checks.read_calls(entries)
     violations = checks.check_overlaps(calls)
-    violations += _judge_accesses(plan, clock, stage, calls, end)
-    received = read_ledger(stage.folder / "receiver.jsonl")
-    accepted = [one["serial"] for one in received if "serial" in one]
-    deliveries = dict(stage.query("select serial, state from webhook_deliveries"))
-    serials = stage.query("select last_serial from webhooks")[0][0]
-    violations += checks.check_serials(serials, deliveries, accepted, sum("forged" in one for one in received))
-    violations += _judge_counts(clock, stage)
-    slots = stage.query("select state, failure, count(*) from fetches where slot_at is not null group by 1, 2")
+    violations += _judge_accesses(plan, clock, environment, calls, end)
+    received = read_ledger(environment.folder / "receiver.jsonl")
+    accepted = [entry["serial"] for entry in received if "serial" in entry]
+    deliveries = dict(environment.query("select serial, state from webhook_deliveries"))
+    serials = environment.query("select last_serial from webhooks")[0][0]
+    violations += checks.check_serials(serials, deliveries, accepted, sum("forged" in entry for entry in received))
+    violations += _judge_counts(clock, environment)
+    slots = environment.query("select state, failure, count(*) from fetches where slot_at is not null group by 1, 2")
     states, skips = Counter[str](), Counter[str]()
     for state, failure, count in slots:
         states[state] += count
@@ -166,9 +172,9 @@ def _judge(plan: Plan, clock: SimulatedClock, stage: Stage, end: datetime, kille
         states,
         skips,
         len(calls),
-        sum(not one.is_answered for one in calls),
+        sum(not call.is_answered for call in calls),
         killed,
-        stage.query("select count(*) from transactions")[0][0],
+        environment.query("select count(*) from transactions")[0][0],
         serials,
         Counter(deliveries.values()),
         len(accepted) - len(set(accepted)),
@@ -177,69 +183,73 @@ def _judge(plan: Plan, clock: SimulatedClock, stage: Stage, end: datetime, kille
 
 
 def _judge_accesses(
-    plan: Plan, clock: SimulatedClock, stage: Stage, calls: list[checks.Call], end: datetime
+    plan: Plan, clock: SimulatedClock, environment: SimulationEnvironment, calls: list[checks.Call], end: datetime
 ) -> list[str]:
     """Slots, budget and stored bookings of every access."""
     by_login: dict[str, list[checks.Call]] = {}
-    for one in calls:
-        by_login.setdefault(one.login, []).append(one)
+    for call in calls:
+        by_login.setdefault(call.login, []).append(call)
     slots: dict[str, list[checks.Slot]] = {}
-    for access_id, at, state in stage.query("select access_id, slot_at, state from fetches where slot_at is not null"):
+    for access_id, at, state in environment.query(
+        "select access_id, slot_at, state from fetches where slot_at is not null"
+    ):
         slots.setdefault(access_id, []).append(checks.Slot(at, state))
     recorded: dict[str, list[datetime]] = {}
-    for access_id, at in stage.query("select access_id, called_at from unattended_calls"):
+    for access_id, at in environment.query("select access_id, called_at from unattended_calls"):
         recorded.setdefault(access_id, []).append(at)
     stored: dict[str, Counter[str]] = {}
-    for access_id, purpose in stage.query(
+    for access_id, purpose in environment.query(
         "select p.access_id, t.purpose from transactions t"
         " join products p on p.user_id = t.user_id and p.id = t.product_id"
     ):
         stored.setdefault(access_id, Counter())[purpose] += 1
     last_done = {
         access_id: (clock.at(started), clock.at(finished))
-        for access_id, started, finished in stage.query(
+        for access_id, started, finished in environment.query(
             "select distinct on (access_id) access_id, started_at, finished_at from fetches where state = 'DONE'"
             " order by access_id, finished_at desc"
         )
     }
     transit = timedelta(seconds=TRANSIT_SECONDS * clock.factor)
     looked = end - timedelta(seconds=POLL_SECONDS * clock.factor)
-    found = []
-    for user_id, access_id in stage.query("select user_id, id from accesses"):
+    violations = []
+    for user_id, access_id in environment.query("select user_id, id from accesses"):
         login = find_login(access_id)
         own = by_login.get(login, [])
         first = find_next_slot(user_id, access_id, plan.start + timedelta(seconds=1))
-        found += checks.check_slots(login, slots.get(access_id, []), first, looked)
-        found += checks.check_budget(login, recorded.get(access_id, []))
-        found += checks.check_budget(f"{login} (by the bank)", [one.begin for one in own], transit)
+        violations += checks.check_slots(login, slots.get(access_id, []), first, looked)
+        violations += checks.check_budget(login, recorded.get(access_id, []))
+        violations += checks.check_budget(f"{login} (by the bank)", [call.begin for call in own], transit)
         # Of the last fetch that was done: one after it may have been interrupted, and then says so.
         call = checks.find_stored_call(own, *last_done[access_id]) if access_id in last_done else None
         if call is None or call.end is None:
-            found.append(f"{login}: nothing was ever fetched" if access_id not in last_done else f"{login}: no call")
+            violations.append(
+                f"{login}: nothing was ever fetched" if access_id not in last_done else f"{login}: no call"
+            )
             continue
-        expected = [one.purpose for one in list_bookings(login, clock.start, call.end)]
-        found += checks.check_transactions(login, stored.get(access_id, Counter()), expected)
-    return found
+        expected = [booking.purpose for booking in list_bookings(login, clock.start, call.end)]
+        violations += checks.check_transactions(login, stored.get(access_id, Counter()), expected)
+    return violations
 
 
-def _judge_counts(clock: SimulatedClock, stage: Stage) -> list[str]:
+def _judge_counts(clock: SimulatedClock, environment: SimulationEnvironment) -> list[str]:
     """What the webhooks told of an access is what it got after its first fetch."""
     told = dict(
-        stage.query(
+        environment.query(
             "select access_id, sum((one->>'count')::int) from webhook_deliveries, jsonb_array_elements(products) one"
             " group by 1"
         )
     )
-    found = []
-    for access_id, started, finished, last in stage.query(
+    violations = []
+    for access_id, started, finished, last in environment.query(
         "select access_id, min(started_at), min(finished_at), max(finished_at) from fetches where state = 'DONE'"
         " group by 1"
     ):
         login = find_login(access_id)
-        moments = [one.at for one in list_bookings(login, clock.start, clock.at(last))]
-        fewest, most = (sum(one > clock.at(moment) for one in moments) for moment in (finished, started))
+        moments = [booking.at for booking in list_bookings(login, clock.start, clock.at(last))]
+        fewest, most = (sum(booked_at > clock.at(moment) for booked_at in moments) for moment in (finished, started))
         # Bookings of the last moments may have come too late for the last fetch.
-        late = sum(one > clock.at(last) - checks.SLOT for one in moments)
+        late = sum(moment > clock.at(last) - checks.SLOT for moment in moments)
         if not fewest - late <= told.get(access_id, 0) <= most:
-            found.append(f"{login}: {told.get(access_id, 0)} new bookings were told, not {fewest} to {most}")
-    return found
+            violations.append(f"{login}: {told.get(access_id, 0)} new bookings were told, not {fewest} to {most}")
+    return violations

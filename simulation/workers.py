@@ -15,8 +15,8 @@ from pathlib import Path
 LEASE_SECONDS, HEARTBEAT_SECONDS, REAPER_SECONDS, CLAIM_SECONDS = 3, 0.5, 0.5, 3
 
 
-class Nursery:
-    """Starts workers, and numbers their lives: the system uses process numbers again."""
+class WorkerForkServer:
+    """Starts and kills workers. They are numbered, since the system reuses process ids."""
 
     def __init__(self, folder: Path, environment: dict[str, str], port: int) -> None:
         with (folder / "workers.log").open("ab") as log:
@@ -28,8 +28,8 @@ class Nursery:
                 stderr=log,
                 text=True,
             )
-        self.lives: dict[int, int] = {}
-        self.born = 0
+        self.pids: dict[int, int] = {}
+        self._started = 0
         self._ask("ready")
 
     def _ask(self, line: str) -> str:
@@ -38,22 +38,22 @@ class Nursery:
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline().strip()
-        assert answer, "the nursery is gone"
+        assert answer, "the fork server is gone"
         return answer
 
-    def bear(self) -> int:
-        """A new worker; returns the number of its life."""
-        self.born += 1
-        self.lives[self.born] = int(self._ask("fork"))
-        return self.born
+    def start_worker(self) -> int:
+        """Returns the number of the new worker."""
+        self._started += 1
+        self.pids[self._started] = int(self._ask("fork"))
+        return self._started
 
-    def kill(self, life: int) -> None:
-        os.kill(self.lives.pop(life), signal.SIGKILL)
+    def kill(self, number: int) -> None:
+        os.kill(self.pids.pop(number), signal.SIGKILL)
 
     def stop(self) -> None:
-        for pid in self.lives.values():
+        for pid in self.pids.values():
             os.kill(pid, signal.SIGKILL)
-        self.lives = {}
+        self.pids = {}
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
@@ -63,19 +63,19 @@ class Nursery:
 
 def main(port: int) -> None:
     run = prepare(port)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the dead are nobody's concern
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended workers need no waiting for
     for line in sys.stdin:
         if line.strip() == "fork":
             pid = os.fork()
             if pid == 0:
-                live(run)
+                run_worker(run)
             sys.stdout.write(f"{pid}\n")
         else:
             sys.stdout.write("ready\n")
         sys.stdout.flush()
 
 
-def live(run: Callable[[], None]) -> None:
+def run_worker(run: Callable[[], None]) -> None:
     with open(os.devnull) as nothing:  # not closed: the event loop must not get a line of this number
         os.dup2(nothing.fileno(), 0)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -25,8 +25,8 @@ def serve_app(app: Any, **tls: Any) -> Iterator[str]:
 
 def _wait(port: int) -> None:
     for _ in range(1500):
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.02)
     raise AssertionError("the server does not start")

@@ -89,22 +89,22 @@ class BankCustomer:
         return self.read(f"{ACCESSES}/{access_id}")
 
     def wait_until_complete(self, access_id: str) -> dict[str, Any]:
-        return self.wait_until(access_id, lambda one: one["status"] == "VOLLSTAENDIG")
+        return self.wait_until(access_id, lambda access: access["status"] == "VOLLSTAENDIG")
 
     def wait_until(self, access_id: str, is_reached: Any) -> dict[str, Any]:
         return wait_for(lambda: self.read_access(access_id), is_reached)
 
     def issue_codes(self, access_id: str) -> list[str]:
-        return [one["code"] for one in self.read(f"{ACCESSES}/{access_id}/issues")["messages"]]
+        return [message["code"] for message in self.read(f"{ACCESSES}/{access_id}/issues")["messages"]]
 
     def message_codes(self, access_id: str) -> list[str]:
-        return [one["code"] for one in self.read_access(access_id).get("messages", [])]
+        return [message["code"] for message in self.read_access(access_id).get("messages", [])]
 
     def products(self, access_id: str) -> list[dict[str, Any]]:
         return self.read_access(access_id).get("bankprodukte", [])
 
     def product(self, access_id: str, category: str) -> dict[str, Any]:
-        return next(one for one in self.products(access_id) if one["kategorie"] == category)
+        return next(product for product in self.products(access_id) if product["kategorie"] == category)
 
     def transactions(self, product: dict[str, Any], **query: Any) -> list[dict[str, Any]]:
         return self.read(href(product, "get_kontoumsaetze"), params=query)
@@ -140,19 +140,24 @@ def new_id() -> str:
 
 
 def href(thing: dict[str, Any], rel: str) -> str:
-    return next(one["href"] for one in thing["relations"] if one["rel"] == rel)
+    return next(relation["href"] for relation in thing["relations"] if relation["rel"] == rel)
 
 
 def rels(thing: dict[str, Any]) -> list[str]:
-    return [one["rel"] for one in thing["relations"]]
+    return [relation["rel"] for relation in thing["relations"]]
 
 
 def wait_for(look: Any, is_reached: Any, seconds: float = PATIENCE_SECONDS) -> Any:
-    """Look until it is so. The limit is generous: it only ends a test that would never end."""
+    """Look until it is so. The limit is generous: it only ends a test that would never end.
+
+    Pauses grow: each look takes processor time that the process waited for needs as well.
+    """
     end = time.monotonic() + seconds
+    pause = 0.03
     while True:
         found = look()
         if is_reached(found):
             return found
         assert time.monotonic() < end, f"not reached in time: {json.dumps(found, default=str)[:2000]}"
-        time.sleep(0.03)
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.3)

@@ -1,9 +1,11 @@
 """Fixtures: a real PostgreSQL, a real server on a real socket, and tenants of one's own for every test."""
 
+import gc
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from uuid import uuid4
 
@@ -17,12 +19,14 @@ from banking import BankCustomer, new_customer
 from console_site import ConsoleSite
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
 from kontor.config import Settings, read_settings
+from kontor.connectors.demo.people import person
 from kontor.domain.secrets import Secret
 from kontor.services.bundle import Services
 from kontor.storage.embedded import EmbeddedPostgres
+from kontor.storage.lock_order import check_lock_order
 from long_tier import LongTier, add_options
 from plain_http import plain_client
-from processes import free_port, make_template, running_server, running_worker
+from processes import KONTOR, WITH_CHEAP_PASSWORDS, free_port, make_template, running_server, running_worker
 from tenants import TenantUnderTest, create_tenant
 
 # The same examples in every run, on a fast and on a slow machine: what passed here passes elsewhere. To look for new
@@ -35,9 +39,13 @@ examples.register_profile(
 )
 examples.load_profile("kontor")
 
-# Commands that tests start have one compute process instead of two: each takes seconds to load. The server that most
-# tests share has two, as an installation has.
+# Commands that tests start have one compute process instead of two, and it starts at its first task: loading takes 4 s
+# of processor time. The server and the worker that most tests share have two that start at once, as installed.
 os.environ["KONTOR_COMPUTE_PROCESSES"] = "1"
+os.environ["KONTOR_COMPUTE_PRELOAD"] = "false"
+
+# The demo bank keeps eight people in memory. Tests go through all of them, again and again.
+person._build_person = lru_cache(maxsize=64)(person._build_person.__wrapped__)
 
 TESTS = Path(__file__).parent
 SLOW_FOLDERS = ("connectors/contract", "browser", "cli", "imports", "sca", "webform", "console", "docs", "journeys")
@@ -45,11 +53,26 @@ SLOW_FOLDERS = ("connectors/contract", "browser", "cli", "imports", "sca", "webf
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     add_options(parser)
+    parser.addoption(
+        "--seed", type=int, action="append", help="tests/journeys/test_faulty_banks.py: run these seeds and no others"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--long-tier"):
         config.pluginmanager.register(LongTier(config), "long tier")
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Nothing that is collected is garbage: looking for some takes a fifth of the time."""
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Twelve thousand tests stay until the end: the garbage collector need not look through them again and again."""
+    gc.enable()
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -59,6 +82,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ranks = {folder: SLOW_FOLDERS.index(folder) for folder in folders if folder in SLOW_FOLDERS}
         order = sorted(range(len(items)), key=lambda number: ranks.get(folders[number], len(SLOW_FOLDERS)))
         items[:] = [items[number] for number in order]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def lock_order() -> Iterator[None]:
+    """Every transaction of every test keeps the declared order of locks."""
+    with check_lock_order():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -95,10 +125,16 @@ def server_log(data_dir: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(settings: Settings, server_log: Path) -> Iterator[str]:
+def program(request: pytest.FixtureRequest) -> list[str]:
+    """How shared servers are started. The long tier hashes passwords as production does, also where many log in."""
+    return KONTOR if request.config.getoption("--long-tier") else WITH_CHEAP_PASSWORDS
+
+
+@pytest.fixture(scope="session")
+def server(settings: Settings, server_log: Path, program: list[str]) -> Iterator[str]:
     """A server process of its own; yields its base address."""
     verbose = replace(settings, log_level="info")
-    with running_server(verbose, server_log) as address:
+    with running_server(verbose, server_log, program=program) as address:
         yield address
 
 
@@ -172,7 +208,12 @@ def owner(settings: Settings) -> Iterator[psycopg.Connection]:
 
 @pytest.fixture(scope="session")
 async def console_site(
-    bank_server: str, settings: Settings, standing_services: Services, http: httpx.Client, data_dir: Path
+    bank_server: str,
+    settings: Settings,
+    standing_services: Services,
+    http: httpx.Client,
+    data_dir: Path,
+    program: list[str],
 ) -> AsyncIterator[ConsoleSite]:
     """A second API process beside the first, which serves the console to users of two tenants."""
     regulated = await create_tenant(standing_services, http)
@@ -186,9 +227,10 @@ async def console_site(
         allow_loopback=True,
         log_level="info",
         compute_processes=1,
+        compute_preload=False,
     )
     rich = new_customer(regulated)
     access_id = rich.add_complete("hauskauf+console")
     _, token = await standing_services.operators.create_operator(f"console-{uuid4().hex[:8]}", 1)
-    with running_server(own, data_dir / "console.log") as address:
+    with running_server(own, data_dir / "console.log", program=program) as address:
         yield ConsoleSite(address, regulated, redirecting, rich, access_id, token.reveal())

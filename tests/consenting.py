@@ -60,11 +60,11 @@ def check_shape(status: dict[str, Any]) -> dict[str, Any]:
     assert set(rels(status)) == relations, status
     assert len(rels(status)) == len(relations)
     assert set(status) == {"messages", "relations"} | members, status
-    assert [one["code"] for one in before] in ([], ["BA1103"])
-    for one in status["messages"]:
-        assert one["level"] == LEVELS.get(one["code"], "INFO")
-        assert one["message"]
-        assert "details" not in one or one["details"]
+    assert [earlier["code"] for earlier in before] in ([], ["BA1103"])
+    for shown in status["messages"]:
+        assert shown["level"] == LEVELS.get(shown["code"], "INFO")
+        assert shown["message"]
+        assert "details" not in shown or shown["details"]
     return status
 
 
@@ -118,7 +118,7 @@ class Consent:
 
     def wait_until_complete(self) -> dict[str, Any]:
         return self.customer.wait_until(
-            self.access_id, lambda one: one["status"] == "VOLLSTAENDIG" and "start_sca" not in rels(one)
+            self.access_id, lambda access: access["status"] == "VOLLSTAENDIG" and "start_sca" not in rels(access)
         )
 
 
@@ -161,7 +161,7 @@ def follow(customer: BankCustomer, access_id: str, answer: httpx.Response) -> Co
 
 
 def codes(status: dict[str, Any]) -> list[str]:
-    return [one["code"] for one in status.get("messages", [])]
+    return [message["code"] for message in status.get("messages", [])]
 
 
 def decide_at_bank(owner: psycopg.Connection, redirect_url: str, *, is_confirmed: bool = True) -> str:
@@ -214,6 +214,10 @@ class AtServer:
     def url(self) -> str:
         return self.tenant.url
 
+    @property
+    def app(self) -> tuple[str, str]:
+        return self.tenant.app
+
 
 def at_server(customer: BankCustomer, http: httpx.Client) -> BankCustomer:
     return BankCustomer(AtServer(customer.tenant, http), customer.username, customer.reference, customer.token)
@@ -222,6 +226,6 @@ def at_server(customer: BankCustomer, http: httpx.Client) -> BankCustomer:
 @contextmanager
 def another_server(settings: Settings, log: Path, **changes: Any) -> Iterator[httpx.Client]:
     """A server process with other settings on the same database."""
-    own = replace(settings, base_url=f"http://127.0.0.1:{free_port()}", compute_processes=1, **changes)
+    own = replace(settings, base_url=f"http://127.0.0.1:{free_port()}", compute_preload=False, **changes)
     with running_server(own, log) as address, plain_client(base_url=address, timeout=60) as client:
         yield client

@@ -29,13 +29,15 @@ class FintsBankUnderTest:
 
 
 @contextmanager
-def running_fints_bank(settings: Settings, folder: Path, **options: Any) -> Iterator[FintsBankUnderTest]:
+def running_fints_bank(
+    settings: Settings, folder: Path, *, pays_twice: bool = False, **options: Any
+) -> Iterator[FintsBankUnderTest]:
     """In threads of this process. `options` are those of `FintsOptions`."""
     files = ensure_certificates(folder, "127.0.0.1")
     server = FintsServer("127.0.0.1", 0, files.certificate, files.key)
     address = f"127.0.0.1:{server.port}/fints"
     assert settings.database_url is not None
-    memory = DemoBankMemory(settings.database_url, f"{settings.base_url}/demobank/confirm")
+    memory = DemoBankMemory(settings.database_url, f"{settings.base_url}/demobank/confirm", pays_twice=pays_twice)
     noon = datetime(TODAY.year, TODAY.month, TODAY.day, 11, tzinfo=UTC)
     bank = FintsBank(memory, FintsOptions(**{"address": address, "slow_seconds": 0.2} | options), lambda: noon)
     server.start(bank)

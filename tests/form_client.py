@@ -136,4 +136,4 @@ def product_url(customer: BankCustomer, access_id: str, category: str = "GIROKON
 
 
 def read_codes(customer: BankCustomer, payment_id: str) -> list[str]:
-    return [one["code"] for one in customer.read(f"{SINGLE}/{payment_id}")["messages"]]
+    return [message["code"] for message in customer.read(f"{SINGLE}/{payment_id}")["messages"]]

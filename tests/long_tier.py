@@ -1,4 +1,4 @@
-"""The long tier: tests marked `long` or `peers`, run by `./dev test --all`, in as many runs as it takes.
+"""The long tier: tests marked `long`, `peers` or `examples`, run by `./dev test --all`, in as many runs as it takes.
 
 What has passed is remembered for the state of the source it passed with, and not run again: a run that was stopped
 goes on where it was. With `--long-minutes` no test is started after that time. Each run says how many tests of the tier
@@ -23,7 +23,7 @@ MOST_NAMES = 30
 
 def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("long tier")
-    group.addoption("--long-tier", action="store_true", help="run the tests marked long or peers, and no others")
+    group.addoption("--long-tier", action="store_true", help="run tests marked long, peers or examples, and no others")
     group.addoption("--long-minutes", type=float, help="start no test of the long tier after so many minutes")
 
 

@@ -12,4 +12,4 @@ SCRIPT_BUT_DATA = r"<script(?![^>]*(\ssrc=|\stype=\"application/json\"))"
 def find_unsafe(template: str, *, allows_data: bool = False) -> list[str]:
     """Inline code and styles, texts that are not escaped, other hosts. Data for a script may stand in an element."""
     patterns = (INLINE, UNESCAPED, FROM_ELSEWHERE, SCRIPT_BUT_DATA if allows_data else SCRIPT)
-    return [found[0] for one in patterns for found in re.finditer(one, template)]
+    return [found[0] for pattern in patterns for found in re.finditer(pattern, template)]

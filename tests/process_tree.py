@@ -165,8 +165,8 @@ def own_database(data: Path) -> Iterator[tuple[EmbeddedPostgres, Settings]]:
     """A database of one's own, migrated, to be stopped and killed at will."""
     server = EmbeddedPostgres(data)
     try:
-        base = read_settings({}, data=server.data, base_url=f"http://127.0.0.1:{find_port()}", compute_processes=1)
-        ready = attach_embedded(base, server.start())
+        base = read_settings({}, data=server.data, base_url=f"http://127.0.0.1:{find_port()}")
+        ready = attach_embedded(replace(base, compute_processes=1, compute_preload=False), server.start())
         migrate_database(ready)
         yield server, ready
     finally:
@@ -184,13 +184,18 @@ def running_kontor(settings: Settings, arguments: list[str], output: Path) -> It
 
 
 @contextmanager
-def running_servers(settings: Settings, folder: Path, *workers: int) -> Iterator[list[tuple[str, Running]]]:
-    """`kontor serve`, once for each number of workers; yields (address, process), all ready."""
+def running_servers(
+    settings: Settings, folder: Path, *workers: int, preloads: bool = False
+) -> Iterator[list[tuple[str, Running]]]:
+    """`kontor serve`, once for each number of workers; yields (address, process), all ready.
+
+    Compute processes start at their first task unless the test is about them: loading takes 4 s of processor time.
+    """
     servers: list[tuple[str, Running]] = []
     try:
         for number, count in enumerate(workers):
             port = find_port()
-            own = replace(settings, base_url=f"http://127.0.0.1:{port}")
+            own = replace(settings, base_url=f"http://127.0.0.1:{port}", compute_preload=preloads)
             arguments = ["serve", "--port", str(port), "--workers", str(count)]
             output = folder / f"server-{number}.log"
             servers.append((own.base_url, Running(arguments, output, clean_environment(**export_settings(own)))))

@@ -23,18 +23,21 @@ from kontor.domain.secrets import Secret
 from plain_http import plain_client
 
 TEMPLATE = "kontor_template"
+KONTOR = [sys.executable, "-m", "kontor"]
+WITH_CHEAP_PASSWORDS = [sys.executable, "-P", str(Path(__file__).with_name("cheap_passwords.py"))]
 
 
 class running_server:  # noqa: N801 (reads as a statement)
     """`kontor serve` for the time of a block."""
 
-    def __init__(self, settings: Settings, log: Path, workers: int = 1) -> None:
+    def __init__(self, settings: Settings, log: Path, workers: int = 1, program: list[str] = KONTOR) -> None:
         self.settings = settings
+        self.program = program
         self.log = log
         self.command = ["serve", "--port", settings.base_url.rpartition(":")[2], "--workers", str(workers)]
 
     def __enter__(self) -> str:
-        self.process = start_kontor(self.settings, self.command, self.log)
+        self.process = start_kontor(self.settings, self.command, self.log, self.program)
         wait_until_ready(self.settings.base_url, self.process, self.log)
         return self.settings.base_url
 
@@ -60,10 +63,12 @@ class running_worker:  # noqa: N801 (reads as a statement)
         assert self.process.wait(60) in (0, -signal.SIGTERM, 128 + signal.SIGTERM), self.log.read_text()
 
 
-def start_kontor(settings: Settings, arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
+def start_kontor(
+    settings: Settings, arguments: list[str], log: Path, program: list[str] = KONTOR
+) -> subprocess.Popen[bytes]:
     with log.open("ab") as file:
         return subprocess.Popen(
-            [sys.executable, "-m", "kontor", *arguments],
+            [*program, *arguments],
             env=os.environ | export_settings(settings),
             stdout=file,
             stderr=file,
@@ -88,7 +93,7 @@ def wait_until_ready(base_url: str, process: subprocess.Popen[bytes], log: Path,
 def run_kontor(settings: Settings, *arguments: Any, code: int = 0) -> subprocess.CompletedProcess[str]:
     """A command, as an operator runs it; it ends with this code, and never with a traceback."""
     done = subprocess.run(
-        [sys.executable, "-m", "kontor", *map(str, arguments)],
+        [*KONTOR, *map(str, arguments)],
         env=os.environ | export_settings(settings),
         capture_output=True,
         text=True,
@@ -121,7 +126,7 @@ def make_template(settings: Settings) -> None:
 def beside(settings: Settings, **changes: Any) -> Iterator[Settings]:
     """A second database in the same cluster, migrated, with a queue of its own that no other worker looks into.
 
-    Its processes have one compute process each instead of two, as each takes seconds to load.
+    Its processes have one compute process each instead of two, started at the first task: loading takes seconds.
     """
     assert settings.database_url is not None
     assert settings.migration_database_url is not None
@@ -135,6 +140,7 @@ def beside(settings: Settings, **changes: Any) -> Iterator[Settings]:
         own = replace(
             settings,
             compute_processes=1,
+            compute_preload=False,
             database_url=Secret(make_conninfo(settings.database_url.reveal(), dbname=name)),
             migration_database_url=Secret(make_conninfo(admin, dbname=name)),
             base_url=f"http://127.0.0.1:{free_port()}",

@@ -58,7 +58,7 @@ def one_of(words: set[str]) -> Callable[[Any], bool]:
 
 
 def list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list) and all(check(one) for one in value)
+    return lambda value: isinstance(value, list) and all(check(item) for item in value)
 
 
 def nullable(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -86,11 +86,11 @@ def fits(table: Table) -> Callable[[Any], bool]:
 
 RELATION: Table = {
     "rel": ("always", is_text),
-    "href": ("always", lambda one: is_text(one) and one.startswith(("http://", "https://"))),
+    "href": ("always", lambda text: is_text(text) and text.startswith(("http://", "https://"))),
 }
 MESSAGE: Table = {
     "level": ("always", one_of({"INFO", "ERROR"})),
-    "code": ("always", lambda one: is_text(one) and re.fullmatch(r"BA\d{3,4}", one) is not None),
+    "code": ("always", lambda text: is_text(text) and re.fullmatch(r"BA\d{3,4}", text) is not None),
     "message": ("always", is_text),
     "details": ("optional", is_text),
 }
@@ -110,8 +110,8 @@ PROVIDER: Table = {
     "name": ("always", is_text),
     "consumerRelevant": ("always", is_flag),
     "group": ("optional", is_text),
-    "blz": ("optional", lambda one: is_text(one) and re.fullmatch(r"\d{8}", one) is not None),
-    "bic": ("optional", lambda one: is_text(one) and re.fullmatch(r"[A-Z0-9]{8}([A-Z0-9]{3})?", one) is not None),
+    "blz": ("optional", lambda text: is_text(text) and re.fullmatch(r"\d{8}", text) is not None),
+    "bic": ("optional", lambda text: is_text(text) and re.fullmatch(r"[A-Z0-9]{8}([A-Z0-9]{3})?", text) is not None),
     "relations": ("always", RELATIONS),
     "capabilities": ("always", list_of(one_of({"KONTEN", "KARTEN", "DEPOTS"}))),
     "channels": ("always", list_of(list_of(one_of(CATEGORY)))),
@@ -133,7 +133,7 @@ PRODUCT: Table = {
     "saldo": ("optional", is_money),
     "aktualisierungszeitpunkt": ("always", is_timestamp),
     "saldoDatum": ("optional", is_timestamp),
-    "waehrung": ("optional", lambda one: is_text(one) and re.fullmatch("[A-Z]{3}", one) is not None),
+    "waehrung": ("optional", lambda text: is_text(text) and re.fullmatch("[A-Z]{3}", text) is not None),
     "kontonummer": ("optional", is_text),
     "iban": ("optional", is_text),
     "bic": ("optional", is_text),
@@ -187,7 +187,7 @@ ISSUES: Table = {
 }
 CUSTOMER: Table = {
     "messages": ("optional", MESSAGES),
-    "bankzugaenge": ("optional", lambda one: all(fits(ACCESS)(access) for access in one.values())),
+    "bankzugaenge": ("optional", lambda accesses: all(fits(ACCESS)(access) for access in accesses.values())),
     "relations": ("optional", RELATIONS),
 }
 TRANSACTION: Table = {
@@ -204,8 +204,8 @@ TRANSACTION: Table = {
     "gegenkontoBic": ("optional", is_text),
     "hash": ("always", is_text),
     "identifier": ("optional", fits({"batchId": ("always", is_text)})),
-    "vorgemerkt": ("optional", lambda one: one is True),
-    "waehrung": ("optional", lambda one: is_text(one) and re.fullmatch("[A-Z]{3}", one) is not None),
+    "vorgemerkt": ("optional", lambda value: value is True),
+    "waehrung": ("optional", lambda text: is_text(text) and re.fullmatch("[A-Z]{3}", text) is not None),
 }
 POSITION: Table = {
     "name": ("optional", is_text),
@@ -230,7 +230,7 @@ ENGLISH_PRODUCT: Table = {
     "balance": ("always", nullable(is_money)),
     "balanceDataSource": ("always", nullable(is_text)),
     "balanceDate": ("always", nullable(is_timestamp)),
-    "balances": ("always", nullable(lambda one: all(fits(BALANCE)(balance) for balance in one.values()))),
+    "balances": ("always", nullable(lambda balances: all(fits(BALANCE)(balance) for balance in balances.values()))),
     "bankCode": ("always", nullable(is_text)),
     "bic": ("always", nullable(is_text)),
     "bulkTransferSupport": ("always", nullable(is_flag)),

@@ -24,12 +24,12 @@ def find_account(name: str = "student") -> tuple[Product, list[Transaction]]:
     person = person_for(name, DAY)
     assert person is not None
     account = person.accounts[0]
-    rows = [one.transaction for one in account.entries if not one.transaction.is_pending]
+    rows = [entry.transaction for entry in account.entries if not entry.transaction.is_pending]
     return account.product, rows
 
 
 def take(rows: list[Transaction], since: date, until: date) -> list[Transaction]:
-    return [one for one in rows if since <= (find_day(one) or date.min) <= until]
+    return [row for row in rows if since <= (find_day(row) or date.min) <= until]
 
 
 def write(form: str, product: Product, rows: list[Transaction]) -> bytes:

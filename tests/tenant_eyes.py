@@ -20,7 +20,7 @@ CUSTOMER = "/customer/v2"
 CHANGING = (CUSTOMER, ACCESSES, f"{CUSTOMER}/export", f"{CUSTOMER}/bankzugaenge/{{access-id}}")
 EXPORTS = ("json", "csv", "beancount")
 VARIANTS = {
-    f"{CUSTOMER}/export": [{"format": one} for one in EXPORTS],
+    f"{CUSTOMER}/export": [{"format": export_format} for export_format in EXPORTS],
     f"{ACCESSES}/{{access-id}}/{{product-id}}/kontoumsaetze": [{}, {"tag": "categories"}, {"search": "a"}],
     f"{ACCESSES}/{{access-id}}/{{product-id}}": [{}, {"form": "en"}],
 }
@@ -41,12 +41,14 @@ class TenantEyes:
         person = person_for(self.login, datetime.now(BERLIN).date())
         self.accounts = () if person is None else person.accounts
         self.product_ids = [
-            str(make_product_id(UUID(self.customer.reference), self.access_id, one.product.key))
-            for one in self.accounts
+            str(make_product_id(UUID(self.customer.reference), self.access_id, account.product.key))
+            for account in self.accounts
         ]
         self.bank_strings = self._list_bank_strings()
         paths = self.customer.http.get("/openapi.json").json()["paths"]
-        self.readable = sorted(path for path, one in paths.items() if path.startswith(CUSTOMER) and "get" in one)
+        self.readable = sorted(
+            path for path, operations in paths.items() if path.startswith(CUSTOMER) and "get" in operations
+        )
         assert len(self.readable) > 25
         self.before = self._read_unchanging()
 
@@ -82,7 +84,7 @@ class TenantEyes:
         assert access == listed[self.access_id] == self.customer.read(CUSTOMER)["bankzugaenge"][self.access_id]
         assert set(access) == {"id", "status", "sync", "aktualisierungszeitpunkt", "messages", "relations"}
         assert (access["status"], access["sync"]) == ("GESTARTET", True)
-        assert [one["code"] for one in access["messages"]] == ["BA3000"]
+        assert [message["code"] for message in access["messages"]] == ["BA3000"]
         assert rels(access) == ["self", "delete_bankzugang", "get_issues", "start_sca"]
         issues = self.customer.read(f"{ACCESSES}/{self.access_id}/issues")
         assert set(issues) == {"id", "aktualisierungszeitpunkt", "messages", "relations"}
@@ -107,7 +109,7 @@ class TenantEyes:
 
     def _check_operators_lists(self) -> None:
         """The tenant's own administrators may look at them, too."""
-        states = [("/ops/v1/refreshes", {"state": one}) for one in ("due", "late", "running", "failing", "paused")]
+        states = [("/ops/v1/refreshes", {"state": state}) for state in ("due", "late", "running", "failing", "paused")]
         for url, query in [("/ops/v1/accesses", {}), *states]:
             answer = self.customer.http.get(url, params=query | {"limit": 500}, headers=self.customer.tenant.as_admin)
             assert answer.status_code == 200, answer.text
@@ -136,7 +138,7 @@ class TenantEyes:
     def see_only(self, chosen: list[str]) -> None:
         access = self.customer.wait_until_complete(self.access_id)
         assert access["providerId"] == DEMO_BANK
-        assert [one["id"] for one in access["bankprodukte"]] == chosen
+        assert [product["id"] for product in access["bankprodukte"]] == chosen
         for product_id, account in zip(self.product_ids, self.accounts, strict=True):
             url = f"{ACCESSES}/{self.access_id}/{product_id}"
             if product_id not in chosen:
@@ -161,12 +163,14 @@ class TenantEyes:
         if "{product-id}" in path:
             return [
                 re.sub(
-                    r"\{[^}]*\}", str(uuid4()), path.replace("{access-id}", self.access_id).replace("{product-id}", one)
+                    r"\{[^}]*\}",
+                    str(uuid4()),
+                    path.replace("{access-id}", self.access_id).replace("{product-id}", product_id),
                 )
-                for one in self.product_ids[:2]
+                for product_id in self.product_ids[:2]
             ]
         if "{consent-id}" in path:
-            return [path.replace("{consent-id}", one) for one in self.consent_ids()] or []
+            return [path.replace("{consent-id}", consent_id) for consent_id in self.consent_ids()] or []
         path = path.replace("{access-id}", self.access_id)
         return [re.sub(r"\{[^}]*\}", str(uuid4()), path)]
 
@@ -177,8 +181,8 @@ class TenantEyes:
         return [str(row[0]) for row in rows]
 
     def _read_unchanging(self) -> dict[str, Any]:
-        paths = [one for one in self.readable if "{" not in one and one not in CHANGING]
-        return {one: self.customer.get(one).text for one in paths} | {
+        paths = [path for path in self.readable if "{" not in path and path not in CHANGING]
+        return {path: self.customer.get(path).text for path in paths} | {
             key: value for key, value in self.before.items() if not key.startswith("/")
         }
 

@@ -7,12 +7,14 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from cheap_passwords import CHEAP
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
 from kontor.services.identity.tenants import new_role, new_tenant
 from kontor.services.identity.users import NewUser
+from kontor.services.security import passwords
 from kontor.storage import keys
 
 
@@ -66,7 +68,7 @@ _rsa_key = cache(keys._generate_rsa_key)
 async def create_tenant(
     services: Services, http: httpx.Client, *, is_regulated: bool = True, has_own_key: bool = False
 ) -> TenantUnderTest:
-    """Most tenants of a run share an RSA key: making one takes longer than most tests."""
+    """Most tenants of a run share an RSA key: making one takes longer than most tests. Passwords are hashed cheaply."""
     name = f"t-{uuid4().hex[:12]}"
     administration = services.tenant_administration
     tenant = replace(
@@ -80,7 +82,9 @@ async def create_tenant(
     _, admin_secret = await administration.create_client(name, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES)
     _, app_secret = await administration.create_client(name, "app", ClientKind.USER, USER_SCOPES)
     await administration.create_role(name, "app", new_role("customer", USER_SCOPES, is_default=True))
-    user = await services.users.create_user_by_operator(name, NewUser("anna", Secret("annas password")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "_hasher", CHEAP)
+        user = await services.users.create_user_by_operator(name, NewUser("anna", Secret("annas password")))
     return TenantUnderTest(
         name, (f"{name}/admin", admin_secret), (f"{name}/app", app_secret), "anna", "annas password", str(user.id), http
     )

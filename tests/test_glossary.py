@@ -34,18 +34,18 @@ ENGLISH_MODULES = (
 
 
 def load_modules(package: ModuleType) -> dict[str, ModuleType]:
-    names = [one.name for one in pkgutil.iter_modules(package.__path__)]
+    names = [module.name for module in pkgutil.iter_modules(package.__path__)]
     return {name: importlib.import_module(f"{package.__name__}.{name}") for name in names}
 
 
 WIRE = load_modules(kontor.wire)
 SHAPES = [
-    (one.__name__, field.encode_name)
+    (member.__name__, field.encode_name)
     for name, module in WIRE.items()
     if name not in ENGLISH_MODULES
-    for one in vars(module).values()
-    if inspect.isclass(one) and issubclass(one, msgspec.Struct) and one.__module__ == module.__name__
-    for field in msgspec.structs.fields(one)
+    for member in vars(module).values()
+    if inspect.isclass(member) and issubclass(member, msgspec.Struct) and member.__module__ == module.__name__
+    for field in msgspec.structs.fields(member)
 ]
 TABLES = [
     (word, f"{type(member).__name__}.{member.name}")
@@ -56,10 +56,10 @@ TABLES = [
     if isinstance(member, Enum) and isinstance(word, str)
 ]
 CLASSES = {
-    name: one
+    name: member
     for module in [*load_modules(kontor.domain).values(), accesses, imports, providers, transactions]
-    for name, one in vars(module).items()
-    if inspect.isclass(one)
+    for name, member in vars(module).items()
+    if inspect.isclass(member)
 }
 SOURCE = "\n".join(
     file.read_text(encoding="utf-8")
@@ -73,7 +73,7 @@ def test_no_word_is_explained_twice():
     assert sorted(words) == sorted(set(words))
 
 
-@pytest.mark.parametrize(("shape", "word"), SHAPES, ids=lambda one: str(one))
+@pytest.mark.parametrize(("shape", "word"), SHAPES, ids=lambda value: str(value))
 def test_every_field_of_the_wire_is_in_the_glossary(shape, word):
     assert word in INSIDE or word in SAME
 
@@ -83,7 +83,7 @@ def test_every_value_of_the_wire_has_its_member(word, inside):
     assert INSIDE.get(word) == inside
 
 
-@pytest.mark.parametrize("field", FIELDS, ids=lambda one: one.key)
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.key)
 def test_every_key_of_a_listed_transaction_has_its_column(field):
     inside = field.key if field.key in SAME else INSIDE[field.key].rpartition(".")[2]
     assert inside == field.column
@@ -95,6 +95,10 @@ def test_every_name_inside_exists(word, inside):
     if not dot:
         assert owner in CLASSES or re.search(rf"\b{owner}\b", SOURCE)
         return
-    one = CLASSES[owner]
-    names = {field.name for field in dataclasses.fields(one)} if dataclasses.is_dataclass(one) else set(one.__members__)
+    owner_class = CLASSES[owner]
+    names = (
+        {field.name for field in dataclasses.fields(owner_class)}
+        if dataclasses.is_dataclass(owner_class)
+        else set(owner_class.__members__)
+    )
     assert name in names

@@ -5,6 +5,7 @@ import copy
 import json
 import pickle
 import re
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -30,15 +31,22 @@ def name_of(file: Path) -> str:
     return str(file.relative_to(SOURCE))
 
 
+@cache
 def parse(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
-def find_docstrings(tree: ast.AST) -> set[int]:
+@cache
+def walk(tree: ast.Module) -> list[ast.AST]:
+    """All nodes of a file, listed once: several rules go through them."""
+    return list(ast.walk(tree))
+
+
+def find_docstrings(tree: ast.Module) -> set[int]:
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     return {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, kinds) and node.body and isinstance(node.body[0], ast.Expr)
     }
 
@@ -53,14 +61,12 @@ def text_of(node: ast.expr) -> str:
 
 
 def find_sql(tree: ast.Module) -> list[ast.expr]:
-    skipped = find_docstrings(tree)
-    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    inside = {id(part) for node in walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    skipped = find_docstrings(tree) | inside
     return [
         node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant | ast.JoinedStr)
-        and id(node) not in skipped | inside
-        and SQL.search(text_of(node))
+        for node in walk(tree)
+        if isinstance(node, ast.Constant | ast.JoinedStr) and id(node) not in skipped and SQL.search(text_of(node))
     ]
 
 
@@ -71,8 +77,8 @@ def module_constants(tree: ast.Module) -> set[str]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kontor.storage."):
             found |= {alias.name for alias in node.names if alias.asname is None and CONSTANT.fullmatch(alias.name)}
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        found |= {one.id for one in targets if isinstance(one, ast.Name) and CONSTANT.fullmatch(one.id)}
-    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)]
+        found |= {target.id for target in targets if isinstance(target, ast.Name) and CONSTANT.fullmatch(target.id)}
+    functions = [node for node in walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)]
     for function in functions:
         for node in ast.walk(function):
             if isinstance(node, ast.arg):
@@ -96,11 +102,11 @@ def find_unsafe_sql(tree: ast.Module) -> list[int]:
         if isinstance(part, ast.FormattedValue)
         and not (is_constant(part.value, constants) and part.format_spec is None)
     ]
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
             sides = [node.left, node.right]
-            others = [one for one in sides if not text_of(one) and not is_constant(one, constants)]
-            if others and any(SQL.search(text_of(one)) for one in sides):
+            others = [side for side in sides if not text_of(side) and not is_constant(side, constants)]
+            if others and any(SQL.search(text_of(side)) for side in sides):
                 lines.append(node.lineno)
         is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         if is_method and node.func.attr in ("format", "join", "replace") and SQL.search(text_of(node.func.value)):
@@ -113,7 +119,7 @@ def test_sql_has_only_constants_put_into_it(file):
     assert find_unsafe_sql(parse(file)) == []
 
 
-@pytest.mark.parametrize("file", [one for one in FILES if "storage" not in one.parts], ids=name_of)
+@pytest.mark.parametrize("file", [file for file in FILES if "storage" not in file.parts], ids=name_of)
 def test_there_is_no_sql_outside_storage(file):
     assert [node.lineno for node in find_sql(parse(file))] == []
 
@@ -146,8 +152,8 @@ def test_no_file_is_longer_than_400_lines_and_no_function_than_60(file):
     if "data" in file.parts or "static" in file.parts:
         pytest.skip("data")
     assert len(file.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
-    functions = [one for one in ast.walk(parse(file)) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-    lengths = {one.name: (one.end_lineno or 0) - one.lineno + 1 for one in functions}
+    functions = [node for node in walk(parse(file)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    lengths = {function.name: (function.end_lineno or 0) - function.lineno + 1 for function in functions}
     assert {name: length for name, length in lengths.items() if length > MAX_FUNCTION_LINES} == {}
 
 
@@ -157,7 +163,7 @@ def test_no_file_is_longer_than_400_lines_and_no_function_than_60(file):
 def find_inner_imports(tree: ast.Module, own_package: str | None) -> list[str]:
     """Modules inside a package of services that somebody outside that package imports."""
     found = []
-    for node in ast.walk(tree):
+    for node in walk(tree):
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         for name in names:
@@ -187,6 +193,43 @@ def test_the_rule_about_packages_finds_what_it_should(source, own_package, expec
     assert find_inner_imports(ast.parse(source), own_package) == expected
 
 
+# The gateway to banks
+
+GATEWAY = "services/banks/gateway.py"
+CALLING = {"Connector", "Registry"}  # who has one of these can call a bank
+
+
+def find_bank_callers(tree: ast.Module) -> set[str]:
+    imported = [node for node in walk(tree) if isinstance(node, ast.ImportFrom)]
+    names = {(node.module or "", alias.name) for node in imported for alias in node.names}
+    return {name for module, name in names if module.startswith("kontor.connectors") and name in CALLING}
+
+
+def find_permits(tree: ast.Module) -> list[ast.Call]:
+    calls = [node for node in walk(tree) if isinstance(node, ast.Call)]
+    return [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Permit"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_a_connector_is_called_by_the_gateway_alone(file):
+    if name_of(file) in (GATEWAY, "bootstrap.py") or name_of(file).startswith("connectors"):
+        return
+    assert find_bank_callers(parse(file)) == set()
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_a_permit_to_call_a_bank_is_made_by_admission_alone(file):
+    if name_of(file) != "services/banks/admission.py":
+        assert find_permits(parse(file)) == []
+
+
+def test_the_rules_about_the_gateway_find_what_they_should():
+    assert find_bank_callers(ast.parse("from kontor.connectors.base import Connector, Step")) == {"Connector"}
+    assert find_bank_callers(parse(SOURCE / GATEWAY)) == CALLING
+    assert len(find_permits(ast.parse("permit = Permit(held, is_attended=True)"))) == 1
+    assert find_permits(parse(SOURCE / "services/banks/admission.py")) != []
+
+
 # Secret
 
 
@@ -209,7 +252,7 @@ def test_secret_is_not_printed_or_formatted(secret):
         "%s %r" % (secret, secret),  # noqa: UP031 (this way must not work either)
     ]
     shown += [f"{secret}", str([secret]), str({"key": secret}), str((secret,)), ascii(secret)]
-    assert [one for one in shown if HIDDEN in one] == []
+    assert [text for text in shown if HIDDEN in text] == []
 
 
 def test_secret_is_not_pickled_copied_or_encoded(secret):

@@ -26,7 +26,7 @@ from kontor.connectors.base import (
     Step,
 )
 from kontor.connectors.xs2a import Xs2aBank, Xs2aConnector, Xs2aSettings
-from kontor.demobank.xs2a import Desk, make_xs2a_app
+from kontor.demobank.xs2a import DemoAspsp, make_xs2a_app
 from kontor.demobank.xs2a.pages import make_pages
 from kontor.domain.providers import LoginField, Provider
 from kontor.domain.secrets import Secret
@@ -73,11 +73,12 @@ class Xs2aBankUnderTest:
 
 
 @contextmanager
-def running_xs2a_bank(settings: Settings, **options: Any) -> Iterator[Xs2aBankUnderTest]:
+def running_xs2a_bank(settings: Settings, *, pays_twice: bool = False, **options: Any) -> Iterator[Xs2aBankUnderTest]:
     assert settings.database_url is not None
     clock = MovableClock()
-    bank = DemoBankPages(settings.database_url, "http://bank.example/demobank/confirm")
-    app = make_xs2a_app(Desk(bank, read_time=clock.read), pages=make_pages(bank), **options)
+    bank = DemoBankPages(settings.database_url, "http://bank.example/demobank/confirm", pays_twice=pays_twice)
+    aspsp = DemoAspsp(bank, read_time=clock.read)
+    app = make_xs2a_app(aspsp, pages=make_pages(bank), **options)
     with serve_app(app) as url:
         yield Xs2aBankUnderTest(url, clock, bank)
 

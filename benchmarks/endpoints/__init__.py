@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
     from psycopg import AsyncConnection
 
-    from benchmarks.stage import Stage
+    from benchmarks.environment import BenchmarkEnvironment
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Endpoint:
     name: str
     title: str
     targets: Targets
-    prepare: "Callable[[Stage], Awaitable[list[Request]]]"
+    prepare: "Callable[[BenchmarkEnvironment], Awaitable[list[Request]]]"
     # (connection, row of FIND_PRINCIPAL, path) to the JSON, or None for 404
     read_ready: "Callable[[AsyncConnection[Any], Sequence[Any], str], Awaitable[bytes | None]]"
     router: "APIRouter | None" = None  # without one, it is measured against its limit alone

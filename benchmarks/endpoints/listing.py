@@ -16,7 +16,7 @@ from benchmarks.conventional.database import DatabaseSession
 from benchmarks.conventional.models import AccessToken, Product, Transaction
 from benchmarks.conventional.security import UserScope
 from benchmarks.endpoints import Endpoint, Request, Targets
-from benchmarks.stage import Stage
+from benchmarks.environment import BenchmarkEnvironment
 from kontor.domain.scopes import CUSTOMER_READ
 from kontor.domain.searches import Window
 from kontor.services.transactions.transactions import PIECE_ROWS
@@ -31,11 +31,11 @@ TRANSACTIONS = 1000
 # What is requested: the lists of several customers in turn, so that no answer is the one before.
 
 
-async def prepare(stage: Stage) -> list[Request]:
+async def prepare(environment: BenchmarkEnvironment) -> list[Request]:
     requests = []
     for _ in range(CUSTOMERS):
-        customer = await stage.add_customer()
-        requests.append(Request(await stage.add_transactions(customer, TRANSACTIONS), customer.token))
+        customer = await environment.add_customer()
+        requests.append(Request(await environment.add_transactions(customer, TRANSACTIONS), customer.token))
     return requests
 
 
@@ -51,8 +51,8 @@ async def read_ready(connection: AsyncConnection[Any], principal: Sequence[Any],
     access_id, product_id = path.split("/")[4:6]
     if await fetch_row(connection, FIND_PRODUCT, [user_id, access_id, product_id]) is None:
         return None
-    found, _ = await list_json(connection, user_id, UUID(product_id), ALL, FIELDS)
-    return b"[" + found + b"]"
+    rows, _ = await list_json(connection, user_id, UUID(product_id), ALL, FIELDS)
+    return b"[" + rows + b"]"
 
 
 # The conventional reference
@@ -136,13 +136,13 @@ async def list_transactions(
     )
     if product is None:
         raise HTTPException(404, "There is no such object.")
-    found = await session.scalars(
+    transactions = await session.scalars(
         select(Transaction)
         .where(Transaction.user_id == token.user_id, Transaction.product_id == product.id)
         .order_by(Transaction.booked_on.desc(), Transaction.ordinal.desc())
         .options(SHOWN)
     )
-    return found.all()
+    return transactions.all()
 
 
 ENDPOINT = Endpoint(

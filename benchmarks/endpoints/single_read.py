@@ -15,7 +15,7 @@ from benchmarks.conventional.database import DatabaseSession
 from benchmarks.conventional.models import AccessToken, User
 from benchmarks.conventional.security import ClientScope
 from benchmarks.endpoints import Endpoint, Request, Targets
-from benchmarks.stage import Stage
+from benchmarks.environment import BenchmarkEnvironment
 from kontor.storage.database import fetch_row
 
 USERS = 1000
@@ -25,11 +25,12 @@ TOKENS = 8
 # What is requested: a thousand different users in turn, so that no answer is the one before.
 
 
-async def prepare(stage: Stage) -> list[Request]:
-    references = await stage.add_users(USERS)
-    tokens = cycle([await stage.issue_client_token() for _ in range(TOKENS)])
+async def prepare(environment: BenchmarkEnvironment) -> list[Request]:
+    references = await environment.add_users(USERS)
+    tokens = cycle([await environment.issue_client_token() for _ in range(TOKENS)])
     return [
-        Request(f"/auth/mgmt/v1/tenants/{stage.tenant}/users/{reference}", next(tokens)) for reference in references
+        Request(f"/auth/mgmt/v1/tenants/{environment.tenant}/users/{reference}", next(tokens))
+        for reference in references
     ]
 
 

@@ -23,12 +23,19 @@ Score: TypeAlias = Callable[[Transaction, Transaction], float | None]
 
 def merge_by_words(stored: Sequence[StoredTransaction], fetched: Sequence[Transaction]) -> Merge:
     matching = _Matching(stored, fetched)
-    matching.pair_by_key(lambda one: one)
-    matching.pair_by_key(lambda one: one.bank_id)
+    matching.pair_by_key(lambda transaction: transaction)
+    matching.pair_by_key(lambda transaction: transaction.bank_id)
     matching.pair_by_key(_content)
     similar = matching.pair_by_score
-    similar(_score_similar_text, lambda one: (one.amount, one.currency, find_day(one), one.is_pending))
-    similar(_score_becoming_final, lambda one: (one.amount, one.currency, one.is_pending), _as_pending)
+    similar(
+        _score_similar_text,
+        lambda transaction: (transaction.amount, transaction.currency, find_day(transaction), transaction.is_pending),
+    )
+    similar(
+        _score_becoming_final,
+        lambda transaction: (transaction.amount, transaction.currency, transaction.is_pending),
+        _as_pending,
+    )
     return matching.result()
 
 
@@ -45,8 +52,8 @@ class _Matching:
     def pair_by_key(self, key: Callable[[Transaction], Hashable | None]) -> None:
         """Equal keys are the same booking; several equal ones are paired in the order the bank sent them."""
         waiting: dict[Hashable, deque[int]] = defaultdict(deque)
-        for index, one in self._open_stored.items():
-            waiting[key(one.transaction)].append(index)
+        for index, stored in self._open_stored.items():
+            waiting[key(stored.transaction)].append(index)
         for right, transaction in list(self._open_fetched.items()):
             wanted = key(transaction)
             if wanted is not None and waiting[wanted]:
@@ -56,7 +63,7 @@ class _Matching:
         self,
         score: Score,
         bucket: Callable[[Transaction], Hashable],
-        look_for: Callable[[Transaction], Transaction | None] = lambda one: one,
+        look_for: Callable[[Transaction], Transaction | None] = lambda transaction: transaction,
     ) -> None:
         """Within a bucket the best pairs first; ties go to the nearest in the bank's order.
 
@@ -64,8 +71,8 @@ class _Matching:
         compared that stand at about the same place.
         """
         candidates: dict[Hashable, list[int]] = defaultdict(list)
-        for index, one in self._open_stored.items():
-            candidates[bucket(one.transaction)].append(index)
+        for index, stored in self._open_stored.items():
+            candidates[bucket(stored.transaction)].append(index)
         places: Counter[Hashable] = Counter()
         scored = []
         for right, transaction in self._open_fetched.items():
@@ -77,9 +84,9 @@ class _Matching:
             places[bucket(transaction)] += 1
             first = max(0, min(place - NEIGHBOURS // 2, len(lefts) - NEIGHBOURS))
             for left in lefts[first : first + NEIGHBOURS]:
-                found = score(self._open_stored[left].transaction, transaction)
-                if found is not None:
-                    scored.append((-found, abs(right - left), right, left))
+                value = score(self._open_stored[left].transaction, transaction)
+                if value is not None:
+                    scored.append((-value, abs(right - left), right, left))
         for _, _, right, left in sorted(scored):
             if right in self._open_fetched and left in self._open_stored:
                 self._pair(right, left)
@@ -94,26 +101,26 @@ class _Matching:
             for right, left in sorted(self._pairs.items())
             if self._stored[left].transaction != self._fetched[right]
         )
-        vanished = tuple(one.id for one in self._open_stored.values() if one.transaction.is_pending)
+        vanished = tuple(stored.id for stored in self._open_stored.values() if stored.transaction.is_pending)
         pairs = tuple((right, self._stored[left].id) for right, left in self._pairs.items())
         return Merge(tuple(self._open_fetched.values()), changed, vanished, pairs)
 
 
-def _as_pending(one: Transaction) -> Transaction | None:
-    return None if one.is_pending else replace(one, is_pending=True)
+def _as_pending(transaction: Transaction) -> Transaction | None:
+    return None if transaction.is_pending else replace(transaction, is_pending=True)
 
 
-def _content(one: Transaction) -> Hashable | None:
+def _content(transaction: Transaction) -> Hashable | None:
     return (
-        one.amount,
-        one.currency,
-        one.is_pending,
-        find_day(one),
-        one.value_at,
-        one.counterparty_iban,
-        _fold(one.counterparty_name),
-        _fold(one.purpose),
-        _fold(one.booking_text),
+        transaction.amount,
+        transaction.currency,
+        transaction.is_pending,
+        find_day(transaction),
+        transaction.value_at,
+        transaction.counterparty_iban,
+        _fold(transaction.counterparty_name),
+        _fold(transaction.purpose),
+        _fold(transaction.booking_text),
     )
 
 
@@ -149,8 +156,8 @@ def measure_similarity(left: Transaction, right: Transaction) -> float:
     return len(shorter & longer) / len(shorter)
 
 
-def _words(one: Transaction) -> set[str]:
-    return set(_all_words((one.purpose, one.counterparty_name)))
+def _words(transaction: Transaction) -> set[str]:
+    return set(_all_words((transaction.purpose, transaction.counterparty_name)))
 
 
 def _all_words(texts: Iterable[str | None]) -> Iterable[str]:

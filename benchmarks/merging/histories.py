@@ -148,9 +148,9 @@ class _Maker:
         """As a refresh does it: some days before the newest final booking that is stored."""
         days = [
             row.booked_at.date()
-            for one in before
-            for row in one.rows
-            if row.booked_at and not row.is_pending and not one.is_file
+            for delivery in before
+            for row in delivery.rows
+            if row.booked_at and not row.is_pending and not delivery.is_file
         ]
         return max(days) - OVERLAP if days else START - OVERLAP
 
@@ -174,7 +174,9 @@ class _Maker:
         """A file of whole days, from some day on until yesterday; it overlaps what is known already."""
         self._behaviours.add("overlapping exports")
         first, last = START + timedelta(self._random.choice((0, 0, 10, 20))), today - timedelta(1)
-        shown = (lambda one: one.value) if self._file_wording.day == "value" else (lambda one: one.booked)
+        shown = (
+            (lambda booking: booking.value) if self._file_wording.day == "value" else (lambda booking: booking.booked)
+        )
         told = [
             booking
             for booking in self._bookings

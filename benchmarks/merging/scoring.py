@@ -74,7 +74,7 @@ class Account:
             for key, row in self.rows.items()
             if row.is_pending or first is None or (find_day(row) or first) >= first
         ]
-        known.sort(key=lambda one: find_day(one.transaction) or date.min)
+        known.sort(key=lambda stored: find_day(stored.transaction) or date.min)
         order = sorted(range(len(delivery.rows)), key=lambda index: find_day(delivery.rows[index]) or date.min)
         rows = [delivery.rows[index] for index in order]
         truths = [delivery.truths[index] for index in order]
@@ -85,8 +85,8 @@ class Account:
         for right, key in pairs.items():
             confused += not _is_same(by_number, self.truths[key], truths[right], self.rows[key])
             self.truths[key] = truths[right]
-        for one in merge.changed:
-            self.rows[one.id] = one.transaction
+        for stored in merge.changed:
+            self.rows[stored.id] = stored.transaction
         for key in () if delivery.is_file else merge.vanished:
             del self.rows[key], self.truths[key]
         self._insert([right for right in range(len(rows)) if right not in pairs], rows, truths)
@@ -102,8 +102,8 @@ class Account:
 
 def _is_same(by_number: dict[int, Booking], before: int, after: int, row: Transaction) -> bool:
     """A reservation tells the shop and the amount, so that purchases there cannot be told apart by it."""
-    one, other = by_number[before], by_number[after]
-    return one.name == other.name if row.is_pending else one.words == other.words
+    first, second = by_number[before], by_number[after]
+    return first.name == second.name if row.is_pending else first.words == second.words
 
 
 def _by_number(history: History) -> dict[int, Booking]:

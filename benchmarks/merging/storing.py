@@ -5,9 +5,9 @@ from collections.abc import Callable
 from datetime import date
 from uuid import UUID
 
+from benchmarks.environment import DEMO_BANK, BenchmarkEnvironment
 from benchmarks.merging.histories import Delivery, History, make_history
 from benchmarks.merging.scoring import Score, play
-from benchmarks.stage import DEMO_BANK, Stage
 from kontor.config import Settings
 from kontor.domain.accesses import AccessStatus, make_product_id
 from kontor.domain.merge_plans import plan_merge
@@ -25,9 +25,9 @@ TODAY = date(2026, 5, 1)  # a day without meaning: every row has one of its own
 async def score_stored(settings: Settings, seeds: range, say: Callable[[str], None]) -> Score:
     """As in memory, and what PostgreSQL holds at the end must be the same rows, with no balance called wrong."""
     total = Score()
-    async with Stage(settings, tenant="bench-merging") as stage:
-        customer = await stage.add_customer()
-        async with stage.services.database.transaction() as connection:
+    async with BenchmarkEnvironment(settings, tenant="bench-merging") as environment:
+        customer = await environment.add_customer()
+        async with environment.services.database.transaction() as connection:
             await accesses.insert_access(
                 connection, customer.id, ACCESS, DEMO_BANK, is_synced=True, selected_products=None
             )
@@ -35,7 +35,7 @@ async def score_stored(settings: Settings, seeds: range, say: Callable[[str], No
         for seed in seeds:
             history = make_history(seed)
             score, account = play(history)
-            held, has_gap = await _store(stage, customer.id, history, f"history-{seed}")
+            held, has_gap = await _store(environment, customer.id, history, f"history-{seed}")
             expected = Counter(account.rows.values())
             score.lost += (expected - held).total()
             score.doubled += (held - expected).total()
@@ -48,17 +48,19 @@ async def score_stored(settings: Settings, seeds: range, say: Callable[[str], No
     return total
 
 
-async def _store(stage: Stage, user_id: UUID, history: History, key: str) -> tuple[Counter[Transaction], bool]:
+async def _store(
+    environment: BenchmarkEnvironment, user_id: UUID, history: History, key: str
+) -> tuple[Counter[Transaction], bool]:
     product_id = make_product_id(user_id, ACCESS, key)
     product = Product(key, ProductCategory.CHECKING, "Konto", "", "EUR")
-    async with stage.services.database.transaction() as connection:
+    async with environment.services.database.transaction() as connection:
         await products.upsert_product(connection, user_id, product_id, ACCESS, 0, product)
     for number, delivery in enumerate(history.deliveries):
         if number == history.upgrade_before:
-            with stage.owner() as owner:
+            with environment.owner() as owner:
                 owner.execute("update transactions set channel = null where product_id = %s", [product_id])
-        await _deliver(stage.services, user_id, product_id, delivery)
-    async with stage.services.database.connect() as connection:
+        await _deliver(environment.services, user_id, product_id, delivery)
+    async with environment.services.database.connect() as connection:
         stored = await transactions.load_transactions(connection, user_id, product_id, None)
         gap = await products.find_gap(connection, user_id, product_id)
     return Counter(row.transaction for row in stored), gap is not None

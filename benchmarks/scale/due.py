@@ -14,9 +14,9 @@ from typing import Any
 
 import psycopg
 
+from benchmarks.environment import DEMO_BANK, BenchmarkEnvironment, open_database
 from benchmarks.scale.growth import LARGE, SIDES, SMALL, Timings
 from benchmarks.scale.population import set_careless
-from benchmarks.stage import DEMO_BANK, Stage, open_database
 from kontor.config import Settings
 from kontor.services.accesses.refreshing import BATCH, MOST_QUEUED
 from kontor.storage import refreshes
@@ -45,9 +45,9 @@ def measure_due(rounds: int, repeats: int, many: int, say: Callable[[str], None]
 
 async def fill(settings: Settings, count: int) -> None:
     """Every access belongs to a user of its own, was refreshed six hours before its next time, and is not due."""
-    async with Stage(settings, tenant="bench-due") as stage:
-        first = await stage.add_customer()
-        with stage.owner() as owner:
+    async with BenchmarkEnvironment(settings, tenant="bench-due") as environment:
+        first = await environment.add_customer()
+        with environment.owner() as owner:
             owner.execute("set session_replication_role = replica")
             set_careless(owner, is_careless=True)
             owner.execute(
@@ -79,8 +79,8 @@ async def measure(
     databases = {name: make_pool(settings) for name, settings in sides.items()}
     owners = {name: connect_owner(settings) for name, settings in sides.items()}
     try:
-        for one in databases.values():
-            await one.open()
+        for database in databases.values():
+            await database.open()
         timings = [await time_both(databases, "nothing due", 0, rounds, repeats)]
         for owner in owners.values():
             make_due(owner, DUE)
@@ -91,8 +91,8 @@ async def measure(
             say(f"{part:.0%} dead entries: {result.dead[part][0] * 1000:.2f} ms")
         return result
     finally:
-        for one in databases.values():
-            await one.close()
+        for database in databases.values():
+            await database.close()
         for owner in owners.values():
             owner.close()
 
@@ -119,7 +119,7 @@ def make_due(owner: psycopg.Connection[Any], count: int) -> None:
 async def time_both(databases: dict[str, Database], name: str, due: int, rounds: int, repeats: int) -> Timings:
     timings = Timings(f"{name}")
     for number in range(-1, rounds):
-        times: dict[str, list[float]] = {one: [] for one in SIDES}
+        times: dict[str, list[float]] = {side: [] for side in SIDES}
         for repeat in range(repeats):
             for side in SIDES if repeat % 2 else SIDES[::-1]:
                 times[side].append(await time_poll(databases[side], due))
@@ -138,9 +138,9 @@ async def time_poll(database: Database, due: int) -> float:
     try:
         async with database.transaction() as connection:
             started = time.perf_counter()
-            found = await refreshes.list_due(connection, datetime.now(UTC), BATCH, MOST_QUEUED)
+            due_accesses = await refreshes.list_due(connection, datetime.now(UTC), BATCH, MOST_QUEUED)
             seconds = time.perf_counter() - started
-            assert len(found) == due, f"{len(found)} were due"
+            assert len(due_accesses) == due, f"{len(due_accesses)} were due"
             raise UndoneError
     except UndoneError:
         return seconds
@@ -169,17 +169,17 @@ DUE_HEADINGS = ("", "few, ms", "many, ms", "many / few", "least – most")
 def make_due_rows(result: DueResult) -> list[tuple[str, ...]]:
     return [
         (
-            one.name,
-            *(f"{one.median(side) * 1000:.2f}" for side in SIDES),
-            f"{one.ratio:.2f}",
-            f"{min(one.ratios):.2f} – {max(one.ratios):.2f}",
+            timings.name,
+            *(f"{timings.median(side) * 1000:.2f}" for side in SIDES),
+            f"{timings.ratio:.2f}",
+            f"{min(timings.ratios):.2f} – {max(timings.ratios):.2f}",
         )
-        for one in result.timings
+        for timings in result.timings
     ]
 
 
 def describe_due(result: DueResult) -> list[str]:
-    worst = max(one.ratio for one in result.timings)
+    worst = max(timings.ratio for timings in result.timings)
     lines = [
         f"Few: {result.accesses[SMALL]:,} accesses. Many: {result.accesses[LARGE]:,}.",
         f"Target: the same, which is at most {TARGET:g} ×. Measured: {worst:.2f} ×,"

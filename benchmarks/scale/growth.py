@@ -13,9 +13,9 @@ from uuid import UUID
 import psycopg
 
 from benchmarks.endpoints import Request
+from benchmarks.environment import BenchmarkEnvironment, open_database
 from benchmarks.scale.population import Population, populate, set_careless
 from benchmarks.servers import OURS, ServerProcess
-from benchmarks.stage import Stage, open_database
 from kontor.config import Settings
 from kontor.logs import configure_logs
 
@@ -34,7 +34,7 @@ class Timings:
     """Of one operation: per side and round the median of its seconds."""
 
     name: str
-    rounds: dict[str, list[float]] = field(default_factory=lambda: {one: [] for one in SIDES})
+    rounds: dict[str, list[float]] = field(default_factory=lambda: {side: [] for side in SIDES})
     is_judged: bool = True
 
     def median(self, side: str) -> float:
@@ -42,7 +42,7 @@ class Timings:
 
     @property
     def ratios(self) -> list[float]:
-        return [large / small for small, large in zip(*(self.rounds[one] for one in SIDES), strict=True)]
+        return [large / small for small, large in zip(*(self.rounds[side] for side in SIDES), strict=True)]
 
     @property
     def ratio(self) -> float:
@@ -105,10 +105,10 @@ def open_side(users: int, strangers: int, say: Callable[[str], None]):
 
 
 async def fill(settings: Settings, users: int, strangers: int, say: Callable[[str], None]) -> Population:
-    async with Stage(settings, tenant=TENANT) as stage:
-        with stage.owner() as owner:
+    async with BenchmarkEnvironment(settings, tenant=TENANT) as environment:
+        with environment.owner() as owner:
             set_careless(owner, is_careless=True)
-            population = await populate(stage, users, strangers, say)
+            population = await populate(environment, users, strangers, say)
             set_careless(owner, is_careless=False)
         return population
 
@@ -117,12 +117,12 @@ def measure_growth(rounds: int, repeats: int, many: int, say: Callable[[str], No
     configure_logs("warning", "json")
     with open_side(FEW, 0, say) as small, open_side(many, min(STRANGERS, many // 3), say) as large:
         sides = {SMALL: small, LARGE: large}
-        found = measure_requests(sides, rounds, repeats, say)
-        found += asyncio.run(measure_scheduling(sides, rounds, repeats, say))
+        timings = measure_requests(sides, rounds, repeats, say)
+        timings += asyncio.run(measure_scheduling(sides, rounds, repeats, say))
         return GrowthResult(
-            {name: one.population for name, one in sides.items()},
-            {name: read_size(one.owner) for name, one in sides.items()},
-            found,
+            {name: side.population for name, side in sides.items()},
+            {name: read_size(side.owner) for name, side in sides.items()},
+            timings,
         )
 
 
@@ -137,14 +137,14 @@ def read_size(owner: psycopg.Connection[Any]) -> str:
 
 def measure_requests(sides: dict[str, Side], rounds: int, repeats: int, say: Callable[[str], None]) -> list[Timings]:
     def ask(suffix: str) -> Callable[[Side, Request], float]:
-        return lambda side, one: side.caller.time(Request(one.path + suffix, one.token))
+        return lambda side, request: side.caller.time(Request(request.path + suffix, request.token))
 
-    def ask_kept(side: Side, one: Request) -> float:
-        return side.caller.time(Request(ANALYSIS, one.token))
+    def ask_kept(side: Side, request: Request) -> float:
+        return side.caller.time(Request(ANALYSIS, request.token))
 
-    def ask_computed(side: Side, one: Request) -> float:
+    def ask_computed(side: Side, request: Request) -> float:
         side.forget_answers()
-        return ask_kept(side, one)
+        return ask_kept(side, request)
 
     operations: list[tuple[str, Callable[[Side, Request], float]]] = [
         ("listing, all transactions", ask("")),
@@ -153,7 +153,7 @@ def measure_requests(sides: dict[str, Side], rounds: int, repeats: int, say: Cal
         ("analysis, computed", ask_computed),
         ("analysis, kept", ask_kept),
     ]
-    found = []
+    all_timings = []
     for name, operation in operations:
         timings = Timings(name)
         for number in range(-1, rounds):  # the first one warms everything up
@@ -162,13 +162,13 @@ def measure_requests(sides: dict[str, Side], rounds: int, repeats: int, say: Cal
                 for side in SIDES:
                     timings.rounds[side].append(medians[side])
         say(describe_timings(timings))
-        found.append(timings)
-    return [*found, measure_strangers(sides, rounds, say)]
+        all_timings.append(timings)
+    return [*all_timings, measure_strangers(sides, rounds, say)]
 
 
 def time_pairs(sides: dict[str, Side], operation: Callable[[Side, Request], float], repeats: int) -> dict[str, float]:
     """Each customer in turn, here and there; who comes first changes. Medians over all requests."""
-    times: dict[str, list[float]] = {one: [] for one in SIDES}
+    times: dict[str, list[float]] = {name: [] for name in SIDES}
     for number in range(repeats):
         for place in range(len(sides[SMALL].population.measured)):
             for name in SIDES if (number + place) % 2 else SIDES[::-1]:
@@ -186,12 +186,12 @@ def measure_strangers(sides: dict[str, Side], rounds: int, say: Callable[[str], 
     """Always somebody else of the crowd, beside the ten in turn: what the caches do not hold is in it."""
     timings = Timings("listing, always another user", is_judged=False)
     for number in range(-1, rounds):
-        times: dict[str, list[float]] = {one: [] for one in SIDES}
+        times: dict[str, list[float]] = {name: [] for name in SIDES}
         people = {SMALL: sides[SMALL].population.measured, LARGE: sides[LARGE].population.strangers}
         for place in range(len(people[LARGE])):
             for name in SIDES:
-                one = people[name][place % len(people[name])]
-                times[name].append(sides[name].caller.time(one))
+                request = people[name][place % len(people[name])]
+                times[name].append(sides[name].caller.time(request))
         if number >= 0:
             for name in SIDES:
                 timings.rounds[name].append(statistics.fmean(times[name]))
@@ -226,14 +226,14 @@ async def measure_scheduling(
 async def time_looks(
     sides: dict[str, Side], looks: dict[str, Callable[[], Awaitable[int]]], due: int, repeats: int
 ) -> dict[str, list[float]]:
-    times: dict[str, list[float]] = {one: [] for one in SIDES}
+    times: dict[str, list[float]] = {name: [] for name in SIDES}
     for number in range(repeats):
         for name in SIDES if number % 2 else SIDES[::-1]:
             prepare_due(sides[name].owner, due)
             started = time.perf_counter()
-            found = await looks[name]()
+            count = await looks[name]()
             times[name].append(time.perf_counter() - started)
-            assert found == due, f"{found} were due"
+            assert count == due, f"{count} were due"
     return times
 
 
@@ -274,27 +274,27 @@ GROWTH_HEADINGS = ("", "few users, ms", "many users, ms", "many / few", "least �
 def make_growth_rows(result: GrowthResult) -> list[tuple[str, ...]]:
     return [
         (
-            one.name,
-            *(f"{one.median(side) * 1000:.2f}" for side in SIDES),
-            f"{one.ratio:.2f}",
-            f"{min(one.ratios):.2f} – {max(one.ratios):.2f}",
+            timings.name,
+            *(f"{timings.median(side) * 1000:.2f}" for side in SIDES),
+            f"{timings.ratio:.2f}",
+            f"{min(timings.ratios):.2f} – {max(timings.ratios):.2f}",
         )
-        for one in result.timings
+        for timings in result.timings
     ]
 
 
-def describe_timings(one: Timings) -> str:
+def describe_timings(timings: Timings) -> str:
     return (
-        f"{one.name}: {one.median(SMALL) * 1000:.2f} ms with few users, {one.median(LARGE) * 1000:.2f} ms with many,"
-        f" {one.ratio:.2f} ×"
+        f"{timings.name}: {timings.median(SMALL) * 1000:.2f} ms with few users,"
+        f" {timings.median(LARGE) * 1000:.2f} ms with many, {timings.ratio:.2f} ×"
     )
 
 
 def describe_growth(result: GrowthResult) -> list[str]:
-    judged = [one for one in result.timings if one.is_judged]
-    worst = max(judged, key=lambda one: one.ratio)
+    judged = [timings for timings in result.timings if timings.is_judged]
+    worst = max(judged, key=lambda timings: timings.ratio)
     verdict = "reached" if worst.ratio <= TARGET else "not reached"
-    few, many = (result.populations[one] for one in SIDES)
+    few, many = (result.populations[side] for side in SIDES)
     return [
         f"Few: {few.users:,} users with {few.transactions:,} transactions, {result.sizes[SMALL]}. Many: {many.users:,}"
         f" users with {many.transactions:,} transactions, {result.sizes[LARGE]}.",

@@ -35,7 +35,7 @@ class Notes:
     def note(self, payload: bytes) -> None:
         self._found.append((payload, time.time()))
         if len(self._found) == self._count:
-            starts = {str(UUID(bytes=one)): at for one, at in self._found}
+            starts = {str(UUID(bytes=payload)): at for payload, at in self._found}
             print(json.dumps({"starts": starts, "cpu": time.process_time()}), flush=True)
 
 

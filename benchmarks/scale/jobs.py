@@ -52,16 +52,16 @@ class JobsResult:
     @property
     def bare(self) -> str:
         """The faster one of the library's drivers."""
-        alone = [one for one in self.rates if one.startswith("bare")]
-        return max(alone, key=lambda one: statistics.median(self.rates[one]))
+        alone = [kind for kind in self.rates if kind.startswith("bare")]
+        return max(alone, key=lambda kind: statistics.median(self.rates[kind]))
 
     def ratios(self, kind: str) -> list[float]:
         return [ours / bare for ours, bare in zip(self.rates[kind], self.rates[self.bare], strict=True)]
 
 
 def measure_jobs(settings: Settings, plan: JobPlan, say: Callable[[str], None]) -> JobsResult:
-    kinds = [one for one in NAMES if one != BARE_ASYNCPG or find_spec("asyncpg") is not None]
-    result = JobsResult({one: [] for one in kinds})
+    kinds = [kind for kind in NAMES if kind != BARE_ASYNCPG or find_spec("asyncpg") is not None]
+    result = JobsResult({kind: [] for kind in kinds})
     for number in range(plan.rounds):
         for kind in rotate(kinds, number):
             result.rates[kind].append(drain(settings, kind, plan.jobs))
@@ -78,8 +78,8 @@ def drain(settings: Settings, kind: str, count: int) -> float:
     with start_worker(settings, kind, count) as process:
         time.sleep(SETTLE_SECONDS)
         asyncio.run(fill_queue(settings, count, is_ours=not kind.startswith("bare")))
-        found = json.loads(read_line(process))
-    times = sorted(found["starts"].values())
+        notes = json.loads(read_line(process))
+    times = sorted(notes["starts"].values())
     return (len(times) - 1) / (times[-1] - times[0])
 
 
@@ -95,9 +95,9 @@ async def fill_queue(settings: Settings, count: int, *, is_ours: bool) -> None:
         ids = [uuid4() for _ in range(count)]
         await Queries(PsycopgDriver(connection)).enqueue(
             [queue.FETCH] * count,
-            [one.bytes for one in ids],
+            [job_id.bytes for job_id in ids],
             [0] * count,
-            dedupe_key=[f"{queue.FETCH} {one}" for one in ids] if is_ours else None,
+            dedupe_key=[f"{queue.FETCH} {job_id}" for job_id in ids] if is_ours else None,
         )
 
 
@@ -181,13 +181,13 @@ async def measure_latencies(settings: Settings, count: int) -> list[float]:
         with start_worker(settings, PLAIN, count) as process:
             await asyncio.sleep(SETTLE_SECONDS)
             for _ in range(count):
-                one = uuid4()
-                asked[one] = time.time()
+                fetch_id = uuid4()
+                asked[fetch_id] = time.time()
                 async with database.transaction() as connection:
-                    await queue.enqueue_fetch(connection, one)
-                await asyncio.sleep(PAUSE_SECONDS + 0.3 * (one.int % 100) / 100)
-            found = json.loads(await asyncio.to_thread(read_line, process))
-    return [found["starts"][str(one)] - at for one, at in asked.items()]
+                    await queue.enqueue_fetch(connection, fetch_id)
+                await asyncio.sleep(PAUSE_SECONDS + 0.3 * (fetch_id.int % 100) / 100)
+            notes = json.loads(await asyncio.to_thread(read_line, process))
+    return [notes["starts"][str(fetch_id)] - at for fetch_id, at in asked.items()]
 
 
 # What is said about it

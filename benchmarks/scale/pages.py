@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from benchmarks.environment import open_database
 from benchmarks.machine import describe_machine, read_load
 from benchmarks.report import make_table, show_table
 from benchmarks.scale import due, growth
@@ -28,7 +29,6 @@ from benchmarks.scale.refreshes import (
     make_refresh_rows,
     measure_refreshes,
 )
-from benchmarks.stage import open_database
 from benchmarks.understanding.pages import NOISE, make_machine_section, wrap
 from kontor.logs import configure_logs
 
@@ -53,10 +53,10 @@ def run_jobs(
         refreshes = measure_refreshes(settings, *(QUICK_REFRESHES if is_quick else FULL_REFRESHES), console.print)
     rows = make_refresh_rows(refreshes)
     show_table("Refreshes from end to end", REFRESH_HEADINGS, rows, describe_refreshes(refreshes), console)
-    found = measure_due(*(QUICK_DUE if is_quick else FULL_DUE), console.print)
-    show_table("Finding what is due", DUE_HEADINGS, make_due_rows(found), describe_due(found), console)
+    due_result = measure_due(*(QUICK_DUE if is_quick else FULL_DUE), console.print)
+    show_table("Finding what is due", DUE_HEADINGS, make_due_rows(due_result), describe_due(due_result), console)
     machine["Load after"] = describe_load()
-    write(target, "jobs.md", lambda: make_jobs_page(jobs, refreshes, found, machine), console)
+    write(target, "jobs.md", lambda: make_jobs_page(jobs, refreshes, due_result, machine), console)
 
 
 def run_growth(
@@ -65,10 +65,10 @@ def run_growth(
     usual, repeats, users = QUICK_GROWTH if is_quick else FULL_GROWTH
     with open_database() as settings:
         machine = describe_machine(settings, load_before)
-    found = measure_growth(rounds or usual, repeats, users, console.print)
-    show_table("Growth", GROWTH_HEADINGS, make_growth_rows(found), describe_growth(found), console)
+    growth_result = measure_growth(rounds or usual, repeats, users, console.print)
+    show_table("Growth", GROWTH_HEADINGS, make_growth_rows(growth_result), describe_growth(growth_result), console)
     machine["Load after"] = describe_load()
-    write(target, "growth.md", lambda: make_growth_page(found, machine), console)
+    write(target, "growth.md", lambda: make_growth_page(growth_result, machine), console)
 
 
 def describe_load() -> str:
@@ -81,7 +81,9 @@ def write(target: Path | None, name: str, make: Callable[[], list[str]], console
         console.print(f"Written to {target / name}.")
 
 
-def make_jobs_page(jobs: JobsResult, refreshes: RefreshResult, found: DueResult, machine: dict[str, str]) -> list[str]:
+def make_jobs_page(
+    jobs: JobsResult, refreshes: RefreshResult, due_result: DueResult, machine: dict[str, str]
+) -> list[str]:
     return [
         "# Benchmarks: jobs",
         "",
@@ -90,11 +92,11 @@ def make_jobs_page(jobs: JobsResult, refreshes: RefreshResult, found: DueResult,
         "## Dispatch",
         "",
         *wrap(
-            "One worker waits, then jobs come, all at once; counted from the first one's start to the last one's. The"
-            " library alone is pgqueuer as its manual has it: one connection, jobs without keys that do nothing."
-            " Kontor's worker is whole: two connections, jobs with keys, and beside them it looks for what is due, for"
-            " abandoned work and for payments. Its job does nothing in the first case; in the second it is a fetch that"
-            " is gone, so that one query of ours comes on top."
+            "One worker is idle, then all jobs arrive at once; the time is from the start of the first to the start"
+            " of the last. The library alone is pgqueuer as in its manual: one connection, jobs without keys that do"
+            " nothing. Kontor's worker is complete: two connections, jobs with keys, and meanwhile it polls for due"
+            " refreshes, abandoned work and payments. Its job does nothing in the first case; in the second it is a"
+            " deleted fetch, which adds one query."
         ),
         "",
         *make_table(JOB_HEADINGS, make_job_rows(jobs)),
@@ -103,7 +105,7 @@ def make_jobs_page(jobs: JobsResult, refreshes: RefreshResult, found: DueResult,
         "",
         "## Into the queue",
         "",
-        *wrap("One caller, one after the other; each transaction waits for the disk."),
+        *wrap("One caller enqueues jobs one by one; each transaction waits for the disk."),
         "",
         *make_table(ENQUEUE_HEADINGS, make_enqueue_rows(jobs)),
         "",
@@ -116,41 +118,41 @@ def make_jobs_page(jobs: JobsResult, refreshes: RefreshResult, found: DueResult,
         "## Finding what is due",
         "",
         *wrap(
-            "What a worker asks twice a second: lock and read what is due, at most 200. Two databases, asked in turn;"
-            " on both sides the same number is due."
+            "A worker runs this query twice a second: lock and read at most 200 due accesses. Two databases are"
+            " queried in turn, with the same number of due accesses."
         ),
         "",
-        *make_table(DUE_HEADINGS, make_due_rows(found)),
+        *make_table(DUE_HEADINGS, make_due_rows(due_result)),
         "",
-        *(f"* {line}" for line in describe_due(found)),
+        *(f"* {line}" for line in describe_due(due_result)),
         "",
         *make_machine_section(machine),
     ]
 
 
-def make_growth_page(found: GrowthResult, machine: dict[str, str]) -> list[str]:
+def make_growth_page(growth_result: GrowthResult, machine: dict[str, str]) -> list[str]:
     return [
         "# Benchmarks: growth",
         "",
         *wrap(f"Written by `./dev bench --growth`; do not edit. {NOISE}"),
         "",
         *wrap(
-            "Two databases with a server each. In one, ten customers are alone; in the other, ten with the same"
-            " bookings live among thousands. Each request is sent to both in turn over a connection that is kept,"
-            " one at a time, after a round that is not counted. Milliseconds are the mean over the"
-            " customers of each one's median. Scheduling is one look of a worker, with the rows that follow from it."
-            " `always another user` goes through a hundred others of the crowd, beside the ten: what is not in"
-            " PostgreSQL's memory is in it, and no target is set for it."
+            "Two databases have a server each. One has ten customers; the other has ten with the same bookings among"
+            " thousands of others. Each request is sent to both in turn over a persistent connection, one at a time,"
+            " after a warm-up round. Milliseconds are the mean of the customers' medians. Scheduling is one poll of a"
+            " worker, including the rows it writes. `always another user` iterates over a hundred other users: it"
+            " includes reads that are not in PostgreSQL's cache, and has no target."
         ),
         "",
-        *make_table(GROWTH_HEADINGS, make_growth_rows(found)),
+        *make_table(GROWTH_HEADINGS, make_growth_rows(growth_result)),
         "",
-        *(f"* {line}" for line in describe_growth(found)),
+        *(f"* {line}" for line in describe_growth(growth_result)),
         "",
         *wrap(
-            "The crowd is written with COPY: lives of the demo bank with 100 to 1,500 bookings, tagged by the tagger."
-            " On disk the rows lie as after years, first fetches and then month by month those of everybody. There are"
-            " a week of refreshes and their calls as well. `shared_buffers` is 128 MB, PostgreSQL's default."
+            "The other users are written with COPY: people of the demo bank with 100 to 1,500 bookings, tagged by the"
+            " tagger. The order of rows on disk is that of years of use: first fetches, then the rows of all users"
+            " month by month. A week of refreshes and their calls is included. `shared_buffers` is 128 MB,"
+            " PostgreSQL's default."
         ),
         "",
         *make_machine_section(machine),

@@ -13,7 +13,7 @@ from uuid import UUID
 import psycopg
 
 from benchmarks.endpoints import Request
-from benchmarks.stage import DEMO_BANK, Customer, Stage
+from benchmarks.environment import DEMO_BANK, BenchmarkEnvironment, Customer
 from kontor.analysis.tagging import NOBODY, load_tagger
 from kontor.connectors.demo.people import large_person
 from kontor.domain.accesses import make_product_id
@@ -58,19 +58,21 @@ def encode_field(value: object) -> str:
 
 def make_life(size: int, today: date) -> Life:
     entries = large_person(size, today, f"test_large+life-{size}").accounts[0].entries[-size:]
-    rows = sorted((one.transaction for one in entries), key=lambda one: find_day(one) or today)
+    rows = sorted((entry.transaction for entry in entries), key=lambda transaction: find_day(transaction) or today)
     tagger = load_tagger()
-    tags = [make_tags(one) for one in tagger.tag(rows, NOBODY)]
+    tags = [make_tags(tagging) for tagging in tagger.tag(rows, NOBODY)]
     bookings = [
-        [find_day(one) or today, number, None, *(getattr(one, name) for name in FIELDS.split(", "))]
-        for number, one in enumerate(rows, 1)
+        [find_day(transaction) or today, number, None, *(getattr(transaction, name) for name in FIELDS.split(", "))]
+        for number, transaction in enumerate(rows, 1)
     ]
-    meanings = [[tagger.version, *(getattr(one, name) for name in TAGS.split(", "))] for one in tags]
-    return Life([encode_line(one) for one in bookings], [encode_line(one) for one in meanings])
+    meanings = [
+        [tagger.version, *(getattr(transaction_tags, name) for name in TAGS.split(", "))] for transaction_tags in tags
+    ]
+    return Life([encode_line(booking) for booking in bookings], [encode_line(meaning) for meaning in meanings])
 
 
 def encode_line(values: Sequence[object]) -> str:
-    return "".join(f"\t{encode_field(one)}" for one in values) + "\n"
+    return "".join(f"\t{encode_field(value)}" for value in values) + "\n"
 
 
 def make_lines(
@@ -106,19 +108,23 @@ class Population:
 
 
 async def populate(
-    stage: Stage, users: int, strangers: int, say: Callable[[str], None], sizes: Sequence[int] = SIZES
+    environment: BenchmarkEnvironment,
+    users: int,
+    strangers: int,
+    say: Callable[[str], None],
+    sizes: Sequence[int] = SIZES,
 ) -> Population:
     """In a database that is there for nothing else."""
-    today = stage.services.analyses.today()
+    today = environment.services.analyses.today()
     lives = [make_life(size, today) for size in sizes]
-    first = await stage.add_customer()
-    with stage.owner() as owner:
+    first = await environment.add_customer()
+    with environment.owner() as owner:
         # Keys and triggers would check what is right by the way it is made; that would take the longest.
         owner.execute("set session_replication_role = replica")
         customers = copy_users(owner, first, users)
         people = [
-            (one.id, make_product_id(one.id, ACCESS, "account"), lives[number % len(lives)])
-            for number, one in enumerate(customers)
+            (customer.id, make_product_id(customer.id, ACCESS, "account"), lives[number % len(lives)])
+            for number, customer in enumerate(customers)
         ]
         add_accesses(owner, people, datetime.now(UTC))
         total = 0
@@ -133,7 +139,7 @@ async def populate(
     asked = (
         customers[: len(lives)] + customers[len(lives) :: max(1, (users - len(lives)) // max(1, strangers))][:strangers]
     )
-    requests = [Request(make_path(one), await stage.issue_user_token(one)) for one in asked]
+    requests = [Request(make_path(customer), await environment.issue_user_token(customer)) for customer in asked]
     return Population(requests[: len(lives)], requests[len(lives) :], users, total)
 
 
@@ -143,8 +149,10 @@ CARELESS = ("fsync = off", "full_page_writes = off", "max_wal_size = '16GB'", "m
 
 def set_careless(owner: psycopg.Connection, *, is_careless: bool) -> None:
     """While rows are made up, a crash does not matter."""
-    for one in CARELESS:
-        owner.execute(f"alter system set {one}" if is_careless else f"alter system reset {one.partition(' ')[0]}")
+    for setting in CARELESS:
+        owner.execute(
+            f"alter system set {setting}" if is_careless else f"alter system reset {setting.partition(' ')[0]}"
+        )
     owner.execute("select pg_reload_conf()")
     if not is_careless:
         owner.execute("checkpoint")
@@ -170,8 +178,8 @@ def copy_users(owner: psycopg.Connection, first: Customer, count: int) -> list[C
 
 def add_accesses(owner: psycopg.Connection, people: Sequence[tuple[UUID, UUID, Life]], now: datetime) -> None:
     """One each, complete and refreshed for a week; nothing is due."""
-    users = [one[0] for one in people]
-    slots = [find_next_slot(one, ACCESS, now) for one in users]
+    users = [person[0] for person in people]
+    slots = [find_next_slot(user_id, ACCESS, now) for user_id in users]
     owner.execute(
         "insert into accesses (user_id, id, provider_id, status, is_synced, credentials, credentials_digest, lease_key,"
         " next_refresh_at, scheduled_since) select n.id, %s, %s, 'COMPLETE', true, '\\x00', '\\x00',"
@@ -182,7 +190,7 @@ def add_accesses(owner: psycopg.Connection, people: Sequence[tuple[UUID, UUID, L
         "insert into products (user_id, id, access_id, bank_key, ordinal, status, category, name, holder, currency,"
         " iban, balance) select n.user_id, n.id, %s, 'account', 0, 'COMPLETE', 'CHECKING', 'Girokonto',"
         " 'Kim Beispiel', 'EUR', 'DE02120300000000202051', 1000 from unnest(%s::uuid[], %s::uuid[]) n (user_id, id)",
-        [ACCESS, users, [one[1] for one in people]],
+        [ACCESS, users, [person[1] for person in people]],
     )
     owner.execute("insert into data_versions (user_id) select unnest(%s::uuid[])", [users])
     owner.execute(

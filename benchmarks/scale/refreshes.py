@@ -14,8 +14,8 @@ from typing import Any
 
 import psycopg
 
+from benchmarks.environment import DEMO_BANK, BenchmarkEnvironment
 from benchmarks.scale.refresh_bank import TRANSACTIONS, install, name_login
-from benchmarks.stage import DEMO_BANK, Stage
 from kontor.config import Settings, export_settings
 from kontor.domain.principals import Principal
 from kontor.services.accesses.accesses import AccessRequest
@@ -54,12 +54,12 @@ def measure_refreshes(settings: Settings, accesses: int, rounds: int, say: Calla
 
 async def add_accesses(settings: Settings, count: int) -> None:
     """Added as a caller adds them. This process is the worker of their first fetch."""
-    async with Stage(settings, tenant="bench-refresh") as stage:
-        services = stage.services
-        customer = await stage.add_customer()
+    async with BenchmarkEnvironment(settings, tenant="bench-refresh") as environment:
+        services = environment.services
+        customer = await environment.add_customer()
         principal = await services.tokens.authenticate(customer.token)
         assert principal is not None
-        with stage.owner() as owner:
+        with environment.owner() as owner:
             for number in range(count):
                 request = await make_request(services, principal, name_login(number))
                 call = asyncio.create_task(
@@ -68,8 +68,8 @@ async def add_accesses(settings: Settings, count: int) -> None:
                     )
                 )
                 while not call.done():
-                    for (one,) in owner.execute("select id from fetches where state = 'QUEUED'").fetchall():
-                        await services.fetching.run(one)
+                    for (fetch_id,) in owner.execute("select id from fetches where state = 'QUEUED'").fetchall():
+                        await services.fetching.run(fetch_id)
                     await asyncio.sleep(0.005)
                 await call
 

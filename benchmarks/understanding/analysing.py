@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from uuid import UUID
 
+from benchmarks.environment import BenchmarkEnvironment
 from benchmarks.fetching import find_growth
-from benchmarks.stage import Stage
 from kontor.analysis.records import Account, Record
 from kontor.api.app import OPERATIONS
 from kontor.config import Settings
@@ -27,7 +27,7 @@ QUICK_SIZES = (1_000, 2_000, 5_000, 10_000)
 USUAL = 10_000
 TARGET_SECONDS = 0.2
 ROUNDS_ROWS = 50_000  # beyond that many rows, fewer rounds are enough to be sure
-URLS = Urls("https://kontor.example", [one.id for one in OPERATIONS])
+URLS = Urls("https://kontor.example", [operation.id for operation in OPERATIONS])
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ class Point:
 
     @property
     def totals(self) -> list[float]:
-        return [sum(one.values()) for one in self.parts]
+        return [sum(part.values()) for part in self.parts]
 
     @property
     def median(self) -> float:
         return statistics.median(self.totals)
 
     def part(self, name: str) -> float:
-        return statistics.median(one[name] for one in self.parts)
+        return statistics.median(part[name] for part in self.parts)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class AnalysesResult:
     reading_rows: int
 
     def find(self, count: int) -> Point:
-        return next(one for one in self.curve if one.count == count)
+        return next(point for point in self.curve if point.count == count)
 
 
 def make_facts(person: Person, today: date) -> Facts:
@@ -69,12 +69,16 @@ def make_facts(person: Person, today: date) -> Facts:
             )
             record = make_record(str(UUID(int=number)), account.key, entry.transaction, tags)
             records.append(replace(record, is_pending=entry.transaction.is_pending))
-    records.sort(key=lambda one: (one.day, one.id))
+    records.sort(key=lambda record: (record.day, record.id))
     accounts = [
         Account(
-            one.key, one.product.category, iban=one.product.iban or "", balance=one.product.balance, data_until=today
+            account.key,
+            account.product.category,
+            iban=account.product.iban or "",
+            balance=account.product.balance,
+            data_until=today,
         )
-        for one in person.accounts
+        for account in person.accounts
     ]
     return Facts("user", records, accounts, today)
 
@@ -104,14 +108,14 @@ def measure_curve(sizes: Sequence[int], rounds: int, say: Callable[[str], None])
 
 async def measure_reading(settings: Settings, rounds: int) -> float:
     """What a first call pays beside the analyses: reading the rows of the user."""
-    async with Stage(settings, tenant="bench-reading") as stage:
-        customer = await stage.add_customer()
-        await stage.add_transactions(customer, USUAL)
-        await stage.services.analyses.load_facts_by_operator(customer.id)
+    async with BenchmarkEnvironment(settings, tenant="bench-reading") as environment:
+        customer = await environment.add_customer()
+        await environment.add_transactions(customer, USUAL)
+        await environment.services.analyses.load_facts_by_operator(customer.id)
         times = []
         for _ in range(rounds):
             start = time.process_time()
-            await stage.services.analyses.load_facts_by_operator(customer.id)
+            await environment.services.analyses.load_facts_by_operator(customer.id)
             times.append(time.process_time() - start)
     return statistics.median(times)
 
@@ -126,7 +130,7 @@ def measure_analyses(settings: Settings, rounds: int, *, is_quick: bool, say: Ca
 
 def find_excess(curve: Sequence[Point]) -> float:
     """How many times as much the longest list costs as n log n from the usual one on would make it."""
-    usual = next(one for one in curve if one.count == USUAL)
+    usual = next(point for point in curve if point.count == USUAL)
     last = curve[-1]
     expected = last.count * math.log(last.count) / (usual.count * math.log(usual.count))
     return last.median / usual.median / expected
@@ -140,20 +144,20 @@ def make_curve_rows(result: AnalysesResult) -> list[tuple[str, ...]]:
     scale = usual.median / (usual.count * math.log(usual.count))
     return [
         (
-            f"{one.count:,}",
-            f"{one.median * 1000:,.0f}",
-            f"{min(one.totals) * 1000:,.0f} – {max(one.totals) * 1000:,.0f}",
-            f"{one.median / one.count * 1e6:.1f}",
-            f"{one.median / (scale * one.count * math.log(one.count)):.2f}",
-            *(f"{one.part(name) * 1000:,.0f}" for name in ANALYSES),
+            f"{point.count:,}",
+            f"{point.median * 1000:,.0f}",
+            f"{min(point.totals) * 1000:,.0f} – {max(point.totals) * 1000:,.0f}",
+            f"{point.median / point.count * 1e6:.1f}",
+            f"{point.median / (scale * point.count * math.log(point.count)):.2f}",
+            *(f"{point.part(name) * 1000:,.0f}" for name in ANALYSES),
         )
-        for one in result.curve
+        for point in result.curve
     ]
 
 
 def describe_analyses(result: AnalysesResult) -> list[str]:
     usual, excess = result.find(USUAL), find_excess(result.curve)
-    growth = find_growth([one.count for one in result.curve], [one.median for one in result.curve])
+    growth = find_growth([point.count for point in result.curve], [point.median for point in result.curve])
     reached = "reached" if usual.median <= TARGET_SECONDS else "not reached"
     kept = "reached" if excess <= 1.1 else "not reached"
     return [

@@ -81,8 +81,8 @@ def answer(suffixes: str, rounds: str, bulk: str, stride: str) -> None:
     if not taggers.__file__.endswith(".so"):
         raise RuntimeError("this is not the compiled tagger")
     tagger = load_tagger()
-    rows = [one.transaction for one in pick_rows(tuple(suffixes.split(",")), int(rounds) * int(stride))]
-    warm = [one.transaction for one in pick_rows(("+warm",), 200)]
+    rows = [row.transaction for row in pick_rows(tuple(suffixes.split(",")), int(rounds) * int(stride))]
+    warm = [row.transaction for row in pick_rows(("+warm",), 200)]
     for line in sys.stdin:
         start = int(line) * int(stride) if line.strip().isdigit() else 0
         part = rows[start : start + int(bulk)] if line.strip().isdigit() else warm

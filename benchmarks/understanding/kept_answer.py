@@ -6,7 +6,7 @@ from typing import Any
 from psycopg import AsyncConnection
 
 from benchmarks.endpoints import Endpoint, Request, Targets
-from benchmarks.stage import Stage
+from benchmarks.environment import BenchmarkEnvironment
 from kontor.storage.analyses import Question, find_answer
 from kontor.storage.database import fetch_row
 from kontor.storage.tags import find_version
@@ -18,12 +18,12 @@ FIND_QUESTION = "select question, made_for, made_by from analysis_results where 
 _questions: dict[Any, Question] = {}
 
 
-async def prepare(stage: Stage) -> list[Request]:
+async def prepare(environment: BenchmarkEnvironment) -> list[Request]:
     requests = []
     for _ in range(CUSTOMERS):
-        customer = await stage.add_customer()
-        await stage.add_transactions(customer, TRANSACTIONS)
-        await stage.services.analyses.load_facts_by_operator(customer.id)  # tags what was stored
+        customer = await environment.add_customer()
+        await environment.add_transactions(customer, TRANSACTIONS)
+        await environment.services.analyses.load_facts_by_operator(customer.id)  # tags what was stored
         requests.append(Request(PATH, customer.token))
     return requests
 

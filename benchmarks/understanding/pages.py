@@ -30,8 +30,8 @@ from kontor.config import Settings
 PAIR = (OURS, LIMIT)
 PAIR_HEADINGS = ("", "requests/s", "spread", "p50 ms", "p99 ms", "server CPU ms", "database CPU ms", "Kontor is")
 NOISE = (
-    "Figures depend on the machine, and on who else uses it; ratios much less: what is compared is measured in turn,"
-    " round by round, in one run."
+    "Figures depend on the machine and its load; ratios much less, because the compared variants are measured in"
+    " turn, round by round, in one run."
 )
 
 
@@ -44,10 +44,10 @@ def make_pair_rows(result: Result) -> list[tuple[str, ...]]:
                 name,
                 f"{statistics.median(rates):,.0f}",
                 f"{min(rates):,.0f} – {max(rates):,.0f}",
-                f"{result.median(name, lambda one: one.load.p50) * 1000:.1f}",
-                f"{result.median(name, lambda one: one.load.p99) * 1000:.1f}",
-                f"{result.median(name, lambda one: one.cpu_per_request) * 1000:.3f}",
-                f"{result.median(name, lambda one: one.database_cpu_per_request) * 1000:.3f}",
+                f"{result.median(name, lambda run: run.load.p50) * 1000:.1f}",
+                f"{result.median(name, lambda run: run.load.p99) * 1000:.1f}",
+                f"{result.median(name, lambda run: run.cpu_per_request) * 1000:.3f}",
+                f"{result.median(name, lambda run: run.database_cpu_per_request) * 1000:.3f}",
                 "" if name == OURS else f"{describe_ratio(result.ratios(name))} as fast",
             )
         )
@@ -56,7 +56,7 @@ def make_pair_rows(result: Result) -> list[tuple[str, ...]]:
 
 def describe_pair(result: Result) -> list[str]:
     ratio, target = statistics.median(result.ratios(LIMIT)), result.endpoint.targets.limit
-    ours, limit = (result.median(name, lambda one: one.cpu_per_request) for name in PAIR)
+    ours, limit = (result.median(name, lambda run: run.cpu_per_request) for name in PAIR)
     lines = [
         f"Target: at least {target:g} × the limit. Measured: {ratio:.2f} ×,"
         f" {'reached' if ratio >= target else 'not reached'}.",
@@ -78,7 +78,7 @@ def make_pair_section(result: Result, plan: Plan, meaning: str) -> list[str]:
         "",
         *wrap(
             f"{meaning} Median of {len(rounds)} rounds of {plan.seconds:g} seconds, {result.connections} connections,"
-            " least and most beside it."
+            " with minimum and maximum."
         ),
         "",
         *make_table(PAIR_HEADINGS, make_pair_rows(result)),
@@ -102,16 +102,16 @@ def wrap(text: str) -> list[str]:
 def run_tagging(
     settings: Settings, view: Result, plan: Plan, load_before: float, console: Console, target: Path | None
 ) -> None:
-    found = measure_tagging(plan.rounds, is_quick=target is None, say=console.print)
-    show_table("The tagger", SPEED_HEADINGS, make_speed_rows(found), describe_tagging(found), console)
+    tagging = measure_tagging(plan.rounds, is_quick=target is None, say=console.print)
+    show_table("The tagger", SPEED_HEADINGS, make_speed_rows(tagging), describe_tagging(tagging), console)
     show_table(view.endpoint.title, PAIR_HEADINGS, make_pair_rows(view), describe_pair(view), console)
     if target is not None:
         machine = describe_machine(settings, load_before)
-        (target / "tagging.md").write_text("\n".join(make_tagging_page(found, view, plan, machine)), encoding="utf-8")
+        (target / "tagging.md").write_text("\n".join(make_tagging_page(tagging, view, plan, machine)), encoding="utf-8")
 
 
-def make_tagging_page(found: TaggingResult, view: Result, plan: Plan, machine: dict[str, str]) -> list[str]:
-    speeds = found.speeds
+def make_tagging_page(tagging: TaggingResult, view: Result, plan: Plan, machine: dict[str, str]) -> list[str]:
+    speeds = tagging.speeds
     per_round = [
         (str(number + 1), *(f"{rates[name][number]:,.0f}" for rates in (speeds.bulk, speeds.single) for name in rates))
         for number in range(plan.rounds)
@@ -126,13 +126,13 @@ def make_tagging_page(found: TaggingResult, view: Result, plan: Plan, machine: d
         *wrap(
             "The pipeline is scikit-learn's: TF-IDF over character n-grams (2 to 4), then a linear model for each of"
             " category, insurance type, partner and freelancer category. It knows only the partners of its training"
-            " rows, and gives labels without confidences; Kontor gives both. Rows are of the demo bank, no two alike,"
-            " and other ones in each round. Times are processor times of one process."
+            " rows, and returns labels without confidences; Kontor returns both. All rows are from the demo bank and"
+            " distinct, and each round uses new ones. Times are processor times of one process."
         ),
         "",
-        *make_table(SPEED_HEADINGS, make_speed_rows(found)),
+        *make_table(SPEED_HEADINGS, make_speed_rows(tagging)),
         "",
-        *(f"* {line}" for line in describe_tagging(found)),
+        *(f"* {line}" for line in describe_tagging(tagging)),
         "",
         "Each round, in rows per second of processor time:",
         "",
@@ -143,8 +143,8 @@ def make_tagging_page(found: TaggingResult, view: Result, plan: Plan, machine: d
         *make_pair_section(
             view,
             plan,
-            "With a user's token. The limit is a bare ASGI handler that makes the same queries each time, and then"
-            " sends JSON that is ready.",
+            "Requests carry a user's token. The limit is a bare ASGI handler that makes the same queries each time,"
+            " and then sends prepared JSON.",
         ),
         *make_machine_section(machine),
     ]
@@ -156,20 +156,20 @@ def make_tagging_page(found: TaggingResult, view: Result, plan: Plan, machine: d
 def run_analyses(
     settings: Settings, again: Result, plan: Plan, load_before: float, console: Console, target: Path | None
 ) -> None:
-    found = measure_analyses(settings, plan.rounds, is_quick=target is None, say=console.print)
-    show_table("All analyses", CURVE_HEADINGS, make_curve_rows(found), describe_analyses(found), console)
+    analyses = measure_analyses(settings, plan.rounds, is_quick=target is None, say=console.print)
+    show_table("All analyses", CURVE_HEADINGS, make_curve_rows(analyses), describe_analyses(analyses), console)
     show_table(again.endpoint.title, PAIR_HEADINGS, make_pair_rows(again), describe_pair(again), console)
     if target is not None:
         from benchmarks.understanding.plots import draw_curve
 
         machine = describe_machine(settings, load_before)
         (target / "analyses.md").write_text(
-            "\n".join(make_analyses_page(found, again, plan, machine)), encoding="utf-8"
+            "\n".join(make_analyses_page(analyses, again, plan, machine)), encoding="utf-8"
         )
-        draw_curve(found.curve, target / "analyses-curve.svg")
+        draw_curve(analyses.curve, target / "analyses-curve.svg")
 
 
-def make_analyses_page(found: AnalysesResult, again: Result, plan: Plan, machine: dict[str, str]) -> list[str]:
+def make_analyses_page(analyses: AnalysesResult, again: Result, plan: Plan, machine: dict[str, str]) -> list[str]:
     return [
         "# Benchmarks: analyses",
         "",
@@ -181,19 +181,19 @@ def make_analyses_page(found: AnalysesResult, again: Result, plan: Plan, machine
         "",
         *wrap(
             "Contracts, cashflow, disposable money, life events, life stages, sales triggers, affordability and credit"
-            " check, each as the API answers it with its JSON, on one core; tagging and reading from the database are"
-            " not part of it. The customer is the demo bank's with so many bookings in five years. Contracts are found"
-            " once, by the first analysis. The columns by name are milliseconds."
+            " check, each with the JSON of the API, on one core; tagging and database reads are not included. The"
+            " customer is one of the demo bank with that number of bookings in five years. Contracts are found once,"
+            " by the first analysis. The columns of the analyses are in milliseconds."
         ),
         "",
-        *make_table(CURVE_HEADINGS, make_curve_rows(found)),
+        *make_table(CURVE_HEADINGS, make_curve_rows(analyses)),
         "",
-        *(f"* {line}" for line in describe_analyses(found)),
+        *(f"* {line}" for line in describe_analyses(analyses)),
         "",
         *make_pair_section(
             again,
             plan,
-            "Nothing has changed since the first call, so that the kept answer is sent. The limit is a bare ASGI"
+            "Nothing has changed since the first call, so Kontor returns the cached result. The limit is a bare ASGI"
             " handler that reads the same stored row.",
         ),
         *make_machine_section(machine),

@@ -11,17 +11,17 @@ from benchmarks.understanding.analysing import USUAL, Point
 def draw_curve(curve: Sequence[Point], path: Path) -> None:
     """Both axes by powers, so that n log n is nearly a straight line; dots are rounds."""
     figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
-    counts, medians = [one.count for one in curve], [one.median * 1000 for one in curve]
-    usual = next(one for one in curve if one.count == USUAL)
+    counts, medians = [point.count for point in curve], [point.median * 1000 for point in curve]
+    usual = next(point for point in curve if point.count == USUAL)
     scale = usual.median * 1000 / (USUAL * math.log(USUAL))
     expected = [scale * count * math.log(count) for count in counts]
     axes.plot(counts, expected, color="#9aa7b0", linestyle="--", linewidth=1.2, zorder=2,
               label=f"n log n through {USUAL:,}")  # fmt: skip
     axes.plot(counts, medians, color=COLOURS[OURS], linewidth=2, label="median of all analyses", zorder=3)
-    for one in curve:
-        axes.scatter([one.count] * len(one.totals), [total * 1000 for total in one.totals], **DOTS)
-        text = f"{one.median * 1000:,.0f} ms"
-        axes.annotate(text, (one.count, one.median * 1000), (-8, 8), textcoords="offset points", ha="right")
+    for point in curve:
+        axes.scatter([point.count] * len(point.totals), [total * 1000 for total in point.totals], **DOTS)
+        text = f"{point.median * 1000:,.0f} ms"
+        axes.annotate(text, (point.count, point.median * 1000), (-8, 8), textcoords="offset points", ha="right")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks(counts, [f"{count:,}" for count in counts])

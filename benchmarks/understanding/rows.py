@@ -33,14 +33,16 @@ def list_rows(suffix: str) -> Iterator[Labelled]:
 
 def pick_rows(suffixes: tuple[str, ...], count: int, seed: int = 7) -> list[Labelled]:
     """So many that differ in their texts or their amount, mixed. It takes as many suffixes as needed."""
-    found: dict[tuple[object, ...], Labelled] = {}
+    by_content: dict[tuple[object, ...], Labelled] = {}
     for suffix in suffixes:
         for row in list_rows(suffix):
-            one = row.transaction
-            found.setdefault((one.amount, one.counterparty_name, one.purpose, one.booking_text), row)
-        if len(found) >= count:
+            transaction = row.transaction
+            by_content.setdefault(
+                (transaction.amount, transaction.counterparty_name, transaction.purpose, transaction.booking_text), row
+            )
+        if len(by_content) >= count:
             break
-    rows = list(found.values())
+    rows = list(by_content.values())
     Random(seed).shuffle(rows)
     if len(rows) < count:
         raise ValueError(f"only {len(rows)} different rows")

@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg import AsyncConnection
 
 from benchmarks.endpoints import Endpoint, Request, Targets
-from benchmarks.stage import Stage
+from benchmarks.environment import BenchmarkEnvironment
 from kontor.analysis.trees import CATEGORIES
 from kontor.api.app import OPERATIONS
 from kontor.domain.searches import Window
@@ -28,12 +28,12 @@ VIEW = TagView(CATEGORIES, has_classifications=False)
 _ready: dict[str, bytes] = {}
 
 
-async def prepare(stage: Stage) -> list[Request]:
+async def prepare(environment: BenchmarkEnvironment) -> list[Request]:
     requests = []
     for _ in range(CUSTOMERS):
-        customer = await stage.add_customer()
-        path = await stage.add_transactions(customer, TRANSACTIONS)
-        await stage.services.analyses.load_facts_by_operator(customer.id)  # tags what was stored
+        customer = await environment.add_customer()
+        path = await environment.add_transactions(customer, TRANSACTIONS)
+        await environment.services.analyses.load_facts_by_operator(customer.id)  # tags what was stored
         requests.append(Request(f"{path}?tag=true", customer.token))
     return requests
 
@@ -47,7 +47,7 @@ async def read_ready(connection: AsyncConnection[Any], principal: Sequence[Any],
     assert await find_version(connection, user_id) is not None
     rows = await list_tag_rows(connection, user_id, UUID(product_id), ALL, FIELDS, VIEW.columns)
     if product_id not in _ready:
-        urls = Urls(os.environ["KONTOR_BASE_URL"], [one.id for one in OPERATIONS])
+        urls = Urls(os.environ["KONTOR_BASE_URL"], [operation.id for operation in OPERATIONS])
         _ready[product_id] = b"[" + render_page(rows, VIEW, urls) + b"]"
     return _ready[product_id]
 

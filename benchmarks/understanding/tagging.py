@@ -91,9 +91,9 @@ def measure_tagging(rounds: int, *, is_quick: bool, say: Callable[[str], None]) 
         for number in range(rounds):
             part = rows[number * (bulk + single) : (number + 1) * (bulk + single)]
             for name in NAMES if number % 2 == 0 else reversed(NAMES):
-                rate, found = time_bulk(tags[name], part[:bulk])
+                rate, answers = time_bulk(tags[name], part[:bulk])
                 speeds.bulk[name].append(rate)
-                right[name] += count_right(name, found, part[:bulk])
+                right[name] += count_right(name, answers, part[:bulk])
                 speeds.single[name].append(time_single(tags[name], part[bulk:]))
                 if compiled is not None and name == OURS:
                     speeds.compiled.append(compiled.measure(number))
@@ -108,20 +108,20 @@ def measure_tagging(rounds: int, *, is_quick: bool, say: Callable[[str], None]) 
 def time_bulk(tag: Tag, rows: Sequence[Labelled]) -> tuple[float, Sequence[object]]:
     transactions = [row.transaction for row in rows]
     start = time.process_time()
-    found = tag(transactions)
-    return len(rows) / (time.process_time() - start), found
+    answers = tag(transactions)
+    return len(rows) / (time.process_time() - start), answers
 
 
 def time_single(tag: Tag, rows: Sequence[Labelled]) -> float:
-    ones = [[row.transaction] for row in rows]
+    batches = [[row.transaction] for row in rows]
     start = time.process_time()
-    for one in ones:
-        tag(one)
+    for batch in batches:
+        tag(batch)
     return len(rows) / (time.process_time() - start)
 
 
-def count_right(name: str, found: Sequence[object], rows: Sequence[Labelled]) -> int:
-    categories = [one.category if name == OURS else one[0] for one in found]  # type: ignore[attr-defined, index]
+def count_right(name: str, answers: Sequence[object], rows: Sequence[Labelled]) -> int:
+    categories = [answer.category if name == OURS else answer[0] for answer in answers]  # type: ignore[attr-defined, index]
     return sum(said == row.labels[0] for said, row in zip(categories, rows, strict=True))
 
 
@@ -152,14 +152,18 @@ def make_speed_rows(result: TaggingResult) -> list[tuple[str, ...]]:
         ratios = list_ratios(rates)
         medians = [statistics.median(rates[name]) for name in NAMES]
         spread = f"{min(ratios):.1f} – {max(ratios):.1f}"
-        rows.append((label, *(f"{one:,.0f}" for one in medians), f"{statistics.median(ratios):.1f} × as fast", spread))
+        rows.append(
+            (label, *(f"{median:,.0f}" for median in medians), f"{statistics.median(ratios):.1f} × as fast", spread)
+        )
     return rows
 
 
 def describe_tagging(result: TaggingResult) -> list[str]:
-    bulk, single = (statistics.median(list_ratios(one)) for one in (result.speeds.bulk, result.speeds.single))
+    bulk, single = (
+        statistics.median(list_ratios(rates_by_name)) for rates_by_name in (result.speeds.bulk, result.speeds.single)
+    )
     rates, loading = result.speeds.bulk[OURS], result.loading
-    seconds, cpu, memory = (statistics.median(one) for one in (loading.seconds, loading.cpu, loading.megabytes))
+    seconds, cpu, memory = (statistics.median(values) for values in (loading.seconds, loading.cpu, loading.megabytes))
     return [
         f"Target: at least {BULK_TARGET:g} × the pipeline in bulk. Measured: {bulk:.1f} ×,"
         f" {judge(bulk >= BULK_TARGET)}.",
@@ -183,7 +187,7 @@ def describe_rates(rates: list[float], compiled: list[float]) -> list[str]:
         f" {max(rates):,.0f}: {judge(rate >= RATE_TARGET)}."
     ]
     if compiled:
-        ratios = [one / plain for one, plain in zip(compiled, rates, strict=True)]
+        ratios = [compiled_rate / plain for compiled_rate, plain in zip(compiled, rates, strict=True)]
         rate = statistics.median(compiled)
         lines.append(
             f"Compiled (`./dev wheel`), in the same rounds: {rate:,.0f}, the best round {max(compiled):,.0f}:"

@@ -31,11 +31,11 @@ class Textbook:
 
     def tag(self, transactions: Sequence[Transaction]) -> list[tuple[str, ...]]:
         """The labels of all four trees for each."""
-        matrix = self.vectorizer.transform([write_text(one) for one in transactions])
+        matrix = self.vectorizer.transform([write_text(transaction) for transaction in transactions])
         return list(zip(*(model.predict(matrix) for model in self.models), strict=True))
 
 
-def write_text(one: Transaction) -> str:
-    sign = "income" if one.amount > 0 else "expense"
-    words = (one.booking_text, one.gv_code, one.counterparty_name, one.purpose)
+def write_text(transaction: Transaction) -> str:
+    sign = "income" if transaction.amount > 0 else "expense"
+    words = (transaction.booking_text, transaction.gv_code, transaction.counterparty_name, transaction.purpose)
     return " ".join((sign, *(word for word in words if word)))

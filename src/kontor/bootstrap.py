@@ -20,7 +20,7 @@ from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses, Refreshing
 from kontor.services.analyses import Analyses, TransactionTagging
-from kontor.services.banks import BankCalls, Providers
+from kontor.services.banks import Admissions, BankGateway, Providers
 from kontor.services.bundle import Services
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
 from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merges, Staging
@@ -115,7 +115,7 @@ async def open_services(
 def make_compute(settings: Settings, observer: ComputeObserver | None = None) -> Compute:
     memory_bytes = settings.compute_megabytes * 1024 * 1024
     limits = ComputeLimits(settings.compute_processes, settings.compute_seconds, memory_bytes)
-    return Compute(limits, prepare_compute_process, observer)
+    return Compute(limits, prepare_compute_process, observer, is_preloaded=settings.compute_preload)
 
 
 def prepare_compute_process() -> None:
@@ -136,15 +136,16 @@ def make_services(
     refreshing, registry = Refreshing(database, clock, events), make_registry(settings)
     catalogue = load_catalogue(registry.kinds, settings.demo, read_own_banks(settings.banks))
     providers = Providers(database, catalogue, registry.kinds)
-    calls = BankCalls(database, providers, registry, vault, settings.bank_seconds)
+    admissions = Admissions(database, clock)
+    gateway = BankGateway(database, providers, registry, vault, admissions, settings.bank_seconds)
     tagging, encryption = TransactionTagging(database, compute), Encryption(database, master)
     merges = Merges(database, compute, tagging)
     writing = FetchWriting(vault, clock, tagging, merges)
-    results = FetchResults(database, vault, clock, events, refreshing, Staging(vault), merges, writing)
-    accesses = Accesses(database, providers, encryption, vault, clock, refreshing, settings.request_seconds)
-    consents = Consents(database, accesses, calls, vault, clock, results)
+    results = FetchResults(database, vault, clock, events, refreshing, admissions, Staging(vault), merges, writing)
+    accesses = Accesses(database, providers, encryption, vault, clock, refreshing, admissions, settings.request_seconds)
+    consents = Consents(database, accesses, gateway, vault, clock, results)
     debtors = PaymentDebtors(database, providers, encryption, vault)
-    payments = Payments(database, calls, vault, clock, debtors, events, refreshing, settings.request_seconds)
+    payments = Payments(database, gateway, vault, clock, debtors, events, settings.request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
     return_url, is_demo = f"{settings.base_url}/customer/v2/webform/return", settings.demo
     form_parts = (providers, accesses, consents, results, payments, drafts)
@@ -167,7 +168,7 @@ def make_services(
         analyses=Analyses(database, clock, tagging, compute),
         imports=Imports(database, clock, tagging, compute, merges),
         exports=Exports(database, clock, tagging),
-        fetching=Fetching(database, calls, vault, clock, results, refreshing),
+        fetching=Fetching(database, gateway, vault, clock, results),
         consents=consents,
         redirects=redirects,
         payments=payments,
@@ -185,7 +186,7 @@ def make_services(
 
 def make_deliveries(settings: Settings, database: Database, vault: Vault, calls: WebhookCalls) -> Deliveries:
     urls = Urls(settings.base_url)
-    return Deliveries(database, vault, calls, lambda one, tenant: encode_notification(one, tenant, urls))
+    return Deliveries(database, vault, calls, lambda delivery, tenant: encode_notification(delivery, tenant, urls))
 
 
 def make_registry(settings: Settings) -> Registry:
@@ -200,7 +201,7 @@ def make_registry(settings: Settings) -> Registry:
         from kontor.connectors.fints import FintsConnector, find_fints_bank
 
         connectors.append(FintsConnector(find_fints_bank, settings.fints_product_id, settings.bank_authorities))
-    if any(one.xs2a for one in own_banks.values()):
+    if any(bank.xs2a for bank in own_banks.values()):
         connectors.append(_make_xs2a(settings, own_banks))
     if settings.statements is not None:
         from kontor.connectors.files import FilesConnector
@@ -213,7 +214,7 @@ def _make_xs2a(settings: Settings, own_banks: Mapping[str, OwnBank]) -> Connecto
     from kontor.connectors.xs2a import Xs2aConnector, Xs2aSettings, read_profile
 
     try:
-        profiles = {code: read_profile(one.xs2a, code) for code, one in own_banks.items() if one.xs2a}
+        profiles = {code: read_profile(bank.xs2a, code) for code, bank in own_banks.items() if bank.xs2a}
     except ValueError as error:
         raise OwnBanksError(f"KONTOR_BANKS: {error}") from None
     certificates = Xs2aSettings(

@@ -52,30 +52,29 @@ class Settings:
     master_key: Secret | None = setting(None, "32 bytes in Base64 that wrap all tenant keys")
     master_key_command: str | None = setting(None, "command that prints the master key, for a key management system")
     pool_size: int = setting(10, "database connections per process")
-    request_seconds: int = setting(180, "time limit of a request, then 504; of a streamed answer, from piece to piece")
+    request_seconds: int = setting(180, "time limit of a request, then 504; of a streamed response, between two chunks")
     keep_alive_seconds: int = setting(
         75, "time after which an idle connection is closed; also the limit for the head of a request"
     )
     max_body_bytes: int = setting(1024 * 1024, "largest request body")
     max_bulk_body_bytes: int = setting(16 * 1024 * 1024, "largest body of pushed transactions and stateless analyses")
     compute_processes: int = setting(
-        2, "processes beside each API process and each worker that parse, merge, tag and analyse; about 200 MB each"
+        2, "compute processes per API process and worker, which parse, merge, tag and analyse; about 200 MB each"
     )
-    compute_seconds: int = setting(60, "time limit of one piece of such work; it is ended then")
-    compute_megabytes: int = setting(1536, "memory limit of each such process")
-    trusted_proxies: tuple[str, ...] = setting((), "addresses whose X-Forwarded-For is believed, comma-separated")
-    metrics_token: Secret | None = setting(None, "bearer token that /metrics asks for")
+    compute_preload: bool = setting(
+        True, "start compute processes at once; false: each at its first task, which then takes some seconds longer"
+    )
+    compute_seconds: int = setting(60, "time limit of one compute task, after which it is ended")
+    compute_megabytes: int = setting(1536, "memory limit of each compute process")
+    trusted_proxies: tuple[str, ...] = setting((), "addresses whose X-Forwarded-For is trusted, comma-separated")
+    metrics_token: Secret | None = setting(None, "bearer token that /metrics requires")
     otlp_endpoint: str | None = setting(None, "OpenTelemetry collector (OTLP over HTTP); no traces without it")
     log_level: str = setting("info", "debug, info, warning or error")
     log_format: str = setting("json", "json for machines, text for people")
     bank_seconds: int = setting(600, "time limit of one step with a bank")
     demo_bank: bool = setting(True, "offer the demo bank, with its people and its own confirmation page")
-    banks: Path | None = setting(
-        None, "TOML file with banks, their addresses and ways to them: docs/guides/real-banks.md"
-    )
-    fints_product_id: str | None = setting(
-        None, "registration of this product for FinTS; without it no bank is reached that way"
-    )
+    banks: Path | None = setting(None, "TOML file with banks, their addresses and channels: docs/guides/real-banks.md")
+    fints_product_id: str | None = setting(None, "FinTS product registration; without it the FinTS channel is disabled")
     bank_authorities: Path | None = setting(
         None, "PEM file of authorities to trust in connections to banks instead of the system's, for a test bank"
     )
@@ -84,20 +83,20 @@ class Settings:
     xs2a_seal_certificate: Path | None = setting(None, "PEM file of the certificate (QSealC) that signs XS2A messages")
     xs2a_seal_key: Path | None = setting(None, "PEM file of its private key")
     statements: Path | None = setting(
-        None, "folder below which customers' statement files lie, a folder each; without it there is no files connector"
+        None, "folder with one subfolder of statement files per customer; without it the files connector is disabled"
     )
     console_clients: Secret | None = setting(
         None, "clients through which the console's users sign in, one per tenant: tenant/client:secret, spaces between"
     )
     console_sample: Secret | None = setting(
-        None, "user whom the console's first page offers to everybody, for demos: tenant/user:password"
+        None, "sample user that the console's first page offers to everybody, for demos: tenant/user:password"
     )
     demo_slow_seconds: int = setting(200, "how long the demo bank takes to answer the login test_slow")
     today: date | None = setting(
         None, "business date to start from, for demos and tests; tokens and logs keep real time"
     )
     allow_loopback: bool = setting(
-        False, "webhooks may lead to this machine itself, also by http and to any port, for local trials"
+        False, "webhooks may call loopback addresses, also over http and on any port, for local trials"
     )
     clock: str | None = setting(
         None,
@@ -133,10 +132,10 @@ def read_settings(environment: Mapping[str, str] | None = None, **overrides: Any
     environment = os.environ if environment is None else environment
     hints = get_type_hints(Settings)
     values: dict[str, Any] = {}
-    for one in fields(Settings):
-        text = environment.get(PREFIX + one.name.upper())
+    for attribute in fields(Settings):
+        text = environment.get(PREFIX + attribute.name.upper())
         if text is not None and text != "":
-            values[one.name] = _convert(one.name, hints[one.name], text)
+            values[attribute.name] = _convert(attribute.name, hints[attribute.name], text)
     values.update({name: value for name, value in overrides.items() if value is not None})
     return Settings(**values)
 
@@ -144,8 +143,8 @@ def read_settings(environment: Mapping[str, str] | None = None, **overrides: Any
 def export_settings(settings: Settings) -> dict[str, str]:
     """The environment that makes a child process read these very settings. Secrets included: never print it."""
     exported = {}
-    for one in fields(Settings):
-        value = getattr(settings, one.name)
+    for attribute in fields(Settings):
+        value = getattr(settings, attribute.name)
         if value is None:
             continue
         if isinstance(value, Secret):
@@ -154,17 +153,17 @@ def export_settings(settings: Settings) -> dict[str, str]:
             value = "true" if value else "false"
         elif isinstance(value, tuple):
             value = ",".join(value)
-        exported[PREFIX + one.name.upper()] = str(value)
+        exported[PREFIX + attribute.name.upper()] = str(value)
     return exported
 
 
 def describe_settings() -> list[tuple[str, str, str]]:
     """(variable, default, meaning) of every setting."""
     rows = []
-    for one in fields(Settings):
-        default = one.default if isinstance(one.default, str | int | bool | tuple) else None
+    for attribute in fields(Settings):
+        default = attribute.default if isinstance(attribute.default, str | int | bool | tuple) else None
         shown = {None: "", (): "", True: "true", False: "false"}.get(default, str(default))  # type: ignore[arg-type]
-        rows.append((PREFIX + one.name.upper(), shown, one.metadata["help"]))
+        rows.append((PREFIX + attribute.name.upper(), shown, attribute.metadata["help"]))
     return rows
 
 

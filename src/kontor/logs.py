@@ -65,9 +65,9 @@ def _mask(name: str, value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return mask_text(value)
     if isinstance(value, dict):
-        return {str(key): _mask(str(key), one, depth - 1) for key, one in value.items()} if depth else MASK
+        return {str(key): _mask(str(key), item, depth - 1) for key, item in value.items()} if depth else MASK
     if isinstance(value, list | tuple | set | frozenset):
-        return [_mask("", one, depth - 1) for one in value] if depth else MASK
+        return [_mask("", item, depth - 1) for item in value] if depth else MASK
     return value
 
 

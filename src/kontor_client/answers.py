@@ -45,8 +45,8 @@ class Answer:
     @property
     def next_url(self) -> str | None:
         """Where the next page of a list is."""
-        found = _NEXT.search(self.headers.get("link", ""))
-        return found[1] if found else None
+        match = _NEXT.search(self.headers.get("link", ""))
+        return match[1] if match else None
 
 
 class _ErrorBody(msgspec.Struct):

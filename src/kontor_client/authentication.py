@@ -72,7 +72,7 @@ class _Driver:
 
     def choose_answer(self, status: ScaStatus) -> Plan[Call | None]:
         """The call that answers what is asked; None at the end."""
-        offered = {one.rel for one in status.relations}
+        offered = {relation.rel for relation in status.relations}
         if "confirm_vop" in offered:
             return (yield from self._decide_payee(status))
         if "set_method" in offered:

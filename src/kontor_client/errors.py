@@ -40,7 +40,7 @@ class AccessFailedError(KontorClientError):
     """The last attempt to fetch an access failed; `messages` say why, in German for the user."""
 
     def __init__(self, access_id: str, messages: list[Message]) -> None:
-        super().__init__(f"{access_id}: " + "; ".join(f"{one.code} {one.message}" for one in messages))
+        super().__init__(f"{access_id}: " + "; ".join(f"{message.code} {message.message}" for message in messages))
         self.access_id = access_id
         self.messages = messages
 
@@ -74,7 +74,7 @@ class ApiError(KontorClientError):
 
     @property
     def codes(self) -> list[str]:
-        return [one.code for one in self.messages]
+        return [message.code for message in self.messages]
 
     def __str__(self) -> str:
         said = self.text or "no explanation"

@@ -69,8 +69,8 @@ def fetch(expected: type[T], path: str, method: str = "GET", **facts: Any) -> Pl
 
 def ask(expected: type[T], function: Callable[..., Any], *arguments: Any) -> Plan[T]:
     """Ask the caller's own code; `expected` is what the type checker is told."""
-    found: T = yield Ask(function, arguments)
-    return found
+    answer: T = yield Ask(function, arguments)
+    return answer
 
 
 def path_of(*parts: object) -> str:

@@ -83,8 +83,8 @@ class AsyncRunner(_Client):
                 else:
                     step = plan.send(result)
         except StopIteration as end:
-            found: T = end.value
-            return found
+            value: T = end.value
+            return value
         finally:
             plan.close()
 
@@ -98,8 +98,8 @@ class AsyncRunner(_Client):
             case Pause(seconds):
                 return await asyncio.sleep(seconds)
             case Ask(function, arguments):
-                found = function(*arguments)
-                return await found if inspect.isawaitable(found) else found
+                result = function(*arguments)
+                return await result if inspect.isawaitable(result) else result
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -156,8 +156,8 @@ class SyncRunner(_Client):
                 else:
                     step = plan.send(result)
         except StopIteration as end:
-            found: T = end.value
-            return found
+            value: T = end.value
+            return value
         finally:
             plan.close()
 

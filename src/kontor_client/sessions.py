@@ -165,5 +165,5 @@ def _show_value(value: Any) -> Any:
         case Enum():
             return str(value.value)
         case list() | tuple() | set() | frozenset():
-            return [_show_value(one) for one in value]
+            return [_show_value(item) for item in value]
     return str(value)

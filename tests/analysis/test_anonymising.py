@@ -40,8 +40,8 @@ def familie():
         if not entry.transaction.is_pending
     ]
     accounts = [
-        Account(id=one.key, holder=one.product.holder, iban=one.product.iban or "", data_until=TODAY)
-        for one in person.accounts
+        Account(id=account.key, holder=account.product.holder, iban=account.product.iban or "", data_until=TODAY)
+        for account in person.accounts
     ]
     return records, accounts
 
@@ -49,22 +49,27 @@ def familie():
 def test_no_name_iban_or_long_number_survives(familie):
     records, accounts = familie
     hidden, hidden_accounts = anonymise(records, accounts)
-    text = "\n".join(f"{one.counterparty_name} {one.counterparty_iban} {one.purpose}" for one in hidden).lower()
-    text += "\n".join(f"{one.holder} {one.iban} {one.name}" for one in hidden_accounts).lower()
+    text = "\n".join(
+        f"{record.counterparty_name} {record.counterparty_iban} {record.purpose}" for record in hidden
+    ).lower()
+    text += "\n".join(f"{account.holder} {account.iban} {account.name}" for account in hidden_accounts).lower()
     words = set(fold(text).split())
     names = {
-        part for one in records for part in fold(one.counterparty_name).split() if len(part) > 3 and part.isalpha()
+        part
+        for record in records
+        for part in fold(record.counterparty_name).split()
+        if len(part) > 3 and part.isalpha()
     }
-    names |= {part for one in accounts for part in fold(one.holder).split()}
+    names |= {part for account in accounts for part in fold(account.holder).split()}
     assert names & words <= load_vocabulary() | {"firma", "person", "inhaber", "gmbh"}
-    assert not {one.counterparty_iban.lower() for one in records if one.counterparty_iban} & set(text.split())
-    assert not {one.iban.lower() for one in accounts if one.iban} & set(text.split())
+    assert not {record.counterparty_iban.lower() for record in records if record.counterparty_iban} & set(text.split())
+    assert not {account.iban.lower() for account in accounts if account.iban} & set(text.split())
 
 
 def test_the_same_counterparty_stays_the_same_and_ibans_stay_valid(familie):
     records, accounts = familie
     hidden, _ = anonymise(records, accounts)
-    ordered = sorted(records, key=lambda one: (one.day, one.id))
+    ordered = sorted(records, key=lambda record: (record.day, record.id))
     pairs = {(old.counterparty_iban, new.counterparty_iban) for old, new in zip(ordered, hidden, strict=True)}
     assert len(pairs) == len({old for old, _ in pairs}) == len({new for _, new in pairs})
     for _, iban in pairs:
@@ -79,7 +84,9 @@ def test_the_contracts_are_found_as_before(familie):
     hidden, hidden_accounts = anonymise(records, accounts)
     after = find_contracts(hidden, hidden_accounts, TODAY)
     assert abs(len(before) - len(after)) <= len(before) // 10
-    assert sorted(one.period for one in before if one.is_income) == sorted(one.period for one in after if one.is_income)
+    assert sorted(contract.period for contract in before if contract.is_income) == sorted(
+        contract.period for contract in after if contract.is_income
+    )
 
 
 def test_an_exported_case_reads_as_the_case_files_do(familie):
@@ -87,5 +94,5 @@ def test_an_exported_case_reads_as_the_case_files_do(familie):
     case = make_case(Facts("user", records, accounts, TODAY))
     assert set(case) == {"why", "today", "accounts", "transactions", "expected"}
     assert {"id", "account", "day", "amount", "category"} <= set(case["transactions"][0])
-    known = {one["id"] for one in case["transactions"]}
-    assert all(set(one["regular"]) <= known for one in case["expected"])
+    known = {transaction["id"] for transaction in case["transactions"]}
+    assert all(set(contract["regular"]) <= known for contract in case["expected"])

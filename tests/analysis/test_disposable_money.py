@@ -109,10 +109,10 @@ def test_all_amounts_follow_from_each_other_to_the_cent(records: list[Record], m
         assert months < 3
         return
     counted = [
-        one.amount
-        for one in records
-        if found.date_salary_latest <= one.day <= TODAY and one.currency == "EUR"
-        if not one.is_pending and one.category != "TRANSFER_OWN"
+        record.amount
+        for record in records
+        if found.date_salary_latest <= record.day <= TODAY and record.currency == "EUR"
+        if not record.is_pending and record.category != "TRANSFER_OWN"
     ]
     assert found.amount_cashflow == sum(counted, Decimal(0))
     assert found.amount_currently_left == found.amount_salary_latest + found.amount_cashflow
@@ -137,9 +137,9 @@ def test_reasons_name_the_salary_and_the_bookings_of_the_cycle():
 def test_the_larger_of_two_salaries_makes_the_cycle_and_the_other_one_is_cashflow():
     second = [
         Record(
-            f"side-{one.id}",
+            f"side-{salary.id}",
             "giro",
-            one.day - timedelta(days=22),
+            salary.day - timedelta(days=22),
             Decimal("450.00"),
             "INCOME_SALARY",
             purpose="Lohn Minijob",
@@ -147,7 +147,7 @@ def test_the_larger_of_two_salaries_makes_the_cycle_and_the_other_one_is_cashflo
             counterparty_name="Backstube Sonnig",
             counterparty_iban="DE89370400440532013000",
         )
-        for one in make_salaries(12)
+        for salary in make_salaries(12)
     ]
     late = Record(
         "side-latest",
@@ -176,13 +176,15 @@ def test_the_cycle_of_the_demos_people_is_exactly_what_was_booked(login: str):
     records = read_person(login)
     found = find(records, TODAY)
     assert found is not None
-    salaries = [one for one in records if one.category == "INCOME_SALARY" and one.day == found.date_salary_latest]
-    assert found.amount_salary_latest in {one.amount for one in salaries}
+    salaries = [
+        record for record in records if record.category == "INCOME_SALARY" and record.day == found.date_salary_latest
+    ]
+    assert found.amount_salary_latest in {salary.amount for salary in salaries}
     since = [
-        one.amount
-        for one in records
-        if found.date_salary_latest <= one.day <= TODAY and one.currency == "EUR" and not one.is_pending
-        if one.category != "TRANSFER_OWN"
+        record.amount
+        for record in records
+        if found.date_salary_latest <= record.day <= TODAY and record.currency == "EUR" and not record.is_pending
+        if record.category != "TRANSFER_OWN"
     ]
     assert found.amount_currently_left == sum(since, Decimal(0))
 

@@ -10,8 +10,12 @@ import pytest
 OPTIONS = {"sign", "insurance", "freelancer", "in", "strength", "not"}
 PATTERN = re.compile(r"\*?[a-z0-9]+\*?( (\+ )?\*?[a-z0-9]+\*?)*")
 FILES = sorted(
-    (one for one in (resources.files("kontor.analysis") / "data" / "keywords").iterdir() if one.name.endswith(".txt")),
-    key=lambda one: one.name,
+    (
+        file
+        for file in (resources.files("kontor.analysis") / "data" / "keywords").iterdir()
+        if file.name.endswith(".txt")
+    ),
+    key=lambda file: file.name,
 )
 MIN_ENTRIES = 2_500
 
@@ -86,7 +90,7 @@ class Entry:
 
 def parse_line(place: str, line: str) -> Entry:
     pattern, category, options = line.split(" | ")
-    pairs = [one.split("=") for one in options.split("; ")]
+    pairs = [option.split("=") for option in options.split("; ")]
     assert len(dict(pairs)) == len(pairs), f"{place}: an option is given twice"
     return Entry(place, pattern, category, dict(pairs))
 
@@ -106,55 +110,55 @@ def entries() -> list[Entry]:
 
 
 def places_of(entries: list[Entry]) -> list[str]:
-    return [f"{one.place} {one.pattern}" for one in entries]
+    return [f"{entry.place} {entry.pattern}" for entry in entries]
 
 
 def test_patterns_are_written_folded_and_well_formed(entries):
-    assert places_of([one for one in entries if not PATTERN.fullmatch(one.pattern)]) == []
+    assert places_of([entry for entry in entries if not PATTERN.fullmatch(entry.pattern)]) == []
 
 
 def test_only_known_options_with_known_values_are_used(entries):
     wrong = [
-        one
-        for one in entries
-        if not one.options.keys() <= OPTIONS
-        or one.options.get("sign", "+") not in ("+", "-")
-        or one.options.get("in", "name") not in ("name", "purpose", "text")
-        or not re.fullmatch(r"[1-9]", one.options.get("strength", "5"))
-        or not re.fullmatch(r"\*?[a-z0-9 ]+\*?(,\*?[a-z0-9 ]+\*?)*", one.options.get("not", "x"))
+        entry
+        for entry in entries
+        if not entry.options.keys() <= OPTIONS
+        or entry.options.get("sign", "+") not in ("+", "-")
+        or entry.options.get("in", "name") not in ("name", "purpose", "text")
+        or not re.fullmatch(r"[1-9]", entry.options.get("strength", "5"))
+        or not re.fullmatch(r"\*?[a-z0-9 ]+\*?(,\*?[a-z0-9 ]+\*?)*", entry.options.get("not", "x"))
     ]
     assert places_of(wrong) == []
 
 
 def test_an_entry_does_not_exclude_its_own_pattern(entries):
-    wrong = [one for one in entries if set(one.pattern.split()) & set(one.options.get("not", "").split(","))]
+    wrong = [entry for entry in entries if set(entry.pattern.split()) & set(entry.options.get("not", "").split(","))]
     assert places_of(wrong) == []
 
 
 def test_categories_are_valid_and_all_are_reached(entries):
-    assert {one.category for one in entries} == CATEGORIES
+    assert {entry.category for entry in entries} == CATEGORIES
 
 
 def test_insurance_types_are_valid_and_all_are_reached(entries):
-    assert {one.options["insurance"] for one in entries if "insurance" in one.options} == INSURANCE_TYPES
+    assert {entry.options["insurance"] for entry in entries if "insurance" in entry.options} == INSURANCE_TYPES
 
 
 def test_freelancer_categories_are_valid_and_all_are_reached(entries):
-    assert {one.options["freelancer"] for one in entries if "freelancer" in one.options} == FREELANCER_CATEGORIES
+    assert {entry.options["freelancer"] for entry in entries if "freelancer" in entry.options} == FREELANCER_CATEGORIES
 
 
 def test_insurance_type_and_category_never_contradict_each_other(entries):
-    def fits(one: Entry) -> bool:
-        insurance = one.options.get("insurance", "UNRELATED_OTHER")
+    def fits(entry: Entry) -> bool:
+        insurance = entry.options.get("insurance", "UNRELATED_OTHER")
         division = insurance.partition("_")[0]
-        is_insurance = one.category.startswith("INSURANCE_")
-        return not is_insurance if division == "UNRELATED" else one.category == f"INSURANCE_{division}"
+        is_insurance = entry.category.startswith("INSURANCE_")
+        return not is_insurance if division == "UNRELATED" else entry.category == f"INSURANCE_{division}"
 
-    assert places_of([one for one in entries if not fits(one)]) == []
+    assert places_of([entry for entry in entries if not fits(entry)]) == []
 
 
 def test_income_is_never_found_in_outgoing_money(entries):
-    wrong = [one for one in entries if one.category.startswith("INCOME_") and one.options.get("sign") != "+"]
+    wrong = [entry for entry in entries if entry.category.startswith("INCOME_") and entry.options.get("sign") != "+"]
     assert places_of(wrong) == []
 
 
@@ -163,10 +167,10 @@ def test_there_are_enough_entries(entries):
 
 
 def test_no_pattern_is_written_twice_for_the_same_money_and_field(entries):
-    ordered = sorted(entries, key=lambda one: one.pattern)
+    ordered = sorted(entries, key=lambda entry: entry.pattern)
     doubles = [
         f"{first.place} and {second.place}: {pattern}"
-        for pattern, same in groupby(ordered, key=lambda one: one.pattern)
+        for pattern, same in groupby(ordered, key=lambda entry: entry.pattern)
         for first, second in combinations(list(same), 2)
         if first.can_meet(second)
     ]

@@ -112,7 +112,7 @@ class Line:
 
     def matched_texts(self) -> set[str]:
         """Folded texts that lead to this partner, the whole-name ones marked as such."""
-        texts = {("=" if one.startswith("=") else "") + builder.fold(one) for one in self.aliases if one != "!"}
+        texts = {("=" if alias.startswith("=") else "") + builder.fold(alias) for alias in self.aliases if alias != "!"}
         return texts if "!" in self.aliases else texts | {builder.fold(self.name)}
 
 
@@ -125,12 +125,14 @@ def parse(path: Path) -> list[Line]:
         fields = text.split(" | ")
         assert len(fields) in (3, 4), f"{where}: {len(fields)} fields"
         assert "|" not in "".join(fields), f"{where}: a bar without blanks"
-        name, aliases, category = (one.strip() for one in fields[:3])
+        name, aliases, category = (field.strip() for field in fields[:3])
         pairs = [
-            one.strip().partition("=") for one in (fields[3] if len(fields) == 4 else "").split(";") if one.strip()
+            option.strip().partition("=")
+            for option in (fields[3] if len(fields) == 4 else "").split(";")
+            if option.strip()
         ]
         assert all(sign and value for _, sign, value in pairs), f"{where}: an option without a value"
-        listed = tuple(one.strip() for one in aliases.split(";")) if aliases else ()
+        listed = tuple(alias.strip() for alias in aliases.split(";")) if aliases else ()
         lines.append(Line(where, name, listed, category, {key: value for key, _, value in pairs}))
     return lines
 
@@ -204,18 +206,20 @@ def test_a_partner_that_is_not_matched_by_its_name_has_another_text() -> None:
 
 
 def test_creditor_ids_are_well_formed_and_belong_to_one_partner() -> None:
-    ids = [one for line in ALL_LINES for one in line.options.get("creditor", "").split(",") if one]
+    ids = [
+        creditor_id for line in ALL_LINES for creditor_id in line.options.get("creditor", "").split(",") if creditor_id
+    ]
     assert len(ids) > 40
     assert len(ids) == len(set(ids))
-    for one in ids:
-        assert re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{3}[A-Z0-9]{8,28}", one), one
-        digits = "".join(str(int(letter, 36)) for letter in one[7:] + one[:4])
-        assert int(digits) % 97 == 1, one
+    for creditor_id in ids:
+        assert re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{3}[A-Z0-9]{8,28}", creditor_id), creditor_id
+        digits = "".join(str(int(letter, 36)) for letter in creditor_id[7:] + creditor_id[:4])
+        assert int(digits) % 97 == 1, creditor_id
 
 
 def test_websites_are_plain_domains() -> None:
     domains = [line.options["web"] for line in ALL_LINES if "web" in line.options]
-    assert [one for one in domains if not re.fullmatch(r"([a-z0-9-]+\.)+[a-z]{2,}", one)] == []
+    assert [domain for domain in domains if not re.fullmatch(r"([a-z0-9-]+\.)+[a-z]{2,}", domain)] == []
 
 
 def test_the_built_table_is_sorted_and_names_its_source_and_licence() -> None:
@@ -256,9 +260,9 @@ def test_what_is_written_by_hand_wins_over_what_is_built() -> None:
     ]
     tree = {"brands/shop/supermarket": {"properties": {}, "items": items}}
     categories = {"shop/supermarket": "LIVING_GROCERIES"}
-    assert [one.line() for one in builder.choose(tree, categories, {"rewe"}, {"haus"}, [])] == []
+    assert [partner.line() for partner in builder.choose(tree, categories, {"rewe"}, {"haus"}, [])] == []
     chosen = builder.choose(tree, categories, set(), {"haus"}, [])
-    assert [one.line() for one in chosen] == ["Nagelneu |  | LIVING_GROCERIES", "Rewe |  | LIVING_GROCERIES"]
+    assert [partner.line() for partner in chosen] == ["Nagelneu |  | LIVING_GROCERIES", "Rewe |  | LIVING_GROCERIES"]
 
 
 @pytest.mark.parametrize(

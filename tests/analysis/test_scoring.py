@@ -104,7 +104,7 @@ def test_any_accepted_label_is_right_and_its_main_category_counts_apart():
 
 def test_precision_recall_and_macro_f1_follow_from_counts():
     scores = score_tags([judge("A_A", "A_A"), judge("A_A", "A_A"), judge("A_A", "B_B"), judge("B_B", "B_B")])
-    found = {one.name: one for one in scores.categories}
+    found = {category.name: category for category in scores.categories}
     assert (found["A_A"].precision, found["A_A"].recall, found["A_A"].f1) == (1.0, pytest.approx(2 / 3), 0.8)
     assert (found["B_B"].precision, found["B_B"].recall) == (0.5, 1.0)
     assert scores.macro_f1 == pytest.approx((0.8 + 2 / 3) / 2)
@@ -112,7 +112,7 @@ def test_precision_recall_and_macro_f1_follow_from_counts():
 
 def test_macro_f1_leaves_out_categories_that_no_row_has():
     scores = score_tags([judge("A_A", "A_A"), judge("A_A", "C_C")])
-    assert [one.name for one in scores.categories] == ["A_A", "C_C"]
+    assert [category.name for category in scores.categories] == ["A_A", "C_C"]
     assert scores.macro_f1 == pytest.approx(2 / 3)
 
 

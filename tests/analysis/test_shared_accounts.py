@@ -35,12 +35,12 @@ def test_the_account_is_the_freshest_product_and_the_others_say_what_it_leaves_o
 def test_a_pair_counts_once_and_all_bookings_are_on_the_one_account():
     rows = [record("f1", "file"), record("b1", "bank"), record("b2", "bank"), record("o1", "other")]
     records, _ = join_accounts(rows, [BANK, OTHER, FILE], [SHARED])
-    assert [(one.id, one.account) for one in records] == [("f1", "file"), ("b2", "file"), ("o1", "other")]
+    assert [(booking.id, booking.account) for booking in records] == [("f1", "file"), ("b2", "file"), ("o1", "other")]
 
 
 def test_a_row_whose_partner_is_gone_counts_itself():
     records, _ = join_accounts([record("b1", "bank")], [BANK, FILE], [SHARED])
-    assert [one.id for one in records] == ["b1"]
+    assert [booking.id for booking in records] == ["b1"]
 
 
 def test_a_correction_of_either_row_holds_and_that_of_the_counted_row_wins():

@@ -35,11 +35,11 @@ class Person:
 @pytest.fixture(scope="session")
 def secrets_used(shared, neighbour, server_log: Path) -> Iterator[set[str]]:
     """Every secret that tests send or receive; at the end of the run none of them may be in the server's log."""
-    used = {one for tenant in (shared, neighbour) for one in (tenant.admin[1], tenant.app[1], tenant.password)}
+    used = {secret for tenant in (shared, neighbour) for secret in (tenant.admin[1], tenant.app[1], tenant.password)}
     yield used
     used |= {token for tenant in (shared, neighbour) for token in tenant.tokens.values()}
     text = server_log.read_text()
-    assert [one for one in used if len(one) > 7 and one in text] == []
+    assert [secret for secret in used if len(secret) > 7 and secret in text] == []
 
 
 @pytest.fixture

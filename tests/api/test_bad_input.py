@@ -335,9 +335,9 @@ def test_garbage_after_a_good_request_is_answered_after_it(server):
 
 
 def test_pipelined_requests_are_answered_in_order(server):
-    one = b"GET /health/live HTTP/1.1\r\nHost: x\r\nX-Correlation-ID: %d\r\n\r\n"
-    last = one.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
-    received = talk(server, one % 1 + one % 2 + last % 3)
+    request = b"GET /health/live HTTP/1.1\r\nHost: x\r\nX-Correlation-ID: %d\r\n\r\n"
+    last = request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    received = talk(server, request % 1 + request % 2 + last % 3)
     positions = [received.index(b"x-correlation-id: %d" % number) for number in (1, 2, 3)]
     assert positions == sorted(positions)
 

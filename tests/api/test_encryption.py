@@ -114,7 +114,7 @@ def test_certificate_is_public_and_fits_the_tenant(shared):
     public = certificate.public_key()
     assert isinstance(public, rsa.RSAPublicKey)
     assert (public.key_size, public.public_numbers().e) == (3072, 65537)
-    names = [one.value for one in certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)]
+    names = [attribute.value for attribute in certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)]
     assert names == [shared.name]
     assert certificate.not_valid_before_utc < datetime.now(UTC) < certificate.not_valid_after_utc
     usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value

@@ -88,7 +88,7 @@ def test_unfitting_correlation_id_is_replaced_by_a_uuid(shared, value):
 
 def test_missing_correlation_id_is_generated_anew_each_time(shared):
     made = {shared.http.get("/health/live").headers["x-correlation-id"] for _ in range(3)}
-    assert len({UUID(one) for one in made}) == 3
+    assert len({UUID(correlation_id) for correlation_id in made}) == 3
 
 
 def test_answer_has_one_correlation_id_even_when_two_were_sent(shared):
@@ -326,12 +326,12 @@ def test_log_is_json_lines_and_has_no_secrets(shared, http, server_log, new_user
     password_login(person.username, "guessed-password")
     text = server_log.read_text()
     lines = [json.loads(line) for line in text.splitlines()]
-    assert [one for one in secrets if one in text] == []
-    found = [one for one in lines if one.get("correlation_id") == mark]
-    assert {"encrypt", "read_tenant"} == {one["operation"] for one in found}
-    for one in found:
-        assert (one["event"], one.get("tenant", shared.name)) == ("request", shared.name)
-        assert {"method", "status", "seconds", "timestamp", "level"} <= one.keys()
+    assert [secret for secret in secrets if secret in text] == []
+    found = [line for line in lines if line.get("correlation_id") == mark]
+    assert {"encrypt", "read_tenant"} == {line["operation"] for line in found}
+    for line in found:
+        assert (line["event"], line.get("tenant", shared.name)) == ("request", shared.name)
+        assert {"method", "status", "seconds", "timestamp", "level"} <= line.keys()
 
 
 def test_nothing_a_caller_sends_makes_a_second_log_line(shared, http, server_log):
@@ -339,7 +339,7 @@ def test_nothing_a_caller_sends_makes_a_second_log_line(shared, http, server_log
     forged = f'x", "event": "forged {mark}'
     http.get(f"/{forged}%0A%7B%22event%22:%22{mark}%22%7D", headers={"X-Correlation-ID": forged})
     lines = [json.loads(line) for line in server_log.read_text().splitlines() if mark in line]
-    assert [one["event"] for one in lines] == ["request"]
+    assert [line["event"] for line in lines] == ["request"]
     assert lines[0]["correlation_id"] == forged
 
 

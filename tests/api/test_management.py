@@ -87,7 +87,7 @@ def test_endpoint_works_with_its_scope_alone(shared, call, method, path, scope, 
 
 @each_endpoint
 def test_endpoint_without_its_scope_is_403_and_names_it(shared, call, method, path, scope, body, status):
-    others = " ".join(one for one in MANAGEMENT_SCOPES if one != scope)
+    others = " ".join(other for other in MANAGEMENT_SCOPES if other != scope)
     answer = call(method, path, body, bearer(shared.client_token(scope=others)))
     assert answer.status_code == 403
     assert 'error="insufficient_scope"' in answer.headers["www-authenticate"]
@@ -178,7 +178,7 @@ def test_list_of_tenants_is_the_own_one(shared):
     answer = shared.http.get("/auth/mgmt/v1/tenants", headers=bearer(shared.client_token(scope=TENANTS_READ)))
     assert answer.status_code == 200
     assert answer.json() == [{"name": shared.name}]
-    others = " ".join(one for one in MANAGEMENT_SCOPES if one != TENANTS_READ)
+    others = " ".join(scope for scope in MANAGEMENT_SCOPES if scope != TENANTS_READ)
     refused = shared.http.get("/auth/mgmt/v1/tenants", headers=bearer(shared.client_token(scope=others)))
     assert refused.status_code == 403
     assert 'error="insufficient_scope"' in refused.headers["www-authenticate"]
@@ -195,7 +195,9 @@ async def test_tenant_has_its_description_only_when_there_is_one(tenant, service
 async def test_client_shows_its_optional_fields_only_when_there_is_something(shared, new_client):
     full = await new_client(ClientKind.USER, USER_SCOPES, "The app")
     bare = await new_client(ClientKind.ADMIN, ())
-    listed = {one["name"]: one for one in shared.http.get(f"{shared.url}/clients", headers=shared.as_admin).json()}
+    listed = {
+        client["name"]: client for client in shared.http.get(f"{shared.url}/clients", headers=shared.as_admin).json()
+    }
     for (username, _), more in [
         (full, {"description": "The app", "grantedScopes": list(USER_SCOPES)}),
         (bare, {}),
@@ -367,7 +369,7 @@ def test_another_tenant_may_have_the_same_username(shared, neighbour, new_user):
 
 
 def _roles_of(shared, person):
-    clients = [one["name"] for one in shared.http.get(f"{shared.url}/clients", headers=shared.as_admin).json()]
+    clients = [client["name"] for client in shared.http.get(f"{shared.url}/clients", headers=shared.as_admin).json()]
     found = set()
     for client in clients:
         url = f"{shared.url}/clients/{client}/roles"
@@ -532,7 +534,7 @@ def test_erased_user_is_gone_with_everything_and_its_name_is_free(shared, new_us
     assert shared.http.get(person.url, headers=shared.as_admin).status_code == 404
     assert shared.http.delete(person.url, headers=shared.as_admin).status_code == 404
     listed = shared.http.get(f"{shared.url}/users?includeInactive=true", headers=shared.as_admin).json()
-    assert person.reference not in {one["userReference"] for one in listed}
+    assert person.reference not in {user["userReference"] for user in listed}
     for table in ("users", "role_users", "access_tokens", "api_keys"):
         column = "id" if table == "users" else "user_id"
         assert owner.execute(f"select 1 from {table} where {column} = %s", [person.reference]).fetchone() is None
@@ -540,5 +542,7 @@ def test_erased_user_is_gone_with_everything_and_its_name_is_free(shared, new_us
         "select actor || object from audit_entries where object like %s", [f"%{pseudonym}%"]
     ).fetchall()
     assert len(trail) >= 3  # create, deactivate, erase: under the pseudonym, and with nothing that names the person
-    assert not [one for (one,) in trail if person.reference in one or person.username in one or "Erika" in one]
+    assert not [
+        entry for (entry,) in trail if person.reference in entry or person.username in entry or "Erika" in entry
+    ]
     assert new_user(person.username).reference != person.reference

@@ -36,27 +36,27 @@ def search(http, as_reader, **query):
 def test_every_provider_has_the_fields_of_its_table(everything):
     providers = shapes.parse_raw(everything.text)
     assert len(providers) > 1000
-    for one in providers:
-        assert shapes.fits(shapes.PROVIDER)(one)
-        assert [relation["rel"] for relation in one["relations"]] == ["self", "logo"]
-    assert len({one["id"] for one in providers}) == len(providers)
+    for provider in providers:
+        assert shapes.fits(shapes.PROVIDER)(provider)
+        assert [relation["rel"] for relation in provider["relations"]] == ["self", "logo"]
+    assert len({provider["id"] for provider in providers}) == len(providers)
 
 
 def test_providers_that_can_be_connected_name_their_login_fields(everything):
     """Banks without any electronic access have nothing to log in with."""
-    with_fields = [one for one in everything.json() if one["authenticationInfo"]["fields"]]
+    with_fields = [provider for provider in everything.json() if provider["authenticationInfo"]["fields"]]
     assert len(with_fields) > 2000
-    for one in with_fields:
-        keys = [field["fieldkey"] for field in one["authenticationInfo"]["fields"]]
+    for provider in with_fields:
+        keys = [field["fieldkey"] for field in provider["authenticationInfo"]["fields"]]
         assert len(keys) == len(set(keys))
-        assert any(field["secret"] for field in one["authenticationInfo"]["fields"])
+        assert any(field["secret"] for field in provider["authenticationInfo"]["fields"])
 
 
 def test_demo_bank_is_listed_under_its_fixed_id(http, as_reader, server):
     bank = http.get(f"/providers/v2/{DEMO_BANK}", headers=as_reader).json()
     assert bank["id"] == DEMO_BANK
-    assert [one["fieldkey"] for one in bank["authenticationInfo"]["fields"]] == ["userid", "pin"]
-    assert [one["secret"] for one in bank["authenticationInfo"]["fields"]] == [False, True]
+    assert [field["fieldkey"] for field in bank["authenticationInfo"]["fields"]] == ["userid", "pin"]
+    assert [field["secret"] for field in bank["authenticationInfo"]["fields"]] == [False, True]
     assert bank["relations"][0] == {"rel": "self", "href": f"{server}/providers/v2/{DEMO_BANK}"}
 
 
@@ -67,8 +67,8 @@ def test_unknown_provider_is_404(http, as_reader, provider_id):
 
 
 def test_list_and_single_provider_show_the_same(http, as_reader, everything):
-    for one in random.Random(7).sample(everything.json(), 5):
-        assert http.get(f"/providers/v2/{one['id']}", headers=as_reader).json() == one
+    for provider in random.Random(7).sample(everything.json(), 5):
+        assert http.get(f"/providers/v2/{provider['id']}", headers=as_reader).json() == provider
 
 
 # Search
@@ -100,15 +100,21 @@ def test_search_by_bank_code_and_bic(http, as_reader, query, blz):
 def test_filters_narrow_and_can_be_combined(http, as_reader, everything):
     whole = everything.json()
     by_code = search(http, as_reader, blz="3705")
-    assert {one["id"] for one in by_code} == {one["id"] for one in whole if one.get("blz", "").startswith("3705")}
+    assert {provider["id"] for provider in by_code} == {
+        provider["id"] for provider in whole if provider.get("blz", "").startswith("3705")
+    }
     by_bic = search(http, as_reader, bic="GENODE")
-    assert {one["id"] for one in by_bic} == {one["id"] for one in whole if one.get("bic", "").startswith("GENODE")}
+    assert {provider["id"] for provider in by_bic} == {
+        provider["id"] for provider in whole if provider.get("bic", "").startswith("GENODE")
+    }
     for capability in ("KONTEN", "KARTEN", "DEPOTS"):
         found = search(http, as_reader, capability=capability)
-        assert {one["id"] for one in found} == {one["id"] for one in whole if capability in one["capabilities"]}
+        assert {provider["id"] for provider in found} == {
+            provider["id"] for provider in whole if capability in provider["capabilities"]
+        }
     both = search(http, as_reader, blz="3705", bic="COLS")
     assert both
-    assert all(one["blz"].startswith("3705") and one["bic"].startswith("COLS") for one in both)
+    assert all(provider["blz"].startswith("3705") and provider["bic"].startswith("COLS") for provider in both)
 
 
 def test_search_that_finds_nothing_is_an_empty_list(http, as_reader):
@@ -144,7 +150,7 @@ def test_each_filter_has_a_tag_of_its_own(http, as_reader, everything):
 
 
 def test_logos_load_as_plain_images_without_a_token(everything, server):
-    relations = [one["relations"][1]["href"] for one in everything.json()]
+    relations = [provider["relations"][1]["href"] for provider in everything.json()]
     chosen = [*random.Random(11).sample(relations, 49), f"{server}/providers/v2/{DEMO_BANK}/logo"]
     with httpx.Client() as anybody:
         for href in chosen:
@@ -156,7 +162,7 @@ def test_logos_load_as_plain_images_without_a_token(everything, server):
             assert answer.headers["x-content-type-options"] == "nosniff"
             root = ElementTree.fromstring(answer.content)
             assert root.tag == f"{SVG}svg"
-            assert not [one for one in root.iter() if one.tag in (f"{SVG}script", f"{SVG}foreignObject")]
+            assert not [element for element in root.iter() if element.tag in (f"{SVG}script", f"{SVG}foreignObject")]
 
 
 def test_logo_loads_for_a_browser_that_accepts_only_images(http):
@@ -176,7 +182,7 @@ def test_statistics_tell_how_recent_fetches_went(demo1, http, as_reader):
 
 
 def test_statistics_of_a_bank_that_was_never_called(http, as_reader, everything):
-    unknown = next(one["id"] for one in everything.json() if one.get("blz") == "37050198")
+    unknown = next(provider["id"] for provider in everything.json() if provider.get("blz") == "37050198")
     assert http.get(f"/providers/v2/{unknown}/statistics", headers=as_reader).json() == {"fetches": 0}
 
 
@@ -197,7 +203,7 @@ def test_wrong_pin_counts_as_no_failure_of_the_bank(customer, http, as_reader):
 
 def test_bank_without_a_connector_is_listed_in_the_demo_and_unreachable(customer, http, as_reader):
     bank = search(http, as_reader, blz="37050198")[0]
-    fields = {one["fieldkey"]: "12345" for one in bank["authenticationInfo"]["fields"]}
+    fields = {field["fieldkey"]: "12345" for field in bank["authenticationInfo"]["fields"]}
     sealed = customer.credentials("12345", "12345") | {
         key: customer.credentials(text)["userid"] for key, text in fields.items()
     }
@@ -211,8 +217,8 @@ def test_bank_without_a_connector_is_listed_in_the_demo_and_unreachable(customer
 
 
 def test_only_reachable_banks_are_listed_outside_the_demo(settings, tmp_path, as_reader):
-    real = replace(settings, demo=False, base_url=f"http://127.0.0.1:{free_port()}")
+    real = replace(settings, demo=False, base_url=f"http://127.0.0.1:{free_port()}", compute_preload=False)
     with running_server(real, tmp_path / "server.log") as address, plain_client(base_url=address) as http:
         shown = http.get("/providers/v2", headers=as_reader).json()
-    assert DEMO_BANK in {one["id"] for one in shown}
-    assert all(one["authenticationInfo"]["fields"] for one in shown)
+    assert DEMO_BANK in {provider["id"] for provider in shown}
+    assert all(provider["authenticationInfo"]["fields"] for provider in shown)

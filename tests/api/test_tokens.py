@@ -16,6 +16,7 @@ from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.services.identity import tokens
 from kontor.services.identity.tokens import ClientLogin, GrantError, TokenRequest
+from kontor.services.identity.users import NewUser
 from kontor.services.security import passwords
 from kontor.storage import login_failures
 
@@ -259,7 +260,7 @@ def test_unknown_inactive_and_wrong_password_get_the_same_401(shared, new_user, 
         assert answer.headers["www-authenticate"] == BASIC
     assert len({answer.content for answer in answers}) == 1
     names = [set(answer.headers) for answer in answers]
-    assert all(one == names[0] for one in names)
+    assert all(header_names == names[0] for header_names in names)
 
 
 def test_user_of_another_tenant_cannot_log_in(shared, neighbour, new_user, password_login):
@@ -267,10 +268,15 @@ def test_user_of_another_tenant_cannot_log_in(shared, neighbour, new_user, passw
     assert_oauth_error(password_login(person.username, person.password, neighbour.app), 401, "invalid_grant")
 
 
-async def test_unknown_inactive_and_wrong_password_do_the_same_work(services, shared, owner, monkeypatch, new_user):
-    """Time is not measured: what costs time is counted."""
-    active, inactive = new_user(), new_user()
-    shared.http.put(f"{inactive.url}/deactivate", headers=shared.as_admin).raise_for_status()
+async def test_unknown_inactive_and_wrong_password_do_the_same_work(services, shared, owner, monkeypatch):
+    """Time is not measured: what costs time is counted. Passwords are hashed here, with production's parameters."""
+    right = Secret("the right password")
+    active, inactive = [
+        await services.users.create_user_by_operator(shared.name, NewUser(f"user-{uuid4().hex[:12]}", right))
+        for _ in range(2)
+    ]
+    deactivate = f"{shared.url}/users/{inactive.id}/deactivate"
+    shared.http.put(deactivate, headers=shared.as_admin).raise_for_status()
     hashed, counted = [], []
     verify, count_failure = passwords._verify, login_failures.count_failure
     monkeypatch.setattr(passwords, "_verify", lambda stored, given: hashed.append(stored) or verify(stored, given))
@@ -278,7 +284,7 @@ async def test_unknown_inactive_and_wrong_password_do_the_same_work(services, sh
     work = []
     for username, password in [
         (active.username, "wrong"),
-        (inactive.username, inactive.password),
+        (inactive.username, right.reveal()),
         (inactive.username, "wrong"),
         (f"nobody-{uuid4().hex}", "wrong"),
     ]:
@@ -290,7 +296,7 @@ async def test_unknown_inactive_and_wrong_password_do_the_same_work(services, sh
         with pytest.raises(GrantError, match="unknown or the password is wrong"):
             await services.tokens.issue_token(login, TokenRequest("password", None, username, Secret(password)))
         (after,) = owner.execute(entries).fetchone()
-        costs = [re.match(r"\$argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+\$", one)[0] for one in hashed]
+        costs = [re.match(r"\$argon2id\$v=\d+\$m=\d+,t=\d+,p=\d+\$", password_hash)[0] for password_hash in hashed]
         work.append((costs, len(counted), after - before))
     assert work == [work[0]] * 4
     assert (len(work[0][0]), work[0][1:]) == (1, (1, 1))
@@ -684,7 +690,9 @@ def test_api_key_of_a_deactivated_user_is_401(shared, http, api_key, forget_logi
 async def test_deleted_api_key_is_401(shared, http, api_key, standing_services, forget_login_failures):
     person, key = api_key
     (found,) = [
-        one for one in await standing_services.tokens.list_api_keys(shared.name) if one.username == person.username
+        listed
+        for listed in await standing_services.tokens.list_api_keys(shared.name)
+        if listed.username == person.username
     ]
     assert key not in str(found)
     await standing_services.tokens.delete_api_key(shared.name, found.id)

@@ -11,7 +11,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Left out and counted as deselected, unless they are asked for with `-m bench`."""
     if "bench" in config.getoption("markexpr"):
         return
-    left_out = [one for one in items if one.get_closest_marker("bench") is not None]
+    left_out = [item for item in items if item.get_closest_marker("bench") is not None]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [one for one in items if one not in set(left_out)]
+        items[:] = [item for item in items if item not in set(left_out)]

@@ -10,8 +10,8 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 from benchmarks.endpoints import Request
+from benchmarks.environment import BenchmarkEnvironment
 from benchmarks.servers import CONVENTIONAL, LIMIT, ServerProcess
-from benchmarks.stage import Stage
 
 from kontor.domain.scopes import PROVIDER_READ
 from kontor.domain.transactions import Transaction
@@ -36,12 +36,12 @@ def others(settings, data_dir):
 @pytest.fixture(scope="module")
 async def listed(settings, others):
     """A customer with a thousand bookings of the demo bank, and its request."""
-    async with Stage(settings, tenant=f"list-{uuid4().hex[:8]}") as stage:
-        customer = await stage.add_customer()
-        request = Request(await stage.add_transactions(customer, ROWS), customer.token)
+    async with BenchmarkEnvironment(settings, tenant=f"list-{uuid4().hex[:8]}") as environment:
+        customer = await environment.add_customer()
+        request = Request(await environment.add_transactions(customer, ROWS), customer.token)
         for server in others.values():
             server.wait_for(request)
-        yield stage, customer, request
+        yield environment, customer, request
 
 
 @pytest.fixture
@@ -68,25 +68,25 @@ def assert_same_list(ours, theirs, limit, count):
     assert len(rows) == count
     assert json.loads(theirs.content, parse_float=Decimal) == rows
     assert limit.content == ours.content
-    ours_money, their_money = (MONEY.findall(one.content) for one in (ours, theirs))
+    ours_money, their_money = (MONEY.findall(answer.content) for answer in (ours, theirs))
     assert len(ours_money) == count
-    assert all(re.fullmatch(rb"-?\d+\.\d\d", one) for one in ours_money)
-    assert [b"%.2f" % float(one) for one in their_money] == ours_money
+    assert all(re.fullmatch(rb"-?\d+\.\d\d", amount) for amount in ours_money)
+    assert [b"%.2f" % float(amount) for amount in their_money] == ours_money
     return rows
 
 
 def test_a_thousand_transactions_are_the_same(ask):
     rows = assert_same_list(*ask(), ROWS)
-    assert [one["hash"] for one in rows] == sorted((one["hash"] for one in rows), reverse=True)
-    assert len({one["verwendungszweck"] for one in rows}) > ROWS / 4  # texts as of a bank, not one again and again
+    assert [row["hash"] for row in rows] == sorted((row["hash"] for row in rows), reverse=True)
+    assert len({row["verwendungszweck"] for row in rows}) > ROWS / 4  # texts as of a bank, not one again and again
     # Pending ones have `vorgemerkt`; some mornings all are booked.
     assert {"gegenkontoIban", "gvCode", "primanotaNummer"} <= set().union(*rows)
 
 
 async def test_pushed_ones_and_odd_texts_are_the_same(ask, listed, services):
-    stage, _, request = listed
-    customer = await stage.add_customer()
-    path = await stage.add_transactions(customer, 3)
+    environment, _, request = listed
+    customer = await environment.add_customer()
+    path = await environment.add_transactions(customer, 3)
     principal = await services.tokens.authenticate(customer.token)
     access_id, product_id = path.split("/")[4:6]
     winter, summer = datetime(2025, 1, 31, 22, 59, 59, tzinfo=UTC), datetime(2025, 7, 1, 22, 0, tzinfo=UTC)
@@ -95,10 +95,10 @@ async def test_pushed_ones_and_odd_texts_are_the_same(ask, listed, services):
         Transaction(Decimal("-1234567.80"), "CHF", None, summer, counterparty_name="O'Neil & Söhne"),
         Transaction(Decimal("-5.00"), "EUR", summer, is_pending=True),
     ]
-    pushed = [PushedTransaction(f"batch {number}", one) for number, one in enumerate(odd)]
+    pushed = [PushedTransaction(f"batch {number}", transaction) for number, transaction in enumerate(odd)]
     await services.transactions.push(principal, access_id, UUID(product_id), pushed)
     rows = assert_same_list(*ask(path, token=customer.token), 6)
-    assert {"batchId": "batch 0"} in [one.get("identifier") for one in rows]
+    assert {"batchId": "batch 0"} in [row.get("identifier") for row in rows]
     assert request.path != path
 
 

@@ -57,12 +57,12 @@ async def test_every_answer_is_counted_once(pieces):
 
 async def test_no_request_is_sent_before_the_answer_to_the_last():
     _, seen = await load([ANSWER])
-    assert all(one.count(b"GET ") == 1 and one.endswith(b"\r\n\r\n") for one in seen)
+    assert all(request.count(b"GET ") == 1 and request.endswith(b"\r\n\r\n") for request in seen)
 
 
 async def test_requests_are_sent_in_turn():
     _, seen = await load([ANSWER], connections=1)
-    paths = [one.split(b" ")[1] for one in seen]
+    paths = [request.split(b" ")[1] for request in seen]
     assert paths[:5] == [b"/0", b"/1", b"/2", b"/3", b"/0"]
 
 

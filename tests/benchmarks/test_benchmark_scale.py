@@ -6,6 +6,7 @@ from decimal import Decimal
 from uuid import UUID
 
 import pytest
+from benchmarks.environment import BenchmarkEnvironment
 from benchmarks.scale.due import DueResult, describe_due, make_due_rows, time_poll
 from benchmarks.scale.growth import (
     LARGE,
@@ -30,7 +31,6 @@ from benchmarks.scale.jobs import (
 from benchmarks.scale.pages import make_growth_page, make_jobs_page
 from benchmarks.scale.population import LATER_PASSES, Life, Population, encode_field, make_life, make_lines, populate
 from benchmarks.scale.refreshes import RefreshResult, describe_refreshes
-from benchmarks.stage import Stage
 
 from kontor.domain.searches import Window
 from kontor.wire.transactions import FIELDS
@@ -82,7 +82,7 @@ def test_fields_are_written_as_copy_reads_them():
 
 def test_every_row_of_a_life_is_written_once_in_its_order():
     for count in (1, 7, 100):
-        life = Life([f"\t{one}\n" for one in range(count)], [f"\t{one}\n" for one in range(count)])
+        life = Life([f"\t{number}\n" for number in range(count)], [f"\t{number}\n" for number in range(count)])
         passes = [life.bookings[life.pick(number)] for number in range(LATER_PASSES + 1)]
         assert [row for rows in passes for row in rows] == list(life.bookings)
         assert len(passes[0]) == count // 2
@@ -90,11 +90,11 @@ def test_every_row_of_a_life_is_written_once_in_its_order():
 
 def test_both_tables_get_the_same_ids():
     life = make_life(20, TODAY)
-    people = [(UUID(int=one), UUID(int=one + 10), life) for one in range(3)]
+    people = [(UUID(int=number), UUID(int=number + 10), life) for number in range(3)]
     blocks = [block for number in range(LATER_PASSES + 1) for block in make_lines(people, number, seed=1)]
     bookings, tags = ([line.split("\t")[:3] for block in blocks for line in block[side]] for side in (0, 1))
     assert bookings == tags
-    assert len(bookings) == len({tuple(one) for one in bookings}) == 60
+    assert len(bookings) == len({tuple(booking) for booking in bookings}) == 60
 
 
 @pytest.fixture(scope="module")
@@ -107,40 +107,40 @@ def own(settings):
 @pytest.fixture(scope="module")
 async def crowd(own):
     """Six customers with two lives."""
-    async with Stage(own, tenant="crowd") as stage:
-        yield stage, await populate(stage, 6, 2, lambda _: None, sizes=(20, 30))
+    async with BenchmarkEnvironment(own, tenant="crowd") as environment:
+        yield environment, await populate(environment, 6, 2, lambda _: None, sizes=(20, 30))
 
 
 async def test_the_crowd_is_read_as_any_customer(crowd):
-    stage, population = crowd
+    environment, population = crowd
     assert (population.users, population.transactions) == (6, 150)
     assert [len(population.measured), len(population.strangers)] == [2, 2]
     for request, count in zip(population.measured, (20, 30), strict=True):
-        principal = await stage.services.tokens.authenticate(request.token)
+        principal = await environment.services.tokens.authenticate(request.token)
         access_id, product_id = request.path.split("/")[4:6]
-        product = await stage.services.transactions.read_product(principal, access_id, UUID(product_id))
-        page, _ = await stage.services.transactions.list_page(principal, product.id, Window(limit=100), FIELDS)
+        product = await environment.services.transactions.read_product(principal, access_id, UUID(product_id))
+        page, _ = await environment.services.transactions.list_page(principal, product.id, Window(limit=100), FIELDS)
         listed = json.loads(b"[" + page + b"]")
-        assert len({one["id"] for one in listed}) == count
-        facts = await stage.services.analyses.load_facts_by_operator(principal.user_id)
-        assert {one.id for one in facts.records} == {one["id"] for one in listed}
-        assert len({one.category for one in facts.records}) > 3
+        assert len({transaction["id"] for transaction in listed}) == count
+        facts = await environment.services.analyses.load_facts_by_operator(principal.user_id)
+        assert {record.id for record in facts.records} == {transaction["id"] for transaction in listed}
+        assert len({record.category for record in facts.records}) > 3
 
 
 async def test_a_look_finds_what_was_made_due_and_can_be_repeated(crowd):
-    stage, _ = crowd
-    with stage.owner() as owner:
+    environment, _ = crowd
+    with environment.owner() as owner:
         for _ in range(3):
             prepare_due(owner, 4)
-            assert await stage.services.refreshing.schedule_due() == 4
+            assert await environment.services.refreshing.schedule_due() == 4
             row = owner.execute("select count(*) from fetches where state = 'QUEUED' and slot_at is not null")
             assert row.fetchone() == (4,)
         prepare_due(owner, 4)
         for _ in range(2):  # it lets go of them
-            assert await time_poll(stage.services.database, 4) > 0
+            assert await time_poll(environment.services.database, 4) > 0
         prepare_due(owner, 0)
-        assert await stage.services.refreshing.schedule_due() == 0
-        assert await time_poll(stage.services.database, 0) > 0
+        assert await environment.services.refreshing.schedule_due() == 0
+        assert await time_poll(environment.services.database, 0) > 0
 
 
 # Jobs
@@ -209,6 +209,6 @@ def test_pages_name_their_command_and_the_noise(jobs, growth):
     ):
         page = "\n".join(lines)
         assert f"Written by `./dev bench {command}`" in page
-        assert "on who else uses it" in page.replace("\n", " ")
+        assert "depend on the machine and its load" in page.replace("\n", " ")
         assert "| Date | 2026-11-15 |" in page
         assert all(len(line) <= 120 for line in lines if not line.startswith(("|", "*", "!")))

@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 from benchmarks.endpoints import Request, Targets, list_endpoints, load_endpoint
+from benchmarks.environment import BenchmarkEnvironment
 from benchmarks.load import Measurement
 from benchmarks.measure import Plan, Result, Round, check_answers, strip_bases
 from benchmarks.servers import LIMIT, OURS, ServerProcess
-from benchmarks.stage import Stage
 from benchmarks.understanding.analysing import (
     CURVE_HEADINGS,
     TODAY,
@@ -47,7 +47,7 @@ PLAN = Plan(rounds=3, seconds=2)
 
 
 def make_point(count, milliseconds):
-    return Point(count, [{name: one / 1000 / len(ANALYSES) for name in ANALYSES} for one in milliseconds])
+    return Point(count, [{name: duration / 1000 / len(ANALYSES) for name in ANALYSES} for duration in milliseconds])
 
 
 def make_pair(ours, limit):
@@ -77,9 +77,9 @@ def tagging():
 
 def test_rows_to_measure_with_are_all_different_and_always_the_same():
     rows = pick_rows(("+few",), 3000)
-    keys = {(one.transaction.amount, one.transaction.counterparty_name, one.transaction.purpose) for one in rows}
+    keys = {(row.transaction.amount, row.transaction.counterparty_name, row.transaction.purpose) for row in rows}
     assert len(keys) > 2900  # nearly all differ even without their booking text
-    assert len({one.labels[0] for one in rows}) > 60
+    assert len({row.labels[0] for row in rows}) > 60
     assert pick_rows(("+few",), 3000) == rows
     with pytest.raises(ValueError, match="different rows"):
         pick_rows(("+few",), 10_000_000)
@@ -87,8 +87,8 @@ def test_rows_to_measure_with_are_all_different_and_always_the_same():
 
 def test_right_categories_are_counted_the_same_way_for_both():
     rows = pick_rows(("+few",), 200)
-    ours = load_tagger().tag([one.transaction for one in rows], NOBODY)
-    theirs = [(one.category, "", "", "") for one in ours]
+    ours = load_tagger().tag([row.transaction for row in rows], NOBODY)
+    theirs = [(tagging.category, "", "", "") for tagging in ours]
     assert count_right(OURS, ours, rows) == count_right(TEXTBOOK, theirs, rows) > 100
 
 
@@ -98,7 +98,7 @@ def test_the_textbook_pipeline_learns_all_four_trees():
 
     rows = pick_rows(("+few",), 1500)
     textbook = Textbook(rows[:1200])
-    found = textbook.tag([one.transaction for one in rows[1200:]])
+    found = textbook.tag([row.transaction for row in rows[1200:]])
     assert len(found) == 300
     for tree in range(4):
         right = sum(said[tree] == row.labels[tree] for said, row in zip(found, rows[1200:], strict=True))
@@ -152,8 +152,8 @@ def test_growth_is_compared_with_n_log_n():
 
 def test_every_analysis_is_timed_on_all_rows_of_the_person():
     facts = make_facts(large_person(300, TODAY), TODAY)
-    assert len([one for one in facts.records if not one.is_pending and one.account == "main"]) == 300
-    assert facts.records == sorted(facts.records, key=lambda one: (one.day, one.id))
+    assert len([record for record in facts.records if not record.is_pending and record.account == "main"]) == 300
+    assert facts.records == sorted(facts.records, key=lambda record: (record.day, record.id))
     assert list(time_analyses(facts)) == list(ANALYSES)
     assert ANALYSES["contracts"](facts, URLS, False)
 
@@ -174,7 +174,7 @@ def test_pages_name_their_command_and_the_noise(tagging):
     ):
         page = "\n".join(lines)
         assert f"Written by `./dev bench {command}`" in page
-        assert "on who else uses it" in page.replace("\n", " ")
+        assert "depend on the machine and its load" in page.replace("\n", " ")
         assert "| Date | 2026-11-15 |" in page
         assert "| 1 | 60 | 100 | 0.60 |" in page
         assert all(len(line) <= 120 for line in lines if not line.startswith(("|", "*", "!")))
@@ -200,15 +200,17 @@ def test_they_are_no_part_of_the_plain_run():
 @pytest.mark.bench
 @pytest.mark.parametrize("name", ["tag-view", "kept-answer"])
 async def test_the_limit_sends_what_kontor_sends(name, settings, data_dir):
-    async with Stage(settings, tenant=f"view-{uuid4().hex[:8]}") as stage:
-        requests = (await load_endpoint(name).prepare(stage))[:2]
+    async with BenchmarkEnvironment(settings, tenant=f"view-{uuid4().hex[:8]}") as environment:
+        requests = (await load_endpoint(name).prepare(environment))[:2]
     with ExitStack() as exits:
         servers = {
-            one: exits.enter_context(ServerProcess(one, settings, name, data_dir / f"{name}-{one}.log", set()))
-            for one in (OURS, LIMIT)
+            server: exits.enter_context(ServerProcess(server, settings, name, data_dir / f"{name}-{server}.log", set()))
+            for server in (OURS, LIMIT)
         }
         for request in requests:
-            bodies = {one: strip_bases(servers[one].wait_for(request), servers.values()) for one in (OURS, LIMIT)}
+            bodies = {
+                server: strip_bases(servers[server].wait_for(request), servers.values()) for server in (OURS, LIMIT)
+            }
             check_answers(bodies)
             assert len(bodies[OURS]) > 200
         with pytest.raises(RuntimeError):

@@ -52,7 +52,7 @@ def find_problems(page: Page, scheme: str, size: ViewportSize, options: dict[str
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
     page.set_viewport_size(size)
     found = find_violations(page, options) + ([] if fits(page) else ["the page scrolls sideways"])
-    return [f"{scheme}: {one}" for one in found]
+    return [f"{scheme}: {problem}" for problem in found]
 
 
 def check(page: Page, options: dict[str, Any] = USUAL) -> None:

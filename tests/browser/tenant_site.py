@@ -79,7 +79,7 @@ class TenantSite:
         return f"http://127.0.0.1:{self.port}"
 
     def visits_to(self, path: str) -> list[Visit]:
-        return [one for one in self.visits if urlsplit(one.url).path == path]
+        return [visit for visit in self.visits if urlsplit(visit.url).path == path]
 
 
 PLAIN_PAGE = (

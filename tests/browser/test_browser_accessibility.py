@@ -35,7 +35,7 @@ def test_colours_that_nobody_can_read_are_found_in_a_late_row_too(new_context):
         "<html lang=de><title>x</title><style>.pale { color: #ccc }</style>"
         f"<main><h1>x</h1><table>{rows}</table></main>"
     )
-    assert [one.partition(" ")[0] for one in find_violations(page, OPTIONS)] == ["color-contrast"]
+    assert [violation.partition(" ")[0] for violation in find_violations(page, OPTIONS)] == ["color-contrast"]
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
@@ -128,8 +128,8 @@ def show_redirect(form: Form) -> None:
 def show_accounts(form: Form) -> None:
     form.log_in(new_login("demo1")).at("accounts")
     check(form.page)
-    for one in form.page.get_by_role("checkbox").all():
-        one.uncheck()
+    for checkbox in form.page.get_by_role("checkbox").all():
+        checkbox.uncheck()
     form.press("accounts.submit")
     expect(form.page.get_by_role("alert")).to_be_focused()
     check(form.page)
@@ -158,11 +158,13 @@ SCENES: list[Callable[[Form], None]] = [
 ]
 
 
-@pytest.mark.parametrize("show", SCENES, ids=lambda one: one.__name__.removeprefix("show_"))
+@pytest.mark.parametrize("show", SCENES, ids=lambda scene: scene.__name__.removeprefix("show_"))
 def test_from_the_login_on(form, watch, show):
     form.open().to_credentials()
     show(form)
-    watch.complaints[:] = [one for one in watch.complaints if "net::ERR_FAILED" not in one]  # requests that were held
+    watch.complaints[:] = [
+        complaint for complaint in watch.complaints if "net::ERR_FAILED" not in complaint
+    ]  # requests that were held
 
 
 def test_pages_without_a_session(form, new_context):

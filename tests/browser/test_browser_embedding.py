@@ -105,7 +105,7 @@ def test_an_unlisted_origin_cannot_frame_the_form(new_form, set_branding, brande
     page.wait_for_timeout(1000)
     assert "webform" not in (frame.evaluate("document.body.innerText") if frame.url.startswith("http") else "")
     assert frame.locator("main").count() == 0
-    assert any("frame-ancestors" in one for one in watch.complaints)
+    assert any("frame-ancestors" in complaint for complaint in watch.complaints)
     assert page.evaluate("window.messages") == []
     watch.complaints.clear()
 
@@ -121,7 +121,7 @@ def test_an_unlisted_origin_is_told_nothing_by_a_popup(new_form, set_branding, b
     page.wait_for_timeout(500)
     assert page.evaluate("window.messages") == []
     assert page.evaluate("window.outcomes") == []
-    assert all("postMessage" in one for one in watch.complaints)
+    assert all("postMessage" in complaint for complaint in watch.complaints)
     watch.complaints.clear()
 
 
@@ -138,5 +138,5 @@ def test_a_tenant_without_listed_origins_cannot_be_framed_and_returns_by_its_cal
     page.get_by_role("button", name="Frame").click()
     page.wait_for_timeout(800)
     assert page.locator("iframe").element_handle().content_frame().locator("main").count() == 0
-    assert any("frame-ancestors" in one for one in watch.complaints)
+    assert any("frame-ancestors" in complaint for complaint in watch.complaints)
     watch.complaints.clear()

@@ -63,7 +63,7 @@ def test_the_whole_form_with_the_keyboard_alone(new_form, language):
     tab_to(form.page, form.button("accounts.submit"))
     keyboard.press("Enter")
     form.expect_return("ACCOUNT_CREATED")
-    form.customer.wait_until(form.access_id, lambda one: len(one["bankprodukte"]) == kept)
+    form.customer.wait_until(form.access_id, lambda access: len(access["bankprodukte"]) == kept)
 
 
 def test_the_bank_search_is_a_combobox(form):

@@ -27,9 +27,9 @@ def test_the_credentials_form_is_drawn_from_the_providers_fields(form):
     expect(user).to_have_attribute("autocomplete", "username")
     expect(pin).to_have_attribute("autocomplete", "current-password")
     expect(pin).to_have_attribute("type", "password")
-    for one in (user, pin):
-        expect(one).to_have_attribute("required", "")
-        described = one.get_attribute("aria-describedby") or ""
+    for field in (user, pin):
+        expect(field).to_have_attribute("required", "")
+        described = field.get_attribute("aria-describedby") or ""
         for name in described.split():
             expect(form.page.locator(f"#{name}")).to_be_visible()
     form.press("credentials.submit")
@@ -132,8 +132,8 @@ def test_a_photo_is_shown_only_as_an_image(data):
 def test_only_chosen_accounts_are_kept(form):
     form.to_accounts(new_login("demo1"))
     boxes = form.page.get_by_role("checkbox").all()
-    for one in boxes[1:]:
-        one.uncheck()
+    for box in boxes[1:]:
+        box.uncheck()
     form.press("accounts.submit")
     form.expect_return("ACCOUNT_CREATED")
     assert len(form.customer.products(form.access_id)) == 1

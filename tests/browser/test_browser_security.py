@@ -19,7 +19,7 @@ NASTY = """<script>window.hacked=1</script>"'><img src=x onerror="window.hacked=
 
 def test_the_session_cookie_is_out_of_reach_of_scripts_and_other_sites(form):
     form.open().at("legal")
-    [cookie] = [one for one in form.page.context.cookies() if one["name"] == "kontor-form"]
+    [cookie] = [cookie for cookie in form.page.context.cookies() if cookie["name"] == "kontor-form"]
     assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"], cookie["expires"]) == (True, "Lax", "/", -1)
     assert cookie["domain"] == "127.0.0.1"
     assert form.page.evaluate("document.cookie") == ""
@@ -110,7 +110,7 @@ def test_nothing_secret_stands_in_addresses_or_logs(form, watch, server_log: Pat
     form.open().to_credentials().log_in(login, pin).at("credentials")
     form.log_in(login).enter(tan).enter("8534842").confirm_accounts().expect_return("ACCOUNT_CREATED")
     [handle] = parse_qs(urlsplit(form.location).query)["session"]
-    [cookie] = [one["value"] for one in form.page.context.cookies() if one["name"] == "kontor-form"]
+    [cookie] = [cookie["value"] for cookie in form.page.context.cookies() if cookie["name"] == "kontor-form"]
     addresses = " ".join(watch.urls)
     assert addresses.count(handle) == 1
     for secret in (login, pin, tan, cookie):

@@ -100,7 +100,7 @@ def correct_category(page, customer):
     entries.nth(1).locator("summary").click()
     expect(entries.nth(1).locator(".reasons li").first).to_be_visible()
     rules = customer.read(f"{FINDINGS}/tagging-rules")
-    assert [one["tagTreeItem"]["displayName"] for one in rules] == [corrected]
+    assert [rule["tagTreeItem"]["displayName"] for rule in rules] == [corrected]
     page.get_by_role("link", name="Eigene Regeln").click()
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody tr")).to_contain_text(corrected)
@@ -110,7 +110,7 @@ def correct_category(page, customer):
 def look_at_contracts(page, customer):
     go_to(page, "Verträge", "contracts")
     contracts = customer.read(f"{FINDINGS}/contracts")
-    running = [one for one in contracts if one["details"]["status"] != "INACTIVE"]
+    running = [contract for contract in contracts if contract["details"]["status"] != "INACTIVE"]
     assert len(running) > 10
     expect(page.locator("table.contracts tbody tr")).to_have_count(len(running))
     expect(page.locator("#calendar thead th")).to_have_count(13)
@@ -147,13 +147,13 @@ def look_at_life(page, customer):
     events = customer.read(f"{FINDINGS}/life-events")
     assert events  # a house was bought
     names = page.locator(".event h4").all_inner_texts()
-    assert sorted(names) == sorted(one["tagTreeItem"]["displayName"] for one in events)
+    assert sorted(names) == sorted(event["tagTreeItem"]["displayName"] for event in events)
     assert all(page.locator(".event .why").all_inner_texts())
 
 
 def look_at_insurances_and_triggers(page, customer):
     triggers = customer.read(f"{FINDINGS}/sales-triggers")
-    missing = [one for one in triggers if one["tagTreeItem"]["systemName"].startswith("MISSINGINSURANCE")]
+    missing = [trigger for trigger in triggers if trigger["tagTreeItem"]["systemName"].startswith("MISSINGINSURANCE")]
     go_to(page, "Versicherungen", "insurances")
     expect(page.locator(".lacking > li")).to_have_count(len(missing))
     assert page.locator("#policies tbody tr:not(.division)").count() > 3
@@ -198,7 +198,7 @@ def take_data_along(page, corrected, count):
     assert re.fullmatch(r"kontor-[\d-]+\.csv", download.value.suggested_filename)
     lines = Path(download.value.path()).read_text(encoding="utf-8-sig").splitlines()
     assert len(lines) > 1000
-    assert sum("rundfunk" in one.lower() and corrected in one for one in lines) == count
+    assert sum("rundfunk" in line.lower() and corrected in line for line in lines) == count
 
 
 def erase_everything(page, customer):
@@ -209,7 +209,7 @@ def erase_everything(page, customer):
     page.click("#erase")
     page.wait_for_url("**/console/sign-in?notice=erased", timeout=FETCHING_MS)
     expect(page.locator("[role=status]")).to_contain_text("erased")
-    assert [one for one in page.context.cookies() if one["name"] == "kontor-console"] == []
+    assert [cookie for cookie in page.context.cookies() if cookie["name"] == "kontor-console"] == []
     enter(page, customer)
     expect(page.locator("#problem")).to_be_visible()
     expect(page.locator("body.signed-in")).to_have_count(0)

@@ -32,11 +32,11 @@ def test_signing_out_revokes_the_token_and_forgets_the_session(new_console_conte
     context = new_console_context()
     page = context.new_page()
     sign_in(page, console_site, customer)
-    cookie = next(one for one in context.cookies() if one["name"] == "kontor-console")
+    cookie = next(cookie for cookie in context.cookies() if cookie["name"] == "kontor-console")
     assert cookie["httpOnly"]
     page.click("#sign-out")
     page.wait_for_url("**/console/sign-in")
-    assert [one["name"] for one in context.cookies() if one["name"] == "kontor-console"] == []
+    assert [cookie["name"] for cookie in context.cookies() if cookie["name"] == "kontor-console"] == []
     context.add_cookies([cookie])  # somebody kept it
     page.goto(console_site.url)
     assert "abgelaufen" in page.locator("[role=status]").inner_text()
@@ -55,7 +55,7 @@ def test_every_page_shows_the_calls_it_was_made_of(open_console, console_site):
     page = open_console()
     page.click("#calls > summary")
     calls = page.locator(".call > summary").all_inner_texts()
-    assert any("GET /customer/v2/bankzugaenge" in one for one in calls)
+    assert any("GET /customer/v2/bankzugaenge" in call for call in calls)
     page.locator(".call > summary").first.click()
     assert console_site.address in page.locator(".call pre").first.inner_text()
     with page.context.expect_page() as opened:

@@ -34,9 +34,9 @@ def test_life_is_a_time_line_with_reasons(open_console, console_site):
     events = console_site.rich.read("/customer/v2/ai/life-events")
     stages = console_site.rich.read("/customer/v2/ai/life-stages")
     names = page.locator(".event h4").all_inner_texts()
-    assert sorted(names) == sorted(one["tagTreeItem"]["displayName"] for one in events)
+    assert sorted(names) == sorted(event["tagTreeItem"]["displayName"] for event in events)
     days = page.locator(".event time").evaluate_all("all => all.map(one => one.dateTime)")
-    assert days == sorted((one["details"]["eventDate"] for one in events), reverse=True)
+    assert days == sorted((event["details"]["eventDate"] for event in events), reverse=True)
     assert all(page.locator(".event .why").all_inner_texts())
     assert page.locator(".lanes circle").count() == len(events)
     assert page.locator(".stage").count() == len(stages)
@@ -45,7 +45,7 @@ def test_life_is_a_time_line_with_reasons(open_console, console_site):
 def test_insurances_and_what_is_missing(open_console, console_site):
     page = open_console("/insurances")
     found = console_site.rich.read("/customer/v2/ai/sales-triggers")
-    missing = [one for one in found if one["tagTreeItem"]["systemName"].startswith("MISSINGINSURANCE")]
+    missing = [trigger for trigger in found if trigger["tagTreeItem"]["systemName"].startswith("MISSINGINSURANCE")]
     assert page.locator(".lacking > li").count() == len(missing)
     assert page.locator("#policies tbody tr:not(.division)").count() > 5
     assert page.locator(".kind.held").count() > 5

@@ -55,8 +55,8 @@ def test_accounts_of_every_kind_are_shown_and_accessible(
     page = open_console("/accounts", customer=customer)
     products = customer.products(access_id)
     expect(page.locator(".products tbody tr")).to_have_count(len(products))
-    for one in products:
-        expect(page.locator(".products tr", has_text=one["bezeichnung"])).to_contain_text(money(one["saldo"]))
+    for product in products:
+        expect(page.locator(".products tr", has_text=product["bezeichnung"])).to_contain_text(money(product["saldo"]))
     page.click("#connect")
     expect(page.locator("#refused pre")).to_contain_text("curl")
     check(page)

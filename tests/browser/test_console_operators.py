@@ -3,7 +3,7 @@
 from browser.accessibility import check
 from kontor.console.views import VIEWS
 
-PAGES = [one.path for one in VIEWS if one.is_operator and "{" not in one.url]
+PAGES = [view.path for view in VIEWS if view.is_operator and "{" not in view.url]
 
 
 def test_all_pages_are_accessible_and_fit_a_phone(open_console, console_site):

@@ -15,7 +15,9 @@ CONTRACTS = "/customer/v2/ai/contracts"
 def list_pages(console_site):
     """Each page once; of contracts the one with most to show."""
     contracts = console_site.rich.read(CONTRACTS)
-    longest = max(contracts, key=lambda one: ("loan" in one["details"], len(one["details"]["transactionIds"])))
+    longest = max(
+        contracts, key=lambda contract: ("loan" in contract["details"], len(contract["details"]["transactionIds"]))
+    )
     return (*PAGES, f"/contracts/{longest['id']}")
 
 
@@ -49,8 +51,8 @@ def test_empty_pages_are_accessible_and_fit_a_phone(open_console, console_site):
 
 def test_contracts_are_filtered_sorted_and_opened(open_console, console_site):
     contracts = console_site.rich.read(CONTRACTS)
-    running = [one for one in contracts if one["details"]["status"] != "INACTIVE"]
-    incomes = [one for one in running if one["details"]["amountLatest"] > 0]
+    running = [contract for contract in contracts if contract["details"]["status"] != "INACTIVE"]
+    incomes = [contract for contract in running if contract["details"]["amountLatest"] > 0]
     page = open_console("/contracts")
     rows = page.locator("table.contracts tbody tr")
     expect(rows).to_have_count(len(running))

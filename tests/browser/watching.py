@@ -53,24 +53,26 @@ class Watch:
 
     @property
     def urls(self) -> list[str]:
-        return [one.url for one in self.requests]
+        return [request.url for request in self.requests]
 
     def foreign_hosts(self) -> set[str]:
         asked = {urlsplit(url).netloc for url in self.urls if not url.startswith(("data:", "about:", "blob:"))}
         return (
-            asked - {f"{host}:{one.port}" for one in self.sites for host in ("127.0.0.1", "localhost")} - {self.kontor}
+            asked
+            - {f"{host}:{site.port}" for site in self.sites for host in ("127.0.0.1", "localhost")}
+            - {self.kontor}
         )
 
     def referrers(self) -> list[str]:
         """As the tenants' sites were told; what the browser's own tools say of redirects is not what is sent."""
         visits = [visit for site in self.sites for visit in site.visits]
         found = [visit.headers.get("Referer", "") for visit in visits]
-        return [one for one in found if urlsplit(one).netloc == self.kontor]
+        return [referrer for referrer in found if urlsplit(referrer).netloc == self.kontor]
 
     def weak_documents(self) -> list[str]:
         """Pages of ours whose headers are not as strict as they must be."""
-        pages = [one for one in self.documents if "text/html" in one.headers.get("content-type", "")]
-        return [one.url for one in pages if not _is_strict(one.headers)]
+        pages = [document for document in self.documents if "text/html" in document.headers.get("content-type", "")]
+        return [page.url for page in pages if not _is_strict(page.headers)]
 
 
 def _is_strict(headers: dict[str, str]) -> bool:

@@ -81,7 +81,7 @@ def name(kontor: Kontor) -> str:
 
 def test_tenants(kontor, name):
     assert name in kontor("tenant", "list").out
-    [row] = [one for one in kontor("tenant", "list", "--json").json if one["name"] == name]
+    [row] = [tenant for tenant in kontor("tenant", "list", "--json").json if tenant["name"] == name]
     assert row == {"name": name, "regulated": True, "scopes": 11, "description": None}
     changed = kontor(
         "tenant", "change", name, "--description", "Bäckerei [Nord]", "--min-password-length", "12",
@@ -118,7 +118,7 @@ def test_clients_and_their_secrets_are_shown_once(kontor, name, http):
     plain = kontor("client", "create", name, "second", "--kind", "admin")
     assert [line.split()[0] for line in plain.out.splitlines()] == ["username", "password"]
     assert kontor("client", "delete", name, "app").err == f"Deleted {name}/app.\n"
-    assert [one["username"] for one in kontor("client", "list", name, "--json").json] == [f"{name}/second"]
+    assert [client["username"] for client in kontor("client", "list", name, "--json").json] == [f"{name}/second"]
 
 
 def test_roles_users_and_api_keys(kontor, name, http):
@@ -150,24 +150,24 @@ def test_transport_keys(kontor, name):
     second = kontor("key", "rotate", name, "--json").json["id"]
     kontor("key", "rotate", name)
     listed = kontor("key", "list", name, "--json").json
-    assert [one["decrypts"] for one in listed] == [True, True, False]
+    assert [key["decrypts"] for key in listed] == [True, True, False]
     assert (listed[1]["id"], listed[2]["id"]) == (second, first["id"])
 
 
 def test_the_audit_trail_of_a_tenant(kontor, name):
     kontor("client", "create", name, "app", "--kind", "user")
     rows = kontor("audit", "list", name, "--json").json
-    assert [(one["actor"], one["action"], one["object"], one["result"]) for one in rows] == [
+    assert [(row["actor"], row["action"], row["object"], row["result"]) for row in rows] == [
         ("operator", "tenant.create", f"tenant {name}", "done"),
         ("operator", "client.create", f"client {name}/app", "done"),
     ]
-    assert [one["serial"] for one in kontor("audit", "list", name, "--after", "1", "--json").json] == [2]
-    assert [one["serial"] for one in kontor("audit", "list", name, "--limit", "1", "--json").json] == [1]
+    assert [entry["serial"] for entry in kontor("audit", "list", name, "--after", "1", "--json").json] == [2]
+    assert [entry["serial"] for entry in kontor("audit", "list", name, "--limit", "1", "--json").json] == [1]
     assert kontor("audit", "list").code == 0
     verified = kontor("audit", "verify")
     assert verified.code == 0
     assert verified.err == "All chains are whole.\n"
-    assert {one["finding"] for one in kontor("audit", "verify", "--json").json} == {"whole"}
+    assert {chain["finding"] for chain in kontor("audit", "verify", "--json").json} == {"whole"}
 
 
 def test_commands_that_only_tell(kontor):
@@ -328,12 +328,12 @@ def test_an_unmigrated_embedded_database_and_rewrapping_its_keys(kontor, setting
         assert (own.data / "master.key").read_text() == new
         [previous] = own.data.glob("master-*.key")
         assert previous.read_text() == old
-        for one in (own.data / "master.key", previous):
-            assert one.stat().st_mode & 0o777 == 0o600
+        for path in (own.data / "master.key", previous):
+            assert path.stat().st_mode & 0o777 == 0o600
         again = kontor("key", "rewrap", str(file), "--confirm", fingerprint)
         assert again.err.startswith("All tenant keys were wrapped by this master key already.")
         assert (own.data / "master.key").read_text() == new
-        assert [one.read_text() for one in own.data.glob("master-*.key")] == [old]
+        assert [path.read_text() for path in own.data.glob("master-*.key")] == [old]
         assert kontor("key", "rotate", "one").code == 0
         (own.data / "master.key").write_text(old)
         assert kontor("tenant", "list").reason.startswith("The master key is not the one")

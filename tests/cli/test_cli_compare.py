@@ -103,7 +103,9 @@ def test_rows_of_the_working_tree_are_told_by_what_the_change_does_to_them(repos
     found = json.loads(out)
     assert found["revision"] == repository.git("rev-parse", "before")
     changes = {
-        (one["effect"], one["id"], one["before"], one["now"]) for one in found["changes"] if one["tag"] == "category"
+        (change["effect"], change["id"], change["before"], change["now"])
+        for change in found["changes"]
+        if change["tag"] == "category"
     }
     groceries, meal = "LIVING_GROCERIES", "RECREATION_ENTERTAINMENTFOOD"
     assert changes == {
@@ -111,7 +113,7 @@ def test_rows_of_the_working_tree_are_told_by_what_the_change_does_to_them(repos
         ("turned right", "q1", groceries, meal),
         ("changed, still wrong", "q2", groceries, meal),
     }
-    counts = {(one["tag"], one["rows"]): one for one in found["counts"]}
+    counts = {(count["tag"], count["rows"]): count for count in found["counts"]}
     shown = counts["category", "shown"]
     assert (shown["judged"], shown["turned wrong"], shown["turned right"], shown["changed, still wrong"]) == (
         4,

@@ -44,7 +44,7 @@ def kontor(capsys):
 
     def run(*arguments):
         capsys.readouterr()
-        code = commands.run([str(one) for one in arguments])
+        code = commands.run([str(argument) for argument in arguments])
         return code, *capsys.readouterr()
 
     yield run
@@ -62,7 +62,7 @@ def rows(tmp_path):
         label(RENT, "HOUSING_RENT", partner="UNKNOWN", **none),
         label(REWE | {"id": "wrong & <odd>"}, "INCOME_SALARY", insuranceType="HEALTH_PRIVATE"),
     ]
-    file.write_text("\n".join(json.dumps(one) for one in labelled) + "\n\n")
+    file.write_text("\n".join(json.dumps(row) for row in labelled) + "\n\n")
     return file
 
 
@@ -165,7 +165,7 @@ def test_explain_says_what_a_row_is_taken_for_and_why(kontor, tmp_path):
 
 def test_explain_picks_one_of_many_by_its_id(kontor, tmp_path):
     file = tmp_path / "rows.jsonl"
-    file.write_text("\n".join(json.dumps(one) for one in (REWE | {"id": "a"}, RENT | {"id": "b"})))
+    file.write_text("\n".join(json.dumps(row) for row in (REWE | {"id": "a"}, RENT | {"id": "b"})))
     assert "HOUSING_RENT" in kontor("explain", file, "--id", "b")[1]
     assert "LIVING_GROCERIES" not in kontor("explain", file, "--id", "b")[1]
     assert kontor("explain", file, "--id", "c")[0] == 1
@@ -221,10 +221,10 @@ def test_other_tags_than_those_are_a_wrong_use(kontor):
 def test_records_of_a_person_have_the_truth_of_each_booking(azubi):
     assert len({record.id for record in azubi.records}) == len(azubi.records)
     assert all(truth == found for truth, found in azubi.categories)
-    inside = frozenset().union(*(one.transaction_ids for one in azubi.contracts))
+    inside = frozenset().union(*(contract.transaction_ids for contract in azubi.contracts))
     assert inside <= {record.id for record in azubi.records}
     assert not inside & azubi.purchases
-    assert all(one.date_next is None or one.date_next > azubi.today for one in azubi.contracts)
+    assert all(contract.date_next is None or contract.date_next > azubi.today for contract in azubi.contracts)
     income = sum(
         record.amount
         for record in azubi.records
@@ -235,8 +235,8 @@ def test_records_of_a_person_have_the_truth_of_each_booking(azubi):
 
 def test_the_taggers_records_differ_in_tags_alone(azubi):
     other = read_demo_person("azubi+quick", azubi.today, Tags.TAGGER)
-    assert [(one.id, one.day, one.amount) for one in other.records] == [
-        (one.id, one.day, one.amount) for one in azubi.records
+    assert [(record.id, record.day, record.amount) for record in other.records] == [
+        (record.id, record.day, record.amount) for record in azubi.records
     ]
     assert [truth for truth, _ in other.categories] == [truth for truth, _ in azubi.categories]
     assert other.contracts == azubi.contracts
@@ -259,8 +259,10 @@ def test_plots_are_valid_xml_whatever_names_they_show():
 
 def test_coverage_is_drawn_where_it_lies():
     root = ElementTree.fromstring(draw_coverage([("low", 0.5, 1), ("high", 1.0, 1)], (0.75, 0.85), "C"))
-    low, high = (float(one.get("cx")) for one in root.iter("{http://www.w3.org/2000/svg}circle"))
-    band = next(one for one in root.iter("{http://www.w3.org/2000/svg}rect") if one.get("class") == "band")
+    low, high = (float(circle.get("cx")) for circle in root.iter("{http://www.w3.org/2000/svg}circle"))
+    band = next(
+        rectangle for rectangle in root.iter("{http://www.w3.org/2000/svg}rect") if rectangle.get("class") == "band"
+    )
     assert float(band.get("x")) == pytest.approx((low + high) / 2, abs=0.1)
     assert float(band.get("width")) == pytest.approx((high - low) / 5, abs=0.1)
 
@@ -269,7 +271,7 @@ def test_the_published_page_shows_figures_of_unread_rows_and_nothing_else_of_the
     script = runpy.run_path(str(Path(__file__).parents[2] / "scripts/publish_evaluation.py"))
     published = tmp_path / "published.jsonl"
     published.write_text(json.dumps(label(REWE, "LIVING_GROCERIES", insuranceType="UNRELATED_OTHER")) + "\n")
-    found = [score_tags(judge(read_files([one]), load_tagger())) for one in (published, rows, rows)]
+    found = [score_tags(judge(read_files([file]), load_tagger())) for file in (published, rows, rows)]
     page = script["make_tags_page"](*found, "1-test")
     assert "./dev evaluate" in page
     assert "| category right | 1.0000 | 1 | 0.7500 | 4 | 0.7500 | 4 | ≥ 0.93 | no | no |" in page

@@ -117,7 +117,7 @@ def test_a_key_is_written_for_its_owner_only_and_never_over_another(settings, pl
     refused = run_kontor(settings, "key", "generate", "--out", file, code=1)
     assert "exists" in refused.stderr
     assert file.read_text() == text
-    assert [one.name for one in place.glob("some*")] == ["some.key"]
+    assert [path.name for path in place.glob("some*")] == ["some.key"]
     file.chmod(0o640)
     assert "can be read by others" in run_kontor(settings, "key", "fingerprint", file, code=1).stderr
 
@@ -146,7 +146,7 @@ def test_a_replacement_that_was_killed_loses_no_key_and_can_be_repeated(tmp_path
         assert killed.returncode < 0
         new = file.read_text()
         file.unlink()  # even then
-        kept = {one.read_text(): one for one in running.data.glob("master*.key")}
+        kept = {path.read_text(): path for path in running.data.glob("master*.key")}
         assert set(kept) == {old, new}
         copy = tmp_path / "copy.key"
         copy.write_text(new)
@@ -154,7 +154,7 @@ def test_a_replacement_that_was_killed_loses_no_key_and_can_be_repeated(tmp_path
         done = run_kontor(running, "key", "rewrap", copy, *command[3:])
         assert ("already" in done.stderr) == is_rewrapped
         assert (running.data / "master.key").read_text() == new
-        assert {one.read_text() for one in running.data.glob("master-*.key")} == {old}
+        assert {path.read_text() for path in running.data.glob("master-*.key")} == {old}
         run_kontor(running, "key", "rotate", "one")
 
 

@@ -18,8 +18,8 @@ def test_it_tells_every_check_and_by_its_exit_code_whether_all_is_well(bank_serv
     monkeypatch.setenv("KONTOR_OPERATOR_TOKEN", token)
     code = commands.run(["operator", "status", "--url", bank_server, "--json"])
     checks = json.loads(capsys.readouterr().out)
-    assert {"database", "workers", "refreshes"} <= {one["check"] for one in checks}
-    assert code == (0 if all(one["well"] == "yes" for one in checks) else 1)
+    assert {"database", "workers", "refreshes"} <= {check["check"] for check in checks}
+    assert code == (0 if all(check["well"] == "yes" for check in checks) else 1)
 
 
 @pytest.mark.parametrize(("given", "said"), [("", "KONTOR_OPERATOR_TOKEN"), ("kontor_op_wrong", "403")])

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -54,15 +55,15 @@ def count_requests(address: str, operation: str) -> float:
 
 
 def test_a_token_revoked_on_one_server_is_dead_on_the_other_at_once(two_servers, shared):
-    (one, _), (two, _) = two_servers
+    (first, _), (second, _) = two_servers
     token = shared.client_token()
-    assert read_tenant(two, shared, token) == 200
-    httpx.post(f"{one}/auth/oauth2/revoke", data={"token": token}, auth=shared.admin).raise_for_status()
-    assert [read_tenant(address, shared, token) for address in (one, two) * 3] == [403] * 6
+    assert read_tenant(second, shared, token) == 200
+    httpx.post(f"{first}/auth/oauth2/revoke", data={"token": token}, auth=shared.admin).raise_for_status()
+    assert [read_tenant(address, shared, token) for address in (first, second) * 3] == [403] * 6
 
 
 def test_a_user_deactivated_or_erased_on_one_server_is_out_on_the_other_at_once(two_servers, tenant):
-    (one, _), (two, _) = two_servers
+    (first, _), (second, _) = two_servers
     token = tenant.user_token()
     user = f"{tenant.url}/users/{tenant.user_reference}"
 
@@ -70,15 +71,15 @@ def test_a_user_deactivated_or_erased_on_one_server_is_out_on_the_other_at_once(
         answer = httpx.post(f"{address}/auth/oauth2/introspect", data={"token": token}, auth=tenant.app)
         return answer.status_code == 200 and answer.json().get("active") is not False
 
-    assert introspect(two)
-    httpx.put(f"{one}{user}/deactivate", headers=tenant.as_admin).raise_for_status()
-    assert not introspect(two)
-    assert not introspect(one)
+    assert introspect(second)
+    httpx.put(f"{first}{user}/deactivate", headers=tenant.as_admin).raise_for_status()
+    assert not introspect(second)
+    assert not introspect(first)
     form = {"grant_type": "password", "username": tenant.username, "password": tenant.password}
-    assert httpx.post(f"{two}/auth/oauth2/token", data=form, auth=tenant.app).status_code == 401
-    httpx.delete(f"{one}{user}", headers=tenant.as_admin).raise_for_status()
-    assert not introspect(two)
-    assert httpx.get(f"{two}{user}", headers=tenant.as_admin).status_code == 404
+    assert httpx.post(f"{second}/auth/oauth2/token", data=form, auth=tenant.app).status_code == 401
+    httpx.delete(f"{first}{user}", headers=tenant.as_admin).raise_for_status()
+    assert not introspect(second)
+    assert httpx.get(f"{second}{user}", headers=tenant.as_admin).status_code == 404
 
 
 def test_metrics_of_several_processes_add_up(two_servers):
@@ -110,7 +111,8 @@ def test_a_process_that_dies_is_replaced(two_servers):
 
 
 def test_after_kill_9_of_the_server_its_processes_end_and_the_port_is_free(settings, tmp_path):
-    with running_servers(settings, tmp_path, 2) as [(address, server)]:
+    own = replace(settings, compute_processes=1)
+    with running_servers(own, tmp_path, 2, preloads=True) as [(address, server)]:
         children = children_of(server.pid)
         server.end(signal.SIGKILL)
         wait_until(lambda: not any(is_alive(pid) for pid in children), "the children end", 30)
@@ -128,9 +130,12 @@ def test_sigterm_while_the_processes_are_still_loading_ends_them_at_once(setting
 
 def test_requests_in_flight_are_answered_before_the_end(settings, shared, tmp_path):
     """Password hashing keeps both cores busy for a while; the stop comes in the middle of it."""
-    form = {"grant_type": "password", "username": shared.username, "password": shared.password}
+    user = {"username": f"user-{uuid4().hex[:12]}", "password": "a password"}
+    form = {"grant_type": "password"} | user
     count = 12
     with running_servers(settings, tmp_path, 1) as [(address, server)]:
+        # Created here, so that the password is hashed with production's parameters.
+        httpx.post(f"{address}{shared.url}/users", json=user, headers=shared.as_admin).raise_for_status()
 
         async def ask() -> list[int]:
             limits = httpx.Limits(max_connections=count, max_keepalive_connections=count)
@@ -202,7 +207,7 @@ async def revoke_often(address: str) -> list[int]:
     async with httpx.AsyncClient(timeout=20) as client:
         login = {"data": {"token": "x"}, "auth": ("no/client", "x")}
         asked = [client.post(f"{address}/auth/oauth2/revoke", **login) for _ in range(20)]
-        return [one.status_code for one in await asyncio.gather(*asked)]
+        return [answer.status_code for answer in await asyncio.gather(*asked)]
 
 
 def test_the_api_survives_a_restart_of_postgresql(tmp_path):

@@ -44,10 +44,10 @@ def complete(kind: object, default: object) -> str:
 @pytest.fixture
 def environment() -> dict[str, str]:
     known = {name: text for name, (text, _) in GIVEN.items()}
-    for one in fields(Settings):
-        if one.name in NOT_WITH_OTHERS:
+    for field in fields(Settings):
+        if field.name in NOT_WITH_OTHERS:
             continue
-        known.setdefault(one.name, complete(one.type, one.default))
+        known.setdefault(field.name, complete(field.type, field.default))
     return {PREFIX + name.upper(): text for name, text in known.items()}
 
 
@@ -57,10 +57,10 @@ def test_every_variable_is_parsed(environment):
         assert getattr(settings, name) == value, name
     plain = read_settings({})
     assert read_settings({"KONTOR_TODAY": "2026-02-28"}).today == date(2026, 2, 28)
-    for one in fields(Settings):
-        if one.name in NOT_WITH_OTHERS:
+    for field in fields(Settings):
+        if field.name in NOT_WITH_OTHERS:
             continue
-        assert getattr(settings, one.name) != getattr(plain, one.name), one.name
+        assert getattr(settings, field.name) != getattr(plain, field.name), field.name
 
 
 def test_exported_settings_are_read_back_as_they_were(environment):
@@ -75,7 +75,7 @@ def test_no_secret_is_shown(environment):
 
 
 def test_an_empty_variable_counts_as_not_given():
-    assert read_settings({PREFIX + one.name.upper(): "" for one in fields(Settings)}) == read_settings({})
+    assert read_settings({PREFIX + field.name.upper(): "" for field in fields(Settings)}) == read_settings({})
 
 
 def test_arguments_win_over_the_environment():
@@ -108,5 +108,5 @@ def test_a_value_that_cannot_be_used_is_told_by_its_name(variable, text):
 
 def test_every_setting_is_described():
     described = describe_settings()
-    assert [row[0] for row in described] == [PREFIX + one.name.upper() for one in fields(Settings)]
+    assert [row[0] for row in described] == [PREFIX + field.name.upper() for field in fields(Settings)]
     assert all(len(row[2]) > 10 for row in described)

@@ -137,23 +137,23 @@ def test_a_real_receiver_gets_the_spans_and_logs_carry_the_correlation_id(collec
         assert answer.headers["x-correlation-id"] == call
         assert httpx.get(f"{address}/no/such/path", headers={"traceparent": "nonsense"}).status_code == 404
     # The server has ended; what it had not sent by then was sent on the way.
-    spans = {one.name: (resource, one) for resource, one in collector.spans}
+    spans = {span.name: (resource, span) for resource, span in collector.spans}
     resource, span = spans["GET read_tenant"]
     assert span.trace_id.hex() == trace
     assert span.parent_span_id.hex() == parent
-    facts = {one.key: one.value for one in span.attributes}
+    facts = {attribute.key: attribute.value for attribute in span.attributes}
     assert facts["http.response.status_code"].int_value == 200
     assert facts["http.request.method"].string_value == "GET"
     assert facts["kontor.operation"].string_value == "read_tenant"
     assert span.status.code != Status.STATUS_CODE_ERROR
-    assert {one.key: one.value.string_value for one in resource.attributes}["service.name"] == "kontor"
+    assert {entry.key: entry.value.string_value for entry in resource.attributes}["service.name"] == "kontor"
     stranger = spans["GET none"][1]
     assert stranger.parent_span_id == b""
-    told = "".join(str(one) for _, one in spans.values())
+    told = "".join(str(span) for _, span in spans.values())
     for hidden in ("in-the-query", shared.tokens["admin"], call):
         assert hidden not in told
     lines = [json.loads(line) for line in server.printed.splitlines()]
-    [line] = [one for one in lines if one["correlation_id"] == call]
+    [line] = [line for line in lines if line["correlation_id"] == call]
     assert (line["event"], line["operation"], line["status"]) == ("request", "read_tenant", 200)
     assert line["tenant"] == shared.name
     assert shared.tokens["admin"] not in server.printed

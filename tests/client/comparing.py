@@ -8,11 +8,11 @@ def find_lost(said: Any, known: Any, place: str = "") -> list[str]:
     if isinstance(said, dict):
         missing = [f"{place}.{name}" for name in said if name not in known]
         return missing + [
-            one for name in said if name in known for one in find_lost(said[name], known[name], f"{place}.{name}")
+            path for name in said if name in known for path in find_lost(said[name], known[name], f"{place}.{name}")
         ]
     if isinstance(said, list):
         assert len(said) == len(known), place
-        return [one for left, right in zip(said, known, strict=True) for one in find_lost(left, right, f"{place}[]")]
+        return [path for left, right in zip(said, known, strict=True) for path in find_lost(left, right, f"{place}[]")]
     if isinstance(said, str) and isinstance(known, str):
         return [] if said in (known, known.replace("T", " ")) else [f"{place}: {said} is not {known}"]
     return [] if said == known else [f"{place}: {said} is not {known}"]

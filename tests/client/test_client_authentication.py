@@ -49,12 +49,12 @@ class Person:
 
     def choose_method(self, methods):
         self.asked.append("method")
-        assert self.method is None or self.method in [one.code for one in methods]
+        assert self.method is None or self.method in [method.code for method in methods]
         return self.method
 
     def choose_medium(self, media):
         self.asked.append("medium")
-        assert self.medium in [one.name for one in media]
+        assert self.medium in [medium.name for medium in media]
         return self.medium
 
     def enter_tan(self, challenge, is_repeated):
@@ -161,7 +161,7 @@ def payer(bank_server: str, shared) -> Iterator[tuple[Kontor, str, str]]:
     with Kontor(bank_server, new_customer(shared).token) as client:
         access = client.add_access(DEMO_BANK, {"userid": "student+payer", "pin": "demo"})
         complete = client.wait_until_complete(access.id)
-        giro = next(one for one in complete.products if one.category == ProductCategory.CHECKING)
+        giro = next(product for product in complete.products if product.category == ProductCategory.CHECKING)
         assert giro.can_transfer
         yield client, access.id, giro.id
 
@@ -187,7 +187,7 @@ def test_a_payment_is_made(payer):
     assert found.is_executed
     said = payer[0].request("GET", found.href("self")).json()
     assert find_lost(said, msgspec.json.decode(encode_json(found))) == [".transfer.ebics"]
-    assert status.transfer.payment_id in [one.transfer.payment_id for one in payer[0].list_payments()]
+    assert status.transfer.payment_id in [payment.transfer.payment_id for payment in payer[0].list_payments()]
     assert b"pain.001" in payer[0].export_transfer(status.transfer.payment_id)
 
 
@@ -225,7 +225,7 @@ def test_a_payee_is_verified_before(payer):
     person = Person(["2"])
     status = pay(payer, order, person, payment_id=found.payment_id, verification_id=found.id)
     assert status.is_executed
-    assert [one for one in person.asked if "payee" in one] == []
+    assert [question for question in person.asked if "payee" in question] == []
 
 
 def test_a_refusal_of_the_bank_is_a_failure(payer):

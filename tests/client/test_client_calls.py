@@ -191,7 +191,7 @@ async def test_neither_token_nor_password_is_ever_shown(server, shared, new_user
         shown += [str(error), repr(error), "".join(traceback.format_exception(error))]
     assert len(shown) == 12
     secrets = (client.session.token, password, shared.app[1])
-    assert [one for one in shown for secret in secrets if secret in one] == []
+    assert [text for text in shown for secret in secrets if secret in text] == []
 
 
 async def test_health_needs_no_token(server):

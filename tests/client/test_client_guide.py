@@ -34,6 +34,6 @@ def test_every_block_works_as_pasted(bank_server, shared, new_user, tmp_path, mo
 
 def run_blocks() -> None:
     space: dict[str, object] = {}
-    for one in blocks():
-        exec(compile(one, str(GUIDE), "exec"), space)
+    for block in blocks():
+        exec(compile(block, str(GUIDE), "exec"), space)
     space["kontor"].close()  # type: ignore[attr-defined]

@@ -46,7 +46,9 @@ LISTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "options", "path"), LISTINGS, ids=[f"{one[0]}{len(one[1])}" for one in LISTINGS])
+@pytest.mark.parametrize(
+    ("name", "options", "path"), LISTINGS, ids=[f"{listing[0]}{len(listing[1])}" for listing in LISTINGS]
+)
 def test_nothing_that_the_service_says_is_lost(reading, name, options, path):
     typed = getattr(reading, name)(**options)
     said = reading.request("GET", path).json()
@@ -56,7 +58,7 @@ def test_nothing_that_the_service_says_is_lost(reading, name, options, path):
 
 @pytest.fixture
 def products(reading, demo1):
-    return {one.category: one for one in reading.read_access(demo1[1]).products}
+    return {product.category: product for product in reading.read_access(demo1[1]).products}
 
 
 def test_transactions_with_tags_and_positions_lose_nothing(reading, demo1, products):
@@ -75,10 +77,10 @@ def test_transactions_with_tags_and_positions_lose_nothing(reading, demo1, produ
 def test_numbers_are_exact_and_days_are_dates(reading, demo1, products):
     giro = products[ProductCategory.CHECKING]
     assert isinstance(giro.balance, Decimal)
-    one = reading.list_transactions(demo1[1], giro.id, tag="true")[0]
-    assert isinstance(one.amount, Decimal)
-    assert one.booked_at is not None
-    assert one.category == one.tags[0].item.system_name
+    transaction = reading.list_transactions(demo1[1], giro.id, tag="true")[0]
+    assert isinstance(transaction.amount, Decimal)
+    assert transaction.booked_at is not None
+    assert transaction.category == transaction.tags[0].item.system_name
     contract = reading.list_contracts()[0]
     assert isinstance(contract.details.amount_latest, Decimal)
     assert isinstance(contract.details.date_latest, date)
@@ -114,10 +116,13 @@ async def test_pages_are_followed_to_the_end(server, demo1, products):
         whole = await client.list_transactions(demo1[1], giro.id, tag="categories")
         size = len(whole) // 3 + 1
         requests.clear()
-        paged = [one async for one in client.iterate_transactions(demo1[1], giro.id, page_size=size, tag="categories")]
+        paged = [
+            transaction
+            async for transaction in client.iterate_transactions(demo1[1], giro.id, page_size=size, tag="categories")
+        ]
     assert paged == whole
     assert len(requests) == 3
-    assert all(one["limit"] == [str(size)] and one["tag"] == ["categories"] for one in requests)
+    assert all(query["limit"] == [str(size)] and query["tag"] == ["categories"] for query in requests)
 
 
 def test_only_pages_that_are_needed_are_read(server, demo1, products):
@@ -137,11 +142,13 @@ def test_only_pages_that_are_needed_are_read(server, demo1, products):
 
 def test_a_window_has_both_its_days(reading, demo1, products):
     giro = products[ProductCategory.CHECKING]
-    every = reading.list_transactions(demo1[1], giro.id)
-    newest = max(one.booked_at.date() for one in every)
+    transactions = reading.list_transactions(demo1[1], giro.id)
+    newest = max(transaction.booked_at.date() for transaction in transactions)
     since = newest - timedelta(days=20)
-    wanted = [one.id for one in every if since <= one.booked_at.date() <= newest]
-    found = [one.id for one in reading.iterate_transactions(demo1[1], giro.id, since=since, until=newest)]
+    wanted = [transaction.id for transaction in transactions if since <= transaction.booked_at.date() <= newest]
+    found = [
+        transaction.id for transaction in reading.iterate_transactions(demo1[1], giro.id, since=since, until=newest)
+    ]
     assert found == wanted
 
 
@@ -253,7 +260,7 @@ async def test_a_statement_file_is_previewed_and_pushed(own, empty):
     assert (told.opening_balance, told.closing_balance) == (Decimal("100.00"), Decimal("87.70"))
     (again,) = (await own.push_statement(*empty, file)).accounts
     assert (again.new, again.known) == (0, 1)
-    assert [one.amount for one in await own.list_transactions(*empty)] == [Decimal("-12.30")]
+    assert [transaction.amount for transaction in await own.list_transactions(*empty)] == [Decimal("-12.30")]
 
 
 async def test_a_category_is_corrected_and_a_rule_made(own, empty):
@@ -263,7 +270,7 @@ async def test_a_category_is_corrected_and_a_rule_made(own, empty):
     await own.push_transactions(*empty, [new])
     (found,) = await own.list_transactions(*empty, tag="categories")
     items = await own.list_tag_tree_items("CATEGORIES")
-    other = next(one.system_name for one in items if one.system_name_parent and one.system_name != found.category)
+    other = next(item.system_name for item in items if item.system_name_parent and item.system_name != found.category)
     await own.correct_category(*empty, found.id, other, create_rule=True)
     (corrected,) = await own.list_transactions(*empty, tag="categories")
     assert corrected.category == other
@@ -284,9 +291,9 @@ async def test_several_calls_at_once_share_a_client(own):
 
 def test_provider_and_its_statistics(reading):
     provider = reading.read_provider(DEMO_BANK)
-    assert [one.key for one in provider.login.fields] == ["userid", "pin"]
-    assert [one.is_secret for one in provider.login.fields] == [False, True]
-    found = wait_for(lambda: reading.read_provider_statistics(DEMO_BANK), lambda one: one.fetches > 0)
+    assert [field.key for field in provider.login.fields] == ["userid", "pin"]
+    assert [field.is_secret for field in provider.login.fields] == [False, True]
+    found = wait_for(lambda: reading.read_provider_statistics(DEMO_BANK), lambda statistics: statistics.fetches > 0)
     assert 0 <= found.success_rate <= 1
 
 

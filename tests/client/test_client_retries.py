@@ -165,8 +165,8 @@ async def test_no_retries_means_none(pauses):
 
 def test_pauses_grow_to_a_limit_and_differ_by_chance():
     retries = Retries(20, chance=random.Random(1))
-    longest = [retries.seconds_after_error(Call("GET", "/"), httpx.ReadError(""), one) for one in range(12)]
-    assert all(0.125 * 2**one <= seconds <= 0.25 * 2**one for one, seconds in enumerate(longest[:5]))
+    longest = [retries.seconds_after_error(Call("GET", "/"), httpx.ReadError(""), attempt) for attempt in range(12)]
+    assert all(0.125 * 2**attempt <= seconds <= 0.25 * 2**attempt for attempt, seconds in enumerate(longest[:5]))
     assert all(5 <= seconds <= 10 for seconds in longest[6:])
     assert len(set(longest)) == len(longest)
 

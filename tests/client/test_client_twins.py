@@ -17,19 +17,19 @@ FILES = sorted(SOURCE.rglob("*.py"))
 PARTS = {"access_path", "customer_headers", "describe_access", "open_web_form"}
 
 
-def public(one: type) -> dict[str, object]:
-    return {name: getattr(one, name) for name in dir(one) if not name.startswith("_")}
+def public(client_class: type) -> dict[str, object]:
+    return {name: getattr(client_class, name) for name in dir(client_class) if not name.startswith("_")}
 
 
 def test_both_have_the_same_methods_with_the_same_parameters_and_texts():
     synchronous, asynchronous = public(Kontor), public(AsyncKontor)
     assert set(synchronous) == set(asynchronous)
-    for name, one in synchronous.items():
-        if callable(one):
+    for name, method in synchronous.items():
+        if callable(method):
             twin = asynchronous[name]
-            assert list(inspect.signature(one).parameters) == list(inspect.signature(twin).parameters), name
+            assert list(inspect.signature(method).parameters) == list(inspect.signature(twin).parameters), name
             if name not in ("run", "close"):
-                assert one.__doc__ == twin.__doc__, name
+                assert method.__doc__ == twin.__doc__, name
 
 
 def test_every_operation_is_offered_by_both():
@@ -37,22 +37,22 @@ def test_every_operation_is_offered_by_both():
     for found in pkgutil.iter_modules(operations.__path__):
         module = import_module(f"kontor_client.operations.{found.name}")
         functions = inspect.getmembers(module, inspect.isfunction)
-        written |= {name for name, one in functions if one.__module__ == module.__name__ and name[0] != "_"}
+        written |= {name for name, function in functions if function.__module__ == module.__name__ and name[0] != "_"}
     assert written - PARTS - set(public(Kontor)) == set()
     assert len(written) > 50
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda one: str(one.relative_to(SOURCE)))
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
 def test_files_and_functions_are_short_and_know_nothing_of_the_service(file):
     text = file.read_text(encoding="utf-8")
     tree = ast.parse(text)
     assert len(text.splitlines()) <= 400
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    lengths = [(one.end_lineno or 0) - one.lineno + 1 for one in ast.walk(tree) if isinstance(one, kinds)]
+    lengths = [(node.end_lineno or 0) - node.lineno + 1 for node in ast.walk(tree) if isinstance(node, kinds)]
     assert max(lengths, default=0) <= 60
     modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    modules |= {one.name for node in ast.walk(tree) if isinstance(node, ast.Import) for one in node.names}
-    third = {one.partition(".")[0] for one in modules} & {"kontor", "cryptography", "structlog", "litestar"}
+    modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    third = {module.partition(".")[0] for module in modules} & {"kontor", "cryptography", "structlog", "litestar"}
     assert third == set()
 
 

@@ -33,7 +33,7 @@ def test_a_call_of_the_service_is_read():
     found = verify_webhook(SECRET, sign(), BODY)
     assert (found.type, found.serial, found.access.id) == ("transactions.new", 42, "my-bank")
     assert found.created_at == datetime(2026, 11, 15, 9, 30)  # noqa: DTZ001 (German wall time)
-    assert [(one.id, one.count) for one in found.products] == [("1f0e6ad3-55a5-5d7a-8e0f-3f0b0c4f9e21", 3)]
+    assert [(product.id, product.count) for product in found.products] == [("1f0e6ad3-55a5-5d7a-8e0f-3f0b0c4f9e21", 3)]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_webhook_is_registered_changed_and_deleted(tenant, server):
         changed = client.change_webhook(tenant.name, made.id, is_active=False, description="a trial")
         assert (changed.is_active, changed.description, changed.secret) == (False, "a trial", None)
         assert client.change_webhook(tenant.name, made.id, rotate_secret=True).secret not in (None, made.secret)
-        assert [one.id for one in client.list_webhooks(tenant.name)] == [made.id]
+        assert [webhook.id for webhook in client.list_webhooks(tenant.name)] == [made.id]
         assert client.list_deliveries(tenant.name, made.id) == []
         assert client.list_events(tenant.name, made.id).events == []
         client.delete_webhook(tenant.name, made.id)

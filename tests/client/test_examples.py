@@ -29,7 +29,7 @@ def demo(bank_server, shared, tmp_path_factory) -> Path:
 
 def run(*command: object) -> str:
     ran = subprocess.run(
-        [str(one) for one in command],
+        [str(argument) for argument in command],
         capture_output=True,
         text=True,
         timeout=SECONDS,

@@ -34,7 +34,7 @@ orders = st.builds(
 
 def find_all(document: bytes, path: str) -> list[str]:
     root = etree.fromstring(document)
-    return [one.text for one in root.iterfind("/".join(f"{{*}}{name}" for name in path.split("/")))]
+    return [element.text for element in root.iterfind("/".join(f"{{*}}{name}" for name in path.split("/")))]
 
 
 @settings(max_examples=20)  # the schema is checked in Python, slowly
@@ -45,11 +45,11 @@ def test_every_order_gives_a_valid_document_that_says_it(wanted, is_bulk, is_ins
     assert document.decode().count(NAMESPACE) == 1
     try_valid_xml(document, SCHEMA)
     block = "CstmrCdtTrfInitn/PmtInf/CdtTrfTxInf"
-    assert find_all(document, f"{block}/Amt/InstdAmt") == [format(one.amount, ".2f") for one in wanted]
-    assert find_all(document, f"{block}/Cdtr/Nm") == [one.recipient for one in wanted]
-    assert find_all(document, f"{block}/CdtrAcct/Id/IBAN") == [one.iban for one in wanted]
-    assert find_all(document, f"{block}/RmtInf/Ustrd") == [one.purpose for one in wanted if one.purpose]
-    total = format(sum(one.amount for one in wanted), ".2f")
+    assert find_all(document, f"{block}/Amt/InstdAmt") == [format(order.amount, ".2f") for order in wanted]
+    assert find_all(document, f"{block}/Cdtr/Nm") == [order.recipient for order in wanted]
+    assert find_all(document, f"{block}/CdtrAcct/Id/IBAN") == [order.iban for order in wanted]
+    assert find_all(document, f"{block}/RmtInf/Ustrd") == [order.purpose for order in wanted if order.purpose]
+    total = format(sum(order.amount for order in wanted), ".2f")
     assert find_all(document, "CstmrCdtTrfInitn/GrpHdr/CtrlSum") == [total]
     assert find_all(document, "CstmrCdtTrfInitn/PmtInf/PmtTpInf/LclInstrm/Cd") == (["INST"] if is_instant else [])
 

@@ -60,9 +60,9 @@ def test_the_state_of_an_access_is_one_word(status, codes, needs_authentication,
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_every_state_and_every_outcome_has_its_words(language):
     texts = load_texts()[language].texts
-    assert [one for one in TONES if f"accounts.state.{one}" not in texts] == []
-    assert [one for one in TONES if one != "connected" and f"accounts.hint.{one}" not in texts] == []
-    assert [one for one in [*OUTCOMES, "OTHER"] if f"accounts.outcome.{one}" not in texts] == []
+    assert [state for state in TONES if f"accounts.state.{state}" not in texts] == []
+    assert [state for state in TONES if state != "connected" and f"accounts.hint.{state}" not in texts] == []
+    assert [outcome for outcome in [*OUTCOMES, "OTHER"] if f"accounts.outcome.{outcome}" not in texts] == []
 
 
 def test_what_an_access_and_its_issues_both_say_is_said_once():
@@ -70,7 +70,7 @@ def test_what_an_access_and_its_issues_both_say_is_said_once():
     access = {"id": "a", "status": "GESTARTET", "sync": True, "messages": [said], "relations": []}
     provider = {"name": "Bank", "relations": [{"rel": "logo", "href": "https://kontor.example/providers/v2/1/logo"}]}
     bank = read_bank(access, {"messages": [said, said | {"code": "BA1051"}]}, provider)
-    assert [one.code for one in bank.messages] == ["BA1011", "BA1051"]
+    assert [message.code for message in bank.messages] == ["BA1011", "BA1051"]
     assert (bank.state, bank.logo, bank.renewal) == ("wrong", "/providers/v2/1/logo", None)
     assert read_bank(access, {"messages": []}, None).name == ""
 
@@ -103,8 +103,8 @@ MASKED = {"kategorie": "KREDITKARTE", "waehrung": "EUR", "kontonummer": "4871***
 )
 def test_an_account_of_two_accesses_counts_once_with_its_newest_balance(first, second, expected):
     products = [{"id": "1", "saldo": 1} | first, {"id": "2", "saldo": 2} | second]
-    apart = {key: {"providerId": "p", "bankprodukte": [one]} for key, one in zip("ab", products, strict=True)}
-    assert [int(one.id) for one in list_accounts(list_products(apart))] == expected
+    apart = {key: {"providerId": "p", "bankprodukte": [product]} for key, product in zip("ab", products, strict=True)}
+    assert [int(account.id) for account in list_accounts(list_products(apart))] == expected
     together = {"a": {"providerId": "p", "bankprodukte": products}}
     assert len(list_accounts(list_products(together))) == 2, "in one access the bank says that they are two"
 
@@ -141,12 +141,12 @@ def test_free_money_is_what_a_limit_leaves():
     account = read_product("a", common | {"saldo": -20, "ueberziehungslimit": 100})
     assert (count_free_money(card), count_free_money(account)) == (Decimal(80), Decimal(80))
     assert count_free_money(read_product("a", common | {"saldo": 5})) is None
-    assert [one.name for one in describe_product(card)] == ["credit_limit", "free", "credit_drawn"]
+    assert [fact.name for fact in describe_product(card)] == ["credit_limit", "free", "credit_drawn"]
 
 
 def test_positions_are_shares_of_the_depot_the_largest_first():
     listed = [{"name": "B", "gesamtwert": Decimal(25)}, {"name": "A", "gesamtwert": Decimal(75)}, {"isin": "X"}]
-    assert [(one.name, one.share) for one in read_positions(listed)] == [
+    assert [(position.name, position.share) for position in read_positions(listed)] == [
         ("A", Decimal("0.75")),
         ("B", Decimal("0.25")),
         ("X", Decimal(0)),
@@ -170,10 +170,10 @@ def test_all_accounts_are_shown_with_the_balances_of_the_api(console_site):
         page = visitor.get(PAGE).text
     products = console_site.rich.products(console_site.access_id)
     assert len(products) >= 2
-    for one in products:
-        assert one["bezeichnung"] in page
-        assert money(one["saldo"]) in page
-    assert money(sum(Decimal(str(one["saldo"])) for one in products)) in page
+    for product in products:
+        assert product["bezeichnung"] in page
+        assert money(product["saldo"]) in page
+    assert money(sum(Decimal(str(product["saldo"])) for product in products)) in page
     assert "Verbunden" in page
     assert f'src="/providers/v2/{DEMO_BANK}/logo"' in page
 
@@ -310,8 +310,8 @@ def test_the_last_transactions_of_an_account_stand_on_its_page(console_site):
     product = console_site.rich.product(console_site.access_id, "GIROKONTO")
     with console_site.visit() as visitor:
         page = visitor.get(f"{PAGE}/{console_site.access_id}/{product['id']}").text
-    for one in console_site.rich.transactions(product, limit=8):
-        assert money(one["betrag"]) in page
+    for transaction in console_site.rich.transactions(product, limit=8):
+        assert money(transaction["betrag"]) in page
 
 
 def test_a_depot_shows_its_positions_with_shares_and_their_sum(console_site, investor):
@@ -321,10 +321,10 @@ def test_a_depot_shows_its_positions_with_shares_and_their_sum(console_site, inv
     with console_site.visit(customer) as visitor:
         page = visitor.get(f"{PAGE}/{access_id}/{depot['id']}").text
     assert len(positions) > 3
-    for one in positions:
-        assert one["isin"] in page
-        assert money(one["gesamtwert"]) in page
-    assert money(sum(Decimal(str(one["gesamtwert"])) for one in positions)) in page
+    for position in positions:
+        assert position["isin"] in page
+        assert money(position["gesamtwert"]) in page
+    assert money(sum(Decimal(str(position["gesamtwert"])) for position in positions)) in page
     assert "<canvas" not in page
 
 
@@ -339,7 +339,7 @@ def test_special_products_show_what_is_special_about_them(console_site, investor
     customer, access_id = investor
     with console_site.visit(customer) as visitor:
         page = visitor.get(f"{PAGE}/{access_id}/{customer.product(access_id, kind)['id']}").text
-    assert [one for one in said if one not in page] == []
+    assert [text for text in said if text not in page] == []
 
 
 def test_somebody_elses_account_is_not_there_and_an_unknown_range_is_refused(console_site, investor):

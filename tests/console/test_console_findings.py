@@ -44,7 +44,7 @@ def _list_sentences():
             if isinstance(text, ast.Constant):
                 yield text.value
             elif isinstance(text, ast.JoinedStr):
-                yield "".join(one.value if isinstance(one, ast.Constant) else "*" for one in text.values)
+                yield "".join(part.value if isinstance(part, ast.Constant) else "*" for part in text.values)
 
 
 def test_every_sentence_of_the_analyses_is_known():
@@ -110,13 +110,13 @@ def _finding(name, day, **facts):
 
 def test_a_time_line_is_newest_first_and_ends_today():
     found = make_timeline([_finding("SALARY_INCREASE", "2024-12-31"), _finding("RELOCATION", "2026-02-01")], TODAY)
-    assert [(year, [one.finding.name for one in events]) for year, events in found.years] == [
+    assert [(year, [event.finding.name for event in events]) for year, events in found.years] == [
         (2026, ["RELOCATION"]), (2024, ["SALARY_INCREASE"]),
     ]  # fmt: skip
     assert [theme for theme, _ in found.lanes] == ["work", "home"]
     assert [year for year, _ in found.ticks] == [2025, 2026]
     assert found.last == TODAY
-    places = [one.percent for one in reversed(found.events)]
+    places = [event.percent for event in reversed(found.events)]
     assert 0 < places[0] < found.ticks[0][1] < found.ticks[1][1] < places[1] < 100
 
 
@@ -157,15 +157,15 @@ def test_contracts_stand_by_division_in_the_order_of_the_tree_and_home_savings_l
         _contract("A"),
         _contract("A", status="PROVISIONAL"),
     ]
-    policies = [read_policy(one, TODAY) for one in contracts]
+    policies = [read_policy(contract, TODAY) for contract in contracts]
     divisions = group_policies(policies, items, "Bausparen")
-    assert [(one.name, len(one.policies), one.is_insurance) for one in divisions] == [
+    assert [(division.name, len(division.policies), division.is_insurance) for division in divisions] == [
         ("Fahrzeug", 2, True), ("Haftpflicht", 1, True), ("Bausparen", 1, False),
     ]  # fmt: skip
     assert divisions[0].yearly == Decimal("1721.36")
     assert divisions[2].policies[0].product == "Bausparen"
     kinds = list_kinds(items, policies, ["MISSINGINSURANCE_PRIVATEHEALTH"])
-    assert [(name, [(one.name, one.state, one.count) for one in held]) for name, held in kinds] == [
+    assert [(name, [(kind.name, kind.state, kind.count) for kind in held]) for name, held in kinds] == [
         ("Fahrzeug", [("Vollkasko", "held", 2)]),
         ("Haftpflicht", [("Privat", "held", 1)]),
         ("Kranken", [("PKV", "missing", 0)]),
@@ -179,7 +179,7 @@ def _split(regular, irregular):
     def part(amounts):
         items = [{"amount": Decimal(amount), "tagTreeItem": {"systemName": name, "displayName": name.title()}}
                  for name, amount in amounts.items()]  # fmt: skip
-        return {"amount": sum((one["amount"] for one in items), Decimal(0)), "amountsPerTagTreeItem": items}
+        return {"amount": sum((item["amount"] for item in items), Decimal(0)), "amountsPerTagTreeItem": items}
 
     parts = {"regular": part(regular), "irregular": part(irregular)}
     return parts | {"amount": parts["regular"]["amount"] + parts["irregular"]["amount"]}
@@ -197,23 +197,23 @@ def _affordability(**facts):
 
 
 def test_every_sum_of_the_household_account_is_that_of_the_lines_above():
-    lines = {one.key: one.amount for one in list_lines(_affordability())}
+    lines = {line.key: line.amount for line in list_lines(_affordability())}
     assert lines["income"] == Decimal("2000.00")
     assert lines["discretionary"] == Decimal("839.70")
     assert lines["left"] == Decimal("-160.40")
     assert lines["rest"] == Decimal("-210.40")
-    parts = [one.amount for one in list_lines(_affordability()) if one.kind != "sum"]
+    parts = [line.amount for line in list_lines(_affordability()) if line.kind != "sum"]
     assert sum(parts) == lines["rest"]
 
 
 def test_a_household_without_income_has_bars_of_its_expenses():
     lines = list_lines(_affordability(income=_split({}, {})))
-    assert all(0 <= one.share <= 1.1 for one in lines)
+    assert all(0 <= line.share <= 1.1 for line in lines)
 
 
 def test_categories_join_what_is_fixed_and_what_varies():
     lines = list_categories(_affordability()["expenses"]["necessities"])
-    assert [(one.system_name, one.regular, one.irregular) for one in lines] == [
+    assert [(line.system_name, line.regular, line.irregular) for line in lines] == [
         ("HOUSING_RENT", Decimal("800.00"), Decimal("10.05")), ("LIVING_GROCERIES", Decimal(0), Decimal("350.25")),
     ]  # fmt: skip
     assert lines[0].share == 1
@@ -226,10 +226,10 @@ def test_warning_signs_say_whether_how_often_and_how_much():
         "overdraftDays": 0,
         "findings": [{"type": "RETURNED_DEBITS", "amount": Decimal(9)}],
     }
-    signs = {one.key: one for one in list_signs(_affordability(), check)}
+    signs = {sign.key: sign for sign in list_signs(_affordability(), check)}
     assert (signs["return_debits"].is_seen, signs["return_debits"].count, signs["return_debits"].amount) == (True, 2, 9)
-    assert [key for key, one in signs.items() if one.is_seen] == ["return_debits"]
-    assert [one.key for one in list_signs(_affordability(gambling=Decimal(1)), {}) if one.is_seen] == [
+    assert [key for key, sign in signs.items() if sign.is_seen] == ["return_debits"]
+    assert [sign.key for sign in list_signs(_affordability(gambling=Decimal(1)), {}) if sign.is_seen] == [
         "return_debits", "gambling",
     ]  # fmt: skip
 
@@ -254,9 +254,9 @@ def test_what_banks_write_stays_text():
 
 
 def test_findings_are_read_from_answers():
-    one = {
+    answer = {
         "id": "1", "tagTreeItem": {"systemName": "A_B", "systemNameParent": "A", "displayName": "B"},
         "details": {"triggerDate": "2026-01-02", "confidenceLevel": Decimal("0.9"), "transactionIds": ["x", "y"]},
     }  # fmt: skip
-    found = read_finding(one, Reasons(TEXTS["de"]))
+    found = read_finding(answer, Reasons(TEXTS["de"]))
     assert (found.group, found.day, found.amount, found.bookings) == ("A", date(2026, 1, 2), None, 2)

@@ -44,23 +44,23 @@ def test_life_shows_every_event_and_stage_with_its_reason(visitor, console_site)
     stages = console_site.rich.read("/customer/v2/ai/life-stages")
     assert page.count('<li class="event">') == len(events) > 3
     assert page.count('<div class="tile stage">') == len(stages) == 4
-    for one in events + stages:
-        assert one["tagTreeItem"]["displayName"] in page
-    for one in events:
-        assert not [step["text"] for step in one["details"]["evidence"] if step["text"] in page]
+    for finding in events + stages:
+        assert finding["tagTreeItem"]["displayName"] in page
+    for event in events:
+        assert not [step["text"] for step in event["details"]["evidence"] if step["text"] in page]
 
 
 def test_insurances_add_up_to_the_total(visitor, console_site):
     page = _visible(_read(visitor, "/console/insurances"))
     contracts = console_site.rich.read("/customer/v2/ai/contracts", params={"insuranceOnly": "true"})
-    active = [one for one in contracts if one["details"]["status"] != "INACTIVE"]
+    active = [contract for contract in contracts if contract["details"]["status"] != "INACTIVE"]
     assert len(active) > 5
-    for one in active:
-        assert one["details"]["counterpartyName"] in page
+    for contract in active:
+        assert contract["details"]["counterpartyName"] in page
     rows = re.findall(r'<tr class="division">.*?<td class="amount">([\d.,]+) €</td>', page, re.DOTALL)
     total = re.search(r'<tfoot>.*?<td class="amount">([\d.,]+) €</td>', page, re.DOTALL)[1]
     number = lambda text: Decimal(text.replace(".", "").replace(",", "."))  # noqa: E731
-    assert sum(number(one) for one in rows) == number(total)
+    assert sum(number(amount) for amount in rows) == number(total)
 
 
 def test_triggers_stand_in_their_groups(visitor, console_site):

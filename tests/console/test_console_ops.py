@@ -8,7 +8,7 @@ import pytest
 from console_site import read_token
 from kontor.console.views import VIEWS
 
-PAGES = [one.url for one in VIEWS if one.is_operator and "{" not in one.url]
+PAGES = [view.url for view in VIEWS if view.is_operator and "{" not in view.url]
 
 
 @pytest.fixture

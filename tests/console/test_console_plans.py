@@ -124,8 +124,13 @@ def test_a_price_that_rises_is_a_rise_for_costs_and_for_income():
 
 
 def test_price_changes_are_told_once_each_and_the_latest_first():
-    one = contract(costDevelopmentRegular={"2026-01-01": -9, "2026-02-01": -9, "2026-03-01": -10, "2026-04-01": -12})
-    assert [(each.day.month, each.before, each.after) for each in one.list_price_changes()] == [(4, 10, 12), (3, 9, 10)]
+    subscription = contract(
+        costDevelopmentRegular={"2026-01-01": -9, "2026-02-01": -9, "2026-03-01": -10, "2026-04-01": -12}
+    )
+    assert [(change.day.month, change.before, change.after) for change in subscription.list_price_changes()] == [
+        (4, 10, 12),
+        (3, 9, 10),
+    ]
 
 
 def test_due_days_follow_the_usual_day_and_avoid_days_on_which_banks_are_closed():
@@ -143,14 +148,14 @@ def test_a_salary_at_the_end_of_the_month_comes_before_the_weekend():
 def test_weeks_quarters_and_unknown_periods():
     until = date(2027, 6, 30)
     assert len(list_due_days(contract(period="WEEK_FOUR"), until)) == 8
-    assert [one.month for one in list_due_days(contract(period="MONTH_THREE"), until)] == [12, 3, 6]
+    assert [day.month for day in list_due_days(contract(period="MONTH_THREE"), until)] == [12, 3, 6]
     assert list_due_days(contract(period="IRREGULAR_UNKNOWN"), until) == [date(2026, 12, 1)]
     assert list_due_days(contract(next_day="2028-01-01", period="YEAR_ONE"), until) == []
 
 
 def test_a_loan_is_not_due_after_its_last_instalment():
     loan = {"lastInstallmentEstimate": "2027-02-10", "confidenceLevel": Decimal("0.7")}
-    assert [one.month for one in list_due_days(contract(loan=loan), date(2027, 12, 31))] == [12, 1, 2]
+    assert [day.month for day in list_due_days(contract(loan=loan), date(2027, 12, 31))] == [12, 1, 2]
 
 
 def test_closed_banks_do_not_hide_the_usual_day():
@@ -165,30 +170,35 @@ def test_the_calendar_has_twelve_months_from_this_one_and_their_sums():
     ended = contract(id="c", status="INACTIVE")
     calendar = make_calendar([salary, mobile, ended], date(2026, 11, 15))
     assert (calendar.months[0].first, calendar.months[-1].first) == (date(2026, 11, 1), date(2027, 10, 1))
-    assert [one.id for one, _ in calendar.rows] == ["a", "b"]
+    assert [listed.id for listed, _ in calendar.rows] == ["a", "b"]
     assert (calendar.months[0].costs, calendar.months[1].costs, calendar.months[1].income) == (0, -20, 2000)
     assert all(len(cells) == 12 for _, cells in calendar.rows)
 
 
 def test_only_what_is_due_after_today_is_still_to_come():
-    one = contract(next_day="2026-11-20")
-    assert [due.day for due in list_dues([one], date(2026, 11, 15), date(2026, 11, 29))] == [date(2026, 11, 20)]
-    assert list_dues([one], date(2026, 11, 20), date(2026, 11, 29)) == []
+    subscription = contract(next_day="2026-11-20")
+    assert [due.day for due in list_dues([subscription], date(2026, 11, 15), date(2026, 11, 29))] == [
+        date(2026, 11, 20)
+    ]
+    assert list_dues([subscription], date(2026, 11, 20), date(2026, 11, 29)) == []
 
 
 def test_contracts_are_chosen_by_kind_and_ended_ones_only_when_asked_for():
     cost, income = contract(id="a"), contract(id="b", amount="10")
     ended = contract(id="c", status="INACTIVE")
-    every = [cost, income, ended]
-    found = {kind: [one.id for one in select_contracts(every, kind)] for kind in ("all", "costs", "income", "ended")}
+    contracts = [cost, income, ended]
+    found = {
+        kind: [chosen.id for chosen in select_contracts(contracts, kind)]
+        for kind in ("all", "costs", "income", "ended")
+    }
     assert found == {"all": ["a", "b"], "costs": ["a"], "income": ["b"], "ended": ["c"]}
 
 
 def test_spans_are_named_as_the_api_names_them():
     today = date(2026, 2, 3)
-    assert [one.name for one in list_spans("month", 3, today, "de")] == ["2025_M12", "2026_M01", "2026_M02"]
-    assert [one.name for one in list_spans("quarter", 3, today, "de")] == ["2025_Q3", "2025_Q4", "2026_Q1"]
-    assert [(one.name, one.is_current) for one in list_spans("year", 2, today, "en")] == [
+    assert [span.name for span in list_spans("month", 3, today, "de")] == ["2025_M12", "2026_M01", "2026_M02"]
+    assert [span.name for span in list_spans("quarter", 3, today, "de")] == ["2025_Q3", "2025_Q4", "2026_Q1"]
+    assert [(span.name, span.is_current) for span in list_spans("year", 2, today, "en")] == [
         ("2025_Y", False), ("2026_Y", True),
     ]  # fmt: skip
 
@@ -202,7 +212,7 @@ def flow(name, parent=None, **booked):
 def test_months_before_the_first_booking_are_left_out():
     spans = list_spans("month", 4, date(2026, 11, 15), "de")
     net = read_flows([flow("NET", "AGGREGATE", _2026_M10=Decimal(5))])[0]
-    assert [one.name for one in drop_empty_start(spans, net)] == ["2026_M10", "2026_M11"]
+    assert [span.name for span in drop_empty_start(spans, net)] == ["2026_M10", "2026_M11"]
 
 
 def test_lines_begin_with_income_and_open_into_their_parts():
@@ -213,17 +223,17 @@ def test_lines_begin_with_income_and_open_into_their_parts():
     ]  # fmt: skip
     choice = Choice("month", "12", "categories", "with", None)
     lines = list_lines(read_flows(answer), spans, choice, load_texts()["de"])
-    assert [one.name for one in lines] == ["INCOME", "HOUSING", "LIVING"]
+    assert [line.name for line in lines] == ["INCOME", "HOUSING", "LIVING"]
     assert lines[1].link is not None
     assert lines[1].link["of"] == "HOUSING"
     chart = draw_parts(load_texts()["de"], lines, spans)
     assert chart is not None
-    assert [(one.name, list(one.values)) for one in chart.series] == [("Housing", [7]), ("Living", [3])]
+    assert [(series.name, list(series.values)) for series in chart.series] == [("Housing", [7]), ("Living", [3])]
 
 
 def test_a_waterfall_falls_from_step_to_step():
     bars = draw_waterfall([Step("a", Decimal(200), "start"), Step("b", Decimal(-150)), Step("c", Decimal(50), "end")])
-    assert [(one.x, one.width, one.colour) for one in bars.bars] == [
+    assert [(bar.x, bar.width, bar.colour) for bar in bars.bars] == [
         (0, 100, "income"), (25, 75, "expense"), (0, 25, "balance"),
     ]  # fmt: skip
     assert bars.zero == 0
@@ -234,13 +244,13 @@ def test_a_waterfall_that_ends_below_nothing_shows_where_nothing_is():
         [Step("a", Decimal(100), "start"), Step("b", Decimal(-200)), Step("c", Decimal(-100), "end")]
     )
     assert found.zero == 50
-    assert [(one.x, one.width) for one in found.bars] == [(50, 50), (0, 100), (0, 50)]
+    assert [(bar.x, bar.width) for bar in found.bars] == [(50, 50), (0, 100), (0, 50)]
     assert found.bars[-1].colour == "expense"
 
 
 def test_a_waterfall_of_nothing_stays_in_the_picture():
     bars = draw_waterfall([Step("a", Decimal(0), "start"), Step("b", Decimal(0), "end")]).bars
-    assert all(one.x >= 0 and one.x + one.width <= 100 for one in bars)
+    assert all(bar.x >= 0 and bar.x + bar.width <= 100 for bar in bars)
 
 
 def test_evidence_is_told_in_the_pages_language_and_unknown_evidence_as_it_is():
@@ -256,28 +266,30 @@ def test_evidence_is_told_in_the_pages_language_and_unknown_evidence_as_it_is():
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_all_evidence_for_contracts_and_disposable_money_can_be_told(api, language):
-    found = [one for each in api.read(f"{CONTRACTS}?explain=true") for one in each["details"]["evidence"]]
+    found = [reason for contract in api.read(f"{CONTRACTS}?explain=true") for reason in contract["details"]["evidence"]]
     found += api.read("/customer/v2/ai/disposable-money?explain=true").get("details", {}).get("evidence", [])
     texts = load_texts()[language]
-    assert [one["text"] for one in found if not word_reason(one["text"], texts).is_translated] == []
+    assert [reason["text"] for reason in found if not word_reason(reason["text"], texts).is_translated] == []
 
 
 # Pages
 
 
 def test_every_contract_of_the_api_is_listed_under_running_or_ended(visitor, api):
-    every = {one["id"] for one in api.read(CONTRACTS)}
+    ids = {contract["id"] for contract in api.read(CONTRACTS)}
     running = set(
         re.findall(r'<th scope="row"><a href="/console/contracts/([^"]+)">', visitor.get("/console/contracts").text)
     )
     ended = set(re.findall(r'/console/contracts/([0-9a-f-]{36})"', visitor.get("/console/contracts?show=ended").text))
-    assert len(every) > 10
-    assert running | ended == every
+    assert len(ids) > 10
+    assert running | ended == ids
 
 
 def test_the_choice_of_insurances_is_the_apis(visitor, api):
     insurances = {
-        one["id"] for one in api.read(f"{CONTRACTS}?insuranceOnly=true") if one["details"]["status"] != "INACTIVE"
+        contract["id"]
+        for contract in api.read(f"{CONTRACTS}?insuranceOnly=true")
+        if contract["details"]["status"] != "INACTIVE"
     }
     page = visitor.get("/console/contracts?show=insurance").text
     table = page.partition('<table class="contracts">')[2].partition("</table>")[0]
@@ -292,8 +304,8 @@ def test_contracts_can_be_sorted(visitor, sort):
 
 
 def test_a_contract_tells_its_price_its_numbers_its_bookings_and_why(visitor, api):
-    known = [one for one in api.read(f"{CONTRACTS}?explain=true") if one["details"]["counterpartyIban"]]
-    found = max(known, key=lambda one: len(one["details"]["transactionIds"]))
+    known = [contract for contract in api.read(f"{CONTRACTS}?explain=true") if contract["details"]["counterpartyIban"]]
+    found = max(known, key=lambda contract: len(contract["details"]["transactionIds"]))
     details = found["details"]
     page = text_of(visitor.get(f"/console/contracts/{found['id']}"))
     assert euros(details["amountLatest"]) in page
@@ -325,19 +337,21 @@ def test_a_query_that_no_page_makes_is_refused(visitor, address):
 
 def test_cashflow_shows_the_apis_sums_and_expectations(visitor, api):
     page = text_of(visitor.get("/console/cashflow"))
-    net = next(one for one in api.read(f"{CASHFLOW}?catLevel=main") if one["tagTreeItem"]["systemName"] == "NET")
+    net = next(flow for flow in api.read(f"{CASHFLOW}?catLevel=main") if flow["tagTreeItem"]["systemName"] == "NET")
     assert len(net["details"]["predictions"]) == 2
     for expected in net["details"]["predictions"]:
         for value in ("cashflow", "lower", "upper"):
             assert euros(expected[value]) in page
-    recent = {one["tagTreeItem"]["systemName"]: one["cashflow"] for one in net["details"]["statistics"]}
+    recent = {
+        statistic["tagTreeItem"]["systemName"]: statistic["cashflow"] for statistic in net["details"]["statistics"]
+    }
     last = (find_today().replace(day=1) - timedelta(days=1)).strftime("%Y_M%m")
     assert euros(recent[last]) in page
 
 
 def test_a_main_category_opens_into_its_subcategories(visitor, api):
-    names = [one["tagTreeItem"]["displayName"] for one in api.read(CASHFLOW)
-             if one["tagTreeItem"].get("systemNameParent") == "HOUSING"]  # fmt: skip
+    names = [flow["tagTreeItem"]["displayName"] for flow in api.read(CASHFLOW)
+             if flow["tagTreeItem"].get("systemNameParent") == "HOUSING"]  # fmt: skip
     matrix = text_of(visitor.get("/console/cashflow?of=HOUSING&by=year")).partition('id="matrix"')[2]
     assert [name for name in names if name not in matrix] == []
     assert "Lebenshaltung" not in matrix
@@ -362,7 +376,7 @@ def test_disposable_money_says_in_one_sentence_what_is_left(visitor, api):
     table = page.partition('id="table-waterfall"')[2].partition("</table>")[0]
     steps = ("amountSalaryLatest", "amountCashflow", "amountCurrentlyLeft", "amountExpectedFixedCashflow",
              "amountExpectedFlexCashflow", "amountExpectedLeft")  # fmt: skip
-    assert re.findall(r'class="amount">([^<]+)</td>', table) == [euros(details[one]) for one in steps]
+    assert re.findall(r'class="amount">([^<]+)</td>', table) == [euros(details[step]) for step in steps]
 
 
 def test_who_spent_more_than_came_in_sees_where_nothing_is_left(console_site, overdrawn):

@@ -36,11 +36,11 @@ def environment(console_site, tmp_path_factory):
     folder = tmp_path_factory.mktemp("quickstart")
     tenants = [
         {
-            "name": one.name, "regulated": one is console_site.regulated,
-            "adminClient": dict(zip(("username", "password"), one.admin, strict=True)),
-            "userClient": dict(zip(("username", "password"), one.app, strict=True)),
+            "name": tenant.name, "regulated": tenant is console_site.regulated,
+            "adminClient": dict(zip(("username", "password"), tenant.admin, strict=True)),
+            "userClient": dict(zip(("username", "password"), tenant.app, strict=True)),
         }
-        for one in (console_site.redirecting, console_site.regulated)
+        for tenant in (console_site.redirecting, console_site.regulated)
     ]  # fmt: skip
     (folder / "demo.json").write_text(json.dumps({"tenants": tenants}))
     return os.environ | {"KONTOR_DATA": str(folder), "KONTOR_PASSWORD": password_of(console_site.rich)}
@@ -87,9 +87,9 @@ def test_the_own_calls_work_as_pasted(blocks, environment, console_site):
     lines = [text for name, text in blocks.items() if name.startswith("own-") and name != "own-token"]
     assert len(lines) == 4
     output = _run(
-        environment, "\n".join([blocks["secrets"], blocks["own-token"], *(f"{one} | wc -c" for one in lines)])
+        environment, "\n".join([blocks["secrets"], blocks["own-token"], *(f"{line} | wc -c" for line in lines)])
     )
-    assert all(int(one) > 500 for one in output.split())
+    assert all(int(size) > 500 for size in output.split())
     assert console_site.address in blocks["own-accesses"]
 
 

@@ -19,7 +19,7 @@ from plain_http import plain_client
 
 def test_clients_are_read_by_tenant():
     found = read_clients(Secret("acme/console:s3:cret  other/web:x"))
-    assert {name: (one.username, one.secret.reveal()) for name, one in found.items()} == {
+    assert {name: (client.username, client.secret.reveal()) for name, client in found.items()} == {
         "acme": ("acme/console", "s3:cret"),
         "other": ("other/web", "x"),
     }
@@ -47,9 +47,9 @@ def test_both_languages_have_the_same_texts():
 
 def test_every_view_has_a_title_and_every_view_of_the_navigation_a_name():
     texts = load_texts()["de"].texts
-    assert [one.name for one in VIEWS if f"{one.name}.title" not in texts] == []
-    assert [one.name for one in VIEWS if one.group and f"nav.{one.name}" not in texts] == []
-    assert len({one.url for one in VIEWS}) == len(VIEWS)
+    assert [view.name for view in VIEWS if f"{view.name}.title" not in texts] == []
+    assert [view.name for view in VIEWS if view.group and f"nav.{view.name}" not in texts] == []
+    assert len({view.url for view in VIEWS}) == len(VIEWS)
 
 
 def test_every_page_asks_a_stranger_to_sign_in(console_site):

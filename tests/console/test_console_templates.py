@@ -14,7 +14,7 @@ TEMPLATES = sorted((PACKAGE / "templates").glob("*.html"))
 SCRIPTS = [name for name in load_assets().names() if name.endswith(".js") and name != "chart.js"]
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda one: one.name)
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
 def test_templates_have_nothing_inline_nothing_unescaped_and_nothing_from_elsewhere(template):
     assert find_unsafe(template.read_text(encoding="utf-8"), allows_data=True) == []
 

@@ -39,7 +39,7 @@ class Ledger:
         self.path = f"{ACCESSES}/{self.access_id}/{self.product['id']}/kontoumsaetze"
 
     def push(self, *rows: dict[str, Any]) -> None:
-        batch = [{"identifier": {"batchId": new_id()}} | one for one in rows]
+        batch = [{"identifier": {"batchId": new_id()}} | row for row in rows]
         assert self.customer.post(self.path, batch).status_code == 201
 
     def list(self, **query: Any) -> list[tuple[str, str]]:
@@ -110,7 +110,7 @@ def test_who_it_was_is_the_counterparty_else_the_partner_else_the_purpose():
     item = {"displayName": "IKEA", "systemName": "IKEA"}
     partners = [{"id": "b", "tags": [{"tagTreeItem": item, "details": {"confidenceLevel": 0.9}}]}]
     rows = [{"id": "a", "gegenkontoInhaber": "Anna"}, {"id": "b", "verwendungszweck": "IKEA 14.11."}, {"id": "c"}]
-    assert [one.title for one in read_entries(rows, partners)] == ["Anna", "IKEA", "–"]
+    assert [entry.title for entry in read_entries(rows, partners)] == ["Anna", "IKEA", "–"]
 
 
 def test_rows_are_grouped_by_the_day_of_booking():
@@ -120,7 +120,7 @@ def test_rows_are_grouped_by_the_day_of_booking():
         {"id": "c", "buchungsdatum": "2026-11-12 00:00:00"},
         {"id": "d"},
     ]
-    found = [(day, [one.id for one in some]) for day, some in group_by_day(read_entries(rows))]
+    found = [(day, [entry.id for entry in some]) for day, some in group_by_day(read_entries(rows))]
     assert found == [(date(2026, 11, 13), ["a", "b"]), (date(2026, 11, 12), ["c"]), (None, ["d"])]
 
 
@@ -139,7 +139,7 @@ TREE = [
 def test_only_categories_that_fit_the_sign_are_offered_and_never_a_sum():
     def offered(amount):
         mains = choose_fitting(read_categories(TREE), amount)
-        return [one.system_name for main in mains for one in main.below]
+        return [category.system_name for main in mains for category in main.below]
 
     assert offered(Decimal(-1)) == ["LIVING_GROCERIES", "TAXES", "TRANSFER_OWN"]
     assert offered(Decimal(1)) == ["INCOME_SALARY", "TRANSFER_OWN"]
@@ -159,7 +159,7 @@ def test_evidence_reads_as_sentences_and_the_same_is_said_once(language):
     names = name_categories(read_categories(TREE))
     found = tell_reasons(category, None, names, load_texts()[language])
     decisive, outvoted = sort_out(found)
-    assert [one.share for one in decisive] == [1, Decimal("0.25")]
+    assert [reason.share for reason in decisive] == [1, Decimal("0.25")]
     assert "Essen" in decisive[0].sentence
     assert "Rewe Group" in decisive[1].sentence
     assert "42" in outvoted[0].sentence
@@ -170,11 +170,11 @@ def test_evidence_reads_as_sentences_and_the_same_is_said_once(language):
 
 def test_all_kinds_of_evidence_have_a_sentence():
     texts = load_texts()["de"].texts
-    assert [one for one in (*EVIDENCE_KINDS, "user", "rule") if f"evidence.{one}" not in texts] == []
+    assert [kind for kind in (*EVIDENCE_KINDS, "user", "rule") if f"evidence.{kind}" not in texts] == []
 
 
 def test_amounts_are_numbers_as_a_browser_sends_them():
-    assert [read_amount(one) for one in (None, "", "-12.5", "1e3")] == [None, None, "-12.5", "1000"]
+    assert [read_amount(text) for text in (None, "", "-12.5", "1e3")] == [None, None, "-12.5", "1000"]
     for text in ("x", "NaN", "Infinity", "1e99", "12,50"):
         with pytest.raises(BadRequestError):
             read_amount(text)
@@ -191,7 +191,7 @@ def test_an_account_that_is_not_there_is_not_found():
 
 
 def test_the_newest_come_first_fifty_on_a_page_and_the_next_page_goes_on(ledger):
-    expected = [one["id"] for one in ledger.customer.read(ledger.path)]
+    expected = [transaction["id"] for transaction in ledger.customer.read(ledger.path)]
     first = ledger.visitor.get(PAGE).text
     assert [found[1] for found in ROW.finditer(first)] == expected[:50]
     following = re.search(r'rel="next" href="\?([^"]*)"', first)

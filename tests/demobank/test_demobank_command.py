@@ -1,6 +1,7 @@
 """`kontor demobank` as a user starts it: it tells where it is, answers, keeps its certificates, and stops."""
 
 import base64
+import os
 import ssl
 import stat
 import subprocess
@@ -12,7 +13,8 @@ import httpx
 
 from kontor.config import Settings, export_settings
 from kontor.demobank.certificates import ensure_certificates
-from processes import free_port
+from kontor.demobank.faults import draw_plan
+from processes import free_port, run_kontor
 
 MESSAGE = b"HKIDN:2:2+280:99999999+9999999999+0+0'HKVVB:3:3+0+0+1+KONTORTEST+1.0'HNHBS:4:1+1'"
 
@@ -33,8 +35,9 @@ def test_it_opens_answers_and_stops(settings: Settings, tmp_path: Path):
             [
                 *(sys.executable, "-m", "kontor", "demobank", "--data", str(tmp_path / "data")),
                 *("--fints-port", str(ports[0]), "--xs2a-port", str(ports[1]), "--today", "2026-11-13"),
+                *("--fault-seed", "7"),
             ],
-            env=export_settings(settings),
+            env=os.environ | export_settings(settings),
             stderr=file,
         )
     try:
@@ -45,12 +48,19 @@ def test_it_opens_answers_and_stops(settings: Settings, tmp_path: Path):
             time.sleep(0.1)
         authority = tmp_path / "data" / "demobank" / "ca.pem"
         assert str(authority) in log.read_text()
+        assert f"seed 7      {', '.join(draw_plan(7).faults)}" in log.read_text()
         answer = ask_anonymously(f"https://127.0.0.1:{ports[0]}/fints", authority)
         assert b"Kontor Demobank" in answer
         assert f"127.0.0.1?:{ports[0]}/fints".encode() in answer
     finally:
         process.terminate()
         assert process.wait(60) == 0, log.read_text()
+
+
+def test_unknown_faults_are_refused_with_the_names_that_there_are(settings: Settings):
+    done = run_kontor(settings, "demobank", "--faults", "lost-answer,nonsense", code=1)
+    assert "unknown: nonsense" in done.stderr
+    assert "pays-twice" in done.stderr
 
 
 def test_certificates_are_made_once_and_keys_are_closed(tmp_path: Path):

@@ -55,14 +55,14 @@ def test_products_come_first_and_then_the_transactions(make_connector):
     progress, done = fetch(make_connector, "mia", "4711")
     (product,) = progress.partial.products
     assert isinstance(done, Done)
-    amounts = [one.amount for one in done.result.transactions[product.key]]
+    amounts = [transaction.amount for transaction in done.result.transactions[product.key]]
     assert amounts == [Decimal("20.00"), Decimal("-3.50")]
 
 
 def test_only_the_days_that_are_wanted_are_sent(make_connector):
     job = Fetch(since={"pupil-mia": date(2026, 9, 2)})
     _, done = fetch(make_connector, "mia", "4711", job)
-    assert [one.purpose for one in done.result.transactions["pupil-mia"]] == ["Kakao"]
+    assert [transaction.purpose for transaction in done.result.transactions["pupil-mia"]] == ["Kakao"]
 
 
 @pytest.mark.parametrize(("login", "pin"), [("mia", "0000"), ("nobody", "4711")])
@@ -73,4 +73,4 @@ def test_a_wrong_login_is_a_value(make_connector, login, pin):
 def test_a_part_that_fails_is_a_problem_of_a_fetch_that_is_done(make_connector):
     _, done = fetch(make_connector, "tom", "0815")
     assert done.result.transactions == {}
-    assert [one.kind for one in done.result.problems] == [ProblemKind.TRANSACTIONS]
+    assert [problem.kind for problem in done.result.problems] == [ProblemKind.TRANSACTIONS]

@@ -11,6 +11,8 @@ from kontor.cli.commands import COMMANDS
 from kontor.config import describe_settings
 from kontor.connectors.demo.people import PERSONAS, TEST_LOGINS
 from kontor.connectors.demo.scenarios import SCENARIOS
+from kontor.connectors.statements.csv_profiles import load_profiles
+from kontor.demobank.faults import Fault
 from kontor.wire.messages import TEXTS
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +24,7 @@ FORBIDDEN = re.compile(
     re.IGNORECASE,
 )
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda one: str(one.relative_to(ROOT)))
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
 def read(name: str) -> str:
@@ -37,7 +39,7 @@ def find_code(text: str) -> list[str]:
 
 def find_anchors(text: str) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", FENCE.sub("", text), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @every_page
@@ -98,6 +100,11 @@ def test_every_message_code_is_explained():
     assert sorted(rows) == sorted(expected)
 
 
+def test_every_fault_of_the_demo_bank_is_listed():
+    page = read("docs/guides/demo-bank.md")
+    assert [fault for fault in Fault if f"| `{fault}` | {fault.description} |" not in page] == []
+
+
 def test_every_login_of_the_demo_bank_is_listed():
     page = read("docs/guides/demo-bank.md")
     listed = set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE))))
@@ -114,6 +121,11 @@ def test_threat_model_has_every_row_and_names_tests_that_exist():
 
 
 def test_decisions_are_numbered_and_listed():
-    files = sorted(one.name for one in (DOCS / "decisions").glob("0*.md"))
+    files = sorted(file.name for file in (DOCS / "decisions").glob("0*.md"))
     assert [name[:4] for name in files] == [f"{number:04}" for number in range(1, len(files) + 1)]
     assert re.findall(r"\((0.*?\.md)\)", read("docs/decisions/README.md")) == files
+
+
+def test_every_csv_layout_is_named_in_the_guide():
+    guide = " ".join(read("docs/guides/real-banks.md").split())
+    assert [profile.name for profile in load_profiles() if profile.name not in guide] == []

@@ -5,12 +5,13 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import httpx
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic_core import Url, ValidationError
 
 from kontor.domain.callbacks import MAX_URL_LENGTH, CallbackRules, add_to_query, check_callback
 from kontor.domain.errors import InvalidError
+from many_examples import many_examples
 
 BASES = (
     "https://example.com/",
@@ -289,12 +290,12 @@ MIXED = st.one_of(
     st.tuples(st.sampled_from([*GOOD, *BASES]), st.lists(PIECES, max_size=6).map("".join)).map("".join),
     st.tuples(
         st.sampled_from([*GOOD, *BASES]), st.integers(0, 40), st.one_of(PIECES, st.characters(), st.text(max_size=3))
-    ).map(lambda one: one[0][: one[1]] + one[2] + one[0][one[1] :]),
-    st.text(max_size=30).map(lambda one: "https://" + one),
+    ).map(lambda parts: parts[0][: parts[1]] + parts[2] + parts[0][parts[1] :]),
+    st.text(max_size=30).map(lambda text: "https://" + text),
 )
 
 
-@settings(max_examples=1000, deadline=None)
+@many_examples(1000)
 @given(MIXED)
 def test_nothing_accepted_leads_elsewhere(url):
     try:
@@ -307,7 +308,7 @@ def test_nothing_accepted_leads_elsewhere(url):
     assert whatwg(sent)[:3] == whatwg(url)[:3]
 
 
-@settings(max_examples=300, deadline=None)
+@many_examples(300)
 @given(MIXED)
 def test_httpx_reads_what_is_accepted_the_same_way(url):
     try:
@@ -356,7 +357,7 @@ def test_the_query_is_kept_and_ours_is_added(url, expected):
     assert add_to_query(url, baReentry="FINISHED", accessId="a") == expected
 
 
-@settings(max_examples=200, deadline=None)
+@many_examples(200)
 @given(st.lists(st.tuples(st.text(min_size=1, max_size=5), st.text(max_size=5)), max_size=5), st.text(max_size=8))
 def test_what_is_added_cannot_be_forged_or_lost(pairs, value):
     assume("\ud800" not in value and all(name not in ("baReentry", "accessId") for name, _ in pairs))

@@ -5,14 +5,15 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kontor.domain.duplicates import Source, find_repeated, group_sources, pick_balance
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.transactions import Transaction, find_day
+from many_examples import many_examples
 
-prove = settings(max_examples=150, deadline=None)
+prove = many_examples(150)
 NOON = datetime(2026, 11, 2, 11, tzinfo=UTC)
 DAYS = 12
 IBAN = "DE89370400440532013000"
@@ -68,10 +69,10 @@ def make_ledgers(rows, seen):
 def count(ledgers):
     """Rows that count."""
     repeated = find_repeated(ledgers)
-    every = {key: row for ledger in ledgers for key, row in ledger.items()}
-    assert set(repeated) <= set(every)
+    rows = {key: row for ledger in ledgers for key, row in ledger.items()}
+    assert set(repeated) <= set(rows)
     assert not set(repeated.values()) & set(repeated), "what counts in place of another counts itself"
-    return {key: row for key, row in every.items() if key not in repeated}
+    return {key: row for key, row in rows.items() if key not in repeated}
 
 
 def describe(row):
@@ -181,7 +182,7 @@ def source(key, access, hours=0, provider="bank", iban=IBAN, **facts):
 
 
 def group(*sources):
-    return [[one.id for one in found] for found in group_sources(sources)]
+    return [[source.id for source in found] for found in group_sources(sources)]
 
 
 def test_the_same_iban_and_currency_is_one_account_whatever_the_provider_and_the_spelling():

@@ -37,7 +37,7 @@ def is_paired(left, right):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ({"counterparty_iban": ANNA}, {"counterparty_iban": BEN}),
         ({"purpose": "EREF+R-1 SVWZ+Beitrag"}, {"purpose": "EREF+R-2 SVWZ+Beitrag"}),
@@ -47,9 +47,9 @@ def is_paired(left, right):
     ],
     ids=["IBAN", "end-to-end reference", "mandate", "bank's reference", "references written in two ways"],
 )
-def test_contradicting_facts_keep_two_bookings_apart_however_alike_their_texts_are(one, other):
-    assert not is_one(credit(**one), credit(**other))
-    assert is_one(credit(**one), credit(**one))
+def test_contradicting_facts_keep_two_bookings_apart_however_alike_their_texts_are(first, second):
+    assert not is_one(credit(**first), credit(**second))
+    assert is_one(credit(**first), credit(**first))
 
 
 @pytest.mark.parametrize("absent", ["NOTPROVIDED", "NONREF", "notprovided", "NOT PROVIDED", "0000", "-", "KEINE"])
@@ -73,11 +73,11 @@ def test_the_banks_references_are_comparable_between_booked_rows_of_one_channel_
 
 def test_the_public_case_of_two_credits_on_one_day_stays_two():
     """Different name, IBAN, reference and purpose; only words such as `SVWZ` and the amount are shared."""
-    one = credit(counterparty_iban=ANNA, purpose="EREF+A-17 SVWZ+Kurs Yoga Anna Muster Danke")
-    other = credit(
+    first = credit(counterparty_iban=ANNA, purpose="EREF+A-17 SVWZ+Kurs Yoga Anna Muster Danke")
+    second = credit(
         counterparty_name="Ben Beispiel", counterparty_iban=BEN, purpose="EREF+B-3 SVWZ+Kurs Yoga Ben Beispiel Danke"
     )
-    assert not is_one(one, other)
+    assert not is_one(first, second)
 
 
 # Shared references, and texts
@@ -91,7 +91,7 @@ def test_with_a_shared_reference_the_texts_do_not_matter():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ({"counterparty_name": "Ben Beispiel"}, {}),
         ({"purpose": "Kaution Schluessel"}, {}),
@@ -100,8 +100,8 @@ def test_with_a_shared_reference_the_texts_do_not_matter():
     ],
     ids=["another name", "another text", "another number", "the next number"],
 )
-def test_without_references_one_channel_tells_two_bookings_by_name_text_and_numbers(one, other):
-    assert not is_one(credit(**one), credit(**other))
+def test_without_references_one_channel_tells_two_bookings_by_name_text_and_numbers(first, second):
+    assert not is_one(credit(**first), credit(**second))
 
 
 CHANGES = {

@@ -7,14 +7,15 @@ from decimal import Decimal
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kontor.domain import matching
 from kontor.domain.merging import StoredTransaction, merge_transactions
 from kontor.domain.transactions import Transaction, find_day
+from many_examples import many_examples
 
-prove = settings(max_examples=150, deadline=None)
+prove = many_examples(150)
 NOON = datetime(2026, 11, 2, 11, tzinfo=UTC)
 PARTNERS = ("REWE SAGT DANKE", "Stadtwerke Köln", "Anna Muster", "PayPal Europe", "")
 PURPOSES = (
@@ -42,7 +43,7 @@ bookings = st.builds(
 )
 statements = st.lists(bookings, max_size=14)
 with_bank_ids = st.lists(bookings, max_size=14).map(
-    lambda rows: [replace(one, bank_id=f"id {number}") for number, one in enumerate(rows)]
+    lambda rows: [replace(row, bank_id=f"id {number}") for number, row in enumerate(rows)]
 )
 
 
@@ -50,16 +51,16 @@ class Account:
     """Stored rows, and what a fetch does to them."""
 
     def __init__(self, rows=()):
-        self.rows = {uuid4(): one for one in rows}
+        self.rows = {uuid4(): row for row in rows}
 
     def fetch(self, fetched):
-        merge = merge_transactions([StoredTransaction(key, one) for key, one in self.rows.items()], list(fetched))
-        for one in merge.changed:
-            assert one.id in self.rows
-            self.rows[one.id] = one.transaction
+        merge = merge_transactions([StoredTransaction(key, row) for key, row in self.rows.items()], list(fetched))
+        for stored in merge.changed:
+            assert stored.id in self.rows
+            self.rows[stored.id] = stored.transaction
         for key in merge.vanished:
             assert self.rows.pop(key).is_pending, "a final booking is never removed"
-        self.rows |= {uuid4(): one for one in merge.new}
+        self.rows |= {uuid4(): row for row in merge.new}
         return merge
 
     @property
@@ -104,7 +105,7 @@ def test_after_a_fetch_exactly_the_banks_rows_of_its_days_are_there(first, more)
     before = dict(account.rows)
     account.fetch([*first, *more])
     assert account.content == Counter(first) + Counter(more)
-    assert all(account.rows[key] == one for key, one in before.items())
+    assert all(account.rows[key] == row for key, row in before.items())
 
 
 @prove
@@ -113,9 +114,9 @@ def test_overlapping_windows_add_nothing_twice(rows, day):
     """The second fetch covers only the newer days; older rows take no part."""
     account = Account(rows)
     since = find_day(booking(day))
-    inside = {key: one for key, one in account.rows.items() if one.is_pending or find_day(one) >= since}
-    fetched = [one for one in rows if one.is_pending or find_day(one) >= since]
-    merge = merge_transactions([StoredTransaction(key, one) for key, one in inside.items()], fetched)
+    inside = {key: row for key, row in account.rows.items() if row.is_pending or find_day(row) >= since}
+    fetched = [row for row in rows if row.is_pending or find_day(row) >= since]
+    merge = merge_transactions([StoredTransaction(key, row) for key, row in inside.items()], fetched)
     assert is_nothing(merge)
 
 
@@ -123,12 +124,12 @@ def test_overlapping_windows_add_nothing_twice(rows, day):
 @given(statements, statements)
 def test_finals_are_never_removed_and_vanished_pendings_always_are(before, after):
     account = Account(before)
-    finals = {key for key, one in account.rows.items() if not one.is_pending}
-    pendings = {key for key, one in account.rows.items() if one.is_pending}
+    finals = {key for key, row in account.rows.items() if not row.is_pending}
+    pendings = {key for key, row in account.rows.items() if row.is_pending}
     merge = account.fetch(after)
     assert finals <= set(account.rows)
     assert set(merge.vanished) <= pendings
-    assert sum(one.is_pending for one in account.rows.values()) == sum(one.is_pending for one in after)
+    assert sum(row.is_pending for row in account.rows.values()) == sum(row.is_pending for row in after)
 
 
 @prove
@@ -143,7 +144,7 @@ def test_every_fetched_booking_is_there_afterwards(before, after):
 @prove
 @given(statements, statements)
 def test_merge_is_the_same_every_time(before, after):
-    stored = [StoredTransaction(UUID(int=number), one) for number, one in enumerate(before)]
+    stored = [StoredTransaction(UUID(int=number), row) for number, row in enumerate(before)]
     assert merge_transactions(stored, after) == merge_transactions(stored, after)
 
 
@@ -167,15 +168,15 @@ def test_pending_bookings_keep_their_id_when_they_become_final(data, amounts):
         for number, amount in enumerate(amounts)
     ]
     account = Account(pending)
-    owners = {one.purpose: key for key, one in account.rows.items()}
+    owners = {row.purpose: key for key, row in account.rows.items()}
     final = [
         replace(
-            one,
+            row,
             is_pending=False,
-            booked_at=one.booked_at + timedelta(days=data.draw(st.integers(0, 3))),
-            purpose=f"{one.purpose} Folge-Nr. 01 Verfalld. 1228",
+            booked_at=row.booked_at + timedelta(days=data.draw(st.integers(0, 3))),
+            purpose=f"{row.purpose} Folge-Nr. 01 Verfalld. 1228",
         )
-        for one in pending
+        for row in pending
     ]
     merge = account.fetch(data.draw(st.permutations(final)))
     assert merge.new == merge.vanished == ()
@@ -202,7 +203,7 @@ CHANGES = {
 def test_slightly_changed_text_keeps_the_id(change):
     account = Account([booking(), booking(1), booking(amount="-99.00")])
     before = set(account.rows)
-    merge = account.fetch([replace(one, purpose=change(one.purpose)) for one in account.rows.values()])
+    merge = account.fetch([replace(row, purpose=change(row.purpose)) for row in account.rows.values()])
     assert merge.new == merge.vanished == ()
     assert set(account.rows) == before
 
@@ -275,7 +276,7 @@ def count_comparisons(monkeypatch, stored, fetched):
         return measure(left, right)
 
     monkeypatch.setattr(matching, "measure_likeness", counted)
-    merge_transactions([StoredTransaction(uuid4(), one) for one in stored], fetched)
+    merge_transactions([StoredTransaction(uuid4(), row) for row in stored], fetched)
     return calls["n"]
 
 
@@ -298,8 +299,8 @@ def test_cost_grows_linearly_with_many_equal_amounts(monkeypatch, kind):
 def test_many_equal_amounts_are_still_matched_right():
     rows = [booking(purpose=f"Zahlung {number} an Kasse") for number in range(300)]
     account = Account(rows)
-    owners = {one.purpose: key for key, one in account.rows.items()}
-    merge = account.fetch([replace(one, purpose=f"{one.purpose} Danke") for one in rows])
+    owners = {row.purpose: key for key, row in account.rows.items()}
+    merge = account.fetch([replace(row, purpose=f"{row.purpose} Danke") for row in rows])
     assert merge.new == ()
     right = sum(account.rows[key].purpose == f"{purpose} Danke" for purpose, key in owners.items())
     assert right == len(rows)

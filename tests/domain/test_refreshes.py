@@ -42,7 +42,7 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 users = st.uuids()
 access_ids = st.from_regex(r"[A-Za-z0-9._~-]{1,64}", fullmatch=True)
 instants = st.integers(1_577_836_800_000_000, 2_208_988_800_000_000).map(
-    lambda one: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=one)
+    lambda microseconds: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
 )
 SPRING = datetime(2027, 3, 28, 1, tzinfo=UTC)  # clocks go from 2 to 3
 AUTUMN = datetime(2026, 10, 25, 1, tzinfo=UTC)  # clocks go from 3 to 2
@@ -68,9 +68,9 @@ def test_slots_are_six_hours_apart_when_the_clocks_change_too(user_id, access_id
     slots = [find_slot(user_id, access_id, (change - 3 * DAY).astimezone(BERLIN))]
     while slots[-1] < change + 3 * DAY:
         slots.append(find_next_slot(user_id, access_id, slots[-1].astimezone(BERLIN)))
-    in_utc = [one.astimezone(UTC) for one in slots]
+    in_utc = [slot.astimezone(UTC) for slot in slots]
     assert {later - earlier for earlier, later in pairwise(in_utc)} == {SLOT_SPACING}
-    assert in_utc == [find_slot(user_id, access_id, one) for one in in_utc]
+    assert in_utc == [find_slot(user_id, access_id, slot) for slot in in_utc]
 
 
 @given(users, access_ids)
@@ -95,7 +95,7 @@ def test_accesses_are_spread_evenly_over_the_six_hours(kind):
         phases = [find_phase(USER, f"access-{number}") for number in range(count)]
     per_part = Counter(phase // (10 * MINUTE) for phase in phases)
     assert len(per_part) == 36
-    assert max(abs(one - 1000) for one in per_part.values()) < 160
+    assert max(abs(part_count - 1000) for part_count in per_part.values()) < 160
     assert len(set(phases)) > count * 0.999, "not even seconds are shared"
 
 
@@ -104,7 +104,7 @@ def test_missed_slots_are_those_between_the_last_one_and_the_current_one(current
     since = current - SLOT_SPACING * count - timedelta(seconds=rest)
     missed = list_missed(current, since)
     assert missed == sorted(missed)
-    assert all(since < one < current and (current - one) % SLOT_SPACING == timedelta(0) for one in missed)
+    assert all(since < slot < current and (current - slot) % SLOT_SPACING == timedelta(0) for slot in missed)
     expected = count - (1 if rest == 0 else 0)
     assert len(missed) == max(0, min(expected, MISSED_PERIOD // SLOT_SPACING - 1))
 
@@ -120,8 +120,8 @@ def test_no_slot_was_missed_when_the_last_one_is_the_one_before_or_lies_ahead():
 @given(st.lists(st.integers(0, 4 * 86_400), max_size=60), st.integers(0, 4 * 86_400))
 def test_calls_made_only_when_the_budget_allows_are_never_five_in_24_hours(seconds, last):
     made = []
-    for one in sorted([*seconds, last]):
-        now = NOON + timedelta(seconds=one)
+    for offset in sorted([*seconds, last]):
+        now = NOON + timedelta(seconds=offset)
         if find_free_at(made, now) is None:
             made.append(now)
     for first, fifth in zip(made, made[BUDGET_CALLS:], strict=False):
@@ -130,7 +130,7 @@ def test_calls_made_only_when_the_budget_allows_are_never_five_in_24_hours(secon
 
 @given(st.lists(st.integers(0, 86_400), min_size=4, max_size=12))
 def test_budget_says_when_the_next_call_may_be_made_and_then_it_may(ago):
-    calls = [NOON - timedelta(seconds=one) for one in ago]
+    calls = [NOON - timedelta(seconds=seconds) for seconds in ago]
     free_at = find_free_at(calls, NOON)
     assert free_at is not None
     assert free_at > NOON
@@ -139,7 +139,7 @@ def test_budget_says_when_the_next_call_may_be_made_and_then_it_may(ago):
 
 
 def test_calls_of_a_machine_whose_clock_is_a_little_ahead_count():
-    assert find_free_at([NOON + timedelta(seconds=one) for one in range(1, 5)], NOON) is not None
+    assert find_free_at([NOON + timedelta(seconds=seconds) for seconds in range(1, 5)], NOON) is not None
     assert find_free_at([NOON + 30 * DAY] * 4, NOON) is None, "the clock was set back long since"
 
 
@@ -216,7 +216,7 @@ def test_three_failures_in_a_row_make_an_outage_and_pauses_grow_to_an_hour():
     minutes = [1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60]
     for pause, wanted in zip(pauses, minutes, strict=True):
         assert wanted * MINUTE <= pause < wanted * MINUTE * 1.1 + MINUTE
-    assert len({one for one in pauses if one >= LONGEST_PAUSE}) > 1, "not always the same moment of the hour"
+    assert len({pause for pause in pauses if pause >= LONGEST_PAUSE}) > 1, "not always the same moment of the hour"
 
 
 def test_calls_that_were_under_way_when_a_provider_went_down_do_not_lengthen_its_pause():
@@ -234,7 +234,7 @@ def test_pause_is_bounded_and_always_the_same(failures):
 def test_those_who_wait_for_a_provider_come_back_one_after_the_other():
     down = Outage(BANK, 9, NOON, NOON + HOUR)
     slots = [Slot(UUID(int=number), "a", NOON) for number in range(200)]
-    times = [check_provider(one, down, NOON, is_tried=False).retry_at for one in slots]
+    times = [check_provider(slot, down, NOON, is_tried=False).retry_at for slot in slots]
     assert min(times) >= down.next_try_at
     assert len(set(times)) == 200
     assert max(times) - min(times) > 20 * MINUTE

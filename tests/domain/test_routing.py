@@ -40,5 +40,5 @@ def test_where_nothing_works_the_least_bad_one_is_tried():
 def test_an_avoided_way_is_never_taken_while_another_works(current, health):
     bank_channel = choose_bank_channel(BANK_CHANNELS, current, health)
     assert bank_channel in BANK_CHANNELS
-    if any(not health.get(one, Health()).is_avoided for one in BANK_CHANNELS):
+    if any(not health.get(channel, Health()).is_avoided for channel in BANK_CHANNELS):
         assert not health.get(bank_channel, Health()).is_avoided

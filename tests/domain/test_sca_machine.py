@@ -4,15 +4,15 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kontor.domain.sca_machine import (
     FITTING,
     MAX_WRONG_TANS,
     AnswerKind,
-    Position,
     Reaction,
+    ScaPosition,
     ScaState,
     advance,
     close_spent,
@@ -20,6 +20,7 @@ from kontor.domain.sca_machine import (
     fits,
 )
 from kontor.wire.consents import STATES
+from many_examples import many_examples
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,9 +80,9 @@ def read_table(text: str) -> list[tuple[str, str, str]]:
     return [(row[0], column, cell) for row in rows for column, cell in zip(columns, row[1:], strict=True)]
 
 
-def position(text: str) -> Position:
+def position(text: str) -> ScaPosition:
     state, _, count = text.partition("/")
-    return Position(ScaState(state), int(count))
+    return ScaPosition(ScaState(state), int(count))
 
 
 def test_the_tables_of_this_test_have_every_state_answer_and_reaction():
@@ -121,17 +122,17 @@ def test_a_dialogue_whose_last_attempt_was_lost_has_no_other(before, after):
 
 
 def test_counting_changes_nothing_but_the_count():
-    assert count_tan(Position(ScaState.TAN, 1)) == Position(ScaState.TAN, 2)
+    assert count_tan(ScaPosition(ScaState.TAN, 1)) == ScaPosition(ScaState.TAN, 2)
 
 
 moves = st.lists(st.tuples(st.sampled_from(AnswerKind), st.sampled_from(Reaction), st.booleans()), max_size=40)
 
 
-@settings(max_examples=500)
+@many_examples(500)
 @given(moves)
 def test_random_walks(walk):
     """As the service walks: an answer that does not fit never reaches the bank; a process may die at the bank."""
-    here = Position(ScaState.METHOD)
+    here = ScaPosition(ScaState.METHOD)
     wrong, unaccepted = 0, 0
     for answer, reaction, dies in walk:
         here = close_spent(here)
@@ -157,8 +158,8 @@ def test_random_walks(walk):
         if wrong == MAX_WRONG_TANS:
             assert here.state is ScaState.FAILED
         if not here.state.is_open:
-            assert not any(fits(here.state, one) for one in AnswerKind)
-            assert all(advance(here, one) == here for one in Reaction)
+            assert not any(fits(here.state, kind) for kind in AnswerKind)
+            assert all(advance(here, later) == here for later in Reaction)
 
 
 def test_the_page_about_states_is_up_to_date():

@@ -26,13 +26,13 @@ def load(customer, **query):
 
 def find_accounts(entries):
     """Names of accounts by the product's id."""
-    opened = [one for one in entries if isinstance(one, data.Open)]
-    return {one.meta["kontor-id"]: one.account for one in opened if "kontor-id" in one.meta}
+    opened = [entry for entry in entries if isinstance(entry, data.Open)]
+    return {entry.meta["kontor-id"]: entry.account for entry in opened if "kontor-id" in entry.meta}
 
 
 def sum_up(entries, account):
     found = realization.get(realization.realize(entries), account)
-    return {} if found is None else {one.units.currency: one.units.number for one in found.balance}
+    return {} if found is None else {position.units.currency: position.units.number for position in found.balance}
 
 
 @pytest.fixture(scope="module", params=PEOPLE)
@@ -46,8 +46,8 @@ def test_every_account_ends_with_the_balance_that_the_bank_tells(person):
     customer, access_id, entries = person
     accounts = find_accounts(entries)
     products = customer.products(access_id)
-    assert set(accounts) == {one["id"] for one in products}
-    asserted = {one.account: one for one in entries if isinstance(one, data.Balance)}
+    assert set(accounts) == {product["id"] for product in products}
+    asserted = {entry.account: entry for entry in entries if isinstance(entry, data.Balance)}
     for product in products:
         account = accounts[product["id"]]
         balance = Decimal(str(product["saldo"]))
@@ -66,15 +66,15 @@ def test_every_booking_is_there_once_and_transfers_between_own_accounts_are_one(
         for row in customer.transactions(product)
         if not row.get("vorgemerkt")
     ]
-    written = [one for one in entries if isinstance(one, data.Transaction) and "kontor-id" in one.meta]
-    ids = [one.meta["kontor-id"] for one in written]
-    ids += [one.meta["kontor-id-received"] for one in written if "kontor-id-received" in one.meta]
+    written = [entry for entry in entries if isinstance(entry, data.Transaction) and "kontor-id" in entry.meta]
+    ids = [entry.meta["kontor-id"] for entry in written]
+    ids += [entry.meta["kontor-id-received"] for entry in written if "kontor-id-received" in entry.meta]
     assert sorted(ids) == sorted(row["id"] for row in rows)
-    ibans = {one.get("iban") for one in customer.products(access_id)} - {None}
+    ibans = {product.get("iban") for product in customer.products(access_id)} - {None}
     inner = [row for row in rows if row.get("gegenkontoIban") in ibans]
-    pairs = [one for one in written if "kontor-id-received" in one.meta]
-    for one in pairs:
-        assert all(posting.account.startswith(("Assets:", "Liabilities:")) for posting in one.postings)
+    pairs = [entry for entry in written if "kontor-id-received" in entry.meta]
+    for transaction in pairs:
+        assert all(posting.account.startswith(("Assets:", "Liabilities:")) for posting in transaction.postings)
     assert inner
     assert len(pairs) * 2 >= len(inner) * 0.9
 
@@ -82,7 +82,7 @@ def test_every_booking_is_there_once_and_transfers_between_own_accounts_are_one(
 def test_a_span_is_consistent_in_itself(person):
     customer, access_id, _ = person
     entries = load(customer, **{"from": "2026-03-01", "to": "2026-05-31"})
-    days = [one.date for one in entries if isinstance(one, data.Transaction)]
+    days = [entry.date for entry in entries if isinstance(entry, data.Transaction)]
     assert min(days) >= date(2026, 3, 1)
     assert max(days) <= date(2026, 5, 31)
     for product in customer.products(access_id):
@@ -107,10 +107,12 @@ def test_payee_narration_and_facts_survive_any_sign(shared, bank_server):
         ]
     )
     entries = load(account.customer)
-    first, second, third = [one for one in entries if isinstance(one, data.Transaction) and "kontor-id" in one.meta]
+    first, second, third = [
+        entry for entry in entries if isinstance(entry, data.Transaction) and "kontor-id" in entry.meta
+    ]
     assert (first.payee, first.narration) == (odd, f"{odd} \\")
     assert first.meta["category"]
-    assert [one.units.number for one in first.postings] == [Decimal("-1.50"), Decimal("1.50")]
+    assert [posting.units.number for posting in first.postings] == [Decimal("-1.50"), Decimal("1.50")]
     assert second.postings[0].units.number == 0
     assert third.postings[0].units.currency == "USD"
 

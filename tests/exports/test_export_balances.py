@@ -89,18 +89,18 @@ def test_the_last_balance_is_the_products_own_and_every_day_is_there(demo1):
     url = f"/customer/v2/bankzugaenge/{access_id}/{product['id']}/balances"
     found = customer.read(url)
     assert (found[-1]["balance"], found[-1]["currency"]) == (product["saldo"], product["waehrung"])
-    shown = [date.fromisoformat(one["date"]) for one in found]
+    shown = [date.fromisoformat(entry["date"]) for entry in found]
     assert shown == [shown[0] + timedelta(number) for number in range(len(shown))]
     rows = customer.transactions(product)
     assert shown[0] == min(date.fromisoformat(row["buchungsdatum"][:10]) for row in rows)
-    on_day = {one["date"]: Decimal(str(one["balance"])) for one in found}
+    on_day = {entry["date"]: Decimal(str(entry["balance"])) for entry in found}
     yesterday, today = str(shown[-2]), str(shown[-1])
     moved = sum(
         Decimal(str(row["betrag"])) for row in rows if row["buchungsdatum"][:10] == today and not row.get("vorgemerkt")
     )
     assert on_day[today] - on_day[yesterday] == moved
     months = customer.read(url, params={"interval": "month"})
-    assert [one for one in found if one in months] == months
+    assert [entry for entry in found if entry in months] == months
     assert len(months) < len(found) / 25
     span = customer.read(url, params={"from": str(shown[3]), "to": str(shown[6])})
     assert span == found[3:7]
@@ -124,7 +124,7 @@ def test_an_account_without_bookings_keeps_its_balance_since_it_is_known(account
     )
     found = read_balances(account)
     assert len(found) == 4
-    assert {one["balance"] for one in found} == {12.3}
+    assert {entry["balance"] for entry in found} == {12.3}
 
 
 @pytest.mark.parametrize("query", [{"from": "soon"}, {"to": "2026-13-01"}, {"interval": "year"}])

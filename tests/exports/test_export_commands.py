@@ -30,9 +30,9 @@ def test_the_command_writes_what_the_interface_sends(kontor, known, shared, tmp_
     kontor("export", *user, "--format", "csv", "--output", file)
     assert file.read_bytes() == known.customer.get("/customer/v2/export", params={"format": "csv"}).content
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert [one.name for one in tmp_path.iterdir()] == ["out.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
     text, _ = kontor("export", *user, "--from", "2026-01-02", "--to", "2026-01-02")
-    assert [one["amount"] for one in json.loads(text)["transactions"]] == [-900]
+    assert [transaction["amount"] for transaction in json.loads(text)["transactions"]] == [-900]
     assert known.customer.token not in text
 
 

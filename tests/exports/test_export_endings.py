@@ -30,7 +30,7 @@ class FewExports:
 
 async def collect(exports):
     pieces = write_file(exports, OWNER, [], datetime(2026, 11, 15, tzinfo=UTC), Span(), "csv")
-    return b"".join([one async for one in pieces])
+    return b"".join([piece async for piece in pieces])
 
 
 def test_an_export_of_a_user_who_was_erased_meanwhile_does_not_end_as_if_it_were_whole():
@@ -51,4 +51,4 @@ def test_a_pipe_named_as_output_is_written_to_and_stays_a_pipe(tmp_path):
     assert os.read(reader, 100) == b"whole"
     os.close(reader)
     assert pipe.is_fifo()
-    assert [one.name for one in tmp_path.iterdir()] == ["pipe"]
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]

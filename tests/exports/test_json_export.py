@@ -33,8 +33,8 @@ def list_columns(owner):
 def test_every_table_with_a_user_is_exported_or_has_a_reason_not_to_be(owner):
     tables = set(list_columns(owner))
     assert len(tables) > 15
-    assert {one.table for one in ALL_SECTIONS} | set(ELSEWHERE) == tables
-    assert {one.table for one in ALL_SECTIONS} & set(ELSEWHERE) == set()
+    assert {section.table for section in ALL_SECTIONS} | set(ELSEWHERE) == tables
+    assert {section.table for section in ALL_SECTIONS} & set(ELSEWHERE) == set()
     assert all(ELSEWHERE.values())
 
 
@@ -58,21 +58,23 @@ def test_the_dump_fits_its_description_and_says_what_it_is(http, demo1):
     schema = described["application/json"]["schema"] | {"components": document["components"]}
     jsonschema.validate(answer.json(), schema)
     assert (answer.json()["schema"], answer.json()["version"]) == ("kontor-export", 1)
-    assert {one.name for one in ALL_SECTIONS} < set(answer.json())
+    assert {section.name for section in ALL_SECTIONS} < set(answer.json())
 
 
 def test_products_positions_and_transactions_are_those_of_the_interface(demo1, dump):
     customer, access_id = demo1
-    assert [one["id"] for one in dump["accesses"]] == [access_id]
-    shown = {one["id"]: one for one in customer.products(access_id)}
-    assert {one["id"]: one["balance"] for one in dump["products"]} == {key: one["saldo"] for key, one in shown.items()}
+    assert [access["id"] for access in dump["accesses"]] == [access_id]
+    shown = {product["id"]: product for product in customer.products(access_id)}
+    assert {product["id"]: product["balance"] for product in dump["products"]} == {
+        key: product["saldo"] for key, product in shown.items()
+    }
     for product in shown.values():
         if product["kategorie"] == "DEPOT":
             continue
         listed = customer.transactions(product)
-        dumped = [one for one in dump["transactions"] if one["product_id"] == product["id"]]
-        assert [one["id"] for one in dumped] == [one["id"] for one in listed][::-1]
-        assert [one["amount"] for one in dumped] == [one["betrag"] for one in listed][::-1]
+        dumped = [transaction for transaction in dump["transactions"] if transaction["product_id"] == product["id"]]
+        assert [row["id"] for row in dumped] == [row["id"] for row in listed][::-1]
+        assert [row["amount"] for row in dumped] == [row["betrag"] for row in listed][::-1]
     assert dump["positions"]
     tags = dump["transactions"][0]["tags"]
     assert {"category", "insurance_type", "partner", "freelancer_category", "decided_by"} <= set(tags)
@@ -86,10 +88,10 @@ def test_what_a_user_decided_is_in_the_dump(known):
     answer = known.customer.http.put(url, json=body, headers=known.customer.headers, params={"createRule": "true"})
     assert answer.status_code < 300, answer.text
     dump = known.customer.read(EXPORT)
-    tags = next(one["tags"] for one in dump["transactions"] if one["id"] == row["id"])
+    tags = next(transaction["tags"] for transaction in dump["transactions"] if transaction["id"] == row["id"])
     assert (tags["category"], tags["decided_by"]) == ("HOUSING_OTHER", "USER")
-    assert [one["category"] for one in dump["tagging_rules"]] == ["HOUSING_OTHER"]
-    assert [one["batch_id"] for one in dump["pushed_batches"]] == ["batch"]
+    assert [rule["category"] for rule in dump["tagging_rules"]] == ["HOUSING_OTHER"]
+    assert [batch["batch_id"] for batch in dump["pushed_batches"]] == ["batch"]
 
 
 def test_no_secret_and_no_pseudonym_is_in_the_dump(demo1, owner):
@@ -110,10 +112,10 @@ def test_no_secret_and_no_pseudonym_is_in_the_dump(demo1, owner):
 
 def test_the_audit_trail_about_the_user_is_there_under_self_and_nobody_elses(known, demo1):
     entries = known.customer.read(EXPORT)["audit_entries"]
-    actions = [one["action"] for one in entries]
+    actions = [entry["action"] for entry in entries]
     assert {"user.create", "transactions.push", "user.export"} <= set(actions)
-    assert all("user self" in one["actor"] + one["object"] for one in entries)
-    pushes = sum(one["action"] == "transactions.push" for one in entries)
+    assert all("user self" in entry["actor"] + entry["object"] for entry in entries)
+    pushes = sum(entry["action"] == "transactions.push" for entry in entries)
     assert pushes == 1
 
 
@@ -132,7 +134,7 @@ def test_the_audit_trail_is_found_by_its_index(owner, demo1):
 def test_days_narrow_the_transactions_alone(known):
     dump = known.customer.read(EXPORT, params={"from": "2026-01-02", "to": "2026-01-03"})
     assert (dump["since"], dump["until"]) == ("2026-01-02", "2026-01-03")
-    assert [one["amount"] for one in dump["transactions"]] == [-900, -23.45]
+    assert [transaction["amount"] for transaction in dump["transactions"]] == [-900, -23.45]
     assert dump["products"]
 
 
@@ -156,7 +158,7 @@ async def test_small_pages_bring_everything_once(standing_services, shared, know
     def settle(text):
         found = json.loads(text)
         found.pop("exported_at")
-        found["audit_entries"] = [one for one in found["audit_entries"] if one["action"] != "user.export"]
+        found["audit_entries"] = [entry for entry in found["audit_entries"] if entry["action"] != "user.export"]
         return found
 
     whole, lines = settle(await read("json")), await read("csv")

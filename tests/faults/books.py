@@ -31,11 +31,11 @@ class Books:
 
     def list_faults(self) -> list[str]:
         """Everything in which the books contradict each other."""
-        codes = [one for _, one in self.told]
-        told_paid = any(PAID & set(one) for one in codes)
-        told_failed = any(is_failed(one) for one in codes)
+        codes = [told_codes for _, told_codes in self.told]
+        told_paid = any(PAID & set(told_codes) for told_codes in codes)
+        told_failed = any(is_failed(told_codes) for told_codes in codes)
         sends = self.audit.count("payment.send")
-        arrived = [one for one in self.arrivals if one in SENT]
+        arrived = [arrival for arrival in self.arrivals if arrival in SENT]
         rules = {
             "paid twice": self.debits_by_purpose <= 1,
             "booked under another id": self.debits_by_purpose == self.debits,
@@ -48,7 +48,7 @@ class Books:
             "told that it is paid, and it is not": not told_paid or self.is_booked,
             "told that it failed, and it is paid": not told_failed or not self.is_booked,
             "never told how it ended": bool(codes) and (bool(PAID & set(codes[-1])) or is_failed(codes[-1])),
-            "said to be unknown, but never sent": sends == 1 or not any("BA1113" in one for one in codes),
+            "said to be unknown, but never sent": sends == 1 or not any("BA1113" in told_codes for told_codes in codes),
             "audit: not ordered first": self.audit[:1] == ("payment.order",),
             "audit: not ended last": self.audit[-1:] == (f"payment.{self.states[0].lower()}" if self.states else "",),
             "audit: ordered twice": self.audit.count("payment.order") == 1,

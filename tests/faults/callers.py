@@ -63,7 +63,7 @@ class PaymentCase:
     def note(self, answer: httpx.Response) -> tuple[dict[str, Any], bool]:
         """The answer, and whether it is the last word."""
         status = answer.json()
-        codes = tuple(one["code"] for one in status.get("messages", ()))
+        codes = tuple(message["code"] for message in status.get("messages", ()))
         self.told.append((answer.status_code, codes))
         assert status.get("transfer", {}).get("paymentId", self.payment_id) == self.payment_id
         return status, is_final(codes)
@@ -151,7 +151,7 @@ def is_failed(codes: tuple[str, ...]) -> bool:
 
 def find_step(status: dict[str, Any] | None) -> tuple[str, str] | tuple[None, None]:
     """What is to be answered, and where; on whichever server."""
-    for one in [] if status is None else status["relations"]:
-        if one["rel"] in ("authenticate", "confirm_vop", "submit_text_tan"):
-            return one["rel"], urlsplit(one["href"]).path
+    for relation in [] if status is None else status["relations"]:
+        if relation["rel"] in ("authenticate", "confirm_vop", "submit_text_tan"):
+            return relation["rel"], urlsplit(relation["href"]).path
     return None, None

@@ -1,11 +1,14 @@
 """A service of several real processes on one database, in which single processes can be made to fail."""
 
+import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +21,14 @@ from psycopg.conninfo import make_conninfo
 
 from banking import BankCustomer, wait_for
 from consenting import AtServer
+from kontor.bootstrap import open_services
 from kontor.config import Settings, export_settings
 from kontor.domain.secrets import Secret
 from plain_http import plain_client
 from processes import free_port, wait_until_ready
+from tenants import create_tenant
 
+FAULTY_SERVERS = 2
 PATIENCE_SECONDS = 90
 LONE = httpx.Limits(max_keepalive_connections=0)  # a connection for each request: none leads to a dead process
 
@@ -41,8 +47,8 @@ class Moment:
 def drop_vain_tries(record: list[dict[str, str]]) -> list[dict[str, str]]:
     """Without asking for a lease that somebody else had."""
     wanted, got = "before write of take_lease", "after write of take_lease"
-    following = [*(one["name"] for one in record[1:]), ""]
-    return [one for one, after in zip(record, following, strict=True) if one["name"] != wanted or after == got]
+    following = [*(entry["name"] for entry in record[1:]), ""]
+    return [entry for entry, after in zip(record, following, strict=True) if entry["name"] != wanted or after == got]
 
 
 @dataclass
@@ -59,7 +65,8 @@ class Victim:
         assert self.settings.database_url is not None
         url = make_conninfo(self.settings.database_url.reveal(), application_name=f"{self.folder.name} bank")
         settings = replace(self.settings, database_url=Secret(url))
-        own = {"PYTHONPATH": str(Path(__file__).parent), fault_hooks.FOLDER: str(self.folder)}
+        paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        own = {"PYTHONPATH": os.pathsep.join(paths), fault_hooks.FOLDER: str(self.folder)}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", "import fault_hooks; fault_hooks.main()", *self.arguments],
@@ -158,4 +165,33 @@ class Deployment:
         return len(rows)
 
     def wait_until_met(self, victim: Victim, token: str) -> None:
-        wait_for(lambda: victim.is_met(token), lambda one: one, PATIENCE_SECONDS)
+        wait_for(lambda: victim.is_met(token), lambda is_met: is_met, PATIENCE_SECONDS)
+
+
+@contextmanager
+def running_deployment(settings: Settings, folder: Path) -> Iterator[Deployment]:
+    """With a tenant. `settings` are those of a migrated database."""
+    victims: list[Victim] = []
+    try:
+        faulty_servers: list[Server] = []
+        for number in range(FAULTY_SERVERS):
+            faulty_servers.append(Server(settings, folder / f"server{number}"))
+            victims.append(faulty_servers[-1])
+        victims.append(observer := Server(settings, folder / "observer"))
+        victims.append(worker := Victim(settings, folder / "worker", ["worker"]))
+        for server in (*faulty_servers, observer):
+            server.wait_until_ready()
+        assert settings.migration_database_url is not None
+        with psycopg.connect(settings.migration_database_url.reveal(), autocommit=True) as connection:
+            deployment = Deployment(settings, faulty_servers, observer, worker, connection)
+
+            async def make_tenant() -> Any:
+                async with open_services(replace(settings, pool_size=2), "kontor tests") as services:
+                    return await create_tenant(services, observer.http)
+
+            with ThreadPoolExecutor(1) as pool:
+                deployment.tenant = pool.submit(asyncio.run, make_tenant()).result()
+            yield deployment
+    finally:
+        for victim in victims:
+            victim.end()

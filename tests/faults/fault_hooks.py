@@ -3,7 +3,8 @@
 Run as `python -c "import fault_hooks; fault_hooks.main()" serve …`. A moment is met when the payment services say so
 (`kontor.services.runtime.fault_points`), and also, without their help, at every commit of this process, at every call
 of a bank and at every commit of the bank's own books. Which moment, and what is to happen there, stands in a file
-`plan` in the folder of the process; the file `record` gets a line for every moment while it is there.
+`plan` in the folder of the process; the file `record` gets a line for every moment while it is there. The demo bank
+pays twice if asked twice.
 """
 
 import gc
@@ -187,6 +188,31 @@ def watch_bank() -> None:
     DemoConnector.begin, DemoConnector.resume = watched_begin, watched_resume
 
 
+def watch_http() -> None:
+    """Banks behind HTTP: each message to them, and each answer."""
+    import httpx
+
+    handle = httpx.HTTPTransport.handle_request
+
+    def watched_handle(self, request):
+        name = f"{request.method} {re.sub('[0-9a-f-]{30,}', '…', request.url.path)}"
+        meet(f"send {name}", "effect")
+        response = handle(self, request)
+        meet(f"receive {name}", "effect")
+        return response
+
+    httpx.HTTPTransport.handle_request = watched_handle
+
+
+def pay_twice() -> None:
+    """The demo bank books an order each time it arrives."""
+    from functools import partial
+
+    from kontor import bootstrap
+
+    bootstrap.DemoBankMemory = partial(bootstrap.DemoBankMemory, pays_twice=True)
+
+
 def hurry() -> None:
     """Leases, and a session that stands still in a transaction, run out sooner; the rest follows from that."""
     from kontor import bootstrap
@@ -263,5 +289,7 @@ def main() -> None:
     watch_lone_writes()
     watch_books()
     watch_bank()
+    watch_http()
+    pay_twice()
     arguments = sys.argv[1:]
     sys.exit(run_again_and_again(run, arguments) if arguments == ["worker"] else run(arguments))

@@ -31,7 +31,7 @@ def freeze(deployment: Deployment, server: Server, case: PaymentCase, moment: Mo
     token = server.arm(moment, "stop")
     original = Thread(target=case.run, args=(server,))
     original.start()
-    wait_for(lambda: server.is_met(token) or not original.is_alive(), lambda one: one)
+    wait_for(lambda: server.is_met(token) or not original.is_alive(), lambda is_over: is_over)
     if not server.is_met(token):
         server.disarm()
         original.join()
@@ -50,7 +50,7 @@ def cut(deployment: Deployment, server: Server, case: PaymentCase, moment: Momen
     token = server.arm(moment, "hold")
     original = Thread(target=case.run, args=(server,))
     original.start()
-    wait_for(lambda: server.is_met(token) or not original.is_alive(), lambda one: one)
+    wait_for(lambda: server.is_met(token) or not original.is_alive(), lambda is_over: is_over)
     is_met = server.is_met(token)
     server.disarm()
     if is_met:
@@ -94,7 +94,7 @@ def try_moments(
                 failures.append(error)
 
     with ThreadPoolExecutor(len(deployment.faulty_servers)) as pool:
-        for one in [pool.submit(work, server_index) for server_index in range(len(deployment.faulty_servers))]:
-            one.result()
-    assert not failures, "\n".join(f"{type(one).__name__}: {one}" for one in failures)
+        for future in [pool.submit(work, server_index) for server_index in range(len(deployment.faulty_servers))]:
+            future.result()
+    assert not failures, "\n".join(f"{type(failure).__name__}: {failure}" for failure in failures)
     return found

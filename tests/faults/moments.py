@@ -15,11 +15,11 @@ def split_record(record: Record, *, is_coarse: bool = False) -> list[list[dict[s
     A lease that is to be taken begins a span: before it, the caller may have got an answer.
     """
     spans: list[list[dict[str, str]]] = [[]]
-    for one in record:
-        is_change = one["kind"] == "effect" and (not is_coarse or one["name"].startswith("after "))
-        if spans[-1] and (is_change or one["name"] == "before write of take_lease"):
+    for entry in record:
+        is_change = entry["kind"] == "effect" and (not is_coarse or entry["name"].startswith("after "))
+        if spans[-1] and (is_change or entry["name"] == "before write of take_lease"):
             spans.append([])
-        spans[-1].append(one)
+        spans[-1].append(entry)
     return spans
 
 
@@ -32,9 +32,9 @@ def list_moments(record: Record, *, is_coarse: bool = False, request: int | None
     moments = []
     for span in split_record(record, is_coarse=is_coarse):
         found: dict[str, Moment] = {}
-        for one in span:
-            counts[one["name"]] += 1
-            found["point" if one["kind"] == "point" else "other"] = Moment(one["name"], counts[one["name"]])
+        for entry in span:
+            counts[entry["name"]] += 1
+            found["point" if entry["kind"] == "point" else "other"] = Moment(entry["name"], counts[entry["name"]])
         if request in (None, counts["before write of take_lease"]):
             moments.append(found.get("point") or found["other"])
     return moments
@@ -61,4 +61,4 @@ def find_unnamed(record: Record, is_ours: Iterable[str]) -> list[str]:
 
 
 def has_point(span: Record) -> bool:
-    return any(one["kind"] == "point" for one in span)
+    return any(entry["kind"] == "point" for entry in span)

@@ -30,9 +30,9 @@ OWN_REQUESTS = {"legacy": 2, "decoupled": 3, "payee": 2}
 @pytest.fixture(scope="session")
 def forms(payers, customers):
     """How a payment of each form is begun at a server."""
-    decoupled = [Payer(one, f"{DECOUPLED}+server{number}") for number, one in enumerate(customers)]
-    for one in decoupled:
-        one.product_id = find_iban(one.login)
+    decoupled = [Payer(customer, f"{DECOUPLED}+server{number}") for number, customer in enumerate(customers)]
+    for payer in decoupled:
+        payer.product_id = find_iban(payer.login)
     return {
         "single": lambda server_index: PaymentCase(payers[SINGLE][server_index]),
         "legacy": lambda server_index: LegacyPaymentCase(payers[SINGLE][server_index]),
@@ -43,7 +43,7 @@ def forms(payers, customers):
 
 def find_iban(login):
     person = person_for(login, datetime.now(BERLIN).date())
-    return next(one.product.iban for one in person.accounts if one.product.can_transfer)
+    return next(account.product.iban for account in person.accounts if account.product.can_transfer)
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +66,7 @@ def records(deployment, forms):
 @pytest.mark.parametrize("form", FORMS)
 def test_every_commit_and_every_message_of_the_bank_has_its_name(records, form):
     record = records[form]
-    names = [one["name"] for one in record]
+    names = [entry["name"] for entry in record]
     for name in ("Payments._initiate", "Payments._answer", "PaymentDialogues._pass_send_guard", "DemoBankBooks.settle"):
         assert f"after commit of {name}" in names
     assert find_unnamed(record, OURS) == []
@@ -89,20 +89,20 @@ def test_killed_at_any_moment(deployment, forms, records, form):
     if form != "single" and ROUNDS == 1:
         moments = list_moments(records[form], is_coarse=True, request=OWN_REQUESTS[form])
     books = try_moments(deployment, forms[form], moments, kill)
-    assert {one.is_booked for one in books} == {True, False}
+    assert {book.is_booked for book in books} == {True, False}
     if form != "payee":
-        assert any("payment.unknown" in one.audit for one in books)
+        assert any("payment.unknown" in book.audit for book in books)
 
 
 def test_frozen_at_any_moment_and_thawed_when_all_is_decided(deployment, forms, records):
     books = try_moments(deployment, forms["single"], list_moments(records["single"], is_coarse=True), freeze)
-    assert {one.is_booked for one in books} == {True, False}
-    assert any("REFUSED" in one.arrivals for one in books), "one order arrived too late, and the bank had buried it"
+    assert {book.is_booked for book in books} == {True, False}
+    assert any("REFUSED" in book.arrivals for book in books), "one order arrived too late, and the bank had buried it"
 
 
 def test_connections_lost_at_any_moment(deployment, forms, records):
     books = try_moments(deployment, forms["single"], list_moments(records["single"], is_coarse=True), cut)
-    assert {one.is_booked for one in books} == {True, False}
+    assert {book.is_booked for book in books} == {True, False}
 
 
 def test_nothing_comes_afterwards_and_the_audit_trail_is_whole(deployment, records):

@@ -37,7 +37,7 @@ def reconcile(deployment, case):
     at = server.seat(customer)
     status, _ = case.note(case.order(at))
     for _ in range(ATTEMPTS):
-        if "authenticate" in [one["rel"] for one in status["relations"]]:
+        if "authenticate" in [relation["rel"] for relation in status["relations"]]:
             status, _ = case.note(case.go_on(at, status))
     wait_for(look, lambda states: not states, PATIENCE_SECONDS)
     case.note(case.order(at))
@@ -50,16 +50,16 @@ def record(deployment, payers):
         case = PaymentCase(payers[SINGLE][0], DIES_AFTER_BOOKING)
         deployment.worker.start_record()
         reconcile(deployment, case)
-        wait_for(lambda: met(deployment, "after commit of PaymentDialogues.refresh_access"), lambda one: one)
-        found = [one for one in deployment.worker.read_record() if one["name"].startswith((*PARTS, *BANK))]
+        wait_for(lambda: met(deployment, "after commit of PaymentDialogues.refresh_access"), lambda is_met: is_met)
+        found = [entry for entry in deployment.worker.read_record() if entry["name"].startswith((*PARTS, *BANK))]
         if any("BA1113" in codes for _, codes in case.told):
             break
     compare_books(deployment, case, "reconciled")
     # It looks for something to do all the time: what counts begins with what it finds.
     first = next(
-        number for number, one in enumerate(found) if one["name"] == "before commit of PaymentRecovery.recover"
+        number for number, entry in enumerate(found) if entry["name"] == "before commit of PaymentRecovery.recover"
     )
-    return [found[first - 1], *(one for one in found[first:] if one["name"] != "payment.lookup")]
+    return [found[first - 1], *(entry for entry in found[first:] if entry["name"] != "payment.lookup")]
 
 
 def await_met(deployment, token, seconds):
@@ -75,16 +75,16 @@ def met(deployment, name):
 
 
 def test_every_step_of_a_question_has_its_name(record):
-    names = [one["name"] for one in record]
+    names = [entry["name"] for entry in record]
     for name in ("PaymentRecovery.recover", "PaymentRecovery._store", "DemoBankBooks.look_up"):
         assert f"after commit of {name}" in names
     assert find_unnamed(record, ("after commit of Payment", "send ", "receive ")) == []
 
 
 def test_workers_killed_while_they_ask(deployment, payers, record):
-    moments = [one for one in list_moments(record) if one.name != "payment.lookup"]
+    moments = [moment for moment in list_moments(record) if moment.name != "payment.lookup"]
     moments.append(Moment("before commit of PaymentRecovery.recover", 1))
-    assert {"payment.lookup-claimed", "payment.reconciled", "payment.refreshed"} <= {one.name for one in moments}
+    assert {"payment.lookup-claimed", "payment.reconciled", "payment.refreshed"} <= {moment.name for moment in moments}
     outcomes = set()
     for number, moment in enumerate(moments * ROUNDS):
         for iban in (DIES_AFTER_BOOKING, DIES_BEFORE_BOOKING)[:: 1 if number % 2 else -1]:

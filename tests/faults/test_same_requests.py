@@ -17,7 +17,7 @@ def send_at_once(send, servers):
     """From several threads, by turns at each server."""
     with ThreadPoolExecutor(THREADS) as pool:
         sent = [pool.submit(send, servers[number % len(servers)]) for number in range(THREADS)]
-        return [one.result() for one in sent]
+        return [future.result() for future in sent]
 
 
 @pytest.mark.parametrize("key", ["paymentId", "Idempotency-Key", None])
@@ -34,11 +34,11 @@ def test_one_payment(deployment, payers, key):
 
     answers = send_at_once(order, servers)
     expected = [200] * THREADS if key else [200] + [409] * (THREADS - 1)
-    assert sorted(one.status_code for one in answers) == expected, [one.text for one in answers]
-    given = [one.json() for one in answers if one.status_code == 200]
-    assert len({one["transfer"]["paymentId"] for one in given}) == 1
+    assert sorted(answer.status_code for answer in answers) == expected, [answer.text for answer in answers]
+    given = [answer.json() for answer in answers if answer.status_code == 200]
+    assert len({status["transfer"]["paymentId"] for status in given}) == 1
     if key is None:
-        refusals = [one.json()["messages"][0]["code"] for one in answers if one.status_code == 409]
+        refusals = [answer.json()["messages"][0]["code"] for answer in answers if answer.status_code == 409]
         assert refusals == ["BA1104"] * (THREADS - 1)
     case.payment_id = given[0]["transfer"]["paymentId"]
     rel, step = next(found for found in map(find_step, given) if found[0])
@@ -46,9 +46,9 @@ def test_one_payment(deployment, payers, key):
     def authenticate(server):
         return case.answer(server.seat(customer), rel, step)
 
-    for one in send_at_once(authenticate, servers):
-        assert one.status_code in (200, 409), one.text
-        case.note(one)
+    for answer in send_at_once(authenticate, servers):
+        assert answer.status_code in (200, 409), answer.text
+        case.note(answer)
     case.told.append((200, final_codes(deployment, case)))
     books = compare_books(deployment, case, key)
     assert books.is_booked
@@ -58,4 +58,4 @@ def final_codes(deployment, case):
     """What the caller reads once all is over."""
     at = deployment.observer.seat(case.payer.customer)
     status = at.read(f"{CUSTOMER}/payment/single-transfer/{case.payment_id}")
-    return tuple(one["code"] for one in status["messages"])
+    return tuple(message["code"] for message in status["messages"])

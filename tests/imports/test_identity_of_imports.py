@@ -33,7 +33,7 @@ FEE = "D4,50", "808?00ENTGELT?20Kontofuehrung"
 async def importer(services, customer):
     """Imports into an access of its own; knows what is shown of it."""
     users = await services.users.list_users_by_operator(customer.tenant.name)
-    user = next(one for one in users if one.username == customer.username)
+    user = next(user for user in users if user.username == customer.username)
     owner, access_id = Owner(user.id, user.pseudonym, user.tenant_id, "operator"), f"files-{uuid4().hex[:8]}"
 
     class Importer:

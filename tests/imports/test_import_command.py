@@ -44,22 +44,22 @@ def test_files_are_looked_at_then_stored_and_never_twice(kontor_import, rows_of,
     """Three formats, in one zip or alone, that overlap in time."""
     product, rows = find_account()
     early, late = take(rows, date(2026, 1, 1), date(2026, 9, 30)), take(rows, date(2026, 8, 1), date(2026, 11, 13))
-    every = take(rows, date(2026, 1, 1), date(2026, 11, 13))
+    complete = take(rows, date(2026, 1, 1), date(2026, 11, 13))
     (tmp_path / "early.sta").write_bytes(write("mt940", product, early))
     zipped = pack(**{"late.xml": write("camt.053", product, late), "again.sta": write("mt940", product, early)})
     (tmp_path / "late.zip").write_bytes(zipped)
-    (tmp_path / "all.xml").write_bytes(write("camt.052", product, every))
+    (tmp_path / "all.xml").write_bytes(write("camt.052", product, complete))
 
     seen = kontor_import(tmp_path / "early.sta", access="cli-files")
-    assert [(one["file"], one["account"], one["new"], one["known"]) for one in seen] == [
+    assert [(result["file"], result["account"], result["new"], result["known"]) for result in seen] == [
         ("early.sta", product.iban, len(early), 0)
     ]
     previewed = kontor_import(tmp_path / "late.zip", "--preview", access="cli-files")
     assert rows_of("cli-files") == len(early)
     added = kontor_import(tmp_path / "late.zip", tmp_path / "all.xml", access="cli-files")
-    assert previewed[0]["new"] == added[0]["new"] == len(every) - len(early)
+    assert previewed[0]["new"] == added[0]["new"] == len(complete) - len(early)
     assert added[1]["new"] == 0
-    assert rows_of("cli-files") == len(every)
+    assert rows_of("cli-files") == len(complete)
 
 
 def test_a_preview_of_a_new_access_leaves_nothing_behind(kontor_import, owner, shared, tmp_path):
@@ -98,15 +98,15 @@ def test_files_of_three_banks_without_account_number_are_three_accounts(kontor_i
         (tmp_path / f"{bank}.csv").write_bytes(write_bank_csv(bank, "Laden", "-12,00"))
     files = [tmp_path / f"{bank}.csv" for bank in banks]
     first = kontor_import(*files, access="unnumbered")
-    assert [(one["account"], one["new"], one["known"]) for one in first] == [
+    assert [(result["account"], result["new"], result["known"]) for result in first] == [
         ("dkb-giro", 1, 0),
         ("n26-giro", 1, 0),
         ("comdirect-giro", 1, 0),
     ]
-    assert [one["form"] for one in first] == ["CSV dkb", "CSV n26", "CSV comdirect"]
+    assert [result["form"] for result in first] == ["CSV dkb", "CSV n26", "CSV comdirect"]
     (tmp_path / "later.csv").write_bytes(write_bank_csv("n26", "Kiosk", "-3,00", "05.11.2026"))
     again = kontor_import(*files[::-1], tmp_path / "later.csv", access="unnumbered")
-    assert [(one["account"], one["new"], one["known"]) for one in again] == [
+    assert [(result["account"], result["new"], result["known"]) for result in again] == [
         ("comdirect-giro", 0, 1),
         ("n26-giro", 0, 1),
         ("dkb-giro", 0, 1),
@@ -134,7 +134,7 @@ def test_a_bad_row_is_named_and_the_rest_is_stored(kontor_import, rows_of, tmp_p
 
 async def find_owner(services, customer):
     users = await services.users.list_users_by_operator(customer.tenant.name)
-    user = next(one for one in users if one.username == customer.username)
+    user = next(user for user in users if user.username == customer.username)
     return Owner(user.id, user.pseudonym, user.tenant_id, "operator")
 
 
@@ -156,7 +156,7 @@ async def test_files_of_two_accounts_do_not_both_go_into_the_named_one(services,
     access = customer.add_complete("student+two")
     owner = await find_owner(services, customer)
     product_id = UUID(customer.products(access)[0]["id"])
-    both = pack(**{one: write_bank_csv(one, "Laden", "-12,00") for one in ("dkb", "n26")})
+    both = pack(**{bank: write_bank_csv(bank, "Laden", "-12,00") for bank in ("dkb", "n26")})
     with pytest.raises(InvalidError, match="several accounts"):
         await services.imports.import_file(owner, access, both, product_id=product_id)
     account, rows = find_account()

@@ -27,7 +27,7 @@ def account(bank_server, shared):
 
 def make_rows(count, start=1):
     person = person_for("student", DAY)
-    return [one.transaction for one in person.accounts[0].entries if not one.transaction.is_pending][
+    return [entry.transaction for entry in person.accounts[0].entries if not entry.transaction.is_pending][
         start : start + count
     ]
 
@@ -66,7 +66,7 @@ def test_csv_and_zips_are_understood(account):
     assert push(customer, shown, zipped, "application/zip").status_code == 201
     assert push(customer, shown, zipped, "application/octet-stream", preview="true").json() == []
     assert len(customer.transactions(shown)) == before + 4
-    assert any("Bäckerei" in str(one) for one in customer.transactions(shown))
+    assert any("Bäckerei" in str(transaction) for transaction in customer.transactions(shown))
 
 
 def test_a_push_tells_what_came_of_the_file(account):

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from kontor.bootstrap import make_compute
+from kontor.config import read_settings
 from kontor.connectors.statements import Limits
 from kontor.domain.errors import InvalidError, OutOfTimeError, TooLargeError, TooManyCallsError, UnavailableError
 from kontor.services.compute import compute as compute_module
@@ -145,8 +147,8 @@ async def test_a_process_that_dies_idle_is_not_noticed(compute, tmp_path):
 async def test_one_user_leaves_a_process_to_others(compute, tmp_path):
     ended = tmp_path / "ended"
     mine = [
-        asyncio.create_task(compute.run(touch_and_wait, str(tmp_path / f"begun{one}"), str(ended), owner=1))
-        for one in range(4)
+        asyncio.create_task(compute.run(touch_and_wait, str(tmp_path / f"begun{number}"), str(ended), owner=1))
+        for number in range(4)
     ]
     await wait_until((tmp_path / "begun0").exists)
     assert await compute.run(len, b"abc", owner=2) == 3
@@ -242,6 +244,22 @@ async def test_a_waiter_that_is_cancelled_as_a_process_becomes_free_takes_nothin
     await process.begun.wait()
     process.work.set_result("done as well")
     assert await following == "done as well"
+
+
+async def test_without_preloading_a_process_starts_at_its_first_task():
+    before = {child.pid for child in multiprocessing.active_children()}
+    compute = make_compute(read_settings({"KONTOR_COMPUTE_PRELOAD": "false"}))
+    await compute.warm_up()
+    assert {child.pid for child in multiprocessing.active_children()} == before
+    await compute.close()
+    compute = Compute(ComputeLimits(1, 60, 512 * MEBIBYTE), is_preloaded=False)
+    await compute.warm_up()
+    try:
+        assert {child.pid for child in multiprocessing.active_children()} == before
+        assert await compute.run(len, b"abc", owner=1) == 3
+        assert len({child.pid for child in multiprocessing.active_children()} - before) == 1
+    finally:
+        await compute.close()
 
 
 async def test_work_that_a_close_interrupts_starts_no_process_again(tmp_path):

@@ -96,8 +96,8 @@ def make_statement(product):
                 purpose=purpose + " und noch ein laengerer Text dazu", counterparty_iban="DE89370400440532013000",
             )
         )  # fmt: skip
-    rows.sort(key=lambda one: one.booked_at)
-    return write("mt940", account, [replace(one, value_at=one.booked_at) for one in rows])
+    rows.sort(key=lambda row: row.booked_at)
+    return write("mt940", account, [replace(row, value_at=row.booked_at) for row in rows])
 
 
 def make_plan(kind, product, folder):
@@ -124,17 +124,23 @@ def make_plan(kind, product, folder):
             assert Path(file).stat().st_size > 9_000_000
             return 2, [["POST", "/ai/v1/analyses", "application/json", file]]
         case "push":
-            files = [keep(f"push{one}", make_pushed(10_000, new_id(), "x" * 900)) for one in range(3)]
-            return 2, [["POST", transactions, "application/json", one] for one in files]
+            files = [keep(f"push{number}", make_pushed(10_000, new_id(), "x" * 900)) for number in range(3)]
+            return 2, [["POST", transactions, "application/json", path] for path in files]
         case "stored":
             options = [
                 f"?focus={focus}&explain=true&catLevel={level}"
                 for focus in ("time", "tag")
                 for level in ("sub", "main")
             ]
-            paths = [f"{AI}/cashflow{one}" for one in options] + [f"{AI}/contracts?explain=true", f"{AI}/life-events"]
+            paths = [f"{AI}/cashflow{option}" for option in options] + [
+                f"{AI}/contracts?explain=true",
+                f"{AI}/life-events",
+            ]
             body = keep("one", make_pushed(1, new_id()))
-            return 20, [["POST", transactions, "application/json", body], *(["GET", one, None, None] for one in paths)]
+            return 20, [
+                ["POST", transactions, "application/json", body],
+                *(["GET", path, None, None] for path in paths),
+            ]
 
 
 @contextmanager
@@ -223,13 +229,14 @@ def test_a_user_who_does_the_worst_holds_up_nobody_else(victim, attacker, bank_s
         assert not probe.failures
         told.append(statuses)
     ratios = {
-        name: statistics.median(one[index] for one in beside) / statistics.median(one[index] for one in alone)
+        name: statistics.median(sample[index] for sample in beside)
+        / statistics.median(sample[index] for sample in alone)
         for index, name in enumerate(("login", "list", "payment"))
     }
-    for one in told:
-        assert one["without_retry_after"] == 0
-        assert set(one["statuses"]) <= {"200", "201", "413", "429", "504"}, one
-        assert set(one["statuses"]) - {"429"}, "nothing was done at all"
+    for report in told:
+        assert report["without_retry_after"] == 0
+        assert set(report["statuses"]) <= {"200", "201", "413", "429", "504"}, report
+        assert set(report["statuses"]) - {"429"}, "nothing was done at all"
     assert all(ratio <= FACTOR for ratio in ratios.values()), (ratios, told)
 
 

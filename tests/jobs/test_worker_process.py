@@ -23,11 +23,11 @@ worker.PROBE_SECONDS, worker.SILENCE_SECONDS, worker.RECONNECT_SECONDS = 0.5, 1.
 sys.exit(run(["worker"]))
 """
 
-Stage = tuple[EmbeddedPostgres, Settings, Running]
+WorkerSetup = tuple[EmbeddedPostgres, Settings, Running]
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def worker_setup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerSetup]:
     """A database of one's own with a worker on it; the tests of this file share the two."""
     folder = tmp_path_factory.mktemp("worker")
     with own_database(folder / "data") as (database, settings):
@@ -65,8 +65,8 @@ def count_ready(worker: Running) -> int:
     return worker.printed.count("worker.ready")
 
 
-def test_it_survives_a_restart_of_postgresql_and_its_schedules_go_on(stage):
-    database, settings, worker = stage
+def test_it_survives_a_restart_of_postgresql_and_its_schedules_go_on(worker_setup):
+    database, settings, worker = worker_setup
     before = count_ready(worker)
     leave_work(settings)
     database.stop()
@@ -77,9 +77,9 @@ def test_it_survives_a_restart_of_postgresql_and_its_schedules_go_on(stage):
     wait_until(lambda: is_work_done(settings), "housekeeping goes on", 60)
 
 
-def test_it_survives_that_its_connections_are_terminated(stage):
+def test_it_survives_that_its_connections_are_terminated(worker_setup):
     """An administrator's pg_terminate_backend, for the queue's connection alone and for all."""
-    _, settings, worker = stage
+    _, settings, worker = worker_setup
     for condition in ("application_name = 'kontor queue'", "usename = 'kontor'"):
         before = count_ready(worker)
         leave_work(settings)
@@ -93,9 +93,9 @@ def test_it_survives_that_its_connections_are_terminated(stage):
         assert worker.process.poll() is None
 
 
-def test_it_gives_up_a_server_that_does_not_answer(stage):
+def test_it_gives_up_a_server_that_does_not_answer(worker_setup):
     """A frozen server closes nothing, so that every query waits for ever; the watchdog cuts the line."""
-    _, settings, worker = stage
+    _, settings, worker = worker_setup
     with owner(settings) as connection:
         [(backend,)] = connection.execute(
             "select pid from pg_stat_activity where application_name = 'kontor queue'"
@@ -109,8 +109,8 @@ def test_it_gives_up_a_server_that_does_not_answer(stage):
     assert worker.process.poll() is None
 
 
-def test_sigterm_ends_it_promptly_and_with_a_word(stage):
-    _, settings, worker = stage
+def test_sigterm_ends_it_promptly_and_with_a_word(worker_setup):
+    _, settings, worker = worker_setup
     second = Running(["worker"], worker.output.with_name("second.log"), clean_environment(**export_settings(settings)))
     second.wait_for("worker.ready")
     assert second.end(signal.SIGTERM, seconds=10) == 0
@@ -118,8 +118,8 @@ def test_sigterm_ends_it_promptly_and_with_a_word(stage):
     assert "Traceback" not in second.printed
 
 
-def test_sigterm_ends_it_promptly_while_the_database_is_away(stage):
-    database, _, worker = stage
+def test_sigterm_ends_it_promptly_while_the_database_is_away(worker_setup):
+    database, _, worker = worker_setup
     database.stop()
     try:
         wait_until(lambda: worker.printed.rstrip().splitlines()[-1].count("database-lost"), "the worker notices", 20)
@@ -128,9 +128,9 @@ def test_sigterm_ends_it_promptly_while_the_database_is_away(stage):
         database.start()
 
 
-def test_it_ends_with_the_process_that_started_it(stage, tmp_path):
+def test_it_ends_with_the_process_that_started_it(worker_setup, tmp_path):
     """kill -9 of the parent, as of a demo: nobody else would stop it."""
-    _, settings, _ = stage
+    _, settings, _ = worker_setup
     script = (
         "import os, subprocess, sys\n"
         "environment = os.environ | {'KONTOR_PARENT_PID': str(os.getpid())}\n"

@@ -48,11 +48,12 @@ leases.LEASE_SECONDS, leasing.HEARTBEAT_SECONDS, tasks.REAPER_SECONDS, tasks.BUS
 worker.PROBE_SECONDS, worker.RECONNECT_SECONDS = 0.5, (0.1, 0.3)
 sys.exit(run(["worker"]))
 """
+HASTY = IMPATIENT.replace("worker.PROBE_SECONDS", "worker.GRACE_SECONDS = 1\nworker.PROBE_SECONDS")
 SLOW_SECONDS = 3
 TODAY = date(2026, 11, 12)  # a Thursday, with card payments still pending
 
 
-class Stage:
+class OwnService:
     """A service of its own: server, workers that can be hurt, and a tenant."""
 
     def __init__(self, settings, folder):
@@ -72,10 +73,10 @@ class Stage:
         return process
 
     def stop_workers(self):
-        for one in self.workers:
-            if one.poll() is None:
-                one.kill()
-                one.wait()
+        for worker in self.workers:
+            if worker.poll() is None:
+                worker.kill()
+                worker.wait()
         self.workers = []
 
     def query(self, text, *values):
@@ -88,7 +89,7 @@ class Stage:
         )
 
     def wait_until_running(self, customer, access_id, attempts=1):
-        wait_for(lambda: self.fetches(customer, access_id), lambda one: one == [("RUNNING", attempts)])
+        wait_for(lambda: self.fetches(customer, access_id), lambda fetches: fetches == [("RUNNING", attempts)])
 
     @property
     def log(self):
@@ -96,17 +97,17 @@ class Stage:
 
 
 @contextmanager
-def staged(settings, folder, make_tenant):
-    stage = Stage(settings, folder)
+def running_service(settings, folder, make_tenant):
+    service = OwnService(settings, folder)
     try:
         with (
             running_server(settings, folder / "server.log"),
             plain_client(base_url=settings.base_url, timeout=60) as http,
         ):
-            stage.tenant = make_tenant(settings, http)
-            yield stage
+            service.tenant = make_tenant(settings, http)
+            yield service
     finally:
-        stage.stop_workers()
+        service.stop_workers()
 
 
 @pytest.fixture(scope="module")
@@ -128,9 +129,9 @@ def make_tenant():
 def slow(settings, make_tenant, tmp_path_factory):
     with (
         beside(settings, request_seconds=2, demo_slow_seconds=SLOW_SECONDS) as own,
-        staged(own, tmp_path_factory.mktemp("slow"), make_tenant) as stage,
+        running_service(own, tmp_path_factory.mktemp("slow"), make_tenant) as service,
     ):
-        yield stage
+        yield service
 
 
 @pytest.fixture
@@ -141,12 +142,12 @@ def customer(slow):
 
 def count_entries(login, today=None):
     person = person_for(login, today or datetime.now(BERLIN).date())
-    return sum(len(one.entries) for one in person.accounts)
+    return sum(len(account.entries) for account in person.accounts)
 
 
 def count_stored(customer, access_id):
-    rows = [one for product in customer.products(access_id) for one in customer.transactions(product)]
-    assert len({one["id"] for one in rows}) == len(rows)
+    rows = [transaction for product in customer.products(access_id) for transaction in customer.transactions(product)]
+    assert len({row["id"] for row in rows}) == len(rows)
     return len(rows)
 
 
@@ -161,8 +162,10 @@ def test_slow_bank_is_504_the_fetch_goes_on_and_a_repeated_call_finds_its_result
     assert answer.status_code == 504
     assert customer.read_access(access_id)["status"] == "GESTARTET"
     statuses = []
-    wait_for(lambda: statuses.append(customer.post(ACCESSES, body).status_code) or statuses, lambda one: one[-1] == 201)
-    access = wait_for(lambda: customer.read_access(access_id), lambda one: one["status"] == "VOLLSTAENDIG")
+    wait_for(
+        lambda: statuses.append(customer.post(ACCESSES, body).status_code) or statuses, lambda seen: seen[-1] == 201
+    )
+    access = wait_for(lambda: customer.read_access(access_id), lambda access: access["status"] == "VOLLSTAENDIG")
     assert access["bankprodukte"]
     assert slow.fetches(customer, access_id) == [("DONE", 1)]
 
@@ -179,13 +182,29 @@ def test_busy_credentials_are_409_with_retry_after_and_never_used_twice_at_once(
 
         def look():
             seen.append(slow.query("select count(*) from fetches where state = 'RUNNING'")[0][0])
-            return [slow.fetches(customer, one) for one in (first, second)]
+            return [slow.fetches(customer, access_id) for access_id in (first, second)]
 
-        wait_for(look, lambda one: one == [[("DONE", 1)]] * 2)
-    waited, refused = [one.result() for one in posted]
+        wait_for(look, lambda fetches: fetches == [[("DONE", 1)]] * 2)
+    waited, refused = [future.result() for future in posted]
     assert (waited.status_code, refused.status_code) == (504, 409)
     assert int(refused.headers["retry-after"]) > 0
     assert max(seen) == 1
+
+
+def test_a_worker_that_is_told_to_stop_ends_while_a_bank_does_not_answer_and_another_goes_on(slow, customer):
+    worker = slow.start_worker(HASTY, demo_slow_seconds=600)
+    access_id = new_id()
+    assert customer.post(ACCESSES, {access_id: customer.access("test_slow+stop")}).status_code == 504
+    slow.wait_until_running(customer, access_id)
+    before = len(slow.log)
+    worker.terminate()
+    assert worker.wait(60) == 0, slow.log[before:]
+    said = slow.log[before:]
+    assert "worker.jobs-cut-off" in said
+    assert "worker.stopped" in said
+    assert "Traceback" not in said
+    slow.start_worker()
+    wait_for(lambda: slow.fetches(customer, access_id), lambda fetches: fetches == [("DONE", 2)])
 
 
 def test_slow_banks_do_not_hold_up_the_others(slow, customer):
@@ -216,7 +235,9 @@ def test_killed_workers_fetch_is_taken_over_and_completes_once(slow, customer):
     customer.wait_until_complete(access_id)
     assert slow.fetches(customer, access_id) == [("DONE", 2)]
     assert count_stored(customer, access_id) == count_entries("test_slow+killed")
-    wait_for(lambda: slow.query("select count(*) from pgqueuer where entrypoint = 'fetch'"), lambda one: one == [(0,)])
+    wait_for(
+        lambda: slow.query("select count(*) from pgqueuer where entrypoint = 'fetch'"), lambda rows: rows == [(0,)]
+    )
 
 
 def test_worker_frozen_past_its_lease_cannot_write_when_it_thaws(slow, customer):
@@ -245,7 +266,7 @@ def test_deleted_while_a_fetch_runs_means_gone_for_good(slow, customer):
         assert customer.delete(f"{ACCESSES}/{access_id}").status_code == 200
         posted.result()
     held = "select count(*) from credential_leases where until > now()"  # those of killed workers only run out
-    wait_for(lambda: slow.query(held), lambda one: one == [(0,)])
+    wait_for(lambda: slow.query(held), lambda rows: rows == [(0,)])
     for table in ("accesses", "products", "transactions", "fetches"):
         assert slow.query(f"select count(*) from {table} where user_id = %s", customer.reference) == [(0,)]
 
@@ -256,18 +277,18 @@ def test_deleted_while_a_fetch_runs_means_gone_for_good(slow, customer):
 def test_fetch_outlives_a_restart_of_postgresql(make_tenant, tmp_path):
     with own_database(tmp_path / "data") as (database, base):
         own = replace(base, demo=True, request_seconds=2, demo_slow_seconds=SLOW_SECONDS)
-        with staged(own, tmp_path, make_tenant) as stage:
-            customer, access_id = new_customer(stage.tenant), new_id()
-            stage.start_worker()
+        with running_service(own, tmp_path, make_tenant) as service:
+            customer, access_id = new_customer(service.tenant), new_id()
+            service.start_worker()
             with ThreadPoolExecutor(1) as pool:
                 posted = pool.submit(customer.post, ACCESSES, {access_id: customer.access("test_slow+restart")})
-                stage.wait_until_running(customer, access_id)
+                service.wait_until_running(customer, access_id)
                 database.stop()
                 time.sleep(0.5)
                 database.start()
                 assert posted.result().status_code in (503, 504)
             look = lambda: customer.get(f"{ACCESSES}/{access_id}")  # noqa: E731
-            wait_for(look, lambda one: one.status_code == 200 and one.json()["status"] == "VOLLSTAENDIG")
+            wait_for(look, lambda answer: answer.status_code == 200 and answer.json()["status"] == "VOLLSTAENDIG")
             assert count_stored(customer, access_id) == count_entries("test_slow+restart")
 
 
@@ -277,23 +298,23 @@ def test_fetch_outlives_a_restart_of_postgresql(make_tenant, tmp_path):
 def test_the_next_days_keep_the_ids_and_pendings_become_final(settings, make_tenant, tmp_path):
     logins = ("demo1+days", "familie+days")
     with beside(settings, today=TODAY) as own:
-        with staged(own, tmp_path, make_tenant) as stage:
-            stage.start_worker()
-            customer = new_customer(stage.tenant)
+        with running_service(own, tmp_path, make_tenant) as service:
+            service.start_worker()
+            customer = new_customer(service.tenant)
             accesses = [customer.add_complete(login) for login in logins]
             before = read_all(customer, accesses)
-            stage.stop_workers()
+            service.stop_workers()
         later = replace(own, today=TODAY + timedelta(days=4))
         with running_server(later, tmp_path / "later.log"), plain_client(base_url=own.base_url, timeout=60) as http:
             customer.tenant.http = http
-            stage.start_worker(today=later.today)
+            service.start_worker(today=later.today)
             try:
-                assert [customer.refresh(one).status_code for one in accesses] == [201, 201]
+                assert [customer.refresh(access_id).status_code for access_id in accesses] == [201, 201]
                 after = read_all(customer, accesses)
             finally:
-                stage.stop_workers()
-    finals = {key for key, one in before.items() if "vorgemerkt" not in one}
-    pendings = {key for key, one in before.items() if "vorgemerkt" in one}
+                service.stop_workers()
+    finals = {key for key, transaction in before.items() if "vorgemerkt" not in transaction}
+    pendings = {key for key, transaction in before.items() if "vorgemerkt" in transaction}
     assert pendings
     assert finals <= set(after), "a final booking keeps its id"
     for key in finals:
@@ -310,5 +331,5 @@ def read_all(customer, accesses):
     for access_id in accesses:
         for product in customer.products(access_id):
             if product["kategorie"] != "DEPOT":
-                found |= {one["id"]: one for one in customer.transactions(product)}
+                found |= {transaction["id"]: transaction for transaction in customer.transactions(product)}
     return found

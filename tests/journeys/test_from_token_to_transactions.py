@@ -7,7 +7,7 @@ from banking import wait_for
 
 
 def follow(thing, rel):
-    return next(one["href"] for one in thing["relations"] if one["rel"] == rel)
+    return next(relation["href"] for relation in thing["relations"] if relation["rel"] == rel)
 
 
 def test_journey_from_client_token_to_transactions(bank_server, shared, http):
@@ -31,11 +31,11 @@ def test_journey_from_client_token_to_transactions(bank_server, shared, http):
         return answer.json()
 
     # It looks for the bank, shows its logo and asks for the fields of its login form.
-    bank = next(one for one in read("/providers/v2?q=demobank") if one["id"].startswith("00000000"))
+    bank = next(provider for provider in read("/providers/v2?q=demobank") if provider["id"].startswith("00000000"))
     bank = read(follow(bank, "self"))
     assert http.get(follow(bank, "logo")).headers["content-type"].startswith("image/svg+xml")
     typed = {"userid": "demo1+journey", "pin": "demo"}
-    fields = [one["fieldkey"] for one in bank["authenticationInfo"]["fields"]]
+    fields = [field["fieldkey"] for field in bank["authenticationInfo"]["fields"]]
     assert sorted(fields) == sorted(typed)
 
     # It encrypts what the user typed, and adds the access.
@@ -56,7 +56,7 @@ def test_journey_from_client_token_to_transactions(bank_server, shared, http):
     access = read(added.headers["location"])
     assert access["status"] in ("KOPFDATEN", "VOLLSTAENDIG")
     assert access["bankprodukte"]
-    access = wait_for(lambda: read(follow(access, "self")), lambda one: one["status"] == "VOLLSTAENDIG")
+    access = wait_for(lambda: read(follow(access, "self")), lambda access: access["status"] == "VOLLSTAENDIG")
     assert read(follow(access, "get_issues"))["messages"] == []
 
     # From here on: relations only.
@@ -66,11 +66,11 @@ def test_journey_from_client_token_to_transactions(bank_server, shared, http):
         assert product["status"] == "VOLLSTAENDIG"
         if product["kategorie"] == "DEPOT":
             positions = read(follow(product, "get_depotpositionen"))
-            assert abs(sum(one["gesamtwert"] for one in positions) - product["saldo"]) < 0.01
+            assert abs(sum(position["gesamtwert"] for position in positions) - product["saldo"]) < 0.01
         else:
             rows = read(follow(product, "get_kontoumsaetze"))
             total += len(rows)
-            assert all(re.fullmatch(r"\d{4}-\d\d-\d\d 00:00:00", one["buchungsdatum"]) for one in rows)
+            assert all(re.fullmatch(r"\d{4}-\d\d-\d\d 00:00:00", row["buchungsdatum"]) for row in rows)
     assert total > 1000
 
     # And everything can be taken back.

@@ -51,15 +51,15 @@ def used(bank_server, shared):
     answers.append(customer.http.post(ACCESSES, content=text, headers=customer.headers))
     answers.append(customer.post(ACCESSES, {access_id: {"providerId": 5, "credentials": {"pin": MARKED}}}))
     customer.add_complete("leer+kept")
-    wait_for(lambda: customer.read(ACCESSES), lambda one: len(one) == 6)
+    wait_for(lambda: customer.read(ACCESSES), lambda accesses: len(accesses) == 6)
     answers += [customer.get(path) for path in ("/customer/v2", ACCESSES)]
-    answers += [customer.get(f"{ACCESSES}/{one}/issues") for one in customer.read(ACCESSES)]
+    answers += [customer.get(f"{ACCESSES}/{stored_id}/issues") for stored_id in customer.read(ACCESSES)]
     return customer, answers
 
 
 def test_pin_is_in_no_answer(used):
     _, answers = used
-    assert {one.status_code for one in answers} == {200, 201, 400, 415}
+    assert {answer.status_code for answer in answers} == {200, 201, 400, 415}
     for answer in answers:
         for form in forms_of(MARKED).values():
             assert form not in answer.text + str(answer.headers)

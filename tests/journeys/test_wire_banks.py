@@ -35,7 +35,7 @@ DETAILS = {
 
 
 @pytest.fixture(scope="module")
-async def stage(settings, tmp_path_factory):
+async def service(settings, tmp_path_factory):
     """A service of its own with one bank that can be reached in two ways."""
     folder = tmp_path_factory.mktemp("wire")
     with ExitStack() as stack:
@@ -61,37 +61,37 @@ async def stage(settings, tmp_path_factory):
         yield SimpleNamespace(http=http, tenant=tenant, settings=own, logs=logs, stop_fints=stopping.close)
 
 
-def find_provider(stage, name):
-    headers = {"Authorization": f"Bearer {stage.tenant.user_token()}"}
-    found = stage.http.get("/providers/v2", params={"q": name}, headers=headers).json()
-    return next(one["id"] for one in found if one["name"] == name)
+def find_provider(service, name):
+    headers = {"Authorization": f"Bearer {service.tenant.user_token()}"}
+    found = service.http.get("/providers/v2", params={"q": name}, headers=headers).json()
+    return next(provider["id"] for provider in found if provider["name"] == name)
 
 
-def read_ways(stage, provider):
-    headers = {"Authorization": f"Bearer {stage.tenant.user_token()}"}
-    shown = stage.http.get(f"/providers/v2/{provider}/statistics", headers=headers).json()
-    return {one["way"]: one for one in shown["ways"]}
+def read_ways(service, provider):
+    headers = {"Authorization": f"Bearer {service.tenant.user_token()}"}
+    shown = service.http.get(f"/providers/v2/{provider}/statistics", headers=headers).json()
+    return {way["way"]: way for way in shown["ways"]}
 
 
 def code(status):
     return status["messages"][-1]["code"]
 
 
-def test_an_account_is_added_listed_paid_from_and_imported_into_over_fints(stage):
-    customer = new_customer(stage.tenant)
-    provider = find_provider(stage, NAME)
+def test_an_account_is_added_listed_paid_from_and_imported_into_over_fints(service):
+    customer = new_customer(service.tenant)
+    provider = find_provider(service, NAME)
     login = f"student+{new_id()[:8]}"
     access = customer.add_complete(login, providerId=provider)
     product = customer.product(access, "GIROKONTO")
     before = customer.transactions(product)
     assert len(before) > 20
     assert product["iban"] == person_for(login, DAY).accounts[0].product.iban
-    ways = read_ways(stage, provider)
+    ways = read_ways(service, provider)
     assert (ways["fints"]["calls"] > 0, ways["fints"]["isNext"], ways["xs2a"]["calls"]) == (True, True, 0)
 
     # The same rows as the bank's MT940 add nothing; older ones do, and the bank's next answer adds nothing to them.
     account = person_for(login, DAY).accounts[0]
-    rows = [one.transaction for one in account.entries if not one.transaction.is_pending]
+    rows = [entry.transaction for entry in account.entries if not entry.transaction.is_pending]
     pushed = customer.http.post(
         href(product, "get_kontoumsaetze"),
         content=write("mt940", account.product, rows),
@@ -101,7 +101,7 @@ def test_an_account_is_added_listed_paid_from_and_imported_into_over_fints(stage
     imported = customer.transactions(product)
     assert len(imported) >= len(rows)
     assert customer.refresh(access).status_code in (200, 201, 202)
-    customer.wait_until(access, lambda one: one["status"] == "VOLLSTAENDIG")
+    customer.wait_until(access, lambda shown: shown["status"] == "VOLLSTAENDIG")
     assert len(customer.transactions(product)) == len(imported)
 
     # A wrong TAN first, then the right one.
@@ -110,20 +110,20 @@ def test_an_account_is_added_listed_paid_from_and_imported_into_over_fints(stage
     status = customer.post(url, body, params=CALLBACK | {"paymentId": new_id()}, headers=PRESENT).json()
     assert code(status) == "BA3030", status
     wrong = customer.post(href(status, "authenticate"), {"scaAuthenticationData": "7"}).json()
-    assert "authenticate" in [one["rel"] for one in wrong["relations"]], wrong
+    assert "authenticate" in [relation["rel"] for relation in wrong["relations"]], wrong
     paid = customer.post(href(wrong, "authenticate"), {"scaAuthenticationData": "24"}).json()
     assert code(paid) == "BA1111", paid
     wait_for(
-        lambda: [one.get("verwendungszweck", "") for one in customer.transactions(product)],
-        lambda found: sum("Vom Draht" in one for one in found) == 1,
+        lambda: [transaction.get("verwendungszweck", "") for transaction in customer.transactions(product)],
+        lambda found: sum("Vom Draht" in purpose for purpose in found) == 1,
     )
-    for log in stage.logs:
+    for log in service.logs:
         assert "Traceback" not in log.read_text()
 
 
-def test_an_order_without_funds_is_refused_in_the_banks_own_words_over_fints(stage):
-    customer = new_customer(stage.tenant)
-    access = customer.add_complete(f"student+{new_id()[:8]}", providerId=find_provider(stage, NAME))
+def test_an_order_without_funds_is_refused_in_the_banks_own_words_over_fints(service):
+    customer = new_customer(service.tenant)
+    access = customer.add_complete(f"student+{new_id()[:8]}", providerId=find_provider(service, NAME))
     product = customer.product(access, "GIROKONTO")
     before = customer.transactions(product)
     body = {"instant": False, "transferDetails": DETAILS | {"amount": 99_999_999, "purpose": "Zu viel"}}
@@ -133,17 +133,17 @@ def test_an_order_without_funds_is_refused_in_the_banks_own_words_over_fints(sta
     refused = customer.post(href(status, "authenticate"), {"scaAuthenticationData": "24"}).json()
     message = refused["messages"][-1]
     assert (message["level"], message["code"], message["details"]) == ("ERROR", "BA1104", NO_FUNDS_TEXT), refused
-    assert "authenticate" not in [one["rel"] for one in refused["relations"]]
+    assert "authenticate" not in [relation["rel"] for relation in refused["relations"]]
     assert customer.refresh(access).status_code < 300
-    customer.wait_until(access, lambda one: one["status"] == "VOLLSTAENDIG")
+    customer.wait_until(access, lambda shown: shown["status"] == "VOLLSTAENDIG")
     assert customer.transactions(product) == before
 
 
-def test_a_bank_that_does_not_take_our_registration_is_named_in_the_issues(stage):
+def test_a_bank_that_does_not_take_our_registration_is_named_in_the_issues(service):
     """The customer cannot mend that, and is not told to try another PIN; whoever runs the service reads why."""
-    customer = new_customer(stage.tenant)
+    customer = new_customer(service.tenant)
     access = new_id()
-    login = customer.access(f"student+{new_id()[:8]}") | {"providerId": find_provider(stage, STRICT_NAME)}
+    login = customer.access(f"student+{new_id()[:8]}") | {"providerId": find_provider(service, STRICT_NAME)}
     assert customer.post(ACCESSES, {access: login}).status_code < 300
     wait_for(lambda: customer.issue_codes(access), lambda codes: codes == ["BA999"])
     (issue,) = customer.read(f"{ACCESSES}/{access}/issues")["messages"]
@@ -152,40 +152,43 @@ def test_a_bank_that_does_not_take_our_registration_is_named_in_the_issues(stage
     assert customer.products(access) == []
 
 
-async def test_without_a_registration_no_bank_is_offered_over_fints(stage):
-    async with open_services(replace(stage.settings, fints_product_id=None, pool_size=2), "kontor tests") as services:
-        found = {one.name: one.bank_channels for one in services.providers.list(None, None, None, None)}
+async def test_without_a_registration_no_bank_is_offered_over_fints(service):
+    async with open_services(replace(service.settings, fints_product_id=None, pool_size=2), "kontor tests") as services:
+        found = {provider.name: provider.bank_channels for provider in services.providers.list(None, None, None, None)}
         assert found[NAME] == ("xs2a",)
         assert not [name for name, ways in found.items() if "fints" in ways]
-    async with open_services(replace(stage.settings, pool_size=2), "kontor tests") as services:
-        assert sum("fints" in one.bank_channels for one in services.providers.list(None, None, None, None)) > 1000
+    async with open_services(replace(service.settings, pool_size=2), "kontor tests") as services:
+        assert (
+            sum("fints" in provider.bank_channels for provider in services.providers.list(None, None, None, None))
+            > 1000
+        )
 
 
-def test_a_bank_whose_fints_server_is_gone_is_reached_by_xs2a(stage):
+def test_a_bank_whose_fints_server_is_gone_is_reached_by_xs2a(service):
     """By whoever is new. Who has used FinTS waits for it: another way needs a consent of its own. Stops the server."""
-    customer = new_customer(stage.tenant)
-    provider = find_provider(stage, NAME)
+    customer = new_customer(service.tenant)
+    provider = find_provider(service, NAME)
     access = customer.add_complete(f"leer+{new_id()[:8]}", providerId=provider)
-    assert read_ways(stage, provider)["xs2a"]["calls"] == 0
-    stage.stop_fints()
+    assert read_ways(service, provider)["xs2a"]["calls"] == 0
+    service.stop_fints()
 
     def refresh():
         """While a fetch is still being put away, asking for another one does nothing."""
         assert customer.refresh(access).status_code < 300
-        return read_ways(stage, provider)
+        return read_ways(service, provider)
 
     for _ in range(3):
-        before = read_ways(stage, provider)["fints"]["calls"]
+        before = read_ways(service, provider)["fints"]["calls"]
         wait_for(refresh, lambda ways, before=before: ways["fints"]["calls"] > before)
         wait_for(lambda: customer.issue_codes(access), lambda codes: "BA1051" in codes)
-    ways = read_ways(stage, provider)
+    ways = read_ways(service, provider)
     assert not ways["fints"]["isNext"]
     assert (ways["xs2a"]["isNext"], ways["xs2a"]["calls"]) == (True, 0)
 
     new = new_id()
     login = customer.access(f"leer+{new_id()[:8]}") | {"providerId": provider}
     assert customer.post(ACCESSES, {new: login}).status_code == 201
-    ways = wait_for(lambda: read_ways(stage, provider), lambda ways: ways["xs2a"]["calls"] >= 1)
+    ways = wait_for(lambda: read_ways(service, provider), lambda ways: ways["xs2a"]["calls"] >= 1)
     assert ways["xs2a"]["successRate"] == 1
     # Over XS2A nobody is let in without consent: the customer is asked.
     wait_for(lambda: customer.message_codes(new) + customer.issue_codes(new), lambda codes: "BA3000" in codes)

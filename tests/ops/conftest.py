@@ -8,7 +8,7 @@ from datetime import timedelta
 import httpx
 import psycopg
 import pytest
-from operating import Desk, make_tenant, running
+from operating import OperatorClient, make_tenant, running
 
 from kontor.api.app import make_app
 from kontor.bootstrap import open_services
@@ -26,7 +26,7 @@ def ops_settings(settings: Settings) -> Iterator[Settings]:
 
 
 @pytest.fixture(scope="session")
-async def open_desk(ops_settings: Settings) -> AsyncIterator[Desk]:
+async def shared_operator(ops_settings: Settings) -> AsyncIterator[OperatorClient]:
     assert ops_settings.migration_database_url is not None
     async with open_services(ops_settings, "kontor ops tests") as services:
 
@@ -38,20 +38,20 @@ async def open_desk(ops_settings: Settings) -> AsyncIterator[Desk]:
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with running(app), httpx.AsyncClient(transport=transport, base_url=ops_settings.base_url) as http:
             with psycopg.connect(ops_settings.migration_database_url.reveal(), autocommit=True) as owner:
-                desk = Desk(ops_settings, services, http, owner)
-                await make_tenant(desk, "north")
-                await make_tenant(desk, "south")
+                operator = OperatorClient(ops_settings, services, http, owner)
+                await make_tenant(operator, "north")
+                await make_tenant(operator, "south")
                 _, token = await services.operators.create_operator("olga", 1)
-                desk.tokens["operator"] = token.reveal()
-                yield desk
+                operator.tokens["operator"] = token.reveal()
+                yield operator
 
 
 @pytest.fixture
-def desk(open_desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def operator(shared_operator: OperatorClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[OperatorClient]:
     """Empty again for every test, and nothing is cached between two calls."""
     monkeypatch.setattr(single_flight_cache, "MIN_TTL_SECONDS", 0)
     monkeypatch.setattr(single_flight_cache, "TTL_FACTOR", 0)
     monkeypatch.setattr(ops_outcomes, "SETTLED", timedelta(days=2))
-    open_desk.clear()
-    yield open_desk
-    open_desk.clear()
+    shared_operator.clear()
+    yield shared_operator
+    shared_operator.clear()

@@ -1,4 +1,4 @@
-"""An operator's place: calls of the API with each kind of token, and rows put behind the scenes."""
+"""An operator's client: calls of the API with each kind of token, and rows put behind the scenes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,8 +29,8 @@ def now() -> datetime:
 
 
 @dataclass
-class Desk:
-    """An operator's place: calls of the API with each kind of token, and rows put behind the scenes."""
+class OperatorClient:
+    """An operator's client: calls of the API with each kind of token, and rows put behind the scenes."""
 
     settings: Settings
     services: Services
@@ -111,25 +111,25 @@ def ago(**span: float) -> datetime:
     return now() - timedelta(**span)
 
 
-async def make_tenant(desk: Desk, name: str) -> None:
-    administration = desk.services.tenant_administration
+async def make_tenant(operator: OperatorClient, name: str) -> None:
+    administration = operator.services.tenant_administration
     tenant = new_tenant(name, is_regulated=True, scopes=ALL_SCOPES)
     await administration.create_tenant(tenant)
     _, admin = await administration.create_client(name, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES)
     _, app = await administration.create_client(name, "app", ClientKind.USER, USER_SCOPES)
     await administration.create_role(name, "app", new_role("customer", USER_SCOPES, is_default=True))
-    user = await desk.services.users.create_user_by_operator(name, NewUser("anna", Secret("annas password")))
-    desk.tenants[name], desk.users[name] = tenant.id, user.id
+    user = await operator.services.users.create_user_by_operator(name, NewUser("anna", Secret("annas password")))
+    operator.tenants[name], operator.users[name] = tenant.id, user.id
 
     async def issue(client: str, secret: str, **facts: Any) -> str:
         login = ClientLogin(f"{name}/{client}", Secret(secret), "test")
         grant = facts.pop("grant", "client_credentials")
-        return (await desk.services.tokens.issue_token(login, TokenRequest(grant, **facts))).token.reveal()
+        return (await operator.services.tokens.issue_token(login, TokenRequest(grant, **facts))).token.reveal()
 
-    desk.tokens[name] = await issue("admin", admin)
+    operator.tokens[name] = await issue("admin", admin)
     for scope in MANAGEMENT_SCOPES:
-        desk.tokens[f"{name} {scope}"] = await issue("admin", admin, scope=scope)
-    desk.tokens[f"{name} user"] = await issue(
+        operator.tokens[f"{name} {scope}"] = await issue("admin", admin, scope=scope)
+    operator.tokens[f"{name} user"] = await issue(
         "app", app, grant="password", username="anna", password=Secret("annas password")
     )
 

@@ -14,11 +14,11 @@ SUMMARY = {"at", "due", "late", "running", "failing", "paused", "lastDay", "olde
 
 
 @pytest.fixture
-def kontor(desk, monkeypatch, capsys):
+def kontor(operator, monkeypatch, capsys):
     """Runs a command as the program would, in a thread, since it brings an event loop of its own."""
     import asyncio
 
-    for name, value in export_settings(desk.settings).items():
+    for name, value in export_settings(operator.settings).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("kontor.logs.configure_logs", lambda *_: None)  # it would bind this test's standard error
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # for the main thread alone
@@ -32,16 +32,16 @@ def kontor(desk, monkeypatch, capsys):
     return run
 
 
-async def test_an_operator_is_made_used_listed_and_deleted(desk, kontor):
+async def test_an_operator_is_made_used_listed_and_deleted(operator, kontor):
     code, out, err = await kontor("operator", "create", "otto", "--days", "7", "--json")
     assert code == 0
     assert "only its hash is stored" in err
     token = json.loads(out)["token"]
-    assert (await desk.call(token, "tenants")).status_code == 200
+    assert (await operator.call(token, "tenants")).status_code == 200
     code, out, _ = await kontor("operator", "list")
     assert (code, "otto" in out, token in out) == (0, True, False)
     assert (await kontor("operator", "delete", "otto"))[0] == 0
-    assert (await desk.call(token, "tenants")).status_code == 403
+    assert (await operator.call(token, "tenants")).status_code == 403
     code, out, err = await kontor("operator", "delete", "otto")
     assert (code, out, "no operator named otto" in err) == (1, "", True)
 
@@ -53,13 +53,13 @@ async def test_a_bad_operator_is_refused_in_one_sentence(kontor, arguments):
 
 
 @pytest.fixture
-def busy(desk):
-    desk.add_access(next_refresh_at=ago(minutes=20), id="late-one")
-    desk.add_fetch(desk.add_access("south"), "RUNNING", started_at=now(), slot_at=now())
-    desk.add_fetch(desk.add_access(), "FAILED", failure="UNREACHABLE")
-    desk.add_access(refresh_pause="SCA")
-    desk.owner.execute("insert into provider_outages values (%s, 3, now(), now())", ["0" * 32])
-    return desk
+def busy(operator):
+    operator.add_access(next_refresh_at=ago(minutes=20), id="late-one")
+    operator.add_fetch(operator.add_access("south"), "RUNNING", started_at=now(), slot_at=now())
+    operator.add_fetch(operator.add_access(), "FAILED", failure="UNREACHABLE")
+    operator.add_access(refresh_pause="SCA")
+    operator.owner.execute("insert into provider_outages values (%s, 3, now(), now())", ["0" * 32])
+    return operator
 
 
 async def test_the_status_is_read_at_a_glance(busy, kontor):
@@ -91,7 +91,7 @@ async def test_refreshes_are_listed_by_state(busy, kontor):
     _, out, _ = await kontor("refresh", "list", "--state", "failing")
     assert out.splitlines()[0].split()[5:] == ["due", "finished", "remark"]
     _, out, _ = await kontor("refresh", "list", "--state", "failing", "--json")
-    assert [one["failure"] for one in json.loads(out)] == ["UNREACHABLE"]
+    assert [refresh["failure"] for refresh in json.loads(out)] == ["UNREACHABLE"]
     _, out, err = await kontor("refresh", "list", "--state", "running", "--tenant", "north")
     assert (out, err) == ("", "Nothing is running.\n")
     busy.add_access(refresh_pause="SCA")

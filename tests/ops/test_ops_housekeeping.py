@@ -17,29 +17,29 @@ def small_batches(monkeypatch):
     monkeypatch.setattr(housekeeping, "BATCH", 2)
 
 
-async def test_jobs_of_dead_workers_are_queued_again_and_running_ones_left_alone(desk, small_batches):
+async def test_jobs_of_dead_workers_are_queued_again_and_running_ones_left_alone(operator, small_batches):
     for number in range(5):
-        desk.owner.execute(JOB, ["picked", f"gone-{number}", uuid4(), "6 minutes", "6 minutes", number])
-    desk.owner.execute(JOB, ["picked", "at work", uuid4(), "10 seconds", "1 hour", 1])
-    await desk.services.housekeeping.clean()
-    rows = desk.owner.execute(
+        operator.owner.execute(JOB, ["picked", f"gone-{number}", uuid4(), "6 minutes", "6 minutes", number])
+    operator.owner.execute(JOB, ["picked", "at work", uuid4(), "10 seconds", "1 hour", 1])
+    await operator.services.housekeeping.clean()
+    rows = operator.owner.execute(
         "select entrypoint, status::text, queue_manager_id is null, slot is null from pgqueuer order by entrypoint"
     ).fetchall()
     assert rows[0] == ("at work", "picked", False, False)
     assert rows[1:] == [(f"gone-{number}", "queued", True, True) for number in range(5)]
 
 
-async def test_failed_jobs_are_held_for_30_days(desk, small_batches):
+async def test_failed_jobs_are_held_for_30_days(operator, small_batches):
     for number in range(5):
-        desk.owner.execute(JOB, ["failed", f"old-{number}", None, "31 days", "31 days", None])
-    desk.owner.execute(JOB, ["failed", "new", None, "29 days", "29 days", None])
-    await desk.services.housekeeping.clean()
-    assert desk.owner.execute("select entrypoint from pgqueuer").fetchall() == [("new",)]
+        operator.owner.execute(JOB, ["failed", f"old-{number}", None, "31 days", "31 days", None])
+    operator.owner.execute(JOB, ["failed", "new", None, "29 days", "29 days", None])
+    await operator.services.housekeeping.clean()
+    assert operator.owner.execute("select entrypoint from pgqueuer").fetchall() == [("new",)]
 
 
-async def test_the_queues_log_keeps_a_day_of_everything_and_30_days_of_failures(desk, small_batches):
+async def test_the_queues_log_keeps_a_day_of_everything_and_30_days_of_failures(operator, small_batches):
     def write(name, status, age):
-        desk.owner.execute(
+        operator.owner.execute(
             "insert into pgqueuer_log (created, job_id, status, priority, entrypoint)"
             " values (now() - %s::interval, 1, %s, 0, %s)",
             [age, status, name],
@@ -51,23 +51,23 @@ async def test_the_queues_log_keeps_a_day_of_everything_and_30_days_of_failures(
     write("failed before", "failed", "29 days")
     write("thrown before", "exception", "29 days")
     write("failed long ago", "failed", "31 days")
-    await desk.services.housekeeping.clean()
-    kept = {row[0] for row in desk.owner.execute("select entrypoint from pgqueuer_log").fetchall()}
+    await operator.services.housekeeping.clean()
+    kept = {row[0] for row in operator.owner.execute("select entrypoint from pgqueuer_log").fetchall()}
     assert kept == {"done today", "failed before", "thrown before"}
 
 
-async def test_rows_of_dead_workers_go_after_an_hour_and_their_leases_too(desk):
+async def test_rows_of_dead_workers_go_after_an_hour_and_their_leases_too(operator):
     alive, dead, long_dead = uuid4(), uuid4(), uuid4()
-    for one in (alive, dead, long_dead):
-        await desk.services.workers.beat(one)
+    for worker_id in (alive, dead, long_dead):
+        await operator.services.workers.beat(worker_id)
     statement = "update workers set seen_at = now() - %s::interval where id = %s"
-    desk.owner.execute(statement, ["59 minutes", dead])
-    desk.owner.execute(statement, ["61 minutes", long_dead])
+    operator.owner.execute(statement, ["59 minutes", dead])
+    operator.owner.execute(statement, ["61 minutes", long_dead])
     for key, age in ((b"gone", "61 minutes"), (b"over", "1 minute")):
-        desk.owner.execute(
+        operator.owner.execute(
             "insert into credential_leases values (%s, %s, 1, now() - %s::interval)", [key, uuid4(), age]
         )
-    await desk.services.housekeeping.clean()
-    kept = {row[0] for row in desk.owner.execute("select id from workers").fetchall()}
+    await operator.services.housekeeping.clean()
+    kept = {row[0] for row in operator.owner.execute("select id from workers").fetchall()}
     assert kept == {alive, dead}
-    assert desk.owner.execute("delete from credential_leases returning key").fetchall() == [(b"over",)]
+    assert operator.owner.execute("delete from credential_leases returning key").fetchall() == [(b"over",)]

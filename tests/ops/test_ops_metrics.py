@@ -8,24 +8,26 @@ from prometheus_client.parser import text_string_to_metric_families
 from kontor.services.operations.figures import OpsFigures
 
 
-async def read_metrics(desk):
-    answer = await desk.http.get("/metrics")
+async def read_metrics(operator):
+    answer = await operator.http.get("/metrics")
     assert answer.status_code == 200
     families = list(text_string_to_metric_families(answer.text))
-    assert len({one.name for one in families}) == len(families), "each family once"
-    return {(sample.name, *sorted(sample.labels.values())): sample.value for one in families for sample in one.samples}
+    assert len({family.name for family in families}) == len(families), "each family once"
+    return {
+        (sample.name, *sorted(sample.labels.values())): sample.value for family in families for sample in family.samples
+    }
 
 
-async def test_metrics_tell_the_state_of_refreshes_jobs_workers_and_providers(desk):
-    desk.add_access(next_refresh_at=ago(minutes=20))
-    desk.add_access(refresh_pause="SCA")
-    desk.add_fetch(desk.add_access(), "RUNNING")
-    desk.add_fetch(desk.add_access(), "FAILED")
-    desk.add_fetch(desk.add_access(), "SKIPPED", slot_at=ago(hours=1))
-    desk.owner.execute("insert into provider_outages values (%s, 3, now(), now())", [uuid4()])
-    desk.owner.execute("insert into pgqueuer (priority, status, entrypoint) values (0, 'queued', 'fetch')")
-    await desk.services.workers.beat(uuid4())
-    found = await read_metrics(desk)
+async def test_metrics_tell_the_state_of_refreshes_jobs_workers_and_providers(operator):
+    operator.add_access(next_refresh_at=ago(minutes=20))
+    operator.add_access(refresh_pause="SCA")
+    operator.add_fetch(operator.add_access(), "RUNNING")
+    operator.add_fetch(operator.add_access(), "FAILED")
+    operator.add_fetch(operator.add_access(), "SKIPPED", slot_at=ago(hours=1))
+    operator.owner.execute("insert into provider_outages values (%s, 3, now(), now())", [uuid4()])
+    operator.owner.execute("insert into pgqueuer (priority, status, entrypoint) values (0, 'queued', 'fetch')")
+    await operator.services.workers.beat(uuid4())
+    found = await read_metrics(operator)
     assert found["kontor_database_up",] == 1
     assert {state: found["kontor_refreshes", state] for state in ("due", "late", "running", "failing", "paused")} == {
         "due": 1, "late": 1, "running": 1, "failing": 1, "paused": 1,
@@ -42,12 +44,12 @@ async def test_metrics_tell_the_state_of_refreshes_jobs_workers_and_providers(de
     assert any(name[0] == "kontor_requests_total" for name in found)
 
 
-async def test_metrics_are_told_without_a_database_too(desk, monkeypatch):
+async def test_metrics_are_told_without_a_database_too(operator, monkeypatch):
     async def fail(*_):
         raise TimeoutError
 
     monkeypatch.setattr(OpsFigures, "count_refreshes", fail)
-    found = await read_metrics(desk)
+    found = await read_metrics(operator)
     assert found["kontor_database_up",] == 0
     assert ("kontor_refreshes", "due") not in found
     assert any(name[0] == "kontor_requests_total" for name in found)

@@ -12,23 +12,23 @@ STATES = ("due", "late", "running", "failing", "paused")
 
 
 @pytest.fixture
-def busy(desk):
+def busy(operator):
     """At each tenant: two due and one of them late in the schedule, two queued and one of them late, and so on."""
     for tenant in ("north", "south"):
-        desk.add_access(tenant, next_refresh_at=ago(minutes=-1))
-        desk.add_access(tenant, next_refresh_at=ago(minutes=14))
-        desk.add_access(tenant, next_refresh_at=ago(minutes=16))
-        desk.add_fetch(desk.add_access(tenant), "QUEUED", requested_at=ago(minutes=14), slot_at=ago(minutes=14))
-        desk.add_fetch(desk.add_access(tenant), "QUEUED", requested_at=ago(minutes=16), slot_at=ago(minutes=16))
-        desk.add_fetch(desk.add_access(tenant), "RUNNING", started_at=now(), slot_at=ago(minutes=1), attempts=1)
-        desk.add_fetch(desk.add_access(tenant), "FAILED", failure="UNREACHABLE", started_at=ago(minutes=3))
-        desk.add_fetch(desk.add_access(tenant), "INTERRUPTED", slot_at=ago(hours=1))
-        desk.add_fetch(desk.add_access(tenant), "DONE", slot_at=ago(hours=1))
-        desk.add_fetch(desk.add_access(tenant, refresh_pause="SCA"), "WAITING")
-        desk.add_access(tenant, refresh_pause="CREDENTIALS")
-        desk.add_access(tenant, refresh_pause="CREDENTIALS")
-    desk.add_fetch(desk.add_access(), "DONE", finished_at=ago(hours=25))
-    return desk
+        operator.add_access(tenant, next_refresh_at=ago(minutes=-1))
+        operator.add_access(tenant, next_refresh_at=ago(minutes=14))
+        operator.add_access(tenant, next_refresh_at=ago(minutes=16))
+        operator.add_fetch(operator.add_access(tenant), "QUEUED", requested_at=ago(minutes=14), slot_at=ago(minutes=14))
+        operator.add_fetch(operator.add_access(tenant), "QUEUED", requested_at=ago(minutes=16), slot_at=ago(minutes=16))
+        operator.add_fetch(operator.add_access(tenant), "RUNNING", started_at=now(), slot_at=ago(minutes=1), attempts=1)
+        operator.add_fetch(operator.add_access(tenant), "FAILED", failure="UNREACHABLE", started_at=ago(minutes=3))
+        operator.add_fetch(operator.add_access(tenant), "INTERRUPTED", slot_at=ago(hours=1))
+        operator.add_fetch(operator.add_access(tenant), "DONE", slot_at=ago(hours=1))
+        operator.add_fetch(operator.add_access(tenant, refresh_pause="SCA"), "WAITING")
+        operator.add_access(tenant, refresh_pause="CREDENTIALS")
+        operator.add_access(tenant, refresh_pause="CREDENTIALS")
+    operator.add_fetch(operator.add_access(), "DONE", finished_at=ago(hours=25))
+    return operator
 
 
 async def test_the_summary_counts_each_state_for_all_and_for_one_tenant(busy):
@@ -45,12 +45,12 @@ async def test_the_summary_counts_each_state_for_all_and_for_one_tenant(busy):
     assert {name: again[name] for name in STATES} == {name: own[name] for name in STATES}
 
 
-async def test_nothing_is_counted_where_nothing_is(desk):
-    summary = await desk.read("refreshes/summary")
+async def test_nothing_is_counted_where_nothing_is(operator):
+    summary = await operator.read("refreshes/summary")
     assert {name: summary[name] for name in STATES[:4]} == dict.fromkeys(STATES[:4], 0)
     assert "oldestDueAt" not in summary
     for state in STATES:
-        assert await desk.read("refreshes", state=state) == []
+        assert await operator.read("refreshes", state=state) == []
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -59,12 +59,12 @@ async def test_every_count_has_its_rows_whatever_the_size_of_the_page(busy, stat
     expected = sum(summary[state].values()) if state == "paused" else summary[state]
     whole = await busy.read("refreshes", state=state)
     assert len(whole) == expected
-    assert len({(one["userReference"], one["access"]) for one in whole}) == expected
+    assert len({(refresh["userReference"], refresh["access"]) for refresh in whole}) == expected
     for limit in (1, 2, 3, expected):
         assert await busy.read_all("refreshes", state=state, limit=limit) == whole
     own = await busy.read_all("refreshes", "north", state=state, limit=2)
     assert len(own) * 2 == expected
-    assert {one["tenant"] for one in own} == {"north"}
+    assert {refresh["tenant"] for refresh in own} == {"north"}
 
 
 async def test_rows_tell_what_an_operator_needs(busy):
@@ -72,49 +72,49 @@ async def test_rows_tell_what_an_operator_needs(busy):
     assert {"slot", "startedAt", "dueAt", "provider", "attempts", "attended"} <= set(running)
     assert (running["state"], running["attended"], running["attempts"]) == ("RUNNING", False, 1)
     failed = await busy.read("refreshes", "north", state="failing")
-    assert {one["state"] for one in failed} == {"FAILED", "INTERRUPTED"}
-    assert {one.get("failure") for one in failed} == {"UNREACHABLE", None}
-    assert all("finishedAt" in one for one in failed)
+    assert {refresh["state"] for refresh in failed} == {"FAILED", "INTERRUPTED"}
+    assert {refresh.get("failure") for refresh in failed} == {"UNREACHABLE", None}
+    assert all("finishedAt" in refresh for refresh in failed)
     paused = await busy.read("refreshes", "north", state="paused")
-    assert [one["pause"] for one in paused] == ["SCA", "CREDENTIALS", "CREDENTIALS"]
+    assert [refresh["pause"] for refresh in paused] == ["SCA", "CREDENTIALS", "CREDENTIALS"]
     late = await busy.read("refreshes", "north", state="late")
-    assert [one["state"] for one in late] == ["SCHEDULED", "QUEUED"]
+    assert [refresh["state"] for refresh in late] == ["SCHEDULED", "QUEUED"]
 
 
-async def test_a_state_must_be_named_and_known(desk):
-    assert (await desk.call("operator", "refreshes")).status_code == 400
-    assert (await desk.call("operator", "refreshes", state="fine")).status_code == 400
+async def test_a_state_must_be_named_and_known(operator):
+    assert (await operator.call("operator", "refreshes")).status_code == 400
+    assert (await operator.call("operator", "refreshes", state="fine")).status_code == 400
 
 
 # Is all well?
 
 
-async def test_all_is_well_while_a_worker_lives_and_nothing_is_wrong(desk):
+async def test_all_is_well_while_a_worker_lives_and_nothing_is_wrong(operator):
     from uuid import uuid4
 
-    assert (await desk.read("health"))["well"] is False  # nobody works
-    await desk.services.workers.beat(uuid4())
-    health = await desk.read("health")
+    assert (await operator.read("health"))["well"] is False  # nobody works
+    await operator.services.workers.beat(uuid4())
+    health = await operator.read("health")
     assert health["well"] is True
-    assert [one["name"] for one in health["checks"]] == [
+    assert [check["name"] for check in health["checks"]] == [
         "database", "workers", "refreshes", "deliveries", "providers", "jobs",
     ]  # fmt: skip
-    assert (await desk.read("health", "north"))["well"] is True
+    assert (await operator.read("health", "north"))["well"] is True
 
 
-async def test_what_is_wrong_is_named_and_a_tenant_hears_only_of_its_own(desk):
+async def test_what_is_wrong_is_named_and_a_tenant_hears_only_of_its_own(operator):
     from uuid import uuid4
 
     dead = uuid4()
-    await desk.services.workers.beat(uuid4())
-    await desk.services.workers.beat(dead)
-    desk.owner.execute("update workers set seen_at = now() - interval '1 minute' where id = %s", [dead])
-    desk.add_access("south", next_refresh_at=ago(minutes=16))
-    desk.owner.execute("insert into provider_outages values (%s, 3, now(), now())", [uuid4()])
-    desk.owner.execute("insert into pgqueuer (priority, status, entrypoint) values (0, 'failed', 'fetch')")
+    await operator.services.workers.beat(uuid4())
+    await operator.services.workers.beat(dead)
+    operator.owner.execute("update workers set seen_at = now() - interval '1 minute' where id = %s", [dead])
+    operator.add_access("south", next_refresh_at=ago(minutes=16))
+    operator.owner.execute("insert into provider_outages values (%s, 3, now(), now())", [uuid4()])
+    operator.owner.execute("insert into pgqueuer (priority, status, entrypoint) values (0, 'failed', 'fetch')")
 
     async def find_wrong(token):
-        return [one["name"] for one in (await desk.read("health", token))["checks"] if not one["well"]]
+        return [check["name"] for check in (await operator.read("health", token))["checks"] if not check["well"]]
 
     assert await find_wrong("operator") == ["workers", "refreshes", "providers", "jobs"]
     assert await find_wrong("south") == ["refreshes"]
@@ -169,7 +169,7 @@ def count_locks():
     return sum(isinstance(found, asyncio.Lock) for found in gc.get_objects())
 
 
-async def test_what_ended_long_ago_is_counted_once_and_leaves_after_a_day(desk, monkeypatch):
+async def test_what_ended_long_ago_is_counted_once_and_leaves_after_a_day(operator, monkeypatch):
     from datetime import timedelta
 
     from kontor.services.operations import refresh_outcomes as ops_outcomes
@@ -178,24 +178,24 @@ async def test_what_ended_long_ago_is_counted_once_and_leaves_after_a_day(desk, 
     monkeypatch.setattr(ops_outcomes, "SETTLED", timedelta(minutes=2))
     moment = now()
     for hours in (1, 2, 23):
-        desk.add_fetch(desk.add_access(), "DONE", finished_at=moment - timedelta(hours=hours))
-    desk.add_fetch(desk.add_access("south"), "FAILED", finished_at=moment)
-    tally = OutcomeTally(desk.services.database)
+        operator.add_fetch(operator.add_access(), "DONE", finished_at=moment - timedelta(hours=hours))
+    operator.add_fetch(operator.add_access("south"), "FAILED", finished_at=moment)
+    tally = OutcomeTally(operator.services.database)
     assert await tally.count(None, moment) == {"DONE": 3, "FAILED": 1}
-    assert await tally.count(desk.tenants["south"], moment) == {"FAILED": 1}
-    desk.clear()
-    desk.add_fetch(desk.add_access(), "SKIPPED", finished_at=moment)
+    assert await tally.count(operator.tenants["south"], moment) == {"FAILED": 1}
+    operator.clear()
+    operator.add_fetch(operator.add_access(), "SKIPPED", finished_at=moment)
     assert await tally.count(None, moment) == {"DONE": 3, "SKIPPED": 1}, "only what is recent is looked at again"
     later = moment + timedelta(hours=2)
-    desk.add_fetch(desk.add_access(), "DONE", finished_at=later)
+    operator.add_fetch(operator.add_access(), "DONE", finished_at=later)
     assert await tally.count(None, later) == {"DONE": 3, "SKIPPED": 1}, "23 hours ago are 25 now"
-    assert await OutcomeTally(desk.services.database).count(None, later) == {"DONE": 1, "SKIPPED": 1}
+    assert await OutcomeTally(operator.services.database).count(None, later) == {"DONE": 1, "SKIPPED": 1}
 
 
-async def test_failing_accesses_are_counted_up_to_a_limit(desk, monkeypatch):
+async def test_failing_accesses_are_counted_up_to_a_limit(operator, monkeypatch):
     from kontor.storage import ops_refreshes
 
     monkeypatch.setattr(ops_refreshes, "MOST_FAILING", 2)
     for _ in range(3):
-        desk.add_fetch(desk.add_access(), "FAILED")
-    assert (await desk.read("refreshes/summary"))["failing"] == 2
+        operator.add_fetch(operator.add_access(), "FAILED")
+    assert (await operator.read("refreshes/summary"))["failing"] == 2

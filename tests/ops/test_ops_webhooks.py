@@ -9,56 +9,56 @@ from kontor.domain.scopes import WEBHOOKS_MANAGE
 
 
 @pytest.fixture
-def add_webhook(desk):
+def add_webhook(operator):
     """A webhook with some deliveries, the last of them discarded."""
 
     def add(tenant, deliveries=3):
         webhook_id = uuid4()
-        desk.owner.execute(
+        operator.owner.execute(
             "insert into webhooks (id, tenant_id, url, events, wrapping_key_id, secrets, last_serial)"
             " select %s, tenant_id, 'https://example.com/', '{transactions.new}', id, 'sealed', %s from tenant_keys"
             " where tenant_id = %s and kind = 'wrapping'",
-            [webhook_id, deliveries, desk.tenants[tenant]],
+            [webhook_id, deliveries, operator.tenants[tenant]],
         )
         for serial in range(1, deliveries + 1):
             state = "DISCARDED" if serial == deliveries else "DELIVERED"
-            desk.owner.execute(
+            operator.owner.execute(
                 "insert into webhook_deliveries (webhook_id, serial, id, type, user_id, state, next_attempt_at,"
                 " finished_at) values (%s, %s, %s, 'transactions.new', %s, %s, null, %s)",
-                [webhook_id, serial, uuid4(), desk.users[tenant], state, ago(minutes=1)],
+                [webhook_id, serial, uuid4(), operator.users[tenant], state, ago(minutes=1)],
             )
         return webhook_id
 
     return add
 
 
-async def test_webhooks_are_listed_with_their_tenants_and_without_secrets(desk, add_webhook):
+async def test_webhooks_are_listed_with_their_tenants_and_without_secrets(operator, add_webhook):
     north, south = add_webhook("north"), add_webhook("south")
-    rows = await desk.read("webhooks")
-    assert [(one["tenant"], one["id"]) for one in rows] == [("north", str(north)), ("south", str(south))]
-    assert await desk.read_all("webhooks", limit=1) == rows
-    assert [one["id"] for one in await desk.read("webhooks", "south")] == [str(south)]
-    assert [one["id"] for one in await desk.read("webhooks", tenant="south")] == [str(south)]
+    rows = await operator.read("webhooks")
+    assert [(row["tenant"], row["id"]) for row in rows] == [("north", str(north)), ("south", str(south))]
+    assert await operator.read_all("webhooks", limit=1) == rows
+    assert [webhook["id"] for webhook in await operator.read("webhooks", "south")] == [str(south)]
+    assert [webhook["id"] for webhook in await operator.read("webhooks", tenant="south")] == [str(south)]
     assert "secret" not in rows[0]
 
 
-async def test_deliveries_are_listed_newest_first_in_pages(desk, add_webhook):
+async def test_deliveries_are_listed_newest_first_in_pages(operator, add_webhook):
     path = f"webhooks/{add_webhook('north', 5)}/deliveries"
-    rows = await desk.read(path)
-    assert [one["serial"] for one in rows] == [5, 4, 3, 2, 1]
-    assert await desk.read_all(path, limit=2) == rows
-    assert await desk.read_all(path, "north", limit=2) == rows
-    assert [one["serial"] for one in await desk.read(path, state="DISCARDED")] == [5]
+    rows = await operator.read(path)
+    assert [row["serial"] for row in rows] == [5, 4, 3, 2, 1]
+    assert await operator.read_all(path, limit=2) == rows
+    assert await operator.read_all(path, "north", limit=2) == rows
+    assert [delivery["serial"] for delivery in await operator.read(path, state="DISCARDED")] == [5]
 
 
-async def test_somebody_elses_webhook_does_not_exist_for_a_client(desk, add_webhook):
+async def test_somebody_elses_webhook_does_not_exist_for_a_client(operator, add_webhook):
     strange = add_webhook("south")
     for webhook_id in (strange, uuid4(), "nonsense"):
-        assert (await desk.call("north", f"webhooks/{webhook_id}/deliveries")).status_code == 404
+        assert (await operator.call("north", f"webhooks/{webhook_id}/deliveries")).status_code == 404
         replay = f"webhooks/{webhook_id}/deliveries/1/replay"
-        assert (await desk.call("north", replay, "POST")).status_code == 404
+        assert (await operator.call("north", replay, "POST")).status_code == 404
     for token in ("north user", "north auth/tenants/read"):
-        assert (await desk.call(token, f"webhooks/{strange}/deliveries/1/replay", "POST")).status_code == 403
+        assert (await operator.call(token, f"webhooks/{strange}/deliveries/1/replay", "POST")).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -69,37 +69,37 @@ async def test_somebody_elses_webhook_does_not_exist_for_a_client(desk, add_webh
         (f"north {WEBHOOKS_MANAGE}", "client north/admin"),
     ],
 )
-async def test_a_discarded_event_is_delivered_again_and_the_trail_says_for_whom(desk, add_webhook, token, actor):
+async def test_a_discarded_event_is_delivered_again_and_the_trail_says_for_whom(operator, add_webhook, token, actor):
     webhook_id = add_webhook("north")
-    answer = await desk.call(token, f"webhooks/{webhook_id}/deliveries/3/replay", "POST")
+    answer = await operator.call(token, f"webhooks/{webhook_id}/deliveries/3/replay", "POST")
     assert (answer.status_code, answer.json()["state"]) == (200, "PENDING"), answer.text
-    [job] = await desk.read("jobs")
+    [job] = await operator.read("jobs")
     assert (job["entrypoint"], job["status"], job["count"]) == ("deliver", "queued", 1)
-    [entry] = await desk.read("audit", tenant="north", limit=1)
+    [entry] = await operator.read("audit", tenant="north", limit=1)
     assert (entry["action"], entry["actor"]) == ("webhook.replay", actor)
     assert entry["object"] == f"webhook {webhook_id} serial 3"
 
 
-async def test_what_is_not_there_cannot_be_delivered_again(desk, add_webhook):
+async def test_what_is_not_there_cannot_be_delivered_again(operator, add_webhook):
     webhook_id = add_webhook("north")
     for serial in ("0", "4", "x", "-1", "9" * 30):
-        answer = await desk.call("operator", f"webhooks/{webhook_id}/deliveries/{serial}/replay", "POST")
+        answer = await operator.call("operator", f"webhooks/{webhook_id}/deliveries/{serial}/replay", "POST")
         assert answer.status_code == 404, serial
-    desk.owner.execute("update webhooks set is_active = false where id = %s", [webhook_id])
+    operator.owner.execute("update webhooks set is_active = false where id = %s", [webhook_id])
     replay = f"webhooks/{webhook_id}/deliveries/3/replay"
-    assert (await desk.call("operator", replay, "POST")).status_code == 409
+    assert (await operator.call("operator", replay, "POST")).status_code == 409
 
 
-async def test_discarded_events_of_a_day_are_no_good_health(desk, add_webhook):
+async def test_discarded_events_of_a_day_are_no_good_health(operator, add_webhook):
     webhook_id = add_webhook("south")
-    await desk.services.workers.beat(uuid4())
+    await operator.services.workers.beat(uuid4())
 
     async def find_check(token):
-        checks = (await desk.read("health", token))["checks"]
-        return next(one["well"] for one in checks if one["name"] == "deliveries")
+        checks = (await operator.read("health", token))["checks"]
+        return next(check["well"] for check in checks if check["name"] == "deliveries")
 
     assert (await find_check("operator"), await find_check("south"), await find_check("north")) == (False, False, True)
-    desk.owner.execute(
+    operator.owner.execute(
         "update webhook_deliveries set finished_at = %s where webhook_id = %s", [ago(hours=25), webhook_id]
     )
     assert await find_check("operator") is True

@@ -10,10 +10,10 @@ from kontor import __version__
 from processes import running_worker
 
 
-async def wait_for(desk, is_reached, seconds=90):
+async def wait_for(operator, is_reached, seconds=90):
     end = time.monotonic() + seconds
     while True:
-        found = await desk.read("workers")
+        found = await operator.read("workers")
         if is_reached(found):
             return found
         assert time.monotonic() < end, f"not reached in time: {found}"
@@ -25,29 +25,29 @@ def wait_until_ended(worker):
     return asyncio.to_thread(worker.process.wait, 90)
 
 
-async def test_a_worker_is_seen_until_it_ends_and_a_killed_one_is_missed(desk, tmp_path):
-    worker = running_worker(desk.settings, tmp_path / "worker.log")
+async def test_a_worker_is_seen_until_it_ends_and_a_killed_one_is_missed(operator, tmp_path):
+    worker = running_worker(operator.settings, tmp_path / "worker.log")
     worker.__enter__()
     try:
-        [seen] = await wait_for(desk, lambda found: len(found) == 1)
+        [seen] = await wait_for(operator, lambda found: len(found) == 1)
         assert (seen["pid"], seen["version"], seen["alive"]) == (worker.process.pid, __version__, True)
-        first = desk.owner.execute("select seen_at from workers").fetchone()
+        first = operator.owner.execute("select seen_at from workers").fetchone()
         end = time.monotonic() + 60
-        while desk.owner.execute("select seen_at from workers").fetchone() == first:
+        while operator.owner.execute("select seen_at from workers").fetchone() == first:
             assert time.monotonic() < end, "it tells again and again that it lives"
             await asyncio.sleep(0.1)
         worker.process.send_signal(signal.SIGTERM)
         assert await wait_until_ended(worker) == 0
-        assert await desk.read("workers") == []
+        assert await operator.read("workers") == []
 
         worker.__enter__()
-        [seen] = await wait_for(desk, lambda found: len(found) == 1)
+        [seen] = await wait_for(operator, lambda found: len(found) == 1)
         os.kill(worker.process.pid, signal.SIGKILL)
         await wait_until_ended(worker)
-        desk.owner.execute(
+        operator.owner.execute(
             "update workers set seen_at = seen_at - interval '20 seconds' where id = %s", [UUID(seen["id"])]
         )
-        [missed] = await desk.read("workers")
+        [missed] = await operator.read("workers")
         assert (missed["id"], missed["alive"]) == (seen["id"], False)
     finally:
         if worker.process.poll() is None:

@@ -7,21 +7,23 @@ from typing import Any
 
 import httpx
 import pytest
-from paying import Desk, Payer, make_tenant
+from paying import Payer, PaymentEnvironment, make_tenant
 from scripted_bank import ScriptedBank
 
 from kontor import bootstrap
 from kontor.api.app import make_app
 from kontor.connectors.registry import Registry
 from lifespans import serving
+from processes import beside
 
 
 @pytest.fixture(scope="session")
-async def desk(settings: Any) -> AsyncIterator[Desk]:
+async def environment(settings: Any) -> AsyncIterator[PaymentEnvironment]:
     """The service and its bank, with one regulated and one redirect tenant."""
     bank = ScriptedBank()
-    own = replace(settings, pool_size=8, demo=False)
     async with AsyncExitStack() as stack:
+        # In a database that no worker looks into: one would fetch from another bank after each payment.
+        own = replace(stack.enter_context(beside(settings)), pool_size=8, demo=False)
         with pytest.MonkeyPatch.context() as patch:  # only while they are made: others have their own bank
             patch.setattr(bootstrap, "make_registry", lambda _: Registry([bank]))
             opening = bootstrap.open_services(own, "kontor tests, payments")
@@ -39,10 +41,10 @@ async def desk(settings: Any) -> AsyncIterator[Desk]:
         )
         regulated = await make_tenant(services, is_regulated=True)
         redirecting = await make_tenant(services, is_regulated=False)
-        yield Desk(services, bank, http, regulated, redirecting)
+        yield PaymentEnvironment(services, bank, http, regulated, redirecting)
 
 
 @pytest.fixture
-async def payer(desk: Desk) -> Payer:
+async def payer(environment: PaymentEnvironment) -> Payer:
     """A new user with an access and a product to pay from, at the scripted bank."""
-    return await desk.new_payer()
+    return await environment.new_payer()

@@ -61,7 +61,9 @@ async def make_tenant(services: Services, *, is_regulated: bool) -> Tenant:
 
 
 @dataclass
-class Desk:
+class PaymentEnvironment:
+    """The service at a scripted bank, with a regulated and a redirect tenant."""
+
     services: Services
     bank: ScriptedBank
     http: httpx.AsyncClient
@@ -92,7 +94,7 @@ class Desk:
 class Payer:
     """A user with a token, an access and products, at the scripted bank."""
 
-    desk: Desk
+    environment: PaymentEnvironment
     tenant: Tenant
     principal: Principal
     username: str
@@ -102,10 +104,10 @@ class Payer:
 
     @property
     def plan(self) -> Plan:
-        return self.desk.bank.plans[self.login]
+        return self.environment.bank.plans[self.login]
 
     async def encrypt(self, text: str) -> str:
-        encrypted = await self.desk.services.encryption.encrypt(self.principal, text.encode())
+        encrypted = await self.environment.services.encryption.encrypt(self.principal, text.encode())
         return base64.b64encode(encrypted).decode()
 
     async def credentials(self, login: str | None = None) -> dict[str, str]:
@@ -115,9 +117,9 @@ class Payer:
         self.access_id = str(uuid4())
         request = AccessRequest(BANK, await self.credentials(), True)
         principal = replace(self.principal, is_regulated=True)
-        await self.desk.services.accesses.store_access(principal, self.access_id, request)
+        await self.environment.services.accesses.store_access(principal, self.access_id, request)
         assert self.principal.user_id is not None
-        async with self.desk.services.database.transaction() as connection:
+        async with self.environment.services.database.transaction() as connection:
             for number, product in enumerate((GIRO, SAVINGS, LIMITED)):
                 await products.upsert_product(
                     connection, self.principal.user_id, self.product(product), self.access_id, number, product
@@ -130,7 +132,7 @@ class Payer:
 
     async def log_in(self, scope: str | None = None) -> str:
         form = {"grant_type": "password", "username": self.username, "password": "a password"}
-        answer = await self.desk.http.post(
+        answer = await self.environment.http.post(
             "/auth/oauth2/token", data=form | ({"scope": scope} if scope else {}), auth=self.tenant.app
         )
         assert answer.status_code == 200, answer.text
@@ -148,13 +150,15 @@ class Payer:
         return {"Authorization": f"Bearer {self.token}"}
 
     async def get(self, url: str, **facts: Any) -> httpx.Response:
-        return await self.desk.http.get(url, headers=self.headers | facts.pop("headers", {}), **facts)
+        return await self.environment.http.get(url, headers=self.headers | facts.pop("headers", {}), **facts)
 
     async def post(self, url: str, body: Any, **facts: Any) -> httpx.Response:
-        return await self.desk.http.post(url, json=body, headers=self.headers | facts.pop("headers", {}), **facts)
+        return await self.environment.http.post(
+            url, json=body, headers=self.headers | facts.pop("headers", {}), **facts
+        )
 
     async def put(self, url: str, body: Any, **facts: Any) -> httpx.Response:
-        return await self.desk.http.put(url, json=body, headers=self.headers, **facts)
+        return await self.environment.http.put(url, json=body, headers=self.headers, **facts)
 
     def path(self, what: str = "single-transfer", product: Product = GIRO) -> str:
         return f"{CUSTOMER}/bankzugaenge/{self.access_id}/{self.product(product)}/payment/{what}"
@@ -179,7 +183,7 @@ class Payer:
         return answer.json()
 
     async def audit(self, payment_id: str) -> list[str]:
-        rows = await self.desk.execute(
+        rows = await self.environment.execute(
             "select action from audit_entries where chain = %s and object like %s order by serial",
             self.principal.tenant_id,
             f"%payment {payment_id}%",
@@ -200,19 +204,19 @@ class Transfer:
 
     @property
     def codes(self) -> list[str]:
-        return [one["code"] for one in self.status["messages"]]
+        return [message["code"] for message in self.status["messages"]]
 
     @property
     def rels(self) -> list[str]:
-        return [one["rel"] for one in self.status["relations"]]
+        return [relation["rel"] for relation in self.status["relations"]]
 
     def href(self, rel: str) -> str:
-        return next(one["href"] for one in self.status["relations"] if one["rel"] == rel)
+        return next(relation["href"] for relation in self.status["relations"] if relation["rel"] == rel)
 
     @property
     def executions(self) -> int:
         """How often the bank has executed it."""
-        return self.payer.desk.bank.executed[str(self.bank_id)]
+        return self.payer.environment.bank.executed[str(self.bank_id)]
 
     @property
     def bank_id(self) -> UUID:
@@ -238,5 +242,5 @@ class Transfer:
         return await self.answer("authenticate", {"scaAuthenticationData": value})
 
     async def state(self) -> str:
-        rows = await self.payer.desk.execute("select state from payments where id = %s", self.id)
+        rows = await self.payer.environment.execute("select state from payments where id = %s", self.id)
         return rows[0][0]

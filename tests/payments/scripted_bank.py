@@ -105,7 +105,7 @@ class ScriptedBank:
         self.orders[job.payment_id] = job
         plan.hold("begin")
         state = {"id": str(job.payment_id)}
-        needs_decision = any(one.match is not PayeeMatch.MATCH for one in plan.payees)
+        needs_decision = any(payee.match is not PayeeMatch.MATCH for payee in plan.payees)
         if needs_decision and not job.is_payee_accepted:
             if plan.holds_payees and not context.may_send():
                 return Failed(FailureKind.INTERNAL)
@@ -121,10 +121,10 @@ class ScriptedBank:
             case AcceptPayees():
                 return self._ask_method(plan, state, context)
             case ChooseMethod(code):
-                assert code in [one.code for one in plan.methods]
+                assert code in [method.code for method in plan.methods]
                 return NeedMedium(plan.media, state) if plan.media else self._challenge(plan, state, context)
             case ChooseMedium(name):
-                assert name in [one.name for one in plan.media]
+                assert name in [medium.name for medium in plan.media]
                 return self._challenge(plan, state, context)
             case Tan(value):
                 if plan.guards_tan and not context.may_send():

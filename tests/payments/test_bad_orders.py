@@ -130,13 +130,15 @@ async def test_a_product_without_transfers_cannot_pay(payer):
     assert (answer.status_code, answer.json()["messages"][0]["code"]) == (400, "BA1104")
 
 
-async def test_without_stored_credentials_nothing_can_be_paid(desk):
-    payer = await desk.new_payer(is_synced=False)
+async def test_without_stored_credentials_nothing_can_be_paid(environment):
+    payer = await environment.new_payer(is_synced=False)
     answer = await payer.order()
     assert (answer.status_code, answer.json()["messages"][0]["code"]) == (400, "BA1104")
     product = (await payer.get(payer.path("").removesuffix("/payment/"))).json()
     assert product["transferSupport"] is False
-    assert not {"initiate_single_transfer", "initiate_bulk_transfer"} & {one["rel"] for one in product["relations"]}
+    assert not {"initiate_single_transfer", "initiate_bulk_transfer"} & {
+        relation["rel"] for relation in product["relations"]
+    }
 
 
 async def test_the_object_is_looked_for_before_the_body_is_read(payer):
@@ -169,7 +171,7 @@ async def test_wrong_origins_of_a_payment_are_refused(payer, change, code):
     answer = await payer.post(url, body | change, params=CALLBACK, headers=PRESENT)
     assert answer.status_code == 400, answer.text
     assert next(iter(change)) in answer.json()["message"]
-    assert [one["code"] for one in answer.json()["messages"]] == ([] if code is None else [code])
+    assert [message["code"] for message in answer.json()["messages"]] == ([] if code is None else [code])
 
 
 def test_currencies_are_those_of_iso_4217():

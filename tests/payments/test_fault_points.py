@@ -20,16 +20,18 @@ def reached(monkeypatch):
     return seen
 
 
-async def test_a_payments_way_leads_through_every_point(desk, reached):
-    payer = await desk.new_payer(fault="unknown")
+async def test_a_payments_way_leads_through_every_point(environment, reached):
+    payer = await environment.new_payer(fault="unknown")
     transfer = await (await payer.pay()).tan()
-    await desk.execute("update payments set next_lookup_at = now() where id = %s", transfer.id)
-    await desk.services.payments.recovery.recover()
+    await environment.execute("update payments set next_lookup_at = now() where id = %s", transfer.id)
+    await environment.services.payments.recovery.recover()
     assert (await payer.get(f"{CUSTOMER}/payment/single-transfer/{transfer.id}")).json()["messages"][0][
         "code"
     ] == "BA1111"
     assert set(reached) == set(fault_points.POINTS)
-    first = [reached.index(one) for one in ("payment.inserted", "payment.call", "payment.sending", "payment.settled")]
+    first = [
+        reached.index(point) for point in ("payment.inserted", "payment.call", "payment.sending", "payment.settled")
+    ]
     assert reached.index("payment.send") < reached.index("payment.sending")
     assert first[0] < first[1]
 

@@ -39,7 +39,7 @@ async def started(payer, **changes):
 
 
 def codes(status):
-    return [one["code"] for one in status["messages"]]
+    return [message["code"] for message in status["messages"]]
 
 
 def href(status):
@@ -53,7 +53,7 @@ async def submit(payer, status, tan="12"):
 
 
 async def count(payer):
-    rows = await payer.desk.execute("select id from payments where user_id = %s", payer.principal.user_id)
+    rows = await payer.environment.execute("select id from payments where user_id = %s", payer.principal.user_id)
     return len(rows)
 
 
@@ -65,7 +65,7 @@ async def test_order_then_tan(payer):
     berlin = datetime.now(UTC).astimezone(ZoneInfo("Europe/Berlin")).replace(tzinfo=None)
     timeout = datetime.strptime(status["timeout"], "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007
     assert timedelta(minutes=4) < timeout - berlin <= timedelta(minutes=5)
-    assert href(status).startswith(payer.desk.http.base_url.__str__().rstrip("/") + url(payer))
+    assert href(status).startswith(payer.environment.http.base_url.__str__().rstrip("/") + url(payer))
     answer = await submit(payer, status)
     assert (answer.status_code, answer.json()["relations"]) == (200, [])
     assert codes(answer.json()) == ["BA1111"]
@@ -74,8 +74,8 @@ async def test_order_then_tan(payer):
     assert (late.status_code, late.json()) == (409, answer.json())
 
 
-async def test_every_field_reaches_the_bank(desk):
-    payer = await desk.new_payer(methods=(MOCK, LIST), media=(PHONE, TABLET))
+async def test_every_field_reaches_the_bank(environment):
+    payer = await environment.new_payer(methods=(MOCK, LIST), media=(PHONE, TABLET))
     day = (datetime.now(BERLIN).date() + timedelta(days=2)).isoformat()
     status = await started(
         payer,
@@ -86,16 +86,18 @@ async def test_every_field_reaches_the_bank(desk):
         tanMediumName="Tablet",
     )
     assert codes(status) == ["BA1110"]
-    job = list(desk.bank.orders.values())[-1]
+    job = list(environment.bank.orders.values())[-1]
     assert (str(job.execution_date), job.is_bulk, job.is_instant) == (day, False, False)
     assert (job.orders[0].recipient, job.orders[0].purpose, job.orders[0].bic) == ("Joerg", "Gruesse", "COBADEFFXXX")
-    chosen = [getattr(one, "code", None) or getattr(one, "name", None) for one in desk.bank.answers[-2:]]
+    chosen = [
+        getattr(answer, "code", None) or getattr(answer, "name", None) for answer in environment.bank.answers[-2:]
+    ]
     assert chosen == ["900", "Tablet"]
 
 
 @pytest.mark.parametrize(("challenge", "field"), [(PHOTO, "photo"), (CHIP, "HHDUC")])
-async def test_optical_challenges_are_shown(desk, challenge, field):
-    payer = await desk.new_payer(challenge=challenge)
+async def test_optical_challenges_are_shown(environment, challenge, field):
+    payer = await environment.new_payer(challenge=challenge)
     status = await started(payer)
     assert set(status["challenge"]) == {"name", "content"}
     assert set(status["challenge"]["content"]) == {"instructions", field}
@@ -122,10 +124,12 @@ async def test_a_wrong_tan_keeps_the_state_and_changes_the_hint(payer):
 async def test_after_the_timeout_no_tan_is_taken(payer):
     status = await started(payer)
     payment_id = href(status).rpartition("/")[2]
-    await payer.desk.execute("update payments set expires_at = now() - interval '1 second' where id = %s", payment_id)
+    await payer.environment.execute(
+        "update payments set expires_at = now() - interval '1 second' where id = %s", payment_id
+    )
     answer = await submit(payer, status)
     assert (answer.status_code, codes(answer.json()), answer.json()["relations"]) == (409, ["BA1103"], [])
-    assert sum(payer.desk.bank.executed.values()) == 0 or payment_id not in payer.desk.bank.executed
+    assert sum(payer.environment.bank.executed.values()) == 0 or payment_id not in payer.environment.bank.executed
 
 
 @pytest.mark.parametrize(
@@ -139,17 +143,19 @@ async def test_after_the_timeout_no_tan_is_taken(payer):
     ],
     ids=["unknown method", "decoupled", "redirect", "unknown medium", "medium missing"],
 )
-async def test_a_method_or_medium_that_cannot_be_used(desk, facts, changes, code, field):
-    payer = await desk.new_payer(**facts)
+async def test_a_method_or_medium_that_cannot_be_used(environment, facts, changes, code, field):
+    payer = await environment.new_payer(**facts)
     answer = await start(payer, **changes)
     assert (answer.status_code, answer.json()["messages"][0]["code"]) == (400, code)
     assert field in answer.json()["message"]
-    states = await desk.execute("select distinct state from payments where user_id = %s", payer.principal.user_id)
+    states = await environment.execute(
+        "select distinct state from payments where user_id = %s", payer.principal.user_id
+    )
     assert states == [("FAILED",)]
 
 
 async def test_a_method_that_the_access_does_not_have_never_reaches_the_bank(payer):
-    await payer.desk.execute(
+    await payer.environment.execute(
         """update accesses set methods = '[{"code": "900", "name": "iTAN"}]' where id = %s""", payer.access_id
     )
     answer = await start(payer)
@@ -178,8 +184,8 @@ async def test_a_missing_value_is_named(payer, field):
     assert (answer.status_code, answer.json()["message"]) == (400, f"{field}: is required")
 
 
-async def test_foreign_products_and_providers_do_not_exist(desk, payer):
-    stranger = await desk.new_payer()
+async def test_foreign_products_and_providers_do_not_exist(environment, payer):
+    stranger = await environment.new_payer()
     body = ORDER | {"credentials": await stranger.credentials()}
     assert (await stranger.post(url(payer), body)).status_code == 404
     other = f"{CUSTOMER}/ueberweisung/{uuid4()}/{payer.product()}"
@@ -196,13 +202,13 @@ async def test_a_product_without_transfers_cannot_pay(payer):
     assert (answer.status_code, answer.json()["messages"][0]["code"]) == (400, "BA1104")
 
 
-async def test_credentials_of_the_order_are_used_and_forgotten(desk):
+async def test_credentials_of_the_order_are_used_and_forgotten(environment):
     """Also where the access has none of its own."""
-    payer = await desk.new_payer(is_synced=False)
+    payer = await environment.new_payer(is_synced=False)
     status = await started(payer)
     payment_id = href(status).rpartition("/")[2]
     assert codes((await submit(payer, status)).json()) == ["BA1111"]
-    rows = await desk.execute("select sealed, credentials from payments where id = %s", payment_id)
+    rows = await environment.execute("select sealed, credentials from payments where id = %s", payment_id)
     assert rows == [(None, None)]
 
 
@@ -218,16 +224,16 @@ async def test_credentials_of_the_order_are_used_and_forgotten(desk):
         ({"payees": (PayeeResult(PayeeMatch.NO_MATCH),)}, "BA1111"),
     ],
 )
-async def test_every_outcome(desk, plan, code):
-    payer = await desk.new_payer(**plan)
+async def test_every_outcome(environment, plan, code):
+    payer = await environment.new_payer(**plan)
     status = await started(payer)
     if codes(status) == ["BA1110"]:
         status = (await submit(payer, status)).json()
     assert (codes(status), status["relations"]) == ([code], [])
 
 
-async def test_an_unknown_outcome_can_be_followed(desk):
-    payer = await desk.new_payer(fault="unknown")
+async def test_an_unknown_outcome_can_be_followed(environment):
+    payer = await environment.new_payer(fault="unknown")
     status = (await submit(payer, await started(payer))).json()
     assert codes(status) == ["BA1113"]
     (relation,) = status["relations"]
@@ -251,10 +257,10 @@ async def test_an_empty_tan_costs_no_attempt(payer):
     assert codes((await submit(payer, status)).json()) == ["BA1111"]
 
 
-async def test_redirect_tenants_have_no_legacy_transfer(desk):
-    payer = await desk.new_payer(desk.redirecting)
+async def test_redirect_tenants_have_no_legacy_transfer(environment):
+    payer = await environment.new_payer(environment.redirecting)
     assert (await start(payer)).status_code == 400
     product = (await payer.get(f"{CUSTOMER}/bankzugaenge/{payer.access_id}/{payer.product()}")).json()
-    offered = {one["rel"] for one in product["relations"]}
+    offered = {relation["rel"] for relation in product["relations"]}
     assert "start_ueberweisung" not in offered
     assert "initiate_single_transfer" in offered

@@ -33,8 +33,8 @@ async def test_a_single_method_is_chosen_alone_and_the_right_tan_pays(payer):
     assert transfer.executions == 1
 
 
-async def test_method_then_medium_then_tan(desk):
-    payer = await desk.new_payer(**TWO_METHODS, media=(PHONE, TABLET))
+async def test_method_then_medium_then_tan(environment):
+    payer = await environment.new_payer(**TWO_METHODS, media=(PHONE, TABLET))
     transfer = await payer.pay()
     assert (transfer.codes, transfer.rels) == (["BA3010"], ["self", "set_method", "cancel"])
     assert transfer.status["scaMethods"] == [
@@ -53,8 +53,8 @@ async def test_method_then_medium_then_tan(desk):
     assert (transfer.codes, transfer.executions) == (["BA1111"], 1)
 
 
-async def test_tan_settings_are_asked_for_when_the_caller_wants_it(desk):
-    payer = await desk.new_payer(media=(PHONE,))
+async def test_tan_settings_are_asked_for_when_the_caller_wants_it(environment):
+    payer = await environment.new_payer(media=(PHONE,))
     assert (await payer.pay()).codes == ["BA3030"]
     asked = await payer.pay(query={"queryTanSettings": "true", "paymentId": str(uuid4())})
     assert asked.codes == ["BA3010"]
@@ -62,9 +62,9 @@ async def test_tan_settings_are_asked_for_when_the_caller_wants_it(desk):
     assert asked.codes == ["BA3020"]
 
 
-async def test_method_and_medium_of_a_payment_are_kept_and_used_again(desk):
-    payer = await desk.new_payer(**TWO_METHODS, media=(PHONE, TABLET))
-    await desk.execute("update accesses set consent_until = '2100-01-01' where id = %s", payer.access_id)
+async def test_method_and_medium_of_a_payment_are_kept_and_used_again(environment):
+    payer = await environment.new_payer(**TWO_METHODS, media=(PHONE, TABLET))
+    await environment.execute("update accesses set consent_until = '2100-01-01' where id = %s", payer.access_id)
     first = await payer.pay()
     await first.answer("set_method", {"chosenScaMethodId": "900"})
     await first.answer("set_medium", {"chosenScaMedia": "Tablet"})
@@ -74,8 +74,8 @@ async def test_method_and_medium_of_a_payment_are_kept_and_used_again(desk):
     assert (await payer.pay()).codes == ["BA3030"]
 
 
-async def test_confirmation_in_the_app_is_polled(desk):
-    payer = await desk.new_payer(way="confirmation", polls=3)
+async def test_confirmation_in_the_app_is_polled(environment):
+    payer = await environment.new_payer(way="confirmation", polls=3)
     transfer = await payer.pay()
     assert transfer.codes == ["BA3030"]
     assert transfer.rels == ["self", "authenticate", "poll", "cancel"]
@@ -88,8 +88,8 @@ async def test_confirmation_in_the_app_is_polled(desk):
 
 
 @pytest.mark.parametrize("guards_challenge", [False, True])
-async def test_polls_that_bring_nothing_new_are_not_in_the_audit_trail(desk, guards_challenge):
-    payer = await desk.new_payer(way="confirmation", polls=9, guards_challenge=guards_challenge)
+async def test_polls_that_bring_nothing_new_are_not_in_the_audit_trail(environment, guards_challenge):
+    payer = await environment.new_payer(way="confirmation", polls=9, guards_challenge=guards_challenge)
     transfer = await payer.pay()
     before = await payer.audit(transfer.id)
     for _ in range(8):
@@ -101,31 +101,31 @@ async def test_polls_that_bring_nothing_new_are_not_in_the_audit_trail(desk, gua
     assert (trail.count("payment.send"), trail[-1]) == (1, "payment.executed")
 
 
-async def test_redirect_to_the_bank_comes_back_with_its_query(desk):
-    payer = await desk.new_payer(way="redirect")
+async def test_redirect_to_the_bank_comes_back_with_its_query(environment):
+    payer = await environment.new_payer(way="redirect")
     transfer = await payer.pay()
     assert transfer.codes == ["BA3005"]
     assert transfer.rels == ["self", "redirect_url", "authenticate", "cancel"]
     assert transfer.href("redirect_url") == "https://bank.example/confirm"
-    assert desk.bank.contexts[-1].callback_url == CALLBACK["callbackUrl"]
+    assert environment.bank.contexts[-1].callback_url == CALLBACK["callbackUrl"]
     await transfer.answer("authenticate", {"scaAuthenticationData": "code=1&state=1"})
     assert (transfer.codes, transfer.executions) == (["BA1111"], 1)
 
 
 @pytest.mark.parametrize(("challenge", "field"), [(PHOTO, "photo"), (CHIP, "HHDUC")])
-async def test_optical_challenges_are_shown(desk, challenge, field):
-    payer = await desk.new_payer(challenge=challenge)
+async def test_optical_challenges_are_shown(environment, challenge, field):
+    payer = await environment.new_payer(challenge=challenge)
     assert (await payer.pay()).status["challenge"]["content"][field]
 
 
-async def test_a_bank_that_asks_for_nothing_pays_at_once(desk):
-    payer = await desk.new_payer(way="none")
+async def test_a_bank_that_asks_for_nothing_pays_at_once(environment):
+    payer = await environment.new_payer(way="none")
     transfer = await payer.pay()
     assert (transfer.codes, transfer.executions) == (["BA1111"], 1)
 
 
-async def test_accepted_is_not_yet_booked(desk):
-    payer = await desk.new_payer(outcome=PaymentOutcome.ACCEPTED)
+async def test_accepted_is_not_yet_booked(environment):
+    payer = await environment.new_payer(outcome=PaymentOutcome.ACCEPTED)
     transfer = await (await payer.pay()).tan()
     assert (transfer.codes, transfer.rels) == (["BA1112"], ["self", "get_single_transfer"])
 
@@ -151,7 +151,7 @@ async def test_the_transfer_is_shown_as_it_was_ordered(payer):
         "product": str(payer.product()),
         "requestedExecutionDate": day,
     }
-    order = payer.desk.bank.orders[transfer.bank_id]
+    order = payer.environment.bank.orders[transfer.bank_id]
     assert (order.is_instant, str(order.execution_date), order.product_key) == (True, day, "giro")
     (given,) = order.orders
     assert (given.recipient, given.iban) == ("Joerg Muessig + Soehne", "DE89370400440532013000")
@@ -167,7 +167,7 @@ async def test_amounts_have_two_decimals_on_the_wire(payer):
 @pytest.mark.parametrize(("value", "is_preferred"), [("true", True), ("false", False), (None, False)])
 async def test_preference_for_rejection_reaches_the_bank(payer, value, is_preferred):
     transfer = await payer.pay(headers={} if value is None else {"Rejection-NoFunds-Preferred": value})
-    assert payer.desk.bank.orders[transfer.bank_id].prefers_rejection is is_preferred
+    assert payer.environment.bank.orders[transfer.bank_id].prefers_rejection is is_preferred
 
 
 # What a bank refuses
@@ -190,8 +190,8 @@ async def test_preference_for_rejection_reaches_the_bank(payer, value, is_prefer
         (FailureKind.WRONG_TAN, "BA1103"),
     ],
 )
-async def test_what_the_bank_refuses_at_first_is_an_error_without_relations(desk, failure, code):
-    payer = await desk.new_payer(refusal=Failed(failure, "the bank's words"))
+async def test_what_the_bank_refuses_at_first_is_an_error_without_relations(environment, failure, code):
+    payer = await environment.new_payer(refusal=Failed(failure, "the bank's words"))
     transfer = await payer.pay()
     (message,) = transfer.status["messages"]
     assert (message["level"], message["code"], transfer.rels) == ("ERROR", code, ["self"])
@@ -203,23 +203,23 @@ async def test_what_the_bank_refuses_at_first_is_an_error_without_relations(desk
     ("failure", "pause"),
     [(FailureKind.WRONG_CREDENTIALS, "CREDENTIALS"), (FailureKind.LOCKED, "CREDENTIALS"), (FailureKind.REJECTED, None)],
 )
-async def test_stored_credentials_that_are_refused_are_not_tried_again_in_the_background(desk, failure, pause):
-    payer = await desk.new_payer(refusal=Failed(failure))
+async def test_stored_credentials_that_are_refused_are_not_tried_again_in_the_background(environment, failure, pause):
+    payer = await environment.new_payer(refusal=Failed(failure))
     await payer.pay()
-    rows = await desk.execute("select refresh_pause from accesses where user_id = %s", payer.principal.user_id)
+    rows = await environment.execute("select refresh_pause from accesses where user_id = %s", payer.principal.user_id)
     assert rows == [(pause,)]
 
 
 @pytest.mark.parametrize("failure", [FailureKind.REJECTED, FailureKind.NO_FUNDS, FailureKind.NOT_SUPPORTED])
-async def test_what_the_bank_refuses_after_sending_is_a_known_failure(desk, failure):
-    payer = await desk.new_payer(verdict=Failed(failure, "Kein Geld"))
+async def test_what_the_bank_refuses_after_sending_is_a_known_failure(environment, failure):
+    payer = await environment.new_payer(verdict=Failed(failure, "Kein Geld"))
     transfer = await (await payer.pay()).tan()
     assert (transfer.codes, transfer.rels) == (["BA1104"], ["self"])
     assert transfer.status["messages"][0]["details"] == "Kein Geld"
 
 
-async def test_a_bank_without_any_method_is_not_supported(desk):
-    payer = await desk.new_payer(methods=())
+async def test_a_bank_without_any_method_is_not_supported(environment):
+    payer = await environment.new_payer(methods=())
     assert (await payer.pay()).codes == ["BA3060"]
 
 
@@ -240,9 +240,9 @@ async def test_a_wrong_tan_keeps_the_step_and_three_end_it(payer):
 
 
 @pytest.mark.parametrize("guards_tan", [False, True])
-async def test_a_right_tan_after_a_wrong_one_pays_once(desk, guards_tan):
+async def test_a_right_tan_after_a_wrong_one_pays_once(environment, guards_tan):
     """Also where the send guard is passed with every TAN, as with FinTS."""
-    payer = await desk.new_payer(guards_tan=guards_tan)
+    payer = await environment.new_payer(guards_tan=guards_tan)
     transfer = await (await payer.pay()).tan("99")
     assert await transfer.state() == "OPEN"
     await transfer.tan()
@@ -279,8 +279,8 @@ async def test_an_answer_to_a_step_that_is_not_open_is_a_conflict_with_the_statu
     assert (await payer.post(transfer.href("self") + "/confirm-vop", {})).status_code == 409
 
 
-async def test_unknown_method_and_medium_are_refused_and_cost_nothing(desk):
-    payer = await desk.new_payer(**TWO_METHODS, media=(PHONE, TABLET))
+async def test_unknown_method_and_medium_are_refused_and_cost_nothing(environment):
+    payer = await environment.new_payer(**TWO_METHODS, media=(PHONE, TABLET))
     transfer = await payer.pay()
     answer = await payer.post(transfer.href("set_method"), {"chosenScaMethodId": "777"})
     assert (answer.status_code, answer.json()["messages"][0]["code"]) == (400, "BA1101")
@@ -294,14 +294,16 @@ async def test_unknown_method_and_medium_are_refused_and_cost_nothing(desk):
 
 async def test_a_payment_that_took_too_long_is_over(payer):
     transfer = await payer.pay()
-    await payer.desk.execute("update payments set expires_at = now() - interval '1 second' where id = %s", transfer.id)
+    await payer.environment.execute(
+        "update payments set expires_at = now() - interval '1 second' where id = %s", transfer.id
+    )
     answer = await payer.post(transfer.href("authenticate"), {"scaAuthenticationData": "12"})
-    assert (answer.status_code, [one["code"] for one in answer.json()["messages"]]) == (409, ["BA3040"])
+    assert (answer.status_code, [message["code"] for message in answer.json()["messages"]]) == (409, ["BA3040"])
     assert (transfer.executions, await transfer.state()) == (0, "FAILED")
 
 
-async def test_the_bank_may_give_less_time(desk):
-    payer = await desk.new_payer(valid_until=datetime.now(UTC) - timedelta(seconds=1))
+async def test_the_bank_may_give_less_time(environment):
+    payer = await environment.new_payer(valid_until=datetime.now(UTC) - timedelta(seconds=1))
     transfer = await payer.pay()
     await transfer.read()
     assert transfer.codes == ["BA3040"]
@@ -319,7 +321,7 @@ async def test_bulk_transfer_is_one_payment_with_its_own_relations(payer):
     await transfer.tan()
     assert (transfer.codes, transfer.rels) == (["BA1111"], ["self", "get_bulk_transfer"])
     assert transfer.status["transfer"]["transferDetails"] == details
-    assert payer.desk.bank.orders[transfer.bank_id].is_bulk
+    assert payer.environment.bank.orders[transfer.bank_id].is_bulk
     single = transfer.href("self").replace("bulk", "single")
     assert (await payer.get(single)).status_code == 404
 
@@ -350,9 +352,9 @@ async def test_paying_with_credentials_in_the_body(payer, product):
     transfer = await Transfer(payer, answer.json()).tan()
     assert (transfer.codes, transfer.executions) == (["BA1111"], 1)
     assert transfer.status["transfer"]["product"] == names[product]
-    key = payer.desk.bank.orders[transfer.bank_id].product_key
+    key = payer.environment.bank.orders[transfer.bank_id].product_key
     assert key == (names["foreign"] if product == "foreign" else "giro")
-    sealed = await payer.desk.execute("select sealed, credentials from payments where id = %s", transfer.id)
+    sealed = await payer.environment.execute("select sealed, credentials from payments where id = %s", transfer.id)
     assert sealed == [(None, None)], "credentials go with the end of the payment"
 
 
@@ -375,8 +377,8 @@ async def test_payments_are_listed_newest_first(payer):
     first, second = await payer.pay(), await payer.pay()
     await first.tan()
     listed = await payer.list_payments()
-    assert [one["transfer"]["paymentId"] for one in listed] == [second.id, first.id]
-    assert [one["messages"][0]["code"] for one in listed] == ["BA3030", "BA1111"]
+    assert [payment["transfer"]["paymentId"] for payment in listed] == [second.id, first.id]
+    assert [payment["messages"][0]["code"] for payment in listed] == ["BA3030", "BA1111"]
     assert len((await payer.get(f"{CUSTOMER}/payments", params={"limit": 1})).json()) == 1
 
 
@@ -387,9 +389,9 @@ async def test_a_payment_is_read_below_its_product_too(payer):
     assert (await payer.get(f"{payer.path('bulk-transfer')}/{transfer.id}")).status_code == 404
 
 
-async def test_somebody_elses_payment_does_not_exist(desk, payer):
+async def test_somebody_elses_payment_does_not_exist(environment, payer):
     transfer = await payer.pay()
-    stranger = await desk.new_payer()
+    stranger = await environment.new_payer()
     here = transfer.href("self")
     answers = [
         await stranger.get(here),
@@ -401,8 +403,8 @@ async def test_somebody_elses_payment_does_not_exist(desk, payer):
         await stranger.post(payer.path("vop"), {"instant": "nonsense"}),
         await stranger.get(here.rpartition("/")[0] + f"/{uuid4()}"),
     ]
-    assert [one.status_code for one in answers] == [404] * len(answers)
-    assert len({one.json()["message"] for one in answers}) == 1
+    assert [answer.status_code for answer in answers] == [404] * len(answers)
+    assert len({answer.json()["message"] for answer in answers}) == 1
     assert transfer.executions == 0
 
 
@@ -421,7 +423,7 @@ async def test_everything_about_payments_needs_its_scope(payer):
         await payer.post(f"{CUSTOMER}/payment/single-transfer", {}),
         await payer.post(f"{CUSTOMER}/ueberweisung/{BANK}/{payer.product()}", {}),
     ]
-    assert [one.status_code for one in answers] == [403] * len(answers)
+    assert [answer.status_code for answer in answers] == [403] * len(answers)
 
 
 async def test_every_step_is_in_the_audit_trail(payer):
@@ -438,14 +440,14 @@ async def test_every_step_is_in_the_audit_trail(payer):
     ]
 
 
-async def test_what_a_payments_dialogue_teaches_about_the_access_is_kept(desk):
+async def test_what_a_payments_dialogue_teaches_about_the_access_is_kept(environment):
     """The customer has authenticated at the login: the bank's clock begins anew."""
     day = datetime.now(BERLIN).date() + timedelta(days=180)
     taught = Done(Paid(PaymentOutcome.EXECUTED, consent_until=day), {"method": "900"})
-    payer = await desk.new_payer(verdict=taught)
+    payer = await environment.new_payer(verdict=taught)
     transfer = await (await payer.pay()).tan()
     assert transfer.codes == ["BA1111"]
-    rows = await desk.execute(
+    rows = await environment.execute(
         "select a.consent_until, a.memory is not null from accesses a join payments p"
         " on p.user_id = a.user_id and p.access_id = a.id where p.id = %s",
         transfer.id,
@@ -457,5 +459,5 @@ async def test_an_executed_payment_has_its_access_refreshed(payer):
     transfer = await (await payer.pay()).tan()
     assert transfer.codes == ["BA1111"]
     # A worker that serves other tests may be at it already, so that its state says nothing.
-    rows = await payer.desk.execute("select all_history from fetches where access_id = %s", payer.access_id)
+    rows = await payer.environment.execute("select all_history from fetches where access_id = %s", payer.access_id)
     assert rows == [(False,)]

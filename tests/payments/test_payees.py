@@ -26,9 +26,9 @@ async def pay_verified(payer, vop, payment_id, **details):
     return await payer.order(body, query={} if payment_id is None else {"paymentId": payment_id})
 
 
-@pytest.mark.parametrize("result", [MATCH, *UNMATCHED], ids=lambda one: str(one.match))
-async def test_verification_tells_what_the_bank_says(desk, result):
-    payer = await desk.new_payer(payees=(result,))
+@pytest.mark.parametrize("result", [MATCH, *UNMATCHED], ids=lambda result: str(result.match))
+async def test_verification_tells_what_the_bank_says(environment, result):
+    payer = await environment.new_payer(payees=(result,))
     payment_id = str(uuid4())
     vop = await verify(payer, payment_id=payment_id)
     assert set(vop) == {"vopId", "paymentId", "results", "expiresAt"}
@@ -41,21 +41,21 @@ async def test_verification_without_an_id_makes_one(payer):
     assert (await verify(payer))["paymentId"]
 
 
-@pytest.mark.parametrize("result", UNMATCHED, ids=lambda one: str(one.match))
-async def test_a_verified_transfer_pays_without_asking_again(desk, result):
-    payer = await desk.new_payer(payees=(result,))
+@pytest.mark.parametrize("result", UNMATCHED, ids=lambda result: str(result.match))
+async def test_a_verified_transfer_pays_without_asking_again(environment, result):
+    payer = await environment.new_payer(payees=(result,))
     vop = await verify(payer)
     answer = await pay_verified(payer, vop, vop["paymentId"])
     transfer = Transfer(payer, answer.json())
     assert transfer.codes == ["BA3030"]
-    assert desk.bank.orders[transfer.bank_id].is_payee_accepted
+    assert environment.bank.orders[transfer.bank_id].is_payee_accepted
     await transfer.tan()
     assert (transfer.codes, transfer.executions) == (["BA1111"], 1)
 
 
-@pytest.mark.parametrize("result", UNMATCHED, ids=lambda one: str(one.match))
-async def test_without_verification_an_unmatched_payee_stops_the_transfer(desk, result):
-    payer = await desk.new_payer(payees=(result,))
+@pytest.mark.parametrize("result", UNMATCHED, ids=lambda result: str(result.match))
+async def test_without_verification_an_unmatched_payee_stops_the_transfer(environment, result):
+    payer = await environment.new_payer(payees=(result,))
     transfer = await payer.pay()
     assert (transfer.codes, transfer.rels) == (["BA1120"], ["self", "confirm_vop", "cancel"])
     (message,) = transfer.status["messages"]
@@ -70,13 +70,13 @@ async def test_without_verification_an_unmatched_payee_stops_the_transfer(desk, 
     assert (transfer.codes, transfer.executions) == (["BA1111"], 1)
 
 
-async def test_a_matching_payee_goes_on(desk):
-    payer = await desk.new_payer(payees=(MATCH,))
+async def test_a_matching_payee_goes_on(environment):
+    payer = await environment.new_payer(payees=(MATCH,))
     assert (await payer.pay()).codes == ["BA3030"]
 
 
-async def test_the_user_may_cancel_instead(desk):
-    payer = await desk.new_payer(payees=UNMATCHED[:1])
+async def test_the_user_may_cancel_instead(environment):
+    payer = await environment.new_payer(payees=UNMATCHED[:1])
     transfer = await payer.pay()
     await transfer.answer("cancel")
     assert (transfer.codes, transfer.executions) == (["BA3040"], 0)
@@ -117,30 +117,30 @@ async def test_a_verification_is_bound_to_its_payment(payer):
 
 async def test_a_verification_expires(payer):
     vop = await verify(payer)
-    await payer.desk.execute(
+    await payer.environment.execute(
         "update payee_verifications set expires_at = now() - interval '1 second' where id = %s", vop["vopId"]
     )
     await refused(payer, vop, vop["paymentId"])
 
 
-async def test_somebody_elses_verification_does_not_exist(desk, payer):
+async def test_somebody_elses_verification_does_not_exist(environment, payer):
     vop = await verify(payer)
-    stranger = await desk.new_payer()
+    stranger = await environment.new_payer()
     await refused(stranger, vop, vop["paymentId"])
 
 
 async def test_of_two_transfers_at_once_one_gets_the_verification(payer):
     vop = await verify(payer)
     answers = await asyncio.gather(*[pay_verified(payer, vop, vop["paymentId"]) for _ in range(3)])
-    assert {one.status_code for one in answers} == {200}
+    assert {answer.status_code for answer in answers} == {200}
     assert len(await payer.list_payments()) == 1
 
 
-async def test_bulk_is_verified_payee_by_payee(desk):
-    payer = await desk.new_payer(payees=(MATCH, CLOSE))
+async def test_bulk_is_verified_payee_by_payee(environment):
+    payer = await environment.new_payer(payees=(MATCH, CLOSE))
     details = [DETAILS, DETAILS | {"recipient": "Erika"}]
     vop = await verify(payer, details)
-    assert [one["result"] for one in vop["results"]] == ["MATCH", "CLOSE_MATCH"]
+    assert [result["result"] for result in vop["results"]] == ["MATCH", "CLOSE_MATCH"]
     body = {"instant": False, "transferDetails": details}
     stopped = Transfer(payer, (await payer.order(body, what="bulk-transfer")).json())
     assert stopped.codes == ["BA1120"]
@@ -151,8 +151,8 @@ async def test_bulk_is_verified_payee_by_payee(desk):
     assert Transfer(payer, answer.json()).codes == ["BA3030"]
 
 
-async def test_verification_with_credentials_in_the_body(desk):
-    payer = await desk.new_payer(payees=(CLOSE,))
+async def test_verification_with_credentials_in_the_body(environment):
+    payer = await environment.new_payer(payees=(CLOSE,))
     body = {"provider": str(BANK), "credentials": await payer.credentials(), "product": "giro"}
     answer = await payer.post(f"{CUSTOMER}/payment/vop", body | {"transferDetails": DETAILS})
     assert answer.status_code == 200, answer.text
@@ -168,8 +168,8 @@ async def test_verification_with_credentials_in_the_body(desk):
         (FailureKind.LOCKED, 400),
     ],
 )
-async def test_a_bank_that_cannot_verify(desk, failure, status):
-    payer = await desk.new_payer(refusal=Failed(failure))
+async def test_a_bank_that_cannot_verify(environment, failure, status):
+    payer = await environment.new_payer(refusal=Failed(failure))
     answer = await payer.post(payer.path("vop"), {"transferDetails": DETAILS})
     assert answer.status_code == status
     if status == 200:

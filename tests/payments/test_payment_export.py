@@ -12,7 +12,7 @@ async def test_a_payment_is_exported_as_a_valid_document(payer):
     try_valid_xml(answer.content, SCHEMA)
 
 
-async def test_nobody_elses_payment_is_exported(payer, desk):
+async def test_nobody_elses_payment_is_exported(payer, environment):
     transfer = await payer.pay()
-    stranger = await desk.new_payer()
+    stranger = await environment.new_payer()
     assert (await stranger.get(f"/customer/v2/payment/{transfer.id}/pain001")).status_code == 404

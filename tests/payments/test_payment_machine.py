@@ -14,7 +14,7 @@ from kontor.connectors.base import Failed, FailureKind, NeedConfirmation, NeedPa
 from kontor.domain.dialogues import Secrets
 from kontor.domain.payments import PayeeMatch, PayeeResult, Payment, PaymentKind, PaymentState
 from kontor.domain.sca import Challenge
-from kontor.domain.sca_machine import Position, ScaState
+from kontor.domain.sca_machine import ScaPosition, ScaState
 from kontor.services.payments.steps import conclude
 from kontor.services.sca.steps import keep_open_secrets
 
@@ -46,8 +46,8 @@ plans = st.fixed_dictionaries(
 )
 
 
-async def drive(desk, plan, moves):
-    payer = await desk.new_payer(**plan)
+async def drive(environment, plan, moves):
+    payer = await environment.new_payer(**plan)
     query = {"paymentId": str(uuid4())}
     transfer = Transfer(payer, (await payer.order(query=query)).json())
     ended = None
@@ -76,12 +76,12 @@ async def make_move(payer, transfer, query, move):
             assert answer.status_code == 200
         case "recover":
             due = "update payments set next_lookup_at = now() where id = %s and next_lookup_at is not null"
-            await payer.desk.execute(due, transfer.id)
-            await payer.desk.services.payments.recovery.recover()
+            await payer.environment.execute(due, transfer.id)
+            await payer.environment.services.payments.recovery.recover()
             return
         case "expire":
             over = "update payments set expires_at = now() where id = %s and state = 'OPEN' and fence is null"
-            await payer.desk.execute(over, transfer.id)
+            await payer.environment.execute(over, transfer.id)
             return
         case _:
             answer = await payer.post(here, ANSWERS[move])
@@ -112,7 +112,7 @@ async def follow_everything(payer, transfer):
         "authenticate": {"scaAuthenticationData": "12"}, "confirm_vop": {}, "cancel": {},
     }  # fmt: skip
     for _ in range(8):
-        steps = [one for one in transfer.rels if one in bodies or one == "poll"]
+        steps = [step for step in transfer.rels if step in bodies or step == "poll"]
         if not steps:
             break
         rel = steps[0]
@@ -132,8 +132,8 @@ async def follow_everything(payer, transfer):
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(plans, st.lists(st.sampled_from(MOVES), max_size=8))
-async def test_whatever_is_answered_the_books_agree(desk, plan, moves):
-    await drive(desk, plan, moves)
+async def test_whatever_is_answered_the_books_agree(environment, plan, moves):
+    await drive(environment, plan, moves)
 
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -173,7 +173,7 @@ def test_what_goes_wrong_after_a_held_order_was_asked_about_is_no_unknown_outcom
 
 def test_after_a_wrong_tan_the_dialogue_goes_on_where_the_bank_has_counted_to():
     payment = make_payment(PaymentState.SENDING)
-    payment = replace(payment, dialogue=replace(payment.dialogue, position=Position(ScaState.TAN, 1)))
+    payment = replace(payment, dialogue=replace(payment.dialogue, position=ScaPosition(ScaState.TAN, 1)))
     wrong = Failed(FailureKind.WRONG_TAN, state={"number": 4})
     assert conclude(payment, wrong).state is PaymentState.OPEN
     before = Secrets({"number": 3}, CHALLENGE)

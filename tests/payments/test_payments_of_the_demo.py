@@ -36,8 +36,8 @@ def test_a_transfer_is_executed_and_shows_in_the_transactions(customer):
     assert (code(status), rels(status)) == ("BA1111", ["self", "get_single_transfer"])
     product = customer.product(access_id, "GIROKONTO")
     wait_for(
-        lambda: [one.get("verwendungszweck", "") for one in customer.transactions(product)],
-        lambda found: any("Geburtstag von Oma" in one for one in found),
+        lambda: [transaction.get("verwendungszweck", "") for transaction in customer.transactions(product)],
+        lambda found: any("Geburtstag von Oma" in purpose for purpose in found),
     )
 
 
@@ -49,7 +49,7 @@ def test_the_worker_finds_out_what_became_of_an_unknown_one(customer, conduct, i
     access_id = customer.add_complete(f"familie+{new_id()[:8]}")
     status = pay(customer, access_id, iban=IBANS[conduct])
     assert code(status) == "BA1113"
-    ended = wait_for(lambda: customer.read(href(status, "self")), lambda one: code(one) != "BA1113")
+    ended = wait_for(lambda: customer.read(href(status, "self")), lambda shown: code(shown) != "BA1113")
     assert code(ended) == in_the_end
 
 

@@ -46,10 +46,10 @@ async def test_the_same_key_with_another_body_is_a_conflict(payer, name):
     assert await first.read() == first.status
 
 
-async def test_keys_are_the_users_own(desk, payer):
+async def test_keys_are_the_users_own(environment, payer):
     facts = keys("both")
     first = await payer.pay(**facts)
-    stranger = await desk.new_payer()
+    stranger = await environment.new_payer()
     second = await stranger.pay(**facts)
     assert first.id == second.id
     await second.tan()
@@ -61,11 +61,11 @@ async def test_a_key_may_be_used_again_after_thirty_days(payer):
     facts = keys("Idempotency-Key")
     first = await payer.pay(**facts)
     for days, is_same in ((29, True), (31, False)):
-        await payer.desk.execute(
+        await payer.environment.execute(
             "update payments set created_at = now() - make_interval(days => %s) where id = %s", days, first.id
         )
-        await payer.desk.services.housekeeping.clean()
-        await payer.desk.execute("delete from payment_fingerprints where user_id = %s", payer.principal.user_id)
+        await payer.environment.services.housekeeping.clean()
+        await payer.environment.execute("delete from payment_fingerprints where user_id = %s", payer.principal.user_id)
         assert ((await payer.pay(**facts)).id == first.id) is is_same
 
 
@@ -80,7 +80,7 @@ async def test_an_order_without_a_key_is_refused_when_given_again(payer):
     assert (await payer.order()).status_code == 200
     user_id = payer.principal.user_id
     earlier = "update payment_fingerprints set given_at = now() - interval '61 seconds' where user_id = %s"
-    await payer.desk.execute(earlier, user_id)
+    await payer.environment.execute(earlier, user_id)
     later = await payer.pay(query={})
     assert later.id != first.id
 
@@ -107,28 +107,28 @@ async def test_refused_orders_use_up_no_key(payer):
 
 
 @each_key
-async def test_of_many_at_once_with_one_key_there_is_one_payment(desk, name):
-    payer = await desk.new_payer(way="none")
+async def test_of_many_at_once_with_one_key_there_is_one_payment(environment, name):
+    payer = await environment.new_payer(way="none")
     facts = keys(name)
     answers = await asyncio.gather(*[payer.order(**facts) for _ in range(6)])
-    assert [one.status_code for one in answers] == [200] * 6, [one.text for one in answers]
-    assert len({one.text for one in answers}) == 1
+    assert [answer.status_code for answer in answers] == [200] * 6, [answer.text for answer in answers]
+    assert len({answer.text for answer in answers}) == 1
     transfer = Transfer(payer, answers[0].json())
     assert (transfer.codes, transfer.executions) == (["BA1111"], 1)
     assert len(await payer.list_payments()) == 1
 
 
-async def test_of_many_at_once_without_a_key_one_is_paid(desk):
-    payer = await desk.new_payer(way="none")
+async def test_of_many_at_once_without_a_key_one_is_paid(environment):
+    payer = await environment.new_payer(way="none")
     answers = await asyncio.gather(*[payer.order(query={}) for _ in range(6)])
-    assert sorted(one.status_code for one in answers) == [200, *[409] * 5]
+    assert sorted(answer.status_code for answer in answers) == [200, *[409] * 5]
     assert len(await payer.list_payments()) == 1
-    paid = [one for one in answers if one.status_code == 200]
+    paid = [answer for answer in answers if answer.status_code == 200]
     assert Transfer(payer, paid[0].json()).executions == 1
 
 
-async def test_a_second_request_waits_for_what_the_bank_says_to_the_first(desk):
-    payer = await desk.new_payer(way="none", held_at="before-guard")
+async def test_a_second_request_waits_for_what_the_bank_says_to_the_first(environment):
+    payer = await environment.new_payer(way="none", held_at="before-guard")
     facts = keys("paymentId")
     first = asyncio.create_task(payer.pay(**facts))
     assert await asyncio.to_thread(payer.plan.at_the_door.wait, 60)
@@ -144,20 +144,20 @@ async def test_of_many_right_tans_at_once_one_reaches_the_bank(payer):
     transfer = await payer.pay()
     body = {"scaAuthenticationData": "12"}
     answers = await asyncio.gather(*[payer.post(transfer.href("authenticate"), body) for _ in range(5)])
-    assert sorted(one.status_code for one in answers) == [200, *[409] * 4]
+    assert sorted(answer.status_code for answer in answers) == [200, *[409] * 4]
     assert transfer.executions == 1
 
 
 async def test_many_wrong_tans_at_once_get_no_fourth_try(payer):
     transfer = await payer.pay()
     body = {"scaAuthenticationData": "99"}
-    before = len(payer.desk.bank.answers)
+    before = len(payer.environment.bank.answers)
     answers = await asyncio.gather(*[payer.post(transfer.href("authenticate"), body) for _ in range(7)])
-    assert sorted(one.status_code for one in answers) == [200] * 3 + [409] * 4
-    assert len(payer.desk.bank.answers) - before == 3
+    assert sorted(answer.status_code for answer in answers) == [200] * 3 + [409] * 4
+    assert len(payer.environment.bank.answers) - before == 3
 
 
-async def test_two_payments_with_one_login_never_meet_at_the_bank(desk):
-    payer = await desk.new_payer(way="none")
+async def test_two_payments_with_one_login_never_meet_at_the_bank(environment):
+    payer = await environment.new_payer(way="none")
     answers = await asyncio.gather(*[payer.order(amount=number) for number in (1, 2, 3, 4)])
-    assert [one.json()["messages"][0]["code"] for one in answers] == ["BA1111"] * 4
+    assert [answer.json()["messages"][0]["code"] for answer in answers] == ["BA1111"] * 4

@@ -28,8 +28,8 @@ NO_MATCH = PayeeResult(PayeeMatch.NO_MATCH)
 
 
 @pytest.fixture
-async def visitor(desk):
-    return await desk.new_payer(desk.redirecting)
+async def visitor(environment):
+    return await environment.new_payer(environment.redirecting)
 
 
 async def draft(visitor, url=None, query=None, headers=None, body=BODY):
@@ -50,30 +50,30 @@ async def test_either_call_answers_451_with_the_way_into_the_form(visitor, is_fr
     assert answer.headers["cache-control"] == "no-store"
     query = parse_qs(urlsplit(location).query)
     assert (location.partition("?")[0], query["useCase"]) == (
-        str(visitor.desk.http.base_url).rstrip("/") + "/customer/v2/webform",
+        str(visitor.environment.http.base_url).rstrip("/") + "/customer/v2/webform",
         ["INITIATE_PAYMENT"],
     )
-    relations = {one["rel"]: one["href"] for one in body["relations"]}
+    relations = {relation["rel"]: relation["href"] for relation in body["relations"]}
     assert set(relations) == {"self", "get_webform"}
     assert relations["get_webform"] == location
     assert body["transfer"]["transferDetails"] == DETAILS
     assert ("product" in body["transfer"]) is not is_free
     status = (await visitor.get(relations["self"])).json()
     assert (status["messages"], status["transfer"]) == ([], body["transfer"])
-    assert [one["rel"] for one in status["relations"]] == ["self"]
+    assert [relation["rel"] for relation in status["relations"]] == ["self"]
 
 
 async def test_the_draft_is_bound_to_the_session(visitor):
     query = {"editableDetails": "true", "autoConfirm": "true"} | CALLBACK
     answer = await draft(visitor, query=query, headers={"Idempotency-Key": uuid4().hex})
     (handle,) = parse_qs(urlsplit(answer.headers["location"]).query)["session"]
-    rows = await visitor.desk.execute(
+    rows = await visitor.environment.execute(
         "select payment_id, use_case, access_id, callback_url, customer_ip from redirect_sessions"
         " where handle_hash = %s",
         hash_secret(handle),
     )
     assert rows == [(id_of(answer), "INITIATE_PAYMENT", "", CALLBACK["callbackUrl"], "8.8.8.8")]
-    stored = await visitor.desk.execute(
+    stored = await visitor.environment.execute(
         "select state, is_editable, is_auto_confirmed, access_id from payments where id = %s", id_of(answer)
     )
     assert stored == [("DRAFT", True, True, visitor.access_id)]
@@ -116,7 +116,7 @@ async def test_products_are_checked_before_anybody_is_sent_to_the_form(visitor):
 async def test_the_user_comes_back_with_the_payments_id(visitor):
     answer = await draft(visitor, query=CALLBACK)
     (handle,) = parse_qs(urlsplit(answer.headers["location"]).query)["session"]
-    redirects = visitor.desk.services.redirects
+    redirects = visitor.environment.services.redirects
     cookie = await redirects.open_session(Secret(handle), None, None, is_framed=False)
     session = await redirects.find_session(cookie)
     assert (session.use_case, session.payment_id) == (UseCase.INITIATE_PAYMENT, id_of(answer))
@@ -127,10 +127,10 @@ async def test_the_user_comes_back_with_the_payments_id(visitor):
 
 async def test_a_draft_that_nobody_came_for_is_over(visitor):
     answer = await draft(visitor)
-    await visitor.desk.execute("update payments set expires_at = now() where id = %s", id_of(answer))
-    await visitor.desk.services.payments.recovery.recover()
+    await visitor.environment.execute("update payments set expires_at = now() where id = %s", id_of(answer))
+    await visitor.environment.services.payments.recovery.recover()
     status = (await visitor.get(f"{FREE}/{id_of(answer)}")).json()
-    assert [one["code"] for one in status["messages"]] == ["BA3040"]
+    assert [message["code"] for message in status["messages"]] == ["BA3040"]
 
 
 # What the web form does
@@ -141,7 +141,7 @@ class Form:
 
     def __init__(self, visitor, payment_id):
         self.visitor, self.id, self.principal = visitor, payment_id, visitor.principal
-        self.drafts, self.payments = visitor.desk.services.payment_drafts, visitor.desk.services.payments
+        self.drafts, self.payments = visitor.environment.services.payment_drafts, visitor.environment.services.payments
 
     async def start(self, **facts):
         options = {"customer_ip": "8.8.8.8", "callback_url": "https://example.com/r"}
@@ -157,8 +157,8 @@ class Form:
     def executions(self):
         return sum(
             count
-            for key, count in self.visitor.desk.bank.executed.items()
-            if UUID(key) in self.visitor.desk.bank.orders and key == str(self.bank_id)
+            for key, count in self.visitor.environment.bank.executed.items()
+            if UUID(key) in self.visitor.environment.bank.orders and key == str(self.bank_id)
         )
 
     bank_id = None
@@ -185,7 +185,7 @@ async def test_a_page_that_is_sent_twice_pays_once(visitor):
     visitor.plan.way = "none"
     form = await open_form(visitor)
     views = await asyncio.gather(*[form.start() for _ in range(4)])
-    assert {one.payment.state for one in views} == {PaymentState.EXECUTED}
+    assert {view.payment.state for view in views} == {PaymentState.EXECUTED}
     assert form.executions == 1
     assert (await form.start()).payment.state is PaymentState.EXECUTED
 
@@ -197,7 +197,7 @@ async def test_a_draft_without_an_account_needs_one_first(visitor):
     with pytest.raises(OrderError):
         await form.drafts.verify(form.principal, form.id, None)
     (view,) = await form.drafts.list_products(form.principal, form.id)
-    assert {one.product.key for one in view.products} == {"giro", "limited"}
+    assert {stored.product.key for stored in view.products} == {"giro", "limited"}
     with pytest.raises(OrderError):
         await form.drafts.choose_product(form.principal, form.id, visitor.access_id, visitor.product(SAVINGS))
     with pytest.raises(NotFoundError):
@@ -218,7 +218,7 @@ async def test_a_draft_is_paid_with_credentials_from_the_form(visitor):
     assert await form.drafts.verify(form.principal, form.id, None) == (PayeeResult(PayeeMatch.MATCH),)
     await form.start()
     assert (await form.answer(AnswerKind.TAN, "12")).payment.state is PaymentState.EXECUTED
-    rows = await visitor.desk.execute("select sealed, credentials from payments where id = %s", form.id)
+    rows = await visitor.environment.execute("select sealed, credentials from payments where id = %s", form.id)
     assert rows == [(None, None)]
 
 
@@ -238,7 +238,7 @@ async def test_details_are_changed_only_where_the_tenant_allows_it(visitor):
         await free.drafts.change(free.principal, free.id, [order], is_instant=False, execution_date=past)
     await free.drafts.change(free.principal, free.id, [order], **facts)
     await free.start()
-    sent = visitor.desk.bank.orders[free.bank_id]
+    sent = visitor.environment.bank.orders[free.bank_id]
     assert (sent.orders[0].recipient, sent.is_instant) == ("Max", True)
     with pytest.raises(PaymentNotOpenError):
         await free.drafts.change(free.principal, free.id, [order], **facts)
@@ -254,9 +254,9 @@ async def test_a_draft_that_was_changed_after_it_was_read_is_not_ordered(visitor
         await form.payments.begin_stored(seen, form.principal, ())
     left = await form.read()
     assert (left.state, left.given[0].amount) == (PaymentState.DRAFT, Decimal("99.00"))
-    assert form.bank_id not in visitor.desk.bank.orders
+    assert form.bank_id not in visitor.environment.bank.orders
     await form.start()
-    assert visitor.desk.bank.orders[form.bank_id].orders[0].amount == Decimal("99.00")
+    assert visitor.environment.bank.orders[form.bank_id].orders[0].amount == Decimal("99.00")
 
 
 async def test_a_payee_that_was_accepted_before_is_accepted_in_a_step_of_its_own_where_the_bank_holds_the_order(
@@ -297,9 +297,9 @@ async def test_a_draft_can_be_cancelled(visitor):
     assert form.executions == 0
 
 
-async def test_a_draft_is_nobody_elses(desk, visitor):
+async def test_a_draft_is_nobody_elses(environment, visitor):
     form = await open_form(visitor)
-    stranger = await desk.new_payer(desk.redirecting)
+    stranger = await environment.new_payer(environment.redirecting)
     with pytest.raises(NotFoundError):
         await form.drafts.read(stranger.principal, form.id)
     with pytest.raises(NotFoundError):
@@ -311,4 +311,4 @@ async def test_steps_are_not_offered_to_a_tenant_whose_users_answer_in_the_form(
     form = await open_form(visitor)
     await form.start()
     status = (await visitor.get(f"{FREE}/{form.id}")).json()
-    assert [one["rel"] for one in status["relations"]] == ["self"]
+    assert [relation["rel"] for relation in status["relations"]] == ["self"]

@@ -45,7 +45,7 @@ class Fleet:
 
     @property
     def logs(self) -> str:
-        return "\n".join(one.printed for one in self.processes)
+        return "\n".join(running.printed for running in self.processes)
 
     def at(self, address: str) -> TenantUnderTest:
         """The tenant, as seen through one of the servers."""
@@ -66,9 +66,9 @@ class Fleet:
             return None
 
     def assert_all_live(self) -> None:
-        for one in self.processes:
-            assert one.process.poll() is None, one.printed
-        assert "Traceback" not in "\n".join(one.printed for one in self.servers.values())
+        for running in self.processes:
+            assert running.process.poll() is None, running.printed
+        assert "Traceback" not in "\n".join(server.printed for server in self.servers.values())
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def running_fleet(folder: Path) -> Iterator[Fleet]:
         migrate_database(settings)
         start = _starter(settings, folder, stack)
         ports = [find_port(), find_port()]
-        servers = {f"http://127.0.0.1:{one}": start("serve", "--port", str(one)) for one in ports}
+        servers = {f"http://127.0.0.1:{port}": start("serve", "--port", str(port)) for port in ports}
         workers = [start("worker"), start("worker")]
         for address, server in servers.items():
             server.wait_until_ready(address)
@@ -108,8 +108,8 @@ def running_fleet(folder: Path) -> Iterator[Fleet]:
         yield fleet
         for client in fleet.clients.values():
             client.close()
-        for one in fleet.processes:  # all at once; whoever is left is waited for in turn
-            one.process.terminate()
+        for running in fleet.processes:  # all at once; whoever is left is waited for in turn
+            running.process.terminate()
 
 
 def create_roles(cluster: Cluster, folder: Path) -> None:

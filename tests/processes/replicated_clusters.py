@@ -128,8 +128,8 @@ def replicated() -> Iterator[tuple[Cluster, Cluster]]:
         wait_for_synchronous_standby(primary)
         yield primary, standby
     finally:
-        for one in made:
-            one.end(signal.SIGQUIT)
+        for cluster in made:
+            cluster.end(signal.SIGQUIT)
         shutil.rmtree(base, ignore_errors=True)
 
 

@@ -20,8 +20,8 @@ class RoundRobin:
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        for one in list(self._open):
-            _cut(one)
+        for connection in list(self._open):
+            _cut(connection)
 
     def _accept(self, ports: "itertools.cycle[int]") -> None:
         while True:

@@ -27,7 +27,7 @@ UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 SETTINGS = {name for name, _, _ in describe_settings()}
 IMAGE = re.compile(r"[a-z][a-z0-9_-]*(:[0-9][0-9a-z.-]*)?")  # no host, no path, no `latest`
 
-each_unit = pytest.mark.parametrize("unit", UNITS, ids=lambda one: one.name)
+each_unit = pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
 
 
 def assert_is_a_command(arguments):
@@ -61,7 +61,7 @@ def installed_units(tmp_path_factory):
 
 
 def test_systemd_finds_no_fault_with_the_units(installed_units):
-    files = [str(one) for one in sorted(installed_units.iterdir())]
+    files = [str(file) for file in sorted(installed_units.iterdir())]
     result = subprocess.run(["systemd-analyze", "verify", *files], capture_output=True, text=True, check=False)
     about_ours = [line for line in result.stderr.splitlines() if "kontor" in line]
     assert about_ours == []
@@ -83,7 +83,9 @@ def test_units_run_kontor_without_rights_and_with_known_settings(unit):
     parts = Unit(unit)
     program, *arguments = shlex.split(parts["ExecStart"][0])
     assert program == "/opt/kontor/bin/kontor"
-    assert_is_a_command([re.sub(r"\$\{API_HOST\}", "::", re.sub(r"\$\{API_\w+\}$", "1", one)) for one in arguments])
+    assert_is_a_command(
+        [re.sub(r"\$\{API_HOST\}", "::", re.sub(r"\$\{API_\w+\}$", "1", argument)) for argument in arguments]
+    )
     wanted = {
         "DynamicUser": "yes", "ProtectSystem": "strict", "ProtectHome": "yes", "NoNewPrivileges": "yes",
         "PrivateTmp": "yes", "CapabilityBoundingSet": "", "UMask": "0077",
@@ -99,9 +101,9 @@ def test_units_run_kontor_without_rights_and_with_known_settings(unit):
 
 @pytest.mark.parametrize("name", ["kontor.env", "migrate.env"])
 def test_sample_environments_have_known_settings_and_addresses_that_can_be_read(name):
-    lines = [one for one in (DEPLOY / "systemd" / name).read_text().splitlines() if one and not one.startswith("#")]
-    values = dict(one.split("=", 1) for one in lines)
-    assert {one for one in values if not one.startswith("API_")} <= SETTINGS
+    lines = [line for line in (DEPLOY / "systemd" / name).read_text().splitlines() if line and not line.startswith("#")]
+    values = dict(line.split("=", 1) for line in lines)
+    assert {variable for variable in values if not variable.startswith("API_")} <= SETTINGS
     for key, value in values.items():
         if key.endswith("DATABASE_URL"):
             parts = psycopg.conninfo.conninfo_to_dict(value.strip('"'))
@@ -144,9 +146,11 @@ def test_the_image_is_built_from_plain_images_and_runs_without_rights():
         assert not {"ADD", "VOLUME", "ONBUILD", "MAINTAINER"} & {word for word, _ in stage}
     assert len({dict(stage)["FROM"].split()[0] for stage in stages}) == 1  # else the copied Python would not fit
     runs = [rest for stage in stages for word, rest in stage if word == "RUN"]
-    assert not [one for one in runs if re.search(r"\bcurl\b|\bwget\b|\bsudo\b|\bapt(-get)?\b|://|--index", one)]
-    installs = [one for one in runs if "pip install" in one]
-    assert all("--no-deps" in one and ("--require-hashes" in one or one.endswith(" .")) for one in installs)
+    assert not [run for run in runs if re.search(r"\bcurl\b|\bwget\b|\bsudo\b|\bapt(-get)?\b|://|--index", run)]
+    installs = [run for run in runs if "pip install" in run]
+    assert all(
+        "--no-deps" in install and ("--require-hashes" in install or install.endswith(" .")) for install in installs
+    )
     last = dict(stages[-1])
     assert "RUN" not in last
     user, group = last["USER"].split(":")
@@ -159,12 +163,12 @@ def test_the_image_is_built_from_plain_images_and_runs_without_rights():
 
 def test_every_file_the_image_takes_is_there_and_not_ignored():
     ignored = (DEPLOY / "container/Containerfile.dockerignore").read_text().split("\n")
-    kept = [one[1:] for one in ignored if one.startswith("!")]
+    kept = [line[1:] for line in ignored if line.startswith("!")]
     assert "*" in ignored
     sources = {source for stage in read_containerfile() for source, _ in copied_files(stage)}
     for source in sources:
         assert (ROOT / source).exists()
-        assert any(fnmatch.fnmatch(source, one) for one in kept)
+        assert any(fnmatch.fnmatch(source, pattern) for pattern in kept)
     assert set(kept) == sources
 
 
@@ -217,9 +221,9 @@ def test_the_commands_of_the_image_make_a_kontor_that_works_by_itself(image, set
     bare = {"PATH": os.environ["PATH"]}
     found = subprocess.run(where, cwd=tmp_path, env=bare, capture_output=True, text=True, check=True).stdout.strip()
     assert Path(found).is_relative_to(image)
-    theirs = {one.relative_to(found) for one in Path(found).rglob("*") if one.is_file() and one.suffix != ".pyc"}
-    ours = {one.relative_to(ROOT / "src/kontor") for one in (ROOT / "src/kontor").rglob("*") if one.is_file()}
-    assert {one for one in ours if one.suffix != ".pyc"} - theirs == set()
+    theirs = {path.relative_to(found) for path in Path(found).rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    ours = {path.relative_to(ROOT / "src/kontor") for path in (ROOT / "src/kontor").rglob("*") if path.is_file()}
+    assert {path for path in ours if path.suffix != ".pyc"} - theirs == set()
     ran = enter(image, settings, tmp_path, "migrate")
     assert (ran.returncode, ran.stderr.strip()) == (0, "The database is up to date.")
 
@@ -247,7 +251,7 @@ SERVICE_KEYS = {
 
 
 def test_compose_knows_every_word_and_every_name(compose):
-    assert {one for one in compose if not one.startswith("x-")} == {"name", "services", "secrets", "volumes"}
+    assert {key for key in compose if not key.startswith("x-")} == {"name", "services", "secrets", "volumes"}
     used = set()
     for name, service in compose["services"].items():
         assert set(service) <= SERVICE_KEYS, name
@@ -289,9 +293,11 @@ def test_secrets_are_made_once_and_fit_together(compose, tmp_path):
     make = ["sh", DEPLOY / "compose/make-secrets.sh", tmp_path]
     subprocess.run(make, check=True)
     folder = tmp_path / "secrets"
-    assert {one.name for one in folder.iterdir()} == {Path(one["file"]).name for one in compose["secrets"].values()}
+    assert {file.name for file in folder.iterdir()} == {
+        Path(secret["file"]).name for secret in compose["secrets"].values()
+    }
     assert folder.stat().st_mode & 0o777 == 0o700
-    values = {one.name: one.read_text() for one in folder.iterdir()}
+    values = {file.name: file.read_text() for file in folder.iterdir()}
     assert len(set(values.values())) == len(values)
     assert len(base64.b64decode(values["master_key"].strip(), validate=True)) == 32
     for url, password, role in (
@@ -302,7 +308,7 @@ def test_secrets_are_made_once_and_fit_together(compose, tmp_path):
         assert parts["host"] in compose["services"]
     again = subprocess.run(make, capture_output=True, text=True, check=False)
     assert again.returncode == 1
-    assert {one.name: one.read_text() for one in folder.iterdir()} == values
+    assert {file.name: file.read_text() for file in folder.iterdir()} == values
 
 
 def test_the_health_check_of_the_api_tells_ready_from_not(compose, fleet):

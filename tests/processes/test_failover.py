@@ -55,14 +55,14 @@ class Traffic:
 def traffic(fleet):
     traffic = Traffic(fleet)
     with ThreadPoolExecutor(3) as pool:
-        running = [pool.submit(traffic.create_users, one) for one in fleet.servers]
+        running = [pool.submit(traffic.create_users, address) for address in fleet.servers]
         running.append(pool.submit(traffic.add_accesses))
         try:
             yield traffic
         finally:
             traffic.over.set()
-        for one in running:
-            one.result()
+        for future in running:
+            future.result()
 
 
 def count_queue_connections(fleet):
@@ -95,7 +95,10 @@ def test_a_lost_primary_is_replaced_by_its_standby_and_nothing_acknowledged_is_l
     told = set(traffic.users), set(traffic.accesses)  # before looking: some calls are still under way
     stored = {name for (name,) in fleet.query("select username from users")}
     assert told[0] - stored == set()
-    kept = {one for (one,) in fleet.query("select id from accesses where user_id = %s", traffic.customer.reference)}
+    kept = {
+        access_id
+        for (access_id,) in fleet.query("select id from accesses where user_id = %s", traffic.customer.reference)
+    }
     assert told[1] - kept == set()
     assert all(acknowledged)
     for access_id in acknowledged[1]:

@@ -19,37 +19,37 @@ def status(tenant, url, token):
 
 
 def count_ready(fleet):
-    return [one.printed.count("worker.ready") for one in fleet.workers]
+    return [worker.printed.count("worker.ready") for worker in fleet.workers]
 
 
 def is_more(now, before):
-    return all(one > other for one, other in zip(now, before, strict=True))
+    return all(count > earlier for count, earlier in zip(now, before, strict=True))
 
 
 def test_a_token_revoked_at_one_process_is_dead_at_the_other(fleet):
-    here, there = [fleet.at(one) for one in fleet.servers]
+    here, there = [fleet.at(address) for address in fleet.servers]
     for revoking, using in ((here, there), (there, here)):
         token = using.user_token()
-        assert [status(one, ACCESSES, token) for one in (here, there)] == [200, 200]
+        assert [status(tenant, ACCESSES, token) for tenant in (here, there)] == [200, 200]
         answer = revoking.http.post("/auth/oauth2/revoke", data={"token": token}, auth=revoking.app)
         assert answer.status_code == 200
-        assert [status(one, ACCESSES, token) for one in (using, revoking)] == [403, 403]
+        assert [status(tenant, ACCESSES, token) for tenant in (using, revoking)] == [403, 403]
 
 
 def test_a_user_deleted_at_one_process_leaves_nothing_readable_at_the_other(fleet):
-    here, there = [fleet.at(one) for one in fleet.servers]
+    here, there = [fleet.at(address) for address in fleet.servers]
     customer = new_customer(here)
     access_id = customer.add_complete("demo1+fleet")
     urls = [f"{ACCESSES}/{access_id}", ACCESSES]
-    urls += [one["href"] for product in customer.products(access_id) for one in product["relations"]
-             if one["rel"].startswith("get_")]  # fmt: skip
-    paths = [one.removeprefix(fleet.settings.base_url) for one in urls]
-    assert 200 in {status(there, one, customer.token) for one in paths}
+    urls += [relation["href"] for product in customer.products(access_id) for relation in product["relations"]
+             if relation["rel"].startswith("get_")]  # fmt: skip
+    paths = [link.removeprefix(fleet.settings.base_url) for link in urls]
+    assert 200 in {status(there, path, customer.token) for path in paths}
     url = f"{here.url}/users/{customer.reference}"
     assert here.http.put(f"{url}/deactivate", headers=here.as_admin).status_code < 300
-    assert {status(there, one, customer.token) for one in paths} == {403}
+    assert {status(there, path, customer.token) for path in paths} == {403}
     assert here.http.delete(url, headers=here.as_admin).status_code < 300
-    assert {status(there, one, customer.token) for one in paths} == {403}
+    assert {status(there, path, customer.token) for path in paths} == {403}
     assert there.http.get(url, headers=there.as_admin).status_code == 404
     columns = fleet.query(
         "select c.table_name from information_schema.columns c join information_schema.tables t"
@@ -90,23 +90,25 @@ def test_a_restart_of_postgresql_is_survived_and_callers_are_told_to_come_back(f
             time.sleep(0.05)
 
     with ThreadPoolExecutor(2) as pool:
-        calling = [pool.submit(keep_calling, one) for one in fleet.servers]
+        calling = [pool.submit(keep_calling, address) for address in fleet.servers]
         try:
             wait_for(lambda: len(answers), lambda count: count > 4)
             fleet.primary.end(how)
-            wait_for(lambda: [one for one in answers if one is not None and one.status_code == 503], len)
+            wait_for(lambda: [answer for answer in answers if answer is not None and answer.status_code == 503], len)
             fleet.primary.start()
             if fleet.standby is not None:
                 wait_for_synchronous_standby(fleet.primary)
             wait_for(lambda: count_ready(fleet), lambda now: is_more(now, ready))
             before = len(answers)
-            wait_for(lambda: answers[before:], lambda new: len([one for one in new if one.status_code == 201]) > 4)
+            wait_for(
+                lambda: answers[before:], lambda new: len([answer for answer in new if answer.status_code == 201]) > 4
+            )
         finally:
             over.set()
-        for one in calling:
-            one.result()
+        for future in calling:
+            future.result()
     assert None not in answers
-    assert {one.status_code for one in answers} == {201, 503}
-    assert all(int(one.headers["retry-after"]) > 0 for one in answers if one.status_code == 503)
+    assert {answer.status_code for answer in answers} == {201, 503}
+    assert all(int(answer.headers["retry-after"]) > 0 for answer in answers if answer.status_code == 503)
     new_customer(fleet.tenant).add_complete("leer")
     fleet.assert_all_live()

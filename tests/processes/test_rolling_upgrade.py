@@ -68,8 +68,8 @@ def calling(fleet):
             yield callers
         finally:
             callers.over.set()
-        for one in running:
-            one.result()
+        for future in running:
+            future.result()
 
 
 @pytest.fixture
@@ -103,9 +103,11 @@ def test_processes_of_this_version_go_on_while_a_newer_one_migrates(fleet, upgra
             with reader.transaction():
                 reader.execute("select count(*) from users")
                 migrating = pool.submit(upgrade, EXPAND, INDEX)
-                wait_for(lambda: [one for one in logs if one["event"] == "migration.waits"], lambda seen: len(seen) > 1)
+                wait_for(
+                    lambda: [entry for entry in logs if entry["event"] == "migration.waits"], lambda seen: len(seen) > 1
+                )
                 assert not migrating.done()
-            assert [one.version for one in migrating.result()] == [OWN + 1, OWN + 2]
+            assert [migration.version for migration in migrating.result()] == [OWN + 1, OWN + 2]
         before = len(callers.answers)
         wait_for(lambda: len(callers.answers), lambda count: count > before + 4)
     print("slowest pair of calls:", round(max(seconds for _, seconds in callers.answers), 2), "s")  # noqa: T201
@@ -127,7 +129,7 @@ def test_what_would_break_running_processes_is_refused_unless_nobody_runs(fleet,
 
     # One release later it is fine: everybody knows the new columns by then, and nobody the old ones.
     upgrade(EXPAND, INDEX)
-    assert [one.version for one in upgrade(EXPAND, INDEX, CONTRACT)] == [OWN + 3]
+    assert [migration.version for migration in upgrade(EXPAND, INDEX, CONTRACT)] == [OWN + 3]
 
     # Whoever is left of the version before is told so, in one sentence.
     with pytest.raises(

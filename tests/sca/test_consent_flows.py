@@ -130,8 +130,8 @@ def test_challenges(customer):
 )  # fmt: skip
 def test_three_wrong_tans_end_the_consent(customer, owner, login, steps, wrong, right):
     consent = start(customer, new_login(login))
-    for one in steps:
-        consent.choose_method(one)
+    for method in steps:
+        consent.choose_method(method)
     for _ in range(2):
         status = consent.enter(wrong)
         assert codes(status) == ["BA1103", "BA3030"]
@@ -149,8 +149,8 @@ def test_three_wrong_tans_end_the_consent(customer, owner, login, steps, wrong, 
     access = customer.read_access(consent.access_id)
     assert "start_sca" in rels(access)
     again = renew(customer, consent.access_id)
-    for one in steps:
-        again.choose_method(one)
+    for method in steps:
+        again.choose_method(method)
     again.enter(right)
     again.wait_until_complete()
 
@@ -398,7 +398,7 @@ def test_max_transactions(customer, wanted, is_old_giro, is_old_card):
     def has_old(category: str) -> bool:
         rows = customer.transactions(customer.product(consent.access_id, category))
         assert rows
-        return any(one["buchungsdatum"] < limit for one in rows)
+        return any(row["buchungsdatum"] < limit for row in rows)
 
     assert has_old("GIROKONTO") is is_old_giro
     assert has_old("KREDITKARTE") is is_old_card

@@ -81,7 +81,7 @@ async def test_start_sca_appears_fourteen_days_before_the_end(days, day, is_need
             view = await services.accesses.read_access(principal, access_id)
             assert view.access.consent_until == FIRST_DAY + timedelta(days=CONSENT_DAYS)
             assert view.needs_sca is is_needed
-            assert [str(one.kind) for one in view.access.messages] == (["SCA_NEEDED"] if is_needed else [])
+            assert [str(message.kind) for message in view.access.messages] == (["SCA_NEEDED"] if is_needed else [])
 
 
 def test_after_the_end_refreshes_stop_until_the_consent_is_renewed(days):
@@ -92,7 +92,7 @@ def test_after_the_end_refreshes_stop_until_the_consent_is_renewed(days):
         owner = stack.enter_context(psycopg.connect(owner_url, autocommit=True))
         customer = at_server(days.customer, days.serve(stack, CONSENT_DAYS + 1))
         days.work(stack, CONSENT_DAYS + 1)
-        before = {one: customer.read_access(one) for one in (asked, plain)}
+        before = {access_id: customer.read_access(access_id) for access_id in (asked, plain)}
         outcomes = owner.execute("select count(*) from provider_outcomes").fetchone()
         for access_id in (asked, plain):
             assert codes(before[access_id]) == ["BA3000"]
@@ -105,7 +105,9 @@ def test_after_the_end_refreshes_stop_until_the_consent_is_renewed(days):
             assert customer.transactions(customer.product(access_id, "GIROKONTO"))
             assert customer.issue_codes(access_id) == ["BA3000"]
         assert owner.execute("select count(*) from provider_outcomes").fetchone() == outcomes
-        newest = max(one["buchungsdatum"] for one in customer.transactions(customer.product(asked, "GIROKONTO")))
+        newest = max(
+            transaction["buchungsdatum"] for transaction in customer.transactions(customer.product(asked, "GIROKONTO"))
+        )
         # Renewal with the stored credentials and the last method.
         consent = renew(customer, asked)
         assert codes(consent.read()) == ["BA3030"]
@@ -119,8 +121,8 @@ def test_after_the_end_refreshes_stop_until_the_consent_is_renewed(days):
         rows = owner.execute("select distinct consent_until from accesses").fetchall()
         assert rows == [(FIRST_DAY + timedelta(days=2 * CONSENT_DAYS + 1),)]
         shown = customer.transactions(customer.product(asked, "GIROKONTO"))
-        assert max(one["buchungsdatum"] for one in shown) > newest
-        assert len({one["id"] for one in shown}) == len(shown)
+        assert max(transaction["buchungsdatum"] for transaction in shown) > newest
+        assert len({transaction["id"] for transaction in shown}) == len(shown)
         for access_id in (asked, plain):
             assert customer.refresh(access_id).status_code == 201
             assert wait_for_fetch(owner, customer, access_id)[-1] == "DONE"

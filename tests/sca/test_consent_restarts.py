@@ -16,7 +16,7 @@ class MortalServer:
     """`kontor serve` on a port of its own, to be killed and started again."""
 
     def __init__(self, settings, log):
-        self.settings = replace(settings, base_url=f"http://127.0.0.1:{free_port()}")
+        self.settings = replace(settings, base_url=f"http://127.0.0.1:{free_port()}", compute_preload=False)
         self.log = log
         self.start()
 
@@ -82,8 +82,8 @@ def test_every_flow_goes_on_after_a_kill_between_any_two_steps(mortal, shared, o
             consent.wait_until_complete()
 
 
-def step(consent: Consent, one, owner) -> None:
-    code, rel, answer = one
+def step(consent: Consent, exchange, owner) -> None:
+    code, rel, answer = exchange
     status = consent.read()
     assert codes(status) == [code]
     if code == "BA3005":

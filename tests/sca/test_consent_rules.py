@@ -284,11 +284,11 @@ def test_two_answers_at_once(customer):
     consent = start(customer, new_login("test_phototan"))
     with ThreadPoolExecutor(8) as pool:
         right = list(pool.map(lambda tan: consent.post({"scaAuthenticationData": tan}), ["8534842"] * 4))
-        assert sorted(one.status_code for one in right) == [200, 409, 409, 409]
-        assert all(codes(one.json()) == ["BA3050"] for one in right)
+        assert sorted(answer.status_code for answer in right) == [200, 409, 409, 409]
+        assert all(codes(answer.json()) == ["BA3050"] for answer in right)
         other = start(customer, new_login("test_phototan"))
         wrong = list(pool.map(lambda tan: other.post({"scaAuthenticationData": tan}), "12345678"))
-        assert sorted(one.status_code for one in wrong) == [200] * 3 + [409] * 5
+        assert sorted(answer.status_code for answer in wrong) == [200] * 3 + [409] * 5
         assert codes(other.read()) == ["BA1103", "BA3040"]
     consent.wait_until_complete()
 
@@ -377,5 +377,5 @@ def test_no_tan_login_or_pin_in_the_logs(customer, server_log: Path, worker_log:
     consent.enter("8534842")
     consent.wait_until_complete()
     logged = server_log.read_text() + worker_log.read_text()
-    assert not [one for one in (login, tan, "8534842", customer.token) if one in logged]
+    assert not [secret for secret in (login, tan, "8534842", customer.token) if secret in logged]
     assert href(consent.read(), "self") == consent.url

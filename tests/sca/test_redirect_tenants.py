@@ -212,7 +212,9 @@ async def test_the_appended_callback_wins_and_is_checked_again(visitor, services
 
 async def test_sessions_of_a_deactivated_user_are_gone(redirecting, bank_server, services):
     visitor = new_customer(redirecting)
-    handles = [read_location(visitor, add(visitor, {one: {}}, callbackUrl=CALLBACK))["session"] for one in "ab"]
+    handles = [
+        read_location(visitor, add(visitor, {access_id: {}}, callbackUrl=CALLBACK))["session"] for access_id in "ab"
+    ]
     cookie = await open_form(services, handles[0])
     url = f"{redirecting.url}/users/{visitor.reference}/deactivate"
     assert redirecting.http.put(url, headers=redirecting.as_admin).status_code == 200

@@ -1,4 +1,4 @@
-"""Background refresh with a clock of one's own; see `refresh_stage`."""
+"""Background refresh with a clock of one's own; see `refresh_harness`."""
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 from fake_bank import FakeBank
-from refresh_stage import HandClock, RefreshStage, make_user
+from refresh_harness import HandClock, RefreshHarness, make_user
 
 from kontor import bootstrap
 from kontor.config import Settings
@@ -44,10 +44,10 @@ async def refreshing(
     refresh_owner: psycopg.Connection[Any],
     refresh_bank: FakeBank,
     monkeypatch: pytest.MonkeyPatch,
-) -> AsyncIterator[RefreshStage]:
+) -> AsyncIterator[RefreshHarness]:
     for table in ("pgqueuer", "accesses", "credential_leases", "provider_outages", "provider_outcomes"):
         refresh_owner.execute(f"delete from {table}")
     clock = HandClock()
     monkeypatch.setattr(bootstrap, "Clock", lambda *_: clock)
     async with bootstrap.open_services(refresh_settings, "kontor tests, refreshing") as services:
-        yield RefreshStage(services, await make_user(services, refresh_owner), refresh_owner, clock)
+        yield RefreshHarness(services, await make_user(services, refresh_owner), refresh_owner, clock)

@@ -60,7 +60,7 @@ def verify(settings: Settings) -> tuple[int, dict[str, str]]:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "Traceback" not in result.stderr, result.stderr
-    return result.returncode, {one["chain"]: one["finding"] for one in json.loads(result.stdout)}
+    return result.returncode, {row["chain"]: row["finding"] for row in json.loads(result.stdout)}
 
 
 def tamper(settings: Settings, statement: str) -> None:
@@ -126,7 +126,7 @@ def verify_in_process(settings: Settings) -> tuple[int, dict[str, str]]:
             return await verify_chains(services.database)
 
     findings = {str(chain): finding or "whole" for chain, finding in asyncio.run(run()).items()}
-    return int(any(one != "whole" for one in findings.values())), findings
+    return int(any(finding != "whole" for finding in findings.values())), findings
 
 
 async def test_a_tenant_whose_chain_has_vanished_is_found(services, shared, owner):
@@ -140,8 +140,8 @@ async def test_a_tenant_whose_chain_has_vanished_is_found(services, shared, owne
         owner.execute("delete from audit_entries where chain = %s", [chain])
         assert "its head is missing" in str((await verify_chains(services.database))[chain])
     finally:
-        for one in entries:
-            owner.execute(f"insert into audit_entries values ({', '.join(['%s'] * len(one))})", one)
+        for entry in entries:
+            owner.execute(f"insert into audit_entries values ({', '.join(['%s'] * len(entry))})", entry)
         owner.execute("insert into audit_heads values (%s, %s, %s)", [chain, serial, digest])
         owner.execute("alter table audit_entries enable trigger user")
     assert (await verify_chains(services.database))[chain] is None
@@ -172,9 +172,9 @@ async def test_an_erased_user_leaves_nothing_but_a_pseudonym(services, shared, h
     form = {"grant_type": "password", "username": username, "password": "Karlas Geheimnis"}
     token = http.post("/auth/oauth2/token", data=form, auth=shared.app).json()["access_token"]
     http.post("/auth/oauth2/token", data=form | {"password": "wrong"}, auth=shared.app)
-    one = f"{shared.url}/users/{reference}"
-    assert http.put(f"{one}/deactivate", headers=shared.as_admin).status_code < 300
-    assert http.delete(one, headers=shared.as_admin).status_code < 300
+    url = f"{shared.url}/users/{reference}"
+    assert http.put(f"{url}/deactivate", headers=shared.as_admin).status_code < 300
+    assert http.delete(url, headers=shared.as_admin).status_code < 300
     chain = (await services.tenant_administration.find_tenant(shared.name)).id
     rows = owner.execute("select * from audit_entries where chain = %s or chain = %s", [chain, SYSTEM_CHAIN]).fetchall()
     text = "\n".join(str(row) for row in rows)
@@ -192,7 +192,7 @@ async def test_the_daily_anchor_names_every_head(services, shared, owner):
 
     with capture_logs() as logs:
         await services.housekeeping.anchor_audit_trail()
-    anchors = {one["chain"]: one["hash"] for one in logs if one["event"] == "audit.anchor"}
+    anchors = {entry["chain"]: entry["hash"] for entry in logs if entry["event"] == "audit.anchor"}
     chain = (await services.tenant_administration.find_tenant(shared.name)).id
     [(head,)] = owner.execute("select hash from audit_heads where chain = %s", [chain]).fetchall()
     assert anchors[str(chain)] == head.hex()

@@ -56,7 +56,7 @@ def owner(own):
         yield connection
 
 
-class Stage:
+class FetchHarness:
     """Services without a worker; a test runs each fetch itself. `principal` is a user without accesses."""
 
     def __init__(self, services, principal, owner):
@@ -103,7 +103,7 @@ class Stage:
 
     async def notices(self, access_id="a"):
         access = (await self.view(access_id)).access
-        return [str(one.kind) for one in access.messages], [str(one.kind) for one in access.issues]
+        return [str(message.kind) for message in access.messages], [str(issue.kind) for issue in access.issues]
 
     def rows(self, table, columns="*"):
         return self.owner.execute(
@@ -116,11 +116,11 @@ class Stage:
 
 
 @pytest.fixture
-async def stage(own, bank, owner):
+async def harness(own, bank, owner):
     for table in ("pgqueuer", "accesses", "credential_leases"):
         owner.execute(f"delete from {table}")
     async with bootstrap.open_services(replace(own, pool_size=6), "kontor tests") as services:
-        yield Stage(services, await make_user(services, owner), owner)
+        yield FetchHarness(services, await make_user(services, owner), owner)
 
 
 async def make_user(services, owner):
@@ -142,15 +142,15 @@ async def find_tenant(services, owner):
 
 
 @asynccontextmanager
-async def second_worker(own, stage):
+async def second_worker(own, harness):
     """Another process's services on the same database, with the same bank."""
     async with bootstrap.open_services(replace(own, pool_size=4), "kontor tests, second") as services:
-        yield Stage(services, stage.principal, stage.owner)
+        yield FetchHarness(services, harness.principal, harness.owner)
 
 
-def forget_heartbeat(stage):
+def forget_heartbeat(harness):
     """As if the worker that holds the leases had been silent for too long."""
-    stage.owner.execute("update credential_leases set until = now() - interval '1 second'")
+    harness.owner.execute("update credential_leases set until = now() - interval '1 second'")
 
 
 class Gate:
@@ -173,33 +173,33 @@ class Gate:
 # The whole of it
 
 
-async def test_first_fetch_stores_products_transactions_and_positions(stage, bank):
-    assert await stage.add() is Outcome.FINISHED
-    view = await stage.view()
+async def test_first_fetch_stores_products_transactions_and_positions(harness, bank):
+    assert await harness.add() is Outcome.FINISHED
+    view = await harness.view()
     assert view.access.status == "COMPLETE"
-    assert [one.product for one in view.products] == [GIRO, SAVINGS, DEPOT]
-    assert {str(one.status) for one in view.products} == {"COMPLETE"}
-    assert len(stage.rows("transactions")) == 12
-    assert len(stage.rows("positions")) == 1
+    assert [stored.product for stored in view.products] == [GIRO, SAVINGS, DEPOT]
+    assert {str(stored.status) for stored in view.products} == {"COMPLETE"}
+    assert len(harness.rows("transactions")) == 12
+    assert len(harness.rows("positions")) == 1
     assert bank.calls == ["begin", "resume"]
-    assert stage.owner.execute("select count(*) from credential_leases").fetchone() == (0,)
+    assert harness.owner.execute("select count(*) from credential_leases").fetchone() == (0,)
 
 
-async def test_header_data_is_stored_before_the_rest_is_asked_for(stage, bank):
+async def test_header_data_is_stored_before_the_rest_is_asked_for(harness, bank):
     seen = []
-    bank.on_resume = lambda: seen.append((stage.rows("accesses", "status, 1"), len(stage.rows("products"))))
-    await stage.add()
+    bank.on_resume = lambda: seen.append((harness.rows("accesses", "status, 1"), len(harness.rows("products"))))
+    await harness.add()
     assert seen == [([("HEADERS", 1)], 3)]
 
 
-async def test_refresh_stores_nothing_before_its_end(stage, bank):
-    await stage.add()
-    before, seen = stage.data(), []
+async def test_refresh_stores_nothing_before_its_end(harness, bank):
+    await harness.add()
+    before, seen = harness.data(), []
     bank.products = (replace(GIRO, balance=Decimal("9.00")), SAVINGS, DEPOT)
-    bank.on_resume = lambda: seen.append(stage.data() == before)
-    await stage.refresh()
+    bank.on_resume = lambda: seen.append(harness.data() == before)
+    await harness.refresh()
     assert seen == [True]
-    assert (await stage.view()).products[0].product.balance == Decimal("9.00")
+    assert (await harness.view()).products[0].product.balance == Decimal("9.00")
 
 
 # A failed refresh
@@ -207,52 +207,52 @@ async def test_refresh_stores_nothing_before_its_end(stage, bank):
 
 @pytest.mark.parametrize("kind", FailureKind)
 @pytest.mark.parametrize("moment", ["refusal", "refusal_at_the_end"])
-async def test_failed_refresh_leaves_the_stored_data_byte_for_byte(stage, bank, kind, moment):
-    await stage.add()
-    before = stage.data()
+async def test_failed_refresh_leaves_the_stored_data_byte_for_byte(harness, bank, kind, moment):
+    await harness.add()
+    before = harness.data()
     bank.products = (replace(GIRO, balance=Decimal("9.00")),)
     bank.transactions, bank.positions = {"giro": ROWS[:1]}, {}
     setattr(bank, moment, Failed(kind))
-    await stage.refresh()
-    assert stage.data() == before
-    assert (await stage.view()).access.status == "COMPLETE"
-    messages, issues = await stage.notices()
+    await harness.refresh()
+    assert harness.data() == before
+    assert (await harness.view()).access.status == "COMPLETE"
+    messages, issues = await harness.notices()
     assert len(issues) == 1
     is_told = kind in (FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED, FailureKind.INCOMPLETE_CREDENTIALS)
     assert messages == (issues if is_told else [])
 
 
-async def test_connector_that_raises_is_an_internal_error_of_this_access_alone(stage, bank):
+async def test_connector_that_raises_is_an_internal_error_of_this_access_alone(harness, bank):
     bank.refusal = ValueError("a defect")
-    await stage.add()
-    assert await stage.notices() == ([], ["INTERNAL"])
+    await harness.add()
+    assert await harness.notices() == ([], ["INTERNAL"])
 
 
-async def test_next_success_clears_what_was_said_about_the_failure(stage, bank):
-    bank.refusal = Failed(FailureKind.WRONG_CREDENTIALS)
-    await stage.add()
-    assert await stage.notices() == (["WRONG_CREDENTIALS"], ["WRONG_CREDENTIALS"])
+async def test_next_success_clears_what_was_said_about_the_failure(harness, bank):
+    bank.refusal = Failed(FailureKind.UNREACHABLE)
+    await harness.add()
+    assert await harness.notices() == ([], ["UNREACHABLE"])
     bank.refusal = None
-    await stage.refresh()
-    assert await stage.notices() == ([], [])
+    await harness.refresh()
+    assert await harness.notices() == ([], [])
 
 
 # What a bad bank sends
 
 
-async def test_unstorable_parts_of_products_and_positions_do_not_stop_the_fetch(stage, bank):
+async def test_unstorable_parts_of_products_and_positions_do_not_stop_the_fetch(harness, bank):
     broken = replace(
         GIRO, name="Giro\x00konto", holder="A\ud800nna", balance=Decimal("NaN"), overdraft_limit=Decimal("1E+30")
     )
     bank.products = (broken, replace(SAVINGS, balance=Decimal(5), institution="x" * 9000), DEPOT)
     bank.positions = {"depot": (replace(POSITIONS[0], name="\x00Aktie", quantity=Decimal("Infinity")),)}
-    await stage.add()
-    view = await stage.view()
+    await harness.add()
+    view = await harness.view()
     assert view.access.status == "COMPLETE"
-    giro, savings, _ = [one.product for one in view.products]
+    giro, savings, _ = [stored.product for stored in view.products]
     assert (giro.name, giro.holder, giro.balance, giro.overdraft_limit) == ("Girokonto", "Anna", None, None)
     assert str(savings.balance) == "5.00"
-    assert stage.rows("positions", "name, quantity") == [("Aktie", None)]
+    assert harness.rows("positions", "name, quantity") == [("Aktie", None)]
 
 
 @pytest.mark.parametrize(
@@ -266,115 +266,117 @@ async def test_unstorable_parts_of_products_and_positions_do_not_stop_the_fetch(
         {"value_at": ROWS[0].booked_at.replace(year=1)},
     ],
 )
-async def test_unstorable_row_is_left_out_and_said(stage, bank, change):
+async def test_unstorable_row_is_left_out_and_said(harness, bank, change):
     bank.transactions = {"giro": (replace(ROWS[0], **change), *ROWS[1:])}
-    await stage.add()
-    assert len(stage.rows("transactions")) == 9
-    assert await stage.notices() == ([], ["ACCESS_INCOMPLETE", "TRANSACTIONS"])
+    await harness.add()
+    assert len(harness.rows("transactions")) == 9
+    assert await harness.notices() == ([], ["ACCESS_INCOMPLETE", "TRANSACTIONS"])
 
 
-async def test_product_that_the_bank_no_longer_names_keeps_its_history(stage, bank):
-    await stage.add()
+async def test_product_that_the_bank_no_longer_names_keeps_its_history(harness, bank):
+    await harness.add()
     bank.products, bank.transactions, bank.positions = (GIRO,), {"giro": ROWS}, {}
-    await stage.refresh()
-    assert len((await stage.view()).products) == 3
-    assert len(stage.rows("transactions")) == 12
+    await harness.refresh()
+    assert len((await harness.view()).products) == 3
+    assert len(harness.rows("transactions")) == 12
 
 
 # Pushed transactions are not the bank's
 
 
-async def test_fetch_neither_changes_nor_removes_what_was_pushed(stage, bank):
-    await stage.add()
-    giro = (await stage.view()).products[0].id
-    pushed = [PushedTransaction("b", one) for one in (ROWS[0], ROWS[9], replace(ROWS[0], purpose="pushed"))]
-    await stage.services.transactions.push(stage.principal, "a", giro, pushed)
+async def test_fetch_neither_changes_nor_removes_what_was_pushed(harness, bank):
+    await harness.add()
+    giro = (await harness.view()).products[0].id
+    pushed = [PushedTransaction("b", row) for row in (ROWS[0], ROWS[9], replace(ROWS[0], purpose="pushed"))]
+    await harness.services.transactions.push(harness.principal, "a", giro, pushed)
     own_rows = "select transactions::text from transactions where user_id = %s and batch_id is not null order by id"
-    before = stage.owner.execute(own_rows, [stage.user_id]).fetchall()
+    before = harness.owner.execute(own_rows, [harness.user_id]).fetchall()
     bank.transactions = {"giro": ROWS[:8], "spar": ()}
-    await stage.refresh()
-    assert stage.owner.execute(own_rows, [stage.user_id]).fetchall() == before
-    assert len(stage.rows("transactions")) == 3 + 8 + 2
+    await harness.refresh()
+    assert harness.owner.execute(own_rows, [harness.user_id]).fetchall() == before
+    assert len(harness.rows("transactions")) == 3 + 8 + 2
 
 
 # Nobody left to fetch for
 
 
-async def deactivate(stage):
-    stage.owner.execute("update users set is_active = false where id = %s", [stage.user_id])
+async def deactivate(harness):
+    harness.owner.execute("update users set is_active = false where id = %s", [harness.user_id])
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-async def test_user_deactivated_while_the_bank_is_asked_gets_nothing_written_and_no_further_call(stage, bank, is_first):
+async def test_user_deactivated_while_the_bank_is_asked_gets_nothing_written_and_no_further_call(
+    harness, bank, is_first
+):
     if not is_first:
-        await stage.add()
+        await harness.add()
         bank.products, bank.calls = (replace(GIRO, balance=Decimal("9.00")),), []
-    before = stage.data(), stage.rows("accesses", "status, issues, updated_at")
+    before = harness.data(), harness.rows("accesses", "status, issues, updated_at")
     gate = bank.on_begin = Gate()
-    posted = stage.post({"a": await stage.request() if is_first else AccessRequest()}, refresh=True)
-    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    posted = harness.post({"a": await harness.request() if is_first else AccessRequest()}, refresh=True)
+    running = asyncio.create_task(harness.services.fetching.run(await harness.queued()))
     await gate.wait()
-    await deactivate(stage)
+    await deactivate(harness)
     gate.open.set()
     await running
     posted.cancel()
     assert bank.calls == ["begin"]
-    assert stage.data() == before[0]
+    assert harness.data() == before[0]
     if not is_first:
-        assert stage.rows("accesses", "status, issues, updated_at") == before[1]
+        assert harness.rows("accesses", "status, issues, updated_at") == before[1]
 
 
 @pytest.mark.parametrize("moment", ["on_begin", "on_resume"])
-async def test_access_deleted_while_the_bank_is_asked_leaves_nothing(stage, bank, moment):
+async def test_access_deleted_while_the_bank_is_asked_leaves_nothing(harness, bank, moment):
     gate = Gate()
     setattr(bank, moment, gate)
-    posted = stage.post({"a": await stage.request()})
-    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    posted = harness.post({"a": await harness.request()})
+    running = asyncio.create_task(harness.services.fetching.run(await harness.queued()))
     await gate.wait()
-    await stage.services.accesses.delete_access(stage.principal, "a")
+    await harness.services.accesses.delete_access(harness.principal, "a")
     gate.open.set()
     await running
     await posted
-    assert [stage.rows(table) for table in (*DATA, "accesses", "fetches")] == [[]] * 5
-    assert stage.owner.execute("select count(*) from pgqueuer where entrypoint = 'fetch'").fetchone() == (0,)
-    assert stage.owner.execute("select count(*) from credential_leases").fetchone() == (0,)
+    assert [harness.rows(table) for table in (*DATA, "accesses", "fetches")] == [[]] * 5
+    assert harness.owner.execute("select count(*) from pgqueuer where entrypoint = 'fetch'").fetchone() == (0,)
+    assert harness.owner.execute("select count(*) from credential_leases").fetchone() == (0,)
 
 
-async def test_deleting_takes_waiting_and_failed_jobs_out_of_the_queue(stage, bank):
-    posted = stage.post({"a": await stage.request()})
-    fetch_id = await stage.queued()
+async def test_deleting_takes_waiting_and_failed_jobs_out_of_the_queue(harness, bank):
+    posted = harness.post({"a": await harness.request()})
+    fetch_id = await harness.queued()
     jobs = "select count(*) from pgqueuer where payload = %s"
-    assert stage.owner.execute(jobs, [fetch_id.bytes]).fetchone() == (1,)
-    stage.owner.execute("update pgqueuer set status = 'failed' where payload = %s", [fetch_id.bytes])
-    stage.owner.execute("update fetches set state = 'DONE' where id = %s", [fetch_id])
+    assert harness.owner.execute(jobs, [fetch_id.bytes]).fetchone() == (1,)
+    harness.owner.execute("update pgqueuer set status = 'failed' where payload = %s", [fetch_id.bytes])
+    harness.owner.execute("update fetches set state = 'DONE' where id = %s", [fetch_id])
     await posted
-    await stage.services.accesses.delete_access(stage.principal, "a")
-    assert stage.owner.execute(jobs, [fetch_id.bytes]).fetchone() == (0,)
+    await harness.services.accesses.delete_access(harness.principal, "a")
+    assert harness.owner.execute(jobs, [fetch_id.bytes]).fetchone() == (0,)
 
 
 # Leases, fences, the reaper
 
 
-async def test_two_accesses_with_the_same_credentials_never_call_the_bank_at_once(stage, bank):
+async def test_two_accesses_with_the_same_credentials_never_call_the_bank_at_once(harness, bank):
     gate = bank.on_begin = Gate()
-    posted = stage.post({"a": await stage.request(), "b": await stage.request()})
-    first, second = await stage.queued("a"), await stage.queued("b")
-    running = asyncio.create_task(stage.services.fetching.run(first))
+    posted = harness.post({"a": await harness.request(), "b": await harness.request()})
+    first, second = await harness.queued("a"), await harness.queued("b")
+    running = asyncio.create_task(harness.services.fetching.run(first))
     await gate.wait()
-    assert await stage.services.fetching.run(second) is Outcome.BUSY
+    assert await harness.services.fetching.run(second) is Outcome.BUSY
     gate.open.set()
     await running
-    assert await stage.services.fetching.run(second) is Outcome.FINISHED
+    assert await harness.services.fetching.run(second) is Outcome.FINISHED
     await posted
     assert bank.most_at_once == 1
     assert bank.calls == ["begin", "resume"] * 2
 
 
-async def test_other_logins_are_not_held_up(stage, bank):
+async def test_other_logins_are_not_held_up(harness, bank):
     gate = bank.on_begin = Gate()
-    posted = stage.post({"a": await stage.request("anna"), "b": await stage.request("berta")})
-    first, second = await stage.queued("a"), await stage.queued("b")
-    running = [asyncio.create_task(stage.services.fetching.run(one)) for one in (first, second)]
+    posted = harness.post({"a": await harness.request("anna"), "b": await harness.request("berta")})
+    first, second = await harness.queued("a"), await harness.queued("b")
+    running = [asyncio.create_task(harness.services.fetching.run(fetch_id)) for fetch_id in (first, second)]
     for _ in range(1000):
         if bank.at_once == 2:
             break
@@ -384,74 +386,74 @@ async def test_other_logins_are_not_held_up(stage, bank):
     await asyncio.gather(*running, posted)
 
 
-async def test_worker_that_was_silent_too_long_cannot_write_any_more(own, stage, bank):
+async def test_worker_that_was_silent_too_long_cannot_write_any_more(own, harness, bank):
     """The late write is refused by the fence, and what the new worker stored stays as it is."""
     gate = bank.on_resume = Gate()
-    posted = stage.post({"a": await stage.request()})
-    late = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    posted = harness.post({"a": await harness.request()})
+    late = asyncio.create_task(harness.services.fetching.run(await harness.queued()))
     await gate.wait()
     await posted
-    forget_heartbeat(stage)
-    async with second_worker(own, stage) as second:
+    forget_heartbeat(harness)
+    async with second_worker(own, harness) as second:
         assert await second.services.fetching.take_over_abandoned() == 1
         bank.on_resume = lambda: None
         bank.transactions = {"giro": ROWS[:8]}
-        assert await second.services.fetching.run(await stage.queued()) is Outcome.FINISHED
-    after = stage.data()
+        assert await second.services.fetching.run(await harness.queued()) is Outcome.FINISHED
+    after = harness.data()
     assert len(after["transactions"]) == 8
     bank.transactions = {"giro": ROWS, "spar": ROWS}
     gate.open.set()
     await late
-    assert stage.data() == after
-    assert stage.rows("fetches", "state, attempts") == [("DONE", 2)]
+    assert harness.data() == after
+    assert harness.rows("fetches", "state, attempts") == [("DONE", 2)]
 
 
-async def test_late_worker_is_refused_also_while_nobody_has_taken_over_yet(stage, bank):
+async def test_late_worker_is_refused_also_while_nobody_has_taken_over_yet(harness, bank):
     """The reaper has put the fetch back: from then on the old worker's result is nobody's."""
     gate = bank.on_resume = Gate()
-    posted = stage.post({"a": await stage.request()})
-    late = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    posted = harness.post({"a": await harness.request()})
+    late = asyncio.create_task(harness.services.fetching.run(await harness.queued()))
     await gate.wait()
     await posted
-    forget_heartbeat(stage)
-    assert await stage.services.fetching.take_over_abandoned() == 1
+    forget_heartbeat(harness)
+    assert await harness.services.fetching.take_over_abandoned() == 1
     gate.open.set()
     await late
-    assert stage.rows("transactions") == []
-    assert await stage.services.fetching.run(await stage.queued()) is Outcome.FINISHED
-    assert len(stage.rows("transactions")) == 12
+    assert harness.rows("transactions") == []
+    assert await harness.services.fetching.run(await harness.queued()) is Outcome.FINISHED
+    assert len(harness.rows("transactions")) == 12
 
 
-async def test_reaper_leaves_living_fetches_alone(stage, bank):
+async def test_reaper_leaves_living_fetches_alone(harness, bank):
     gate = bank.on_resume = Gate()
-    posted = stage.post({"a": await stage.request()})
-    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    posted = harness.post({"a": await harness.request()})
+    running = asyncio.create_task(harness.services.fetching.run(await harness.queued()))
     await gate.wait()
-    assert await stage.services.fetching.take_over_abandoned() == 0
+    assert await harness.services.fetching.take_over_abandoned() == 0
     gate.open.set()
     await running
     await posted
-    assert await stage.services.fetching.take_over_abandoned() == 0
+    assert await harness.services.fetching.take_over_abandoned() == 0
 
 
-async def test_a_fetch_does_not_wait_in_line_for_credentials_whose_holder_is_storing(own, stage, bank, monkeypatch):
+async def test_a_fetch_does_not_wait_in_line_for_credentials_whose_holder_is_storing(own, harness, bank, monkeypatch):
     """A lease that was got after such a wait had run out already: its fetch was taken for abandoned and tried twice."""
     reached, go_on = asyncio.Event(), asyncio.Event()
-    retag = stage.services.transaction_tagging.retag_changed
+    retag = harness.services.transaction_tagging.retag_changed
 
     async def stall(*arguments):
         reached.set()
         await go_on.wait()
         await retag(*arguments)
 
-    monkeypatch.setattr(stage.services.transaction_tagging, "retag_changed", stall)
-    posted = stage.post({"a": await stage.request(), "b": await stage.request()})
-    first, second = await stage.queued("a"), await stage.queued("b")
-    bank.on_resume = lambda: forget_heartbeat(stage)  # the last heartbeat was too long ago when it begins to store
-    storing = asyncio.create_task(stage.services.fetching.run(first))
+    monkeypatch.setattr(harness.services.transaction_tagging, "retag_changed", stall)
+    posted = harness.post({"a": await harness.request(), "b": await harness.request()})
+    first, second = await harness.queued("a"), await harness.queued("b")
+    bank.on_resume = lambda: forget_heartbeat(harness)  # the last heartbeat was too long ago when it begins to store
+    storing = asyncio.create_task(harness.services.fetching.run(first))
     await reached.wait()
     bank.on_resume = lambda: None
-    async with second_worker(own, stage) as other:
+    async with second_worker(own, harness) as other:
         try:
             assert await asyncio.wait_for(other.services.fetching.run(second), 20) is Outcome.BUSY
         finally:
@@ -460,276 +462,281 @@ async def test_a_fetch_does_not_wait_in_line_for_credentials_whose_holder_is_sto
         gate = bank.on_begin = Gate()
         running = asyncio.create_task(other.services.fetching.run(second))
         await gate.wait()
-        assert await stage.services.fetching.take_over_abandoned() == 0
+        assert await harness.services.fetching.take_over_abandoned() == 0
         gate.open.set()
         await running
     await posted
-    assert stage.rows("fetches", "state, attempts") == [("DONE", 1)] * 2
+    assert harness.rows("fetches", "state, attempts") == [("DONE", 1)] * 2
     assert bank.most_at_once == 1
 
 
-async def prepare_then(stage, monkeypatch, act):
+async def prepare_then(harness, monkeypatch, act):
     """Run a fetch; `act` happens between the taking of its lease and its start."""
-    calls = stage.services.fetching._calls
-    prepare = calls.prepare
+    gateway = harness.services.fetching._gateway
+    prepare = gateway.prepare
 
     async def prepare_slowly(*arguments):
         prepared = await prepare(*arguments)
         await act()
         return prepared
 
-    monkeypatch.setattr(calls, "prepare", prepare_slowly)
-    posted = stage.post({"a": await stage.request()})
-    return posted, asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    monkeypatch.setattr(gateway, "prepare", prepare_slowly)
+    posted = harness.post({"a": await harness.request()})
+    return posted, asyncio.create_task(harness.services.fetching.run(await harness.queued()))
 
 
-async def test_a_lease_that_ran_out_before_the_start_is_valid_again_when_the_bank_is_called(stage, bank, monkeypatch):
+async def test_a_lease_that_ran_out_before_the_start_is_valid_again_when_the_bank_is_called(harness, bank, monkeypatch):
     async def stall():
-        forget_heartbeat(stage)
+        forget_heartbeat(harness)
 
     gate = bank.on_begin = Gate()
-    posted, running = await prepare_then(stage, monkeypatch, stall)
+    posted, running = await prepare_then(harness, monkeypatch, stall)
     await gate.wait()
-    assert await stage.services.fetching.take_over_abandoned() == 0
+    assert await harness.services.fetching.take_over_abandoned() == 0
     gate.open.set()
     await running
     await posted
-    assert stage.rows("fetches", "state, attempts") == [("DONE", 1)]
+    assert harness.rows("fetches", "state, attempts") == [("DONE", 1)]
 
 
-async def test_no_bank_is_called_once_the_lease_is_in_other_hands(own, stage, bank, monkeypatch):
+async def test_no_bank_is_called_once_the_lease_is_in_other_hands(own, harness, bank, monkeypatch):
     taken = []
-    async with second_worker(own, stage) as other:
+    async with second_worker(own, harness) as other:
 
         async def lose():
             if not taken:
-                forget_heartbeat(stage)
-                [(key,)] = stage.owner.execute("select key from credential_leases").fetchall()
+                forget_heartbeat(harness)
+                [(key,)] = harness.owner.execute("select key from credential_leases").fetchall()
                 async with other.services.database.connect() as connection:
                     taken.append(await leases.take_lease(connection, key, other.services.fetching._leasing.holder))
 
-        posted, running = await prepare_then(stage, monkeypatch, lose)
+        posted, running = await prepare_then(harness, monkeypatch, lose)
         assert await running is Outcome.BUSY
         assert taken[0] is not None
         assert bank.calls == []
-        assert stage.rows("fetches", "state, attempts") == [("QUEUED", 0)]
+        assert harness.rows("fetches", "state, attempts") == [("QUEUED", 0)]
         async with other.services.database.connect() as connection:
             assert await leases.renew_lease(connection, taken[0])
             await leases.release_lease(connection, taken[0])
-    assert await stage.services.fetching.run(await stage.queued()) is Outcome.FINISHED
+    assert await harness.services.fetching.run(await harness.queued()) is Outcome.FINISHED
     await posted
-    assert stage.rows("fetches", "state, attempts") == [("DONE", 1)]
+    assert harness.rows("fetches", "state, attempts") == [("DONE", 1)]
 
 
-async def test_a_renewal_that_had_to_wait_counts_from_when_it_was_made(stage, bank):
+async def test_a_renewal_that_had_to_wait_counts_from_when_it_was_made(harness, bank):
     """The holder's own storing transaction locks the lease's row; its heartbeat waits for that."""
-    database = stage.services.database
+    database = harness.services.database
     async with database.connect() as connection:
-        lease = await leases.take_lease(connection, b"a key", stage.user_id)
+        lease = await leases.take_lease(connection, b"a key", harness.user_id)
     waiting = "select 1 from pg_locks where not granted and locktype in ('transactionid', 'tuple')"
     async with database.connect() as renewing:
         async with database.transaction() as storing:
             assert await leases.holds_lease(storing, lease)
             renewal = asyncio.create_task(leases.renew_lease(renewing, lease))
             for _ in range(3000):
-                if stage.owner.execute(waiting).fetchone():
+                if harness.owner.execute(waiting).fetchone():
                     break
                 await asyncio.sleep(0.01)
             cursor = await storing.execute("select clock_timestamp()")
             (stored_at,) = await cursor.fetchone()
         assert await renewal
-    (until,) = stage.owner.execute("select until from credential_leases where key = %s", [b"a key"]).fetchone()
+    (until,) = harness.owner.execute("select until from credential_leases where key = %s", [b"a key"]).fetchone()
     assert until - timedelta(seconds=leases.LEASE_SECONDS) >= stored_at
 
 
-async def test_fetch_whose_workers_always_die_ends_with_an_issue(stage, bank):
-    posted = stage.post({"a": await stage.request(is_synced=False)})
-    fetch_id = await stage.queued()
-    stage.owner.execute(
+async def test_fetch_whose_workers_always_die_ends_with_an_issue(harness, bank):
+    posted = harness.post({"a": await harness.request(is_synced=False)})
+    fetch_id = await harness.queued()
+    harness.owner.execute(
         "update fetches set state = 'RUNNING', attempts = %s, fence = 0 where id = %s", [fetches.MAX_ATTEMPTS, fetch_id]
     )
-    assert await stage.services.fetching.take_over_abandoned() == 1
+    assert await harness.services.fetching.take_over_abandoned() == 1
     await posted
-    assert stage.rows("fetches", "state, 1") == [("INTERRUPTED", 1)]
-    assert await stage.notices() == ([], ["INTERNAL"])
-    assert stage.rows("accesses", "credentials, memory") == [(None, None)]
+    assert harness.rows("fetches", "state, 1") == [("INTERRUPTED", 1)]
+    assert await harness.notices() == ([], ["INTERNAL"])
+    assert harness.rows("accesses", "credentials, memory") == [(None, None)]
 
 
 @pytest.mark.parametrize(
     "lost", ["delete from pgqueuer where payload = %s", "update pgqueuer set status = 'failed' where payload = %s"]
 )
-async def test_fetch_whose_job_got_lost_is_queued_anew(stage, bank, lost):
-    posted = stage.post({"a": await stage.request()})
-    fetch_id = await stage.queued()
-    stage.owner.execute(lost, [fetch_id.bytes])
-    assert await stage.services.fetching.take_over_abandoned() == 0, "it may just be on its way"
-    stage.owner.execute("update fetches set requested_at = now() - interval '1 minute' where id = %s", [fetch_id])
-    assert await stage.services.fetching.take_over_abandoned() == 1
-    jobs = stage.owner.execute("select status::text from pgqueuer where payload = %s", [fetch_id.bytes]).fetchall()
+async def test_fetch_whose_job_got_lost_is_queued_anew(harness, bank, lost):
+    posted = harness.post({"a": await harness.request()})
+    fetch_id = await harness.queued()
+    harness.owner.execute(lost, [fetch_id.bytes])
+    assert await harness.services.fetching.take_over_abandoned() == 0, "it may just be on its way"
+    harness.owner.execute("update fetches set requested_at = now() - interval '1 minute' where id = %s", [fetch_id])
+    assert await harness.services.fetching.take_over_abandoned() == 1
+    jobs = harness.owner.execute("select status::text from pgqueuer where payload = %s", [fetch_id.bytes]).fetchall()
     assert jobs == [("queued",)]
-    await stage.services.fetching.run(fetch_id)
+    await harness.services.fetching.run(fetch_id)
     await posted
 
 
-async def test_fetch_that_is_done_is_not_run_again(stage, bank):
-    posted = stage.post({"a": await stage.request()})
-    fetch_id = await stage.queued()
+async def test_fetch_that_is_done_is_not_run_again(harness, bank):
+    posted = harness.post({"a": await harness.request()})
+    fetch_id = await harness.queued()
     for _ in range(3):
-        assert await stage.services.fetching.run(fetch_id) is Outcome.FINISHED
+        assert await harness.services.fetching.run(fetch_id) is Outcome.FINISHED
     await posted
-    assert await stage.services.fetching.run(uuid4()) is Outcome.FINISHED
+    assert await harness.services.fetching.run(uuid4()) is Outcome.FINISHED
     assert bank.calls == ["begin", "resume"]
 
 
 # Changes while a fetch runs
 
 
-async def test_other_credentials_are_tried_although_a_fetch_runs_with_the_old_ones(stage, bank):
+async def test_other_credentials_are_tried_although_a_fetch_runs_with_the_old_ones(harness, bank):
     gate = bank.on_begin = Gate()
     bank.refusal = Failed(FailureKind.WRONG_CREDENTIALS)
-    old = stage.post({"a": await stage.request(pin="wrong")})
-    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    old = harness.post({"a": await harness.request(pin="wrong")})
+    running = asyncio.create_task(harness.services.fetching.run(await harness.queued()))
     await gate.wait()
-    new = stage.post({"a": await stage.request(pin="right")})
-    following = await stage.queued()
+    new = harness.post({"a": await harness.request(pin="right")})
+    following = await harness.queued()
     gate.open.set()
     await running
     await old
-    assert await stage.notices() == ([], [])
+    assert await harness.notices() == ([], [])
     bank.refusal = None
-    assert await stage.services.fetching.run(following) is Outcome.FINISHED
+    assert await harness.services.fetching.run(following) is Outcome.FINISHED
     await new
     assert bank.pins == ["wrong", "right"]
-    assert (await stage.view()).access.status == "COMPLETE"
+    assert (await harness.view()).access.status == "COMPLETE"
 
 
-async def test_refresh_joins_the_fetch_that_runs_with_the_same_credentials(stage, bank):
+async def test_refresh_joins_the_fetch_that_runs_with_the_same_credentials(harness, bank):
     gate = bank.on_begin = Gate()
-    first = stage.post({"a": await stage.request()})
-    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    first = harness.post({"a": await harness.request()})
+    running = asyncio.create_task(harness.services.fetching.run(await harness.queued()))
     await gate.wait()
-    second = stage.post({"a": AccessRequest()}, refresh=True)
+    second = harness.post({"a": AccessRequest()}, refresh=True)
     await asyncio.sleep(0.1)
     gate.open.set()
     await asyncio.gather(running, first, second)
     assert bank.calls == ["begin", "resume"]
 
 
-async def test_sync_switched_off_while_a_fetch_runs_is_respected_at_its_end(stage, bank):
+async def test_sync_switched_off_while_a_fetch_runs_is_respected_at_its_end(harness, bank):
     gate = bank.on_resume = Gate()
-    posted = stage.post({"a": await stage.request()})
-    running = asyncio.create_task(stage.services.fetching.run(await stage.queued()))
+    posted = harness.post({"a": await harness.request()})
+    running = asyncio.create_task(harness.services.fetching.run(await harness.queued()))
     await gate.wait()
     await posted
-    await stage.post({"a": AccessRequest(is_synced=False)})
+    await harness.post({"a": AccessRequest(is_synced=False)})
     gate.open.set()
     await running
-    assert stage.rows("accesses", "credentials, memory") == [(None, None)]
-    assert stage.rows("accesses", "expires_at is not null, 1") == [(True, 1)]
+    assert harness.rows("accesses", "credentials, memory") == [(None, None)]
+    assert harness.rows("accesses", "expires_at is not null, 1") == [(True, 1)]
 
 
-async def test_incomplete_credentials_never_call_the_bank_not_even_with_refresh(stage, bank):
-    await stage.add()
+async def test_incomplete_credentials_never_call_the_bank_not_even_with_refresh(harness, bank):
+    await harness.add()
     bank.calls = []
-    await stage.post({"a": await stage.request(login="")}, refresh=True)
+    await harness.post({"a": await harness.request(login="")}, refresh=True)
     assert bank.calls == []
-    assert await stage.notices() == (["INCOMPLETE_CREDENTIALS"], ["INCOMPLETE_CREDENTIALS"])
+    assert await harness.notices() == (["INCOMPLETE_CREDENTIALS"], ["INCOMPLETE_CREDENTIALS"])
 
 
 # Two calls at once
 
 
-async def test_two_calls_that_add_the_same_id_at_two_providers_cannot_mix_them(stage, bank, monkeypatch):
+async def test_two_calls_that_add_the_same_id_at_two_providers_cannot_mix_them(harness, bank, monkeypatch):
     """The second has looked before the first wrote."""
-    other = next(one for one in stage.services.providers.list("sparkasse", None, None, None) if one.login_fields)
-    fields = {one.key: "12345" for one in other.login_fields}
+    other = next(
+        provider for provider in harness.services.providers.list("sparkasse", None, None, None) if provider.login_fields
+    )
+    fields = {field.key: "12345" for field in other.login_fields}
     sealed = {
-        key: base64.b64encode(await stage.services.encryption.encrypt(stage.principal, text.encode())).decode()
+        key: base64.b64encode(await harness.services.encryption.encrypt(harness.principal, text.encode())).decode()
         for key, text in fields.items()
     }
     both_checked = asyncio.Barrier(2)
     write = Accesses._write
 
-    async def write_after_both_checked(*arguments):
+    async def write_after_both_checked(*arguments, **options):
         await both_checked.wait()
-        return await write(*arguments)
+        return await write(*arguments, **options)
 
     monkeypatch.setattr(Accesses, "_write", write_after_both_checked)
-    calls = [stage.post({"a": await stage.request()}), stage.post({"a": AccessRequest(other.id, sealed)})]
-    fetch_id = await stage.queued()
-    await stage.services.fetching.run(fetch_id)
+    calls = [harness.post({"a": await harness.request()}), harness.post({"a": AccessRequest(other.id, sealed)})]
+    fetch_id = await harness.queued()
+    await harness.services.fetching.run(fetch_id)
     results = await asyncio.gather(*calls, return_exceptions=True)
-    assert sorted(type(one).__name__ for one in results) == ["InvalidError", "NoneType"]
-    assert len(stage.rows("accesses")) == 1
+    assert sorted(type(result).__name__ for result in results) == ["InvalidError", "NoneType"]
+    assert len(harness.rows("accesses")) == 1
 
 
-async def test_refresh_of_an_access_that_is_deleted_meanwhile_does_not_bring_it_back(stage, bank, monkeypatch):
-    await stage.add()
+async def test_refresh_of_an_access_that_is_deleted_meanwhile_does_not_bring_it_back(harness, bank, monkeypatch):
+    await harness.add()
     store = Accesses._store
 
     async def store_after_deletion(*arguments, **options):
         monkeypatch.setattr(Accesses, "_store", store)
-        await stage.services.accesses.delete_access(stage.principal, "a")
+        await harness.services.accesses.delete_access(harness.principal, "a")
         return await store(*arguments, **options)
 
     monkeypatch.setattr(Accesses, "_store", store_after_deletion)
     with pytest.raises(InvalidError):
-        await stage.post({"a": AccessRequest()}, refresh=True)
-    assert stage.rows("accesses") == []
+        await harness.post({"a": AccessRequest()}, refresh=True)
+    assert harness.rows("accesses") == []
 
 
 # Waiting
 
 
-async def test_call_that_waits_for_busy_credentials_to_its_limit_is_told_so(stage, bank, monkeypatch):
+async def test_call_that_waits_for_busy_credentials_to_its_limit_is_told_so(harness, bank, monkeypatch):
     # Long enough for the first fetch to be at its bank by then.
-    monkeypatch.setattr(stage.services.accesses, "_wait_seconds", 1.5)
+    monkeypatch.setattr(harness.services.accesses, "_wait_seconds", 1.5)
     gate = bank.on_begin = Gate()
-    slow = stage.post({"a": await stage.request()})
-    running = asyncio.create_task(stage.services.fetching.run(await stage.queued("a")))
+    slow = harness.post({"a": await harness.request()})
+    running = asyncio.create_task(harness.services.fetching.run(await harness.queued("a")))
     await gate.wait()
     with pytest.raises(TimeoutError):
         await slow
     with pytest.raises(BusyError):
-        await stage.post({"b": await stage.request()})
+        await harness.post({"b": await harness.request()})
     gate.open.set()
     await running
-    await stage.services.fetching.run(await stage.queued("b"))
-    assert {str(one.access.status) for one in await stage.services.accesses.list_accesses(stage.principal)} == {
+    await harness.services.fetching.run(await harness.queued("b"))
+    assert {str(view.access.status) for view in await harness.services.accesses.list_accesses(harness.principal)} == {
         "COMPLETE"
     }
 
 
-async def test_call_that_waits_for_a_worker_to_its_limit_is_timed_out_not_busy(stage, bank, monkeypatch):
-    monkeypatch.setattr(stage.services.accesses, "_wait_seconds", 0.2)
+async def test_call_that_waits_for_a_worker_to_its_limit_is_timed_out_not_busy(harness, bank, monkeypatch):
+    monkeypatch.setattr(harness.services.accesses, "_wait_seconds", 0.2)
     with pytest.raises(TimeoutError):
-        await stage.post({"a": await stage.request()})
+        await harness.post({"a": await harness.request()})
     assert adding.LAST_POLL_SECONDS < 1
 
 
 # Planning
 
 
-async def test_selected_products_are_asked_for_alone_and_new_ones_are_fetched_too(stage, bank):
-    await stage.add()
-    ids = {one.product.key: one.id for one in (await stage.view()).products}
-    await stage.refresh(request=AccessRequest(selected_products=(ids["giro"],)))
+async def test_selected_products_are_asked_for_alone_and_new_ones_are_fetched_too(harness, bank):
+    await harness.add()
+    ids = {stored.product.key: stored.id for stored in (await harness.view()).products}
+    await harness.refresh(request=AccessRequest(selected_products=(ids["giro"],)))
     assert bank.jobs[-1].selected == ("giro",)
-    assert [one.product.key for one in (await stage.view()).products] == ["giro"]
-    await stage.refresh(request=AccessRequest(selected_products=(ids["giro"], ids["spar"])))
+    assert [stored.product.key for stored in (await harness.view()).products] == ["giro"]
+    await harness.refresh(request=AccessRequest(selected_products=(ids["giro"], ids["spar"])))
     assert bank.jobs[-1].selected is None
-    found = (await stage.view()).products
-    assert [(one.product.key, str(one.status)) for one in found] == [("giro", "COMPLETE"), ("spar", "COMPLETE")]
-    assert len(stage.rows("transactions")) == 12
+    found = (await harness.view()).products
+    assert [(stored.product.key, str(stored.status)) for stored in found] == [
+        ("giro", "COMPLETE"),
+        ("spar", "COMPLETE"),
+    ]
+    assert len(harness.rows("transactions")) == 12
 
 
-async def test_fetch_of_recent_days_asks_from_some_weeks_before_the_newest_final_booking(stage, bank):
-    await stage.add()
-    posted = stage.post({"a": AccessRequest()}, refresh=True)
-    fetch_id = await stage.queued()
-    stage.owner.execute("update fetches set all_history = false where id = %s", [fetch_id])
-    before = stage.rows("transactions", "id, purpose")
-    await stage.services.fetching.run(fetch_id)
+async def test_fetch_of_recent_days_asks_from_some_weeks_before_the_newest_final_booking(harness, bank):
+    await harness.add()
+    posted = harness.post({"a": AccessRequest()}, refresh=True)
+    fetch_id = await harness.queued()
+    harness.owner.execute("update fetches set all_history = false where id = %s", [fetch_id])
+    before = harness.rows("transactions", "id, purpose")
+    await harness.services.fetching.run(fetch_id)
     await posted
     assert bank.jobs[-1].since == {"giro": date(2026, 10, 3), "spar": date(2026, 10, 3)}
-    assert stage.rows("transactions", "id, purpose") == before
+    assert harness.rows("transactions", "id, purpose") == before

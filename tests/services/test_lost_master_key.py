@@ -32,7 +32,7 @@ async def test_lost_master_key_is_replaced_and_users_stay(tmp_path):
             assert await services.tenant_administration.replace_lost_keys() == 0
         async with open_services(after, "test") as services, services.database.transaction() as connection:
             users = await services.users.list_users_by_operator("acme")
-            assert [one.id for one in users] == [user.id]
+            assert [listed.id for listed in users] == [user.id]
             master = read_master_key(after.master_key, None, None)
             assert await keys.load_data_key(connection, master, user.id) is not None
             assert len(await services.tenant_administration.list_transport_keys("acme")) == 1

@@ -25,9 +25,9 @@ def serve(bank, rows, spans=()):
     bank.resume = lambda *_: bank._answer("resume", bank.on_resume, None, done)
 
 
-def read(stage, table, columns):
+def read(harness, table, columns):
     query = f"select {columns} from {table} where user_id = %s order by 1"
-    return stage.owner.execute(query, [stage.user_id]).fetchall()
+    return harness.owner.execute(query, [harness.user_id]).fetchall()
 
 
 @pytest.fixture

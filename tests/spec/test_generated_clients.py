@@ -43,7 +43,7 @@ with AuthenticatedClient(base_url=base_url, token=token) as client:
 def run(*command: object, folder: Path) -> str:
     tools = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # one of the generators formats with ruff
     ran = subprocess.run(
-        [str(one) for one in command],
+        [str(argument) for argument in command],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -79,8 +79,8 @@ def test_openapi_python_client_makes_a_package_that_works(folder, server, shared
     generate = [python.parent / "openapi-python-client", "generate", "--path", "openapi.json", "--config", CONFIG]
     run(*generate, "--meta", "none", "--output-path", "kontor_generated", "--fail-on-warning", folder=folder)
     assert compileall.compile_dir(folder / "kontor_generated", quiet=1)
-    made = {one.stem for one in (folder / "kontor_generated" / "api").rglob("*.py")} - {"__init__"}
-    wanted = {one["operationId"] for path in read_paths(folder) for one in path.values()}
+    made = {file.stem for file in (folder / "kontor_generated" / "api").rglob("*.py")} - {"__init__"}
+    wanted = {operation["operationId"] for path in read_paths(folder) for operation in path.values()}
     assert {name.replace("_", "") for name in wanted} == {name.replace("_", "") for name in made}
     shown = run(python, "-c", LIST_PROVIDERS, server, shared.user_token(), folder=folder).splitlines()
     assert "00000000-0000-0000-0000-000000000000" in shown[0]

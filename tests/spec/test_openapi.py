@@ -22,12 +22,16 @@ def describe(document, operation):
     return document["paths"][operation.path][operation.method.lower()]
 
 
-each_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=[one.id for one in OPERATIONS])
+each_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=[operation.id for operation in OPERATIONS])
 # The customer's operations know further answers (451 without a body, results with an error status): tested with them.
 FOUNDATION = [
-    one for one in OPERATIONS if one.tag in ("Management", "Keys", "OAuth2 and keys", "Operating", "Webhooks", "Health")
+    operation
+    for operation in OPERATIONS
+    if operation.tag in ("Management", "Keys", "OAuth2 and keys", "Operating", "Webhooks", "Health")
 ]
-each_of_the_foundation = pytest.mark.parametrize("operation", FOUNDATION, ids=[one.id for one in FOUNDATION])
+each_of_the_foundation = pytest.mark.parametrize(
+    "operation", FOUNDATION, ids=[operation.id for operation in FOUNDATION]
+)
 
 
 def test_document_is_valid_openapi_3_1(document):
@@ -37,8 +41,8 @@ def test_document_is_valid_openapi_3_1(document):
 
 def test_document_has_exactly_the_declared_operations(document):
     described = {(method.upper(), path) for path, item in document["paths"].items() for method in item}
-    assert described == {(one.method, one.path) for one in OPERATIONS}
-    ids = [one["operationId"] for item in document["paths"].values() for one in item.values()]
+    assert described == {(operation.method, operation.path) for operation in OPERATIONS}
+    ids = [operation["operationId"] for item in document["paths"].values() for operation in item.values()]
     assert len(ids) == len(set(ids))
 
 
@@ -85,7 +89,7 @@ def test_operation_is_described_completely(document, operation):
     assert described["tags"] == [operation.tag]
     assert isinstance(described["security"], list)
     assert bool(described["security"]) == (operation.security.value != "none")
-    names = {(one["name"], one["in"]) for one in described["parameters"]}
+    names = {(parameter["name"], parameter["in"]) for parameter in described["parameters"]}
     assert {(name, "path") for name in operation.path_names} <= names
     assert ("X-Correlation-ID", "header") in names
     assert ("requestBody" in described) == (operation.body is not None)
@@ -96,7 +100,7 @@ def test_operation_is_described_completely(document, operation):
 @each_of_the_foundation
 def test_operation_lists_every_status_it_can_answer(document, operation):
     described = describe(document, operation)
-    statuses = {int(one) for one in described["responses"]}
+    statuses = {int(status) for status in described["responses"]}
     expected = {operation.success.status, *operation.other_statuses, 500, 503, 504}
     if not operation.is_forgiving:
         expected |= {400, 406, *operation.errors}

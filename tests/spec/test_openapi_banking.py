@@ -65,7 +65,7 @@ def test_schema_has_the_fields_of_its_table_and_never_null(schemas, name, table)
 def test_every_field_of_the_english_form_is_there_and_nullable(schemas):
     schema = schemas["components"]["schemas"]["EnglishBankProduct"]
     assert set(schema["properties"]) == set(schema["required"]) == set(shapes.ENGLISH_PRODUCT)
-    assert [name for name, one in schema["properties"].items() if '"null"' not in json.dumps(one)] == []
+    assert [name for name, field in schema["properties"].items() if '"null"' not in json.dumps(field)] == []
 
 
 def test_the_answer_to_a_statement_file_is_described(schemas):

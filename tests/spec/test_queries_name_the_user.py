@@ -85,7 +85,7 @@ def text_of(node):
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        return "".join(text_of(one) if isinstance(one, ast.Constant) else "{}" for one in node.values)
+        return "".join(text_of(part) if isinstance(part, ast.Constant) else "{}" for part in node.values)
     return ""
 
 
@@ -96,7 +96,7 @@ def find_statements(source):
     for top in tree.body:
         documentation = {id(node.value) for node in ast.walk(top) if isinstance(node, ast.Expr)}
         name = getattr(top, "name", None) or next(
-            (one.id for one in getattr(top, "targets", ()) if isinstance(one, ast.Name)), "module"
+            (target.id for target in getattr(top, "targets", ()) if isinstance(target, ast.Name)), "module"
         )
         for node in ast.walk(top):
             text = text_of(node) if isinstance(node, ast.Constant | ast.JoinedStr) else ""
@@ -106,7 +106,7 @@ def find_statements(source):
 
 def find_nameless(source):
     return sorted(
-        {name for name, text in find_statements(source) if not any(one.search(text) for one in NAMES_THE_USER)}
+        {name for name, text in find_statements(source) if not any(pattern.search(text) for pattern in NAMES_THE_USER)}
     )
 
 

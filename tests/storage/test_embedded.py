@@ -1,5 +1,6 @@
 """The embedded PostgreSQL: private, recoverable, and never at the cost of somebody's permissions."""
 
+import json
 import os
 import shutil
 import signal
@@ -43,7 +44,23 @@ def server(open_folder: Path) -> Iterator[EmbeddedPostgres]:
 
 
 def modes(path: Path) -> dict[str, int]:
-    return {str(one): stat.S_IMODE(one.stat().st_mode) for one in [path, *path.parents]}
+    return {str(folder): stat.S_IMODE(folder.stat().st_mode) for folder in [path, *path.parents]}
+
+
+def test_random_passwords_are_checked_without_further_iterations(server):
+    """They have 192 bits: an iteration protects nothing and slows down each connection."""
+    addresses = server.start()
+    try:
+        with psycopg.connect(addresses.owner.reveal()) as connection:
+            rows = connection.execute("select rolname, rolpassword from pg_authid where rolcanlogin").fetchall()
+    finally:
+        server.stop()
+    assert {name: verifier.partition(":")[0] for name, verifier in rows} == {
+        "kontor_owner": "SCRAM-SHA-256$1",
+        "kontor": "SCRAM-SHA-256$1",
+    }
+    facts = json.loads((server.data / "postgres.json").read_text())
+    assert len(facts["owner"]) == len(facts["app"]) == 32
 
 
 @needs_root
@@ -196,7 +213,7 @@ def test_a_server_that_a_crash_left_behind_is_adopted_and_then_stopped(server):
     assert server._postmaster_pid() == left
     psycopg.connect(addresses.app.reveal()).close()
     server.stop()
-    assert not is_alive(left)
+    wait_until(lambda: not is_alive(left), "the adopted server gone")  # its pid file goes a moment earlier
 
 
 def test_another_temporary_folder_still_finds_the_server(server, tmp_path):
@@ -277,7 +294,7 @@ def test_starts_at_the_same_time_get_along(open_folder):
     data = open_folder / "together"
     command = [sys.executable, "-c", script, str(data)]
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    for one in both:
-        assert one.wait(60) == 0, one.stderr.read()
-        one.stderr.close()
+    for process in both:
+        assert process.wait(60) == 0, process.stderr.read()
+        process.stderr.close()
     assert find_processes(str(data)) == []

@@ -94,7 +94,9 @@ async def test_a_row_moved_to_another_user_or_tenant_does_not_open(services, set
     people = []
     for name in names:
         await services.tenant_administration.create_tenant(new_tenant(name, is_regulated=True))
-        people += [await services.users.create_user_by_operator(name, NewUser(one, Secret("p"))) for one in "xy"]
+        people += [
+            await services.users.create_user_by_operator(name, NewUser(username, Secret("p"))) for username in "xy"
+        ]
     async with services.database.connect() as connection:
         assert await keys.load_data_key(connection, master, people[0].id) is not None
     # Two users of one tenant, then two tenants.

@@ -53,14 +53,14 @@ def test_all_are_applied_once_and_repeating_does_nothing(empty):
 
 
 def test_numbers_are_without_gap_and_without_twin():
-    assert [one.version for one in read_migrations()] == list(range(1, len(read_migrations()) + 1))
+    assert [migration.version for migration in read_migrations()] == list(range(1, len(read_migrations()) + 1))
 
 
 def test_two_processes_at_once_share_the_work(empty):
     environment = clean_environment(**export_settings(empty))
     both = [subprocess.Popen([*KONTOR, "migrate"], env=environment, stderr=subprocess.PIPE, text=True) for _ in "ab"]
-    told = [one.communicate(timeout=60)[1] for one in both]
-    assert [one.returncode for one in both] == [0, 0], told
+    told = [process.communicate(timeout=60)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], told
     assert sum(text.count("applied ") for text in told) == len(read_migrations())
     require_migrated(empty.database_url)
 

@@ -42,7 +42,7 @@ REPEATABLE = re.compile(
 def find_statements(text: str) -> list[str]:
     """In lower case, on one line, without comments and without the bodies of functions."""
     text = re.sub(r"--[^\n]*", "", re.sub(r"\$\$.*?\$\$", "''", text, flags=re.DOTALL))
-    return [one for part in text.lower().split(";") if (one := " ".join(part.split()))]
+    return [statement for part in text.lower().split(";") if (statement := " ".join(part.split()))]
 
 
 def find_locking(statement: str, new: set[str]) -> str | None:
@@ -69,8 +69,8 @@ def find_locking(statement: str, new: set[str]) -> str | None:
     return None
 
 
-def find_faults(one: Migration) -> list[str]:
-    statements = find_statements(one.sql)
+def find_faults(migration: Migration) -> list[str]:
+    statements = find_statements(migration.sql)
     new = {
         found[1]
         for text in statements
@@ -79,22 +79,22 @@ def find_faults(one: Migration) -> list[str]:
     faults = [
         f"`{text[:80]}`: {reason}, and nothing says since when nobody needs the old"
         for text in statements for reason, pattern in BREAKING.items()
-        if re.search(pattern, text) and not one.needs and not _is_of_new(text, new)
+        if re.search(pattern, text) and not migration.needs and not _is_of_new(text, new)
     ]  # fmt: skip
-    if one.is_transactional:
+    if migration.is_transactional:
         faults += [
             f"`{text[:80]}`: {reason}" for text in statements
-            if (reason := find_locking(text, new)) and not _is_excepted(one.version, text)
+            if (reason := find_locking(text, new)) and not _is_excepted(migration.version, text)
         ]  # fmt: skip
         faults += [f"`{text[:80]}`: not in a transaction" for text in statements if " concurrently" in text]
     else:
         faults += [f"`{text[:80]}`: must bear repetition" for text in statements if not REPEATABLE.match(text)]
-        if [" ".join(text.lower().split()) for text in split_statements(one.sql)] != statements:
+        if [" ".join(text.lower().split()) for text in split_statements(migration.sql)] != statements:
             faults.append("its statements do not end where lines do")
-    if one.needs >= one.version:
+    if migration.needs >= migration.version:
         faults.append("it needs a program that comes after it")
     for line in re.findall(
-        r"^--\s*(?:needs?\s*:?\s*\d+|no[ -]transactions?)\s*$", one.sql, re.MULTILINE | re.IGNORECASE
+        r"^--\s*(?:needs?\s*:?\s*\d+|no[ -]transactions?)\s*$", migration.sql, re.MULTILINE | re.IGNORECASE
     ):
         if not (NEEDS.match(line) or NO_TRANSACTION.match(line)):
             faults.append(f"`{line}` is not read")
@@ -111,14 +111,16 @@ def _is_excepted(version: int, statement: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "one", [one for one in read_migrations() if one.version >= FIRST], ids=lambda one: f"{one.version:04}-{one.name}"
+    "migration",
+    [migration for migration in read_migrations() if migration.version >= FIRST],
+    ids=lambda migration: f"{migration.version:04}-{migration.name}",
 )
-def test_no_migration_breaks_or_locks_out_the_version_before(one):
-    assert find_faults(one) == []
+def test_no_migration_breaks_or_locks_out_the_version_before(migration):
+    assert find_faults(migration) == []
 
 
 def test_every_exception_is_still_there():
-    texts = {(one.version, text) for one in read_migrations() for text in find_statements(one.sql)}
+    texts = {(migration.version, text) for migration in read_migrations() for text in find_statements(migration.sql)}
     for version, begin in EXCEPTIONS:
         assert any(number == version and text.startswith(begin) for number, text in texts), begin
 
@@ -151,7 +153,7 @@ def test_every_exception_is_still_there():
     ],
 )
 def test_the_rules_find_what_they_should(text, word):
-    assert [one for one in find_faults(Migration(20, "x", text)) if word in one]
+    assert [fault for fault in find_faults(Migration(20, "x", text)) if word in fault]
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_a_wrong_pin_tells_the_tenant_nothing(newcomer, owner):
     eyes = TenantEyes(newcomer, owner, new_login("demo1"), new_id())
     form = FormClient(str(newcomer.http.base_url)).open(begin(newcomer, eyes.access_id)).accept()
     form.log_in(eyes.login, "wrong").at("credentials")
-    assert "start_sca" in [one["rel"] for one in newcomer.read_access(eyes.access_id)["relations"]]
+    assert "start_sca" in [relation["rel"] for relation in newcomer.read_access(eyes.access_id)["relations"]]
     eyes.see_nothing(is_stored=True)
     for _ in walk(form, eyes.login, owner):
         eyes.see_nothing(is_stored=True)
@@ -135,7 +135,9 @@ def test_accounts_that_are_not_confirmed_change_nothing_about_others(newcomer, o
     known.see_only(known.product_ids)
     url = f"{ACCESSES}/{known.access_id}/{known.product_ids[0]}/kontoumsaetze"
     login = new_login("demo1")
-    iban = next(one.product.iban for one in TenantEyes(newcomer, owner, login, "x").accounts if one.product.iban)
+    iban = next(
+        account.product.iban for account in TenantEyes(newcomer, owner, login, "x").accounts if account.product.iban
+    )
     row = {
         "identifier": {"batchId": "1"},
         "betrag": -25,
@@ -149,8 +151,8 @@ def test_accounts_that_are_not_confirmed_change_nothing_about_others(newcomer, o
     def read_tags() -> list[str]:
         return [
             tag["tagTreeItem"]["systemName"]
-            for one in newcomer.read(url, params={"tag": "categories"})
-            for tag in one["tags"]
+            for transaction in newcomer.read(url, params={"tag": "categories"})
+            for tag in transaction["tags"]
         ]
 
     before = read_tags()
@@ -175,7 +177,7 @@ def test_renewing_an_access_keeps_it_in_sight(newcomer, owner):
     for _ in walk(renewal, eyes.login, owner, last="end"):
         access = newcomer.read_access(eyes.access_id)
         assert access["bankprodukte"] == before["bankprodukte"] or access["status"] == "VOLLSTAENDIG"
-        assert [one["id"] for one in access["bankprodukte"]] == eyes.product_ids
+        assert [product["id"] for product in access["bankprodukte"]] == eyes.product_ids
 
 
 def test_a_payment_names_no_bank_before_it_is_ordered_and_connects_none(newcomer, owner):

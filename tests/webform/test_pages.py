@@ -74,7 +74,7 @@ def test_the_policy_has_no_inline_code_and_no_other_host():
     assert "http" not in policy
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda one: one.name)
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
 def test_templates_have_nothing_inline_nothing_unescaped_and_nothing_from_elsewhere(template):
     assert find_unsafe(template.read_text(encoding="utf-8")) == []
 

@@ -342,7 +342,7 @@ def test_a_page_that_is_sent_many_times_at_once_pays_once(payer, owner):
     fields = client.hidden() | {"action": "submit", "tan": "12"}
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: client.post(fields), range(4)))
-    assert {one.status_code for one in answers} == {200}
+    assert {answer.status_code for answer in answers} == {200}
     client.reload()
     assert client.returned()["baReentry"] == "FINISHED"
     assert count_arrivals(owner, payer[0], payment_id) == 1
@@ -370,7 +370,7 @@ def test_two_sessions_of_one_order_pay_once(payer, owner):
     body = {"instant": False, "transferDetails": DETAILS}
     answers = [customer.post(SINGLE, body, headers=headers) for _ in range(2)]
     payment_id = answers[0].json()["transfer"]["paymentId"]
-    first, second = (FormClient(str(customer.http.base_url)).open(one.headers["location"]) for one in answers)
+    first, second = (FormClient(str(customer.http.base_url)).open(answer.headers["location"]) for answer in answers)
     choose_account(first).at("tan")
     assert second.at("payment").send("confirm").at("tan")  # where the payment stands, not where the page was
     first.send("submit", tan="12").returned()

@@ -53,8 +53,8 @@ def test_every_outcome_failure_category_and_medium_has_its_words():
     for failure in Failure:
         assert f"failed.{failure.lower()}.title" in known
         assert f"failed.{failure.lower()}.text" in known
-    assert {f"category.{one.lower()}" for one in ProductCategory} <= set(known)
-    assert {f"medium.class.{one.lower()}" for one in MediumClass} <= set(known)
+    assert {f"category.{category.lower()}" for category in ProductCategory} <= set(known)
+    assert {f"medium.class.{medium_class.lower()}" for medium_class in MediumClass} <= set(known)
 
 
 @pytest.mark.parametrize(

@@ -98,10 +98,10 @@ def test_another_browser_sees_no_account_and_no_bank_before_the_user_has_logged_
     """A tenant can start a session for its user, and open it itself."""
     _, eyes = to_accounts(newcomer, owner, new_login("test_sca_method"))
     thief = other_browser(newcomer, go_on(newcomer, eyes.access_id)).at("provider")
-    assert not [one for one in (*eyes.product_ids, eyes.accounts[0].product.holder) if one in thief.html]
+    assert not [text for text in (*eyes.product_ids, eyes.accounts[0].product.holder) if text in thief.html]
     thief.post(thief.hidden() | {"action": "confirm", "account": eyes.product_ids})
     thief.log_in(eyes.login, "guessed").at("credentials")
-    assert not [one for one in (*eyes.product_ids, eyes.accounts[0].product.holder) if one in thief.html]
+    assert not [text for text in (*eyes.product_ids, eyes.accounts[0].product.holder) if text in thief.html]
     eyes.see_nothing(is_stored=True)
 
 
@@ -192,7 +192,7 @@ async def test_a_choice_is_stored_whole_or_not_at_all(newcomer, owner, services,
     monkeypatch.setattr("kontor.services.redirects.accounts.record", die)
     with pytest.raises(RuntimeError, match=re.escape(moment)):
         await services.redirects.accesses.confirm_accounts(
-            session, {one.id for one in await _offered(services, session)}
+            session, {product.id for product in await _offered(services, session)}
         )
     await services.housekeeping.clean()
     eyes.see_nothing(is_stored=True)

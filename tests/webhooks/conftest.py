@@ -97,12 +97,12 @@ class Office:
 
     async def run_open(self) -> list[float | None]:
         """One look at each open delivery, as the jobs would."""
-        return [await self.deliveries.run(one) for one in self.open_ids()]
+        return [await self.deliveries.run(delivery_id) for delivery_id in self.open_ids()]
 
     async def run_out(self) -> None:
         """Until nothing is open."""
         for _ in range(2000):
-            pauses = [one for one in await self.run_open() if one is not None]
+            pauses = [pause for pause in await self.run_open() if pause is not None]
             if not self.open_ids():
                 return
             await asyncio.sleep(min(pauses, default=0))
@@ -155,8 +155,8 @@ async def building(webhook_settings: Any, webhook_owner: Any) -> AsyncIterator[A
         http = await stack.enter_async_context(
             httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=webhook_settings.base_url, timeout=60)
         )
-        one = services.deliveries
-        deliveries = Deliveries(services.database, one._vault, one._calls, one._render, FAST)
+        original = services.deliveries
+        deliveries = Deliveries(services.database, original._vault, original._calls, original._render, FAST)
         yield services, deliveries, webhook_owner, http
 
 

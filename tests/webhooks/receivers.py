@@ -88,7 +88,7 @@ class Receiver:
 
     @property
     def serials(self) -> list[int]:
-        return [one.content["serial"] for one in list(self.received)]
+        return [call.content["serial"] for call in list(self.received)]
 
     def wait_for(self, count: int) -> list[Received]:
         return wait_for(lambda: list(self.received), lambda found: len(found) >= count)

@@ -10,7 +10,7 @@ from receivers import Receiver
 from kontor.domain.scopes import MANAGEMENT_SCOPES, WEBHOOKS_MANAGE
 from kontor.domain.webhooks import EventType
 
-ALL = [str(one) for one in EventType]
+ALL = [str(event_type) for event_type in EventType]
 PUBLIC = "https://93.184.215.14/hook"
 
 
@@ -109,7 +109,7 @@ async def test_a_change_leaves_alone_what_is_not_named(office, receiver):
 
 async def test_a_tenant_has_at_most_twenty_also_when_they_are_registered_at_once(office, receiver):
     answers = await asyncio.gather(*[office.call("POST", body={"url": receiver.url}) for _ in range(23)])
-    assert sorted(one.status_code for one in answers) == [201] * 20 + [409] * 3
+    assert sorted(answer.status_code for answer in answers) == [201] * 20 + [409] * 3
     assert len(await office.read("")) == 20
 
 
@@ -146,7 +146,7 @@ PATHS = [
 async def test_only_the_tenants_own_admin_with_the_scope_gets_in(office, neighbouring_office, receiver, method, path):
     made = await office.register(receiver)
     url = f"{office.url}{path.format(id=made['id'])}"
-    others = " ".join(one for one in MANAGEMENT_SCOPES if one != WEBHOOKS_MANAGE)
+    others = " ".join(scope for scope in MANAGEMENT_SCOPES if scope != WEBHOOKS_MANAGE)
 
     async def status(token=None):
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
@@ -160,7 +160,7 @@ async def test_only_the_tenants_own_admin_with_the_scope_gets_in(office, neighbo
     assert await office.read(f"/{made['id']}") == {key: value for key, value in made.items() if key != "secret"}
 
 
-@pytest.mark.parametrize(("method", "path"), [one for one in PATHS if "{id}" in one[1]])
+@pytest.mark.parametrize(("method", "path"), [route for route in PATHS if "{id}" in route[1]])
 async def test_a_neighbours_webhook_is_unknown_also_under_ones_own_path(
     office, neighbouring_office, receiver, user, method, path
 ):
@@ -169,10 +169,11 @@ async def test_a_neighbours_webhook_is_unknown_also_under_ones_own_path(
     await office.tell(user)
     body = {} if method in ("POST", "PUT") else None
     answers = [
-        await neighbouring_office.call(method, path.format(id=one), body) for one in (made["id"], uuid4(), "no-id")
+        await neighbouring_office.call(method, path.format(id=webhook_id), body)
+        for webhook_id in (made["id"], uuid4(), "no-id")
     ]
-    texts = [json.loads(one.content) | {"correlationId": ""} for one in answers]
-    assert [one.status_code for one in answers] == [404] * 3
+    texts = [json.loads(answer.content) | {"correlationId": ""} for answer in answers]
+    assert [answer.status_code for answer in answers] == [404] * 3
     assert texts[0] == texts[1] == texts[2]
 
 

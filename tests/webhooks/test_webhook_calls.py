@@ -57,8 +57,8 @@ async def test_with_two_secrets_either_verifies(receiver):
     new, old = make_secret(), make_secret()
     await make_calls().send(receiver.url, MESSAGE, [new, old])
     (got,) = receiver.received
-    for one in (new, old):
-        assert got.verify(one.reveal())["serial"] == 1
+    for secret in (new, old):
+        assert got.verify(secret.reveal())["serial"] == 1
     assert len(got.headers["webhook-signature"].split()) == 2
 
 
@@ -232,4 +232,4 @@ async def test_with_tls_the_name_is_asked_for_and_its_certificate_is_checked(tmp
         )
     assert (good, wrong.failure, unknown.failure) == (CallResult(204, None), DeliveryFailure.TLS, DeliveryFailure.TLS)
     assert receiver.names[0] == NAME
-    assert [one.headers["host"] for one in receiver.received] == [f"{NAME}:{receiver.port}"]
+    assert [call.headers["host"] for call in receiver.received] == [f"{NAME}:{receiver.port}"]

@@ -56,7 +56,7 @@ async def test_each_webhook_counts_for_itself_and_gets_what_it_asked_for(office,
         stranger = await neighbouring_office.new_user()
         assert await office.tell(stranger) == 0
         await office.run_out()
-        assert [(one.content["type"], one.content["serial"]) for one in errors.received] == [("access.error", 1)]
+        assert [(call.content["type"], call.content["serial"]) for call in errors.received] == [("access.error", 1)]
         assert sorted(everything.serials) == [1, 2]
         assert off.received == []
     assert (await office.read(f"/{narrow['id']}"))["lastSerial"] == 1
@@ -66,7 +66,7 @@ async def test_each_webhook_counts_for_itself_and_gets_what_it_asked_for(office,
 async def test_several_events_of_one_transaction_have_consecutive_serials(office, receiver, user):
     await office.register(receiver)
     other = await office.new_user()
-    events = [Event(EventType.ACCESS_ERROR, one.user_id, "a") for one in (user, other, user)]
+    events = [Event(EventType.ACCESS_ERROR, person.user_id, "a") for person in (user, other, user)]
     assert await office.publish(*events) == 3
     await office.run_out()
     assert sorted(receiver.serials) == [1, 2, 3]
@@ -81,9 +81,9 @@ async def test_a_failing_receiver_is_tried_again_with_the_same_id_and_a_fresh_si
     await office.tell(user)
     await office.run_out()
     assert len(receiver.received) == 4
-    assert len({one.headers["webhook-id"] for one in receiver.received}) == 1
-    assert len({one.body for one in receiver.received}) == 1
-    assert [one.verify(webhook["secret"])["serial"] for one in receiver.received] == [1] * 4
+    assert len({call.headers["webhook-id"] for call in receiver.received}) == 1
+    assert len({call.body for call in receiver.received}) == 1
+    assert [call.verify(webhook["secret"])["serial"] for call in receiver.received] == [1] * 4
     (shown,) = await deliveries_of(office, webhook)
     assert (shown["state"], shown["attempts"], shown["status"]) == ("DELIVERED", 4, 200)
 
@@ -93,14 +93,14 @@ async def test_between_two_tries_it_is_shown_when_the_next_one_is_due(office, re
     webhook = await office.register(receiver)
     await office.tell(user)
     services = office.services
-    (pause,) = [await services.deliveries.run(one) for one in office.open_ids()]
+    (pause,) = [await services.deliveries.run(delivery_id) for delivery_id in office.open_ids()]
     assert 4 <= pause <= 6
     answer = await office.call("GET", f"/{webhook['id']}/deliveries")
     (shown,) = answer.json()
     assert (shown["state"], shown["status"], shown["failure"]) == ("PENDING", 500, "STATUS")
     assert shown["nextAttemptAt"] > shown["lastAttemptAt"]
     assert "stack trace" not in answer.text
-    (again,) = [await services.deliveries.run(one) for one in office.open_ids()]
+    (again,) = [await services.deliveries.run(delivery_id) for delivery_id in office.open_ids()]
     assert 0 < again <= 6
     assert len(receiver.received) == 1
 
@@ -117,9 +117,9 @@ async def test_after_its_last_try_it_is_discarded_for_all_to_see_and_the_next_se
     assert (older["serial"], older["state"], older["attempts"], older["failure"]) == (1, "DISCARDED", 6, "STATUS")
     assert "nextAttemptAt" not in older
     assert (newer["serial"], newer["state"]) == (2, "DELIVERED")
-    assert [one["serial"] for one in await deliveries_of(office, webhook, state="DISCARDED")] == [1]
-    assert [one["serial"] for one in await deliveries_of(office, webhook, beforeSerial=2)] == [1]
-    assert [one["serial"] for one in await deliveries_of(office, webhook, limit=1)] == [2]
+    assert [delivery["serial"] for delivery in await deliveries_of(office, webhook, state="DISCARDED")] == [1]
+    assert [delivery["serial"] for delivery in await deliveries_of(office, webhook, beforeSerial=2)] == [1]
+    assert [delivery["serial"] for delivery in await deliveries_of(office, webhook, limit=1)] == [2]
 
 
 async def test_who_asks_for_a_pause_is_left_alone_so_long_and_given_up_beyond_the_window(office, receiver, user):
@@ -145,7 +145,7 @@ async def test_410_switches_the_webhook_off(office, receiver, user):
     assert len(receiver.received) == 1
     shown = await office.read(f"/{webhook['id']}")
     assert (shown["active"], shown["gone"]) == (False, True)
-    states = [(one["state"], one["failure"]) for one in await deliveries_of(office, webhook)]
+    states = [(delivery["state"], delivery["failure"]) for delivery in await deliveries_of(office, webhook)]
     assert states == [("DISCARDED", "SWITCHED_OFF"), ("DISCARDED", "GONE")]
     assert await office.tell(user) == 0
     assert office.audited()[-1] == "webhook.switch-off"
@@ -159,7 +159,7 @@ async def test_switching_off_discards_what_is_open(office, receiver, user):
     await office.tell(user)
     open_ids = office.open_ids()
     await office.call("PUT", f"/{webhook['id']}", {"active": False})
-    assert [await office.deliveries.run(one) for one in open_ids] == [None]
+    assert [await office.deliveries.run(delivery_id) for delivery_id in open_ids] == [None]
     assert receiver.received == []
     (shown,) = await deliveries_of(office, webhook)
     assert (shown["state"], shown["failure"]) == ("DISCARDED", "SWITCHED_OFF")
@@ -171,14 +171,19 @@ async def test_a_hanging_receiver_holds_up_nobody_else(office, receiver, user, m
     await office.register(receiver)
     for _ in range(4):
         await office.tell(user)
-    hanging = [asyncio.create_task(office.deliveries.run(one)) for one in office.open_ids()[:2]]
+    hanging = [asyncio.create_task(office.deliveries.run(delivery_id)) for delivery_id in office.open_ids()[:2]]
     await asyncio.to_thread(receiver.wait_for, 2)
     with Receiver() as healthy:
         webhook = await office.register(healthy)
         await office.tell(user)
-        pauses = [await office.deliveries.run(one) for one in office.open_ids() if one not in office_claimed(office)]
+        pauses = [
+            await office.deliveries.run(delivery_id)
+            for delivery_id in office.open_ids()
+            if delivery_id not in office_claimed(office)
+        ]
         assert healthy.serials == [1]
-        assert [0.5 <= one <= 90 for one in pauses if one is not None] == [True] * 3  # the other one's are put off
+        # The other one's are put off.
+        assert [0.5 <= pause <= 90 for pause in pauses if pause is not None] == [True] * 3
         (shown,) = await deliveries_of(office, webhook)
         assert shown["state"] == "DELIVERED"
     receiver.gate.set()
@@ -255,8 +260,8 @@ async def test_a_replay_sends_the_same_event_again(office, receiver, user):
     assert (answer.status_code, answer.json()["state"], answer.json()["serial"]) == (200, "PENDING", 1)
     assert office.jobs() == office.open_ids()
     await office.run_out()
-    assert len({one.headers["webhook-id"] for one in receiver.received}) == 1
-    assert len({one.body for one in receiver.received}) == 1
+    assert len({call.headers["webhook-id"] for call in receiver.received}) == 1
+    assert len({call.body for call in receiver.received}) == 1
     (shown,) = await deliveries_of(office, webhook)
     assert (shown["state"], shown["attempts"]) == ("DELIVERED", 7)
     again = await office.call("POST", f"/{webhook['id']}/deliveries/1/replay")  # also of what had arrived
@@ -291,12 +296,12 @@ async def test_a_receiver_closes_a_gap_by_the_events_after_a_serial(office, rece
     for number in range(5):
         await office.tell(user, access_id=f"a{number}")
     await office.run_out()
-    sent = {one.content["serial"]: one.content for one in receiver.received}
+    sent = {call.content["serial"]: call.content for call in receiver.received}
     url = f"/{webhook['id']}/events"
     everything = await office.read(url)
-    assert everything == {"oldestSerial": 1, "lastSerial": 5, "events": [sent[one] for one in range(1, 6)]}
-    assert [one["serial"] for one in (await office.read(url, params={"afterSerial": 3}))["events"]] == [4, 5]
-    assert [one["serial"] for one in (await office.read(url, params={"afterSerial": 1, "limit": 2}))["events"]] == [
+    assert everything == {"oldestSerial": 1, "lastSerial": 5, "events": [sent[serial] for serial in range(1, 6)]}
+    assert [event["serial"] for event in (await office.read(url, params={"afterSerial": 3}))["events"]] == [4, 5]
+    assert [event["serial"] for event in (await office.read(url, params={"afterSerial": 1, "limit": 2}))["events"]] == [
         2,
         3,
     ]
@@ -313,7 +318,7 @@ async def test_housekeeping_forgets_old_events_and_the_oldest_serial_says_so(off
     url = f"/{webhook['id']}/events"
     found = await office.read(url)
     assert (found["oldestSerial"], found["lastSerial"]) == (3, 4)
-    assert [one["serial"] for one in found["events"]] == [3, 4]
+    assert [event["serial"] for event in found["events"]] == [3, 4]
     office.owner.execute("update webhook_deliveries set created_at = now() - interval '31 days'")
     await office.services.housekeeping.clean()
     assert await office.read(url) == {"oldestSerial": 5, "lastSerial": 4, "events": []}
@@ -333,7 +338,7 @@ async def test_of_many_workers_at_once_only_one_makes_the_call(office, receiver,
     await asyncio.to_thread(receiver.wait_for, 1)
     finishing = asyncio.as_completed(looks)
     put_off = [await next(finishing) for _ in range(5)]
-    assert all(one is not None and one > 0 for one in put_off)
+    assert all(pause is not None and pause > 0 for pause in put_off)
     receiver.gate.set()
     assert await next(finishing) is None
     assert len(receiver.received) == 1
@@ -422,10 +427,10 @@ async def test_erasing_a_user_leaves_nothing_of_it_in_events(office, receiver, u
     for trace in (str(user.user_id), "annas-konto", str(payment)):
         assert trace not in rows
     shown = await office.read(f"/{webhook['id']}/events")
-    assert [(one["serial"], "user" in one, "bankzugang" in one) for one in shown["events"]] == [
+    assert [(event["serial"], "user" in event, "bankzugang" in event) for event in shown["events"]] == [
         (1, False, False), (2, False, False), (3, True, True),
     ]  # fmt: skip
-    states = [(one["state"], one.get("failure")) for one in await deliveries_of(office, webhook)]
+    states = [(delivery["state"], delivery.get("failure")) for delivery in await deliveries_of(office, webhook)]
     assert states == [("PENDING", None), ("DISCARDED", "ERASED"), ("DELIVERED", None)]
     assert await office.deliveries.run(open_ids[0]) is None
     assert len(receiver.received) == 1

@@ -73,10 +73,10 @@ class Newsroom:
         """What the receiver is told now, oldest first."""
         before = len(self.receiver.received)
         await self.office.run_out()
-        return sorted((one.content for one in self.receiver.received[before:]), key=lambda one: one["serial"])
+        return sorted((call.content for call in self.receiver.received[before:]), key=lambda event: event["serial"])
 
     async def told(self):
-        return [one["type"] for one in await self.news()]
+        return [event["type"] for event in await self.news()]
 
     def product(self, key="giro"):
         return str(make_product_id(self.user.user_id, "a", key))
@@ -123,7 +123,7 @@ async def test_new_transactions_of_a_refresh_are_counted_per_product(newsroom):
     newsroom.bank.transactions["spar"] += rows(4, first=300)
     await newsroom.fetch(is_attended=True)
     (event,) = await newsroom.news()
-    found = {one["id"]: one["neueUmsaetze"] for one in event["produkte"]}
+    found = {product["id"]: product["neueUmsaetze"] for product in event["produkte"]}
     assert (event["serial"], found) == (2, {newsroom.product(): 1, newsroom.product("spar"): 4})
 
 

@@ -111,7 +111,9 @@ FORBIDDEN = {
 PUBLIC = ["8.8.8.8", "1.1.1.1", "172.32.0.1", "100.128.0.1", "192.167.1.1", "2606:4700::1111", "2a00:1450:4001::1"]
 
 
-@pytest.mark.parametrize(("kind", "address"), [(kind, one) for kind, found in FORBIDDEN.items() for one in found])
+@pytest.mark.parametrize(
+    ("kind", "address"), [(kind, address) for kind, found in FORBIDDEN.items() for address in found]
+)
 def test_addresses_that_are_not_public_are_refused(kind, address):
     assert not is_public(address)
 

@@ -47,8 +47,8 @@ async def test_concurrent_publishers_and_rollbacks_leave_no_gap(office, neighbou
             await neighbouring_office.register(receiver),
         ]
         users = [user, *[await office.new_user() for _ in range(3)], await neighbouring_office.new_user()]
-        own = {one.user_id for one in users[:4]}
-        expected = {one["id"]: 0 for one in hooks}
+        own = {owner.user_id for owner in users[:4]}
+        expected = {hook["id"]: 0 for hook in hooks}
         calls, turnstile = [], asyncio.Semaphore(7)  # connections at once
         for _ in range(120):
             events = [
@@ -59,17 +59,17 @@ async def test_concurrent_publishers_and_rollbacks_leave_no_gap(office, neighbou
             calls.append(publish(office, events, is_committed=is_committed, pause=pause, turnstile=turnstile))
             for hook in hooks:
                 wanted = [
-                    one
-                    for one in events
-                    if one.type in hook["events"] and (one.user_id in own) == (hook is not hooks[3])
+                    event
+                    for event in events
+                    if event.type in hook["events"] and (event.user_id in own) == (hook is not hooks[3])
                 ]
                 expected[hook["id"]] += len(wanted) * is_committed
         looking = asyncio.create_task(look_for_gaps(office))
         await asyncio.gather(*calls)
         assert not looking.done(), looking.exception()
         looking.cancel()
-        found = {str(one): serials for one, serials in find_serials(office).items()}
-    assert found == {one: list(range(1, count + 1)) for one, count in expected.items()}
+        found = {str(webhook_id): serials for webhook_id, serials in find_serials(office).items()}
+    assert found == {webhook_id: list(range(1, count + 1)) for webhook_id, count in expected.items()}
     lasts = office.owner.execute("select id::text, last_serial from webhooks").fetchall()
     assert dict(lasts) == expected
     jobs = office.jobs()
@@ -92,10 +92,10 @@ HISTORIES = st.lists(st.tuples(st.sampled_from(TYPES), st.integers(1, 3), st.boo
 async def test_any_history_of_commits_and_rollbacks_is_gap_free(office, receiver, user, history):
     office.owner.execute("delete from webhooks")
     wanted = TYPES[:3]
-    hook = await office.register(receiver, events=[str(one) for one in wanted])
+    hook = await office.register(receiver, events=[str(event_type) for event_type in wanted])
     for kind, count, is_committed in history:
         await publish(office, [Event(kind, user.user_id, "a")] * count, is_committed=is_committed)
     told = [kind for kind, count, is_committed in history if is_committed and kind in wanted for _ in range(count)]
     shown = await office.read(f"/{hook['id']}/events")
-    assert [(one["serial"], one["type"]) for one in shown["events"]] == list(enumerate(map(str, told), 1))
+    assert [(event["serial"], event["type"]) for event in shown["events"]] == list(enumerate(map(str, told), 1))
     assert shown["lastSerial"] == len(told)

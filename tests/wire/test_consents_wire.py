@@ -8,7 +8,7 @@ import pytest
 from kontor.domain.accesses import History
 from kontor.domain.dialogues import Dialogue
 from kontor.domain.sca import ScaMethod
-from kontor.domain.sca_machine import AnswerKind, Position, ScaState
+from kontor.domain.sca_machine import AnswerKind, ScaPosition, ScaState
 from kontor.wire.consents import ScaAnswer, show_sca_methods
 
 KEYS = ("923", "SMS_OTP", "0901", "²", "", "1234567890123")
@@ -20,7 +20,7 @@ def make_dialogue(state: ScaState) -> Dialogue:
         id=uuid4(),
         user_id=uuid4(),
         access_id="a",
-        position=Position(state),
+        position=ScaPosition(state),
         is_renewal=False,
         asks_settings=False,
         history=History.ALL,
@@ -31,7 +31,7 @@ def make_dialogue(state: ScaState) -> Dialogue:
 
 
 def test_every_method_is_shown_under_a_number_of_its_own():
-    assert [one.code for one in show_sca_methods(METHODS)] == [923, 2, 3, 4, 5, 6]
+    assert [method.code for method in show_sca_methods(METHODS)] == [923, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.parametrize("place", range(len(KEYS)))

@@ -108,29 +108,29 @@ def judge_literacy(budget: Budget, signals: DistressSignals) -> str:
 def find_obligations(records: Sequence[Record], accounts: Sequence[Account], today: date) -> Obligations:
     begin = subtract_months(today, 12) + DAY
     passive = {account.id for account in accounts if account.category is ProductCategory.LOAN}
-    found: dict[str, list[Record]] = {
+    by_category: dict[str, list[Record]] = {
         "BANKFINANCE_CREDITPAYMENT": [],
         "HOUSING_FINANCING": [],
         "HOUSING_RENT": [],
         "BANKFINANCE_TRANSFER": [],
     }
     for record in select_days(order_records(records), begin, today):
-        kept = found.get(record.category)
+        kept = by_category.get(record.category)
         if kept is None or record.account in passive:
             continue
         if is_countable(record, today) and record.amount < 0:
             kept.append(record)
-    rents = sorted(found["HOUSING_RENT"], key=lambda record: (record.day, record.id))
+    rents = sorted(by_category["HOUSING_RENT"], key=lambda record: (record.day, record.id))
     cards = sum(account.category is ProductCategory.CREDIT_CARD for account in accounts)
     return Obligations(
-        loans=tuple(found["BANKFINANCE_CREDITPAYMENT"]),
-        mortgages=tuple(found["HOUSING_FINANCING"]),
+        loans=tuple(by_category["BANKFINANCE_CREDITPAYMENT"]),
+        mortgages=tuple(by_category["HOUSING_FINANCING"]),
         rents=tuple(rents),
         has_loan_account=any(
             account.category is ProductCategory.LOAN and account.balance is not None and account.balance < 0
             for account in accounts
         ),
-        credit_cards=cards or _count_settled_cards(found["BANKFINANCE_TRANSFER"]),
+        credit_cards=cards or _count_settled_cards(by_category["BANKFINANCE_TRANSFER"]),
     )
 
 
@@ -170,7 +170,7 @@ def _explain(budget: Budget, signals: DistressSignals, obligations: Obligations)
         ("Seizures", signals.seizures),
         ("Gambling", signals.gambling),
     )
-    reasons += [Reason(f"{name} in twelve months: {len(found)}", _ids(found)) for name, found in named if found]
+    reasons += [Reason(f"{name} in twelve months: {len(records)}", _ids(records)) for name, records in named if records]
     if budget.excluded_currencies:
         reasons.append(Reason(f"Not counted, in other currencies: {', '.join(budget.excluded_currencies)}"))
     return tuple(reasons)

@@ -55,31 +55,31 @@ class Replacements:
 def anonymise(records: Sequence[Record], accounts: Sequence[Account]) -> tuple[list[Record], list[Account]]:
     """Bookings in the order of their days, numbered anew, and their accounts."""
     words = Replacements()
-    shown_accounts = [_hide_account(one, words) for one in accounts]
-    ordered = sorted(records, key=lambda one: (one.day, one.id))
-    return [_hide_record(one, words) for one in ordered], shown_accounts
+    shown_accounts = [_hide_account(account, words) for account in accounts]
+    ordered = sorted(records, key=lambda record: (record.day, record.id))
+    return [_hide_record(record, words) for record in ordered], shown_accounts
 
 
-def _hide_account(one: Account, words: Replacements) -> Account:
+def _hide_account(account: Account, words: Replacements) -> Account:
     return replace(
-        one,
-        id=words.find("account", one.id, "account {}"),
+        account,
+        id=words.find("account", account.id, "account {}"),
         name="",
-        holder=words.find("holder", fold(one.holder), "Inhaber {}") if one.holder else "",
-        iban=_hide_iban(one.iban, words),
-        balance=one.balance,
+        holder=words.find("holder", fold(account.holder), "Inhaber {}") if account.holder else "",
+        iban=_hide_iban(account.iban, words),
+        balance=account.balance,
     )
 
 
-def _hide_record(one: Record, words: Replacements) -> Record:
+def _hide_record(record: Record, words: Replacements) -> Record:
     return replace(
-        one,
-        id=words.find("booking", one.id, "t{}"),
-        account=words.find("account", one.account, "account {}"),
-        purpose=_hide_text(one.purpose, words),
-        counterparty_name=_hide_name(one.counterparty_name, one.partner, words),
-        ultimate_counterparty=_hide_name(one.ultimate_counterparty, one.partner, words),
-        counterparty_iban=_hide_iban(one.counterparty_iban, words),
+        record,
+        id=words.find("booking", record.id, "t{}"),
+        account=words.find("account", record.account, "account {}"),
+        purpose=_hide_text(record.purpose, words),
+        counterparty_name=_hide_name(record.counterparty_name, record.partner, words),
+        ultimate_counterparty=_hide_name(record.ultimate_counterparty, record.partner, words),
+        counterparty_iban=_hide_iban(record.counterparty_iban, words),
         counterparty_bic="",
     )
 
@@ -106,8 +106,8 @@ def _hide_iban(iban: str, words: Replacements) -> str:
 def _hide_text(text: str, words: Replacements) -> str:
     vocabulary = load_vocabulary()
 
-    def hide(found: re.Match[str]) -> str:
-        word = found[0]
+    def hide(match: re.Match[str]) -> str:
+        word = match[0]
         if word.isdigit():
             if len(word) <= _SHORT_NUMBER:
                 return word

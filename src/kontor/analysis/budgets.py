@@ -236,7 +236,9 @@ class _Sums:
         for share, flag in zip(shares, (True, False), strict=True):
             names = sorted(self._cents[use, flag])
             cents = share_out(share, [self._cents[use, flag][name] for name in names], self._count)
-            parts.append(Part(to_money(share), {name: to_money(one) for name, one in zip(names, cents, strict=True)}))
+            parts.append(
+                Part(to_money(share), {name: to_money(amount) for name, amount in zip(names, cents, strict=True)})
+            )
         return Split(to_money(mean), *parts)
 
     def split_expenses(self) -> tuple[Split, Split, Decimal]:

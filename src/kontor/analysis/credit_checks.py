@@ -137,13 +137,15 @@ def _tell_overdrafts(days: set[date], records: Sequence[Record], accounts: Seque
     """Its bookings are the payments of the days on which an overdraft began."""
     checking = {account.id for account in accounts if account.category is ProductCategory.CHECKING}
     begun = {day for day in days if day - DAY not in days}
-    ids = tuple(one.id for one in records if one.day in begun and one.account in checking and one.amount < 0)
+    ids = tuple(
+        record.id for record in records if record.day in begun and record.account in checking and record.amount < 0
+    )
     text = f"Overdrawn on {len(days)} days, first on {min(days)}, last on {max(days)}"
     return Finding("OVERDRAFTS", text, Decimal("0.00"), ids)
 
 
 def _sum_up(records: Sequence[Record]) -> Decimal:
-    return sum((abs(one.amount) for one in records), Decimal(0)).quantize(CENT, ROUND_HALF_UP)
+    return sum((abs(record.amount) for record in records), Decimal(0)).quantize(CENT, ROUND_HALF_UP)
 
 
 def _list_findings(affordability: Affordability, budget: Budget) -> list[Finding]:
@@ -160,7 +162,7 @@ def _list_findings(affordability: Affordability, budget: Budget) -> list[Finding
         ("LOAN_PAYOUTS", "Loan payouts, which are part of the income above", payouts),
     )
     return [
-        Finding(name, text, _sum_up(records), tuple(one.id for one in records))
+        Finding(name, text, _sum_up(records), tuple(record.id for record in records))
         for name, text, records in named
         if records
     ]

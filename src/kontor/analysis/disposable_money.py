@@ -63,12 +63,17 @@ class DisposableMoney:
 def find_salary(contracts: Sequence[Contract], today: date) -> Contract | None:
     """The active salary; of several the one that pays most."""
     salaries = [
-        one
-        for one in contracts
-        if one.category == SALARY and one.status is Status.ACTIVE and one.is_income and one.currency == CURRENCY
-        if one.date_next is not None and one.amount_next is not None and one.date_latest <= today < one.date_next
+        contract
+        for contract in contracts
+        if contract.category == SALARY
+        and contract.status is Status.ACTIVE
+        and contract.is_income
+        and contract.currency == CURRENCY
+        if contract.date_next is not None
+        and contract.amount_next is not None
+        and contract.date_latest <= today < contract.date_next
     ]
-    return max(salaries, key=lambda one: (one.amount_next or 0, one.date_latest, one.id), default=None)
+    return max(salaries, key=lambda salary: (salary.amount_next or 0, salary.date_latest, salary.id), default=None)
 
 
 def find_disposable_money(
@@ -81,31 +86,31 @@ def find_disposable_money(
     begin, end = salary.date_latest, salary.date_next
     bookings = select_bookings(records, today, Options())
     salary_id = salary.transaction_ids_regular[-1]
-    cycle = [one for one in bookings.counted if one.day >= begin and one.id != salary_id]
+    cycle = [record for record in bookings.counted if record.day >= begin and record.id != salary_id]
     payments = sorted(
         Payment(day, cents, contract.transaction_ids_regular[-1])
         for contract in select_contracts(contracts, Options())
         for day, cents in list_due(contract, today, end - timedelta(days=1))
     )
-    regular_ids = {one for contract in contracts for one in contract.transaction_ids_regular}
+    regular_ids = {transaction_id for contract in contracts for transaction_id in contract.transaction_ids_regular}
     rests = _list_rests(bookings.counted, regular_ids, salary, today)
     flex = find_middle(rests)
     reasons = (
         Reason(f"The latest salary came on {begin}, the next is expected on {end}", (salary_id,)),
-        Reason(f"{len(cycle)} bookings since then, without own transfers", tuple(one.id for one in cycle)),
-        Reason(_name_payments(payments), tuple(dict.fromkeys(one.latest_id for one in payments))),
+        Reason(f"{len(cycle)} bookings since then, without own transfers", tuple(record.id for record in cycle)),
+        Reason(_name_payments(payments), tuple(dict.fromkeys(payment.latest_id for payment in payments))),
         Reason(_name_rests(rests)),
     )
     foreign = {
-        one.currency
-        for one in records
-        if one.currency != CURRENCY and begin <= one.day <= today
-        if not one.is_pending and one.category != OWN_TRANSFER
+        record.currency
+        for record in records
+        if record.currency != CURRENCY and begin <= record.day <= today
+        if not record.is_pending and record.category != OWN_TRANSFER
     }
     return DisposableMoney(
         amount_salary_latest=salary.amount_latest,
-        amount_cashflow=sum((one.amount for one in cycle), Decimal("0.00")),
-        amount_expected_fixed=to_amount(sum(one.cents for one in payments)),
+        amount_cashflow=sum((record.amount for record in cycle), Decimal("0.00")),
+        amount_expected_fixed=to_amount(sum(payment.cents for payment in payments)),
         amount_expected_flex=to_amount(flex),
         amount_salary_next=salary.amount_next,
         date_salary_latest=begin,
@@ -138,7 +143,7 @@ def _list_rests(records: Sequence[Record], regular_ids: set[str], salary: Contra
 def _name_payments(payments: Sequence[Payment]) -> str:
     if not payments:
         return "No payment of a contract is due before the next salary"
-    named = ", ".join(f"{to_amount(one.cents)} on {one.day}" for one in payments[:30])
+    named = ", ".join(f"{to_amount(payment.cents)} on {payment.day}" for payment in payments[:30])
     return f"{len(payments)} payments of contracts are due before the next salary: {named}"
 
 

@@ -63,8 +63,8 @@ def join_accounts(
 ) -> tuple[list[Record], list[Account]]:
     """Each shared account as its freshest product, with all bookings of the others that it does not have itself."""
     by_id = {account.id: account for account in accounts}
-    joined = {one.products[0]: _join(one, by_id) for one in shared}
-    freshest = {product: one.products[0] for one in shared for product in one.products}
+    joined = {shared_account.products[0]: _join(shared_account, by_id) for shared_account in shared}
+    freshest = {product: shared_account.products[0] for shared_account in shared for product in shared_account.products}
     shown = [
         joined.get(account.id, account) for account in accounts if freshest.get(account.id, account.id) == account.id
     ]
@@ -96,8 +96,13 @@ def _join_records(
 ) -> list[Record]:
     by_id = {record.id: record for record in records if record.account in freshest}
     # A row that came or went while the facts were read has no partner any more: it counts itself.
-    repeated = {key: kept for one in shared for key, kept in one.repeated.items() if key in by_id and kept in by_id}
-    corrected = frozenset().union(*(one.corrected for one in shared))
+    repeated = {
+        key: kept
+        for shared_account in shared
+        for key, kept in shared_account.repeated.items()
+        if key in by_id and kept in by_id
+    }
+    corrected = frozenset().union(*(shared_account.corrected for shared_account in shared))
     # The user has corrected the row of one access: the correction holds for the booking.
     corrections = {kept: by_id[key] for key, kept in repeated.items() if key in corrected and kept not in corrected}
     joined = []

@@ -47,7 +47,7 @@ class _View:
     def list_recent(self, months: int, choose: Callable[[Record], bool]) -> list[Record]:
         """Of the last months, twelve at most."""
         begin = subtract_months(self.today, months)
-        return [one for one in self.recent if choose(one) and one.day > begin]
+        return [record for record in self.recent if choose(record) and record.day > begin]
 
     def find_ongoing(self, *signs: Sign) -> Episode | None:
         """The episode of these signs that goes on, the latest to begin."""
@@ -88,7 +88,7 @@ def _find_work(view: _View) -> LifeStage:
     if leave is not None:
         return _tell(group + "PARENTALLEAVE", 0.96, "Parental allowance is being paid", leave.ids[-3:])
     jobs = [job for job in list_jobs(view.course) if not job.is_over]
-    job = max(jobs, key=lambda one: one.usual_amount, default=None)
+    job = max(jobs, key=lambda job: job.usual_amount, default=None)
     pension = view.find_ongoing(Sign.PENSION)
     if pension is not None and (job is None or pension.usual_amount >= job.usual_amount):
         return _tell(group + "RETIRED", 0.95, "A pension is being paid", pension.ids[-3:])
@@ -97,9 +97,11 @@ def _find_work(view: _View) -> LifeStage:
         return _tell(group + "UNEMPLOYED", 0.95, "Unemployment benefit is being paid", benefit.ids[-3:])
     if job is not None:
         return _tell(group + "EMPLOYED", 0.96, f"{job.partner} pays a salary", job.ids[-3:])
-    revenue = view.list_recent(6, lambda one: one.freelancer_category == "REVENUE" and one.amount > 0)
-    if len({(one.day.year, one.day.month) for one in revenue}) >= 3:
-        return _tell(group + "SELFEMPLOYED", 0.9, "Fees came in over several months", [one.id for one in revenue[-5:]])
+    revenue = view.list_recent(6, lambda record: record.freelancer_category == "REVENUE" and record.amount > 0)
+    if len({(record.day.year, record.day.month) for record in revenue}) >= 3:
+        return _tell(
+            group + "SELFEMPLOYED", 0.9, "Fees came in over several months", [record.id for record in revenue[-5:]]
+        )
     return _find_rest_of_work(view, group)
 
 
@@ -108,9 +110,9 @@ def _find_rest_of_work(view: _View, group: str) -> LifeStage:
     if aid is not None:
         return _tell(group + "STUDENT", 0.95, "Student aid is being paid", aid.ids[-3:])
     begin = subtract_months(view.today, 8)
-    fees = [one for one in view.course.list_singles(Sign.SEMESTER_FEE) if one.day > begin]
+    fees = [fee for fee in view.course.list_singles(Sign.SEMESTER_FEE) if fee.day > begin]
     if fees:
-        return _tell(group + "STUDENT", 0.9, "A semester fee was paid", [one.id for one in fees])
+        return _tell(group + "STUDENT", 0.9, "A semester fee was paid", [fee.id for fee in fees])
     side_job = view.find_ongoing(Sign.SIDE_JOB, Sign.SALARY)
     if side_job is not None:
         return _tell(group + "EMPLOYED", 0.7, f"{side_job.partner} pays a small salary", side_job.ids[-3:])
@@ -125,17 +127,17 @@ def _find_parenthood(view: _View) -> LifeStage:
     sure = view.find_ongoing(Sign.PARENTAL_ALLOWANCE, Sign.CHILDCARE)
     if sure is not None:
         return _tell(group + "CHILDREN", 0.97, f"Ongoing: {sure.sign.value}", sure.ids[-3:])
-    bought = view.list_recent(12, lambda one: one.category in _CHILD_PURCHASES and one.amount < 0)
+    bought = view.list_recent(12, lambda record: record.category in _CHILD_PURCHASES and record.amount < 0)
     benefit = view.find_ongoing(Sign.CHILD_BENEFIT)
     if benefit is not None and (bought or not _is_in_training(view)):
         return _tell(group + "CHILDREN", 0.95, "Child benefit is being paid", benefit.ids[-3:])
     support = view.list_recent(
-        3, lambda one: one.category == "FAMILY_SUPPORT" and "KINDESUNTERHALT" in squeeze_text(one.purpose)
+        3, lambda record: record.category == "FAMILY_SUPPORT" and "KINDESUNTERHALT" in squeeze_text(record.purpose)
     )
     if support:
-        return _tell(group + "CHILDREN", 0.93, "Child support is being paid", [one.id for one in support])
+        return _tell(group + "CHILDREN", 0.93, "Child support is being paid", [record.id for record in support])
     if len(bought) >= _FEWEST_CHILD_PURCHASES:
-        return _tell(group + "CHILDREN", 0.8, "Purchases for children were made", [one.id for one in bought[-5:]])
+        return _tell(group + "CHILDREN", 0.8, "Purchases for children were made", [record.id for record in bought[-5:]])
     days = (view.today - view.course.first_day).days
     if days < _SURE_DAYS or view.course.count < _FEWEST_BOOKINGS:
         return _tell(group + "UNKNOWN", 0.5, "There is too little data to tell")
@@ -155,7 +157,7 @@ def _find_home(view: _View) -> LifeStage:
     rents = [home for home in list_homes(view.course) if not home.is_over]
     rents += [episode for episode in view.course.list_episodes(Sign.ROOM) if not episode.is_over]
     mortgage = view.find_ongoing(Sign.MORTGAGE)
-    lets = view.list_recent(6, lambda one: one.category == "INCOME_RENTAL" and one.amount > 0)
+    lets = view.list_recent(6, lambda record: record.category == "INCOME_RENTAL" and record.amount > 0)
     if mortgage is not None and not (rents and lets):
         return _tell(group + "OWNERMORTGAGE", 0.93, "A mortgage is being paid", mortgage.ids[-3:])
     if rents:
@@ -170,17 +172,19 @@ def _find_home(view: _View) -> LifeStage:
 def _find_savings(view: _View) -> LifeStage:
     group = "SAVINGS_"
     agreed = [
-        one
-        for one in view.contracts
-        if one.category.startswith("SAVINGS_") and not one.is_income and one.status is not Status.INACTIVE
+        contract
+        for contract in view.contracts
+        if contract.category.startswith("SAVINGS_")
+        and not contract.is_income
+        and contract.status is not Status.INACTIVE
     ]
     if agreed:
-        ids = [number for one in agreed for number in one.transaction_ids_regular[-1:]]
+        ids = [number for contract in agreed for number in contract.transaction_ids_regular[-1:]]
         return _tell(group + "REGULAR", 0.95, f"{len(agreed)} agreements put money aside", ids)
-    saved = view.list_recent(12, lambda one: one.category.startswith("SAVINGS_") and one.amount < 0)
+    saved = view.list_recent(12, lambda record: record.category.startswith("SAVINGS_") and record.amount < 0)
     begin = subtract_months(view.today, _SAVINGS_MONTHS)
-    months = {(one.day.year, one.day.month) for one in saved if one.day > begin}
-    ids = [one.id for one in saved[-6:]]
+    months = {(record.day.year, record.day.month) for record in saved if record.day > begin}
+    ids = [record.id for record in saved[-6:]]
     if len(months) >= _REGULAR_MONTHS:
         return _tell(group + "REGULAR", 0.85, f"Money was put aside in {len(months)} of the last months", ids)
     if saved:

@@ -12,7 +12,7 @@ _read_day = attrgetter("day")
 
 def order_records(records: Iterable[Record]) -> list[Record]:
     """Those with an amount that can be compared. The order within a day stays as it was."""
-    return sorted((one for one in records if one.amount.is_finite()), key=_read_day)
+    return sorted((record for record in records if record.amount.is_finite()), key=_read_day)
 
 
 def select_days(ordered: Sequence[Record], begin: date, until: date) -> Sequence[Record]:

@@ -65,7 +65,7 @@ def _find_missing_insurance(
     records: Sequence[Record], budget: Budget, is_working: bool, today: date
 ) -> Iterator[SalesTrigger]:
     recent = select_days(order_records(records), subtract_months(today, _PREMIUM_MONTHS), today)
-    seen = {one.insurance_type for one in recent}
+    seen = {record.insurance_type for record in recent}
     # What is paid once a year may still come where the data is young; a bundle may contain anything.
     confidence = 0.4 + 0.5 * min(1.0, len(budget.months) / 12) - (0.2 if _BUNDLES in seen else 0)
     income = budget.income.amount
@@ -109,24 +109,24 @@ _ORDER = (
 def _find_events(events: Sequence[LifeEvent], today: date) -> list[SalesTrigger]:
     """Events of the last six months. A move into the first flat is that, and no new flat besides."""
     begin = subtract_months(today, EVENT_MONTHS)
-    found: dict[str, list[LifeEvent]] = {}
+    by_name: dict[str, list[LifeEvent]] = {}
     for event in events:
         name = _name_event(event)
         if name is not None and begin <= event.day <= today:
-            found.setdefault(name, []).append(event)
-    if "LIFEEVENT_FIRSTAPARTMENT" in found:
-        found.pop("LIFEEVENT_NEWAPARTMENT", None)
+            by_name.setdefault(name, []).append(event)
+    if "LIFEEVENT_FIRSTAPARTMENT" in by_name:
+        by_name.pop("LIFEEVENT_NEWAPARTMENT", None)
     return [
-        SalesTrigger(name, one.day, one.confidence, one.transaction_ids, one.reasons, one.amount)
+        SalesTrigger(name, event.day, event.confidence, event.transaction_ids, event.reasons, event.amount)
         for name in _ORDER
-        for one in _choose_events(name, found.get(name, []))
+        for event in _choose_events(name, by_name.get(name, []))
     ]
 
 
 def _choose_events(name: str, events: list[LifeEvent]) -> list[LifeEvent]:
     """A new flat shows in its rent and in the move: the rent tells it."""
     if name == "LIFEEVENT_NEWAPARTMENT":
-        return [one for one in events if one.name == "TENANCY_START"] or events
+        return [event for event in events if event.name == "TENANCY_START"] or events
     return events
 
 
@@ -161,26 +161,28 @@ def _find_large_income(
 ) -> Iterator[SalesTrigger]:
     """Single incomes of the last six months of at least twice what comes in on average in a month without them. What
     comes regularly is no event."""
-    regular_ids = {number for one in contracts if one.is_income for number in one.transaction_ids_regular}
+    regular_ids = {
+        number for contract in contracts if contract.is_income for number in contract.transaction_ids_regular
+    }
     own, begin = OwnMoney(accounts), subtract_months(today, EVENT_MONTHS)
     recent = select_days(order_records(records), subtract_months(today, 12), today)
     incomes = [
-        one
-        for one in recent
-        if is_countable(one, today) and one.amount > 0
-        if one.category != _BORROWED and not own.is_own(one)
+        record
+        for record in recent
+        if is_countable(record, today) and record.amount > 0
+        if record.category != _BORROWED and not own.is_own(record)
     ]
     current = number_month(today)
-    months = {number_month(day) for day in {one.day for one in recent}} - {current}
+    months = {number_month(day) for day in {record.day for record in recent}} - {current}
     if not months:
         return
-    total = sum((one.amount for one in incomes if number_month(one.day) != current), Decimal(0))
-    for one in incomes:
-        rest = total - one.amount if number_month(one.day) != current else total
+    total = sum((income.amount for income in incomes if number_month(income.day) != current), Decimal(0))
+    for income in incomes:
+        rest = total - income.amount if number_month(income.day) != current else total
         average = rest / len(months)
-        if one.day >= begin and one.id not in regular_ids and 0 < _LARGE * average <= one.amount:
+        if income.day >= begin and income.id not in regular_ids and 0 < _LARGE * average <= income.amount:
             reasons = (
-                Reason(f"{one.amount} came in on {one.day}", (one.id,)),
+                Reason(f"{income.amount} came in on {income.day}", (income.id,)),
                 Reason(f"Without it {average.quantize(CENT, ROUND_HALF_UP)} a month came in on average"),
             )
-            yield SalesTrigger("FINANCIAL_LARGEINCOME", one.day, 0.95, (one.id,), reasons, one.amount)
+            yield SalesTrigger("FINANCIAL_LARGEINCOME", income.day, 0.95, (income.id,), reasons, income.amount)

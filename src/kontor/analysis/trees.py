@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 
-from kontor.analysis.tagging.partners import UNKNOWN_ID, Partner, find_partner, list_files, list_lines, list_partners
+from kontor.analysis.tagging.partners import UNKNOWN_ID, Partner, list_files, list_lines
+from kontor.analysis.tagging.prepared_knowledge import find_partner, list_partners
 
 CATEGORIES, INSURANCE_TYPES, BUSINESS_PARTNERS = "CATEGORIES", "INSURANCE_TYPES", "BUSINESS_PARTNERS"
 PERIODS, SALES_TRIGGERS, CASHFLOW, AFFORDABILITY = "PERIODS", "SALES_TRIGGERS", "CASHFLOW", "AFFORDABILITY"
@@ -94,14 +95,14 @@ def find_tree(key: int | str) -> Tree | None:
 def find_item(tree: Tree, key: int | str) -> Item | None:
     """The tree's item with that system name or number; a number may come as text, except for years of the cash flow."""
     if isinstance(key, str):
-        found = tree.items.get(key)
-        if found is None and tree.system_name == BUSINESS_PARTNERS:
+        item = tree.items.get(key)
+        if item is None and tree.system_name == BUSINESS_PARTNERS:
             partner = find_partner(key)
-            found = None if partner is None else _show_partner(partner)
-        if found is None and tree.system_name == CASHFLOW:
-            found = _make_span(key)
-        if found is not None or not key.isdecimal():
-            return found
+            item = None if partner is None else _show_partner(partner)
+        if item is None and tree.system_name == CASHFLOW:
+            item = _make_span(key)
+        if item is not None or not key.isdecimal():
+            return item
         key = int(key[:18])
     if key in tree.by_id:
         return tree.by_id[key]
@@ -122,8 +123,8 @@ def _list_ruled_items(name: str) -> tuple[Item, ...]:
     if name == CASHFLOW:
         spans = ["", "_Y", *(f"_Q{number}" for number in range(1, 5))]
         spans += [f"_M{number:02d}" for number in range(1, 13)] + [f"_W{number:02d}" for number in range(1, 54)]
-        found = (_make_span(f"{year}{span}") for year in range(FIRST_YEAR, LAST_YEAR + 1) for span in spans)
-        return tuple(item for item in found if item is not None)
+        items = (_make_span(f"{year}{span}") for year in range(FIRST_YEAR, LAST_YEAR + 1) for span in spans)
+        return tuple(item for item in items if item is not None)
     return ()
 
 

@@ -86,7 +86,9 @@ def read_request(body: bytes) -> ReadRequest:
         raise HttpError(413, f"At most {MAX_ANALYSED} transactions can be analysed at once.")
     transactions = [read_ai_transaction(row, number, "transactions") for number, row in enumerate(rows)]
     named = zip(_name_rows(rows), (row.product for row in rows), transactions, strict=True)
-    own = make_own_accounts((one.iban or "", one.inhaber or "", one.category) for one in request.accounts or [])
+    own = make_own_accounts(
+        (account.iban or "", account.inhaber or "", account.category) for account in request.accounts or []
+    )
     make_accounts(request, [])  # refuses what cannot be an account, before anything costly is done
     user = rows[0].user if rows else ""
     request.transactions = []
@@ -101,7 +103,7 @@ def tag_records(piece: bytes, own: OwnAccounts) -> bytes:
         make_record(row_id, account, transaction, make_tags(tagging))
         for (row_id, account, transaction), tagging in zip(named, taggings, strict=True)
     ]
-    return msgspec.msgpack.encode([[getattr(one, name) for name in _RECORD_FIELDS] for one in records])
+    return msgspec.msgpack.encode([[getattr(record, name) for name in _RECORD_FIELDS] for record in records])
 
 
 def analyse_records(read: ReadRequest, pieces: Packed, today: date, urls: Urls, explain: bool) -> Packed:

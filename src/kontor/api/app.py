@@ -82,7 +82,7 @@ def make_app(
     app = Litestar(
         [
             *_options_routes(operations),  # first: Litestar makes its own where there is none yet
-            *(runner.make_route(one) for one in operations),
+            *(runner.make_route(operation) for operation in operations),
             *documentation_routes(operations, settings.base_url),
             *(route for make_routes in pages for route in make_routes(settings, lambda: runner.services)),
             *(route for make_routes in api_pages for route in make_routes(settings, lambda: edge)),
@@ -102,9 +102,9 @@ class Runner:
 
     def __init__(self, settings: Settings, operations: Sequence[Operation]) -> None:
         self.settings = settings
-        self.urls = Urls(settings.base_url, [one.id for one in operations])
+        self.urls = Urls(settings.base_url, [operation.id for operation in operations])
         # Redirect tenants pay on our own pages: the legacy form, which takes credentials, is not offered to them.
-        offered = [one.id for one in operations if one.id != "start_legacy_transfer"]
+        offered = [operation.id for operation in operations if operation.id != "start_legacy_transfer"]
         self.redirect_urls = Urls(settings.base_url, offered)
         self.services: Services
 
@@ -189,8 +189,8 @@ def _route_path(operation: Operation) -> str:
 def _options_routes(operations: Sequence[Operation]) -> list[HTTPRouteHandler]:
     """Litestar's own answer to OPTIONS names the methods of the first operation of a path only."""
     methods: dict[str, set[str]] = {}
-    for one in operations:
-        methods.setdefault(_route_path(one), {"OPTIONS"}).add(one.method)
+    for operation in operations:
+        methods.setdefault(_route_path(operation), {"OPTIONS"}).add(operation.method)
 
     def make_route(path: str, allowed: str) -> HTTPRouteHandler:
         async def tell_methods() -> ASGIResponse:
@@ -231,7 +231,7 @@ def _check_accept(accept: str | None) -> None:
         return
     for part in accept.split(","):
         media, _, parameters = part.partition(";")
-        is_refused = any(one.strip().replace(" ", "") in ("q=0", "q=0.0") for one in parameters.split(";"))
+        is_refused = any(parameter.strip().replace(" ", "") in ("q=0", "q=0.0") for parameter in parameters.split(";"))
         if media.strip().lower() in (JSON, PROBLEM_JSON, "application/*", "*/*") and not is_refused:
             return
     raise HttpError(406, "Only application/json is served.")

@@ -28,14 +28,14 @@ class Dispatch:
         self._run = run
         self._fallback = fallback
         self._root = _Node()
-        for one in operations:
+        for operation in operations:
             node = self._root
-            for part in one.path.split("/")[1:]:
+            for part in operation.path.split("/")[1:]:
                 if part.startswith("{"):
                     node.variable = node = node.variable or _Node()
                 else:
                     node = node.fixed.setdefault(part, _Node())
-            node.methods[one.method] = one, tuple(name.replace("-", "_") for name in one.path_names)
+            node.methods[operation.method] = operation, tuple(name.replace("-", "_") for name in operation.path_names)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         found = self._find(scope["method"], scope["path"]) if scope["type"] == "http" else None

@@ -59,4 +59,4 @@ def documentation_routes(operations: Sequence[Operation], base_url: str) -> list
 
         return read_asset
 
-    return [read_document, read_page, *(asset_route(*one) for one in ASSETS.items())]
+    return [read_document, read_page, *(asset_route(*asset) for asset in ASSETS.items())]

@@ -68,7 +68,7 @@ async def read_tenant(call: Call) -> Answer:
 async def list_clients(call: Call) -> Answer:
     """List the tenant's clients."""
     clients = await call.services.tenants.list_clients(call.principal, call.path("tenant-name"))
-    return json_answer([show_client(one) for one in clients])
+    return json_answer([show_client(client) for client in clients])
 
 
 @operation("GET", CLIENT, scope=scopes.CLIENTS_READ, success=Success(shape=Client), errors=(404,), **COMMON)
@@ -82,7 +82,7 @@ async def read_client(call: Call) -> Answer:
 async def list_roles(call: Call) -> Answer:
     """List a client's roles."""
     roles = await call.services.tenants.list_roles(call.principal, call.path("tenant-name"), call.path("client-name"))
-    return json_answer([show_role(one) for one in roles])
+    return json_answer([show_role(role) for role in roles])
 
 
 def _role_path(call: Call) -> tuple[str, str, str]:
@@ -101,7 +101,7 @@ async def read_role(call: Call) -> Answer:
 async def list_role_users(call: Call) -> Answer:
     """List the active users that have a role."""
     references = await call.services.tenants.list_role_users(call.principal, *_role_path(call))
-    return json_answer([UserReference(one) for one in references])
+    return json_answer([UserReference(reference) for reference in references])
 
 
 @operation(
@@ -158,7 +158,7 @@ async def list_users(call: Call) -> Answer:
     await call.services.tenants.read_tenant(call.principal, tenant_name)
     query = call.query(ListUsersQuery)
     users = await call.services.users.list_users(call.principal, tenant_name, include_inactive=query.includeInactive)
-    return json_answer([show_user(one) for one in users])
+    return json_answer([show_user(user) for user in users])
 
 
 @operation("GET", USER, scope=scopes.USERS_READ, success=Success(shape=User), errors=(404,), **COMMON)

@@ -12,7 +12,7 @@ from prometheus_client.registry import REGISTRY, Collector
 from psycopg import Error
 from psycopg_pool import PoolTimeout
 
-from kontor.domain.operations import DeliveryCounts
+from kontor.domain.operator_views import DeliveryCounts
 from kontor.services.compute import ComputeObserver
 from kontor.services.operations import OpsFigures, RefreshFigures, SystemFigures
 
@@ -141,8 +141,8 @@ def _show_system(figures: SystemFigures) -> list[GaugeMetricFamily]:
     outages = _gauge("kontor_provider_outages", "Providers that are down")
     outages.add_metric([], figures.outages)
     jobs = _gauge("kontor_jobs", "Jobs in the queue; failed ones are held", "entrypoint", "status")
-    for one in figures.jobs:
-        jobs.add_metric([one.entrypoint, one.status], one.count)
+    for job_count in figures.jobs:
+        jobs.add_metric([job_count.entrypoint, job_count.status], job_count.count)
     workers = _gauge("kontor_workers", "Workers at work, and those gone without a word in the last hour", "state")
     workers.add_metric(["alive"], figures.workers_alive)
     workers.add_metric(["dead"], figures.workers_dead)

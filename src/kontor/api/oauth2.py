@@ -175,7 +175,7 @@ def _require_login(call: Call) -> ClientLogin:
 
 def _ascii(text: str) -> str:
     """RFC 6749 allows printable ASCII only, without quotes and backslashes."""
-    return "".join(one if " " <= one <= "~" and one not in '"\\' else "?" for one in text)
+    return "".join(character if " " <= character <= "~" and character not in '"\\' else "?" for character in text)
 
 
 @contextmanager

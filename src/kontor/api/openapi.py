@@ -1,6 +1,8 @@
 """The OpenAPI 3.1 document, made from the declared operations and the wire shapes: nothing is written twice."""
 
 from collections.abc import Sequence
+from copy import deepcopy
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -44,8 +46,8 @@ def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, A
     shapes = _collect_shapes(operations)
     _, components = msgspec.json.schema_components(shapes, ref_template=REF)
     paths: dict[str, dict[str, Any]] = {}
-    for one in operations:
-        paths.setdefault(one.path, {})[one.method.lower()] = _describe(one)
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation)
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -83,40 +85,52 @@ def _mend_schemas(node: Any) -> None:
 
 def _collect_shapes(operations: Sequence[Operation]) -> list[Any]:
     shapes: list[Any] = [ErrorBody, ProblemBody, OAuthErrorBody]
-    for one in operations:
-        alternatives = one.success.shape if isinstance(one.success.shape, tuple) else (one.success.shape,)
-        shapes += [shape for shape in (one.body, one.query, one.success.file_shape, *alternatives) if shape is not None]
+    for operation in operations:
+        alternatives = (
+            operation.success.shape if isinstance(operation.success.shape, tuple) else (operation.success.shape,)
+        )
+        shapes += [
+            shape
+            for shape in (operation.body, operation.query, operation.success.file_shape, *alternatives)
+            if shape is not None
+        ]
     return shapes
 
 
 def _schema(shape: Any) -> dict[str, Any]:
     if isinstance(shape, tuple):
-        return {"anyOf": [_schema(one) for one in shape]}
+        return {"anyOf": [_schema(alternative) for alternative in shape]}
+    return deepcopy(_inspect(shape))  # the document's schemas are changed in place
+
+
+@cache
+def _inspect(shape: Any) -> dict[str, Any]:
+    """Once per shape: each error response has the same ones, and every start of an API process makes the document."""
     (schema,), _ = msgspec.json.schema_components([shape], ref_template=REF)
     return schema
 
 
-def _describe(one: Operation) -> dict[str, Any]:
-    described: dict[str, Any] = {"operationId": one.id, "summary": one.summary, "tags": [one.tag]}
-    if one.description:
-        described["description"] = one.description
-    if one.retired_on is not None:
+def _describe(operation: Operation) -> dict[str, Any]:
+    described: dict[str, Any] = {"operationId": operation.id, "summary": operation.summary, "tags": [operation.tag]}
+    if operation.description:
+        described["description"] = operation.description
+    if operation.retired_on is not None:
         described["deprecated"] = True
-    described["security"] = _security(one)
-    parameters = _path_parameters(one) + _query_parameters(one) + _header_parameters(one)
+    described["security"] = _security(operation)
+    parameters = _path_parameters(operation) + _query_parameters(operation) + _header_parameters(operation)
     if parameters:
         described["parameters"] = parameters
-    if one.body is not None:
-        content: dict[str, Any] = {one.body_media_type: {"schema": _schema(one.body)}}
-        content |= {name: {"schema": {"type": "string", "format": "binary"}} for name in one.file_types}
+    if operation.body is not None:
+        content: dict[str, Any] = {operation.body_media_type: {"schema": _schema(operation.body)}}
+        content |= {name: {"schema": {"type": "string", "format": "binary"}} for name in operation.file_types}
         described["requestBody"] = {"required": True, "content": content}
-    described["responses"] = _responses(one)
+    described["responses"] = _responses(operation)
     return described
 
 
-def _path_parameters(one: Operation) -> list[dict[str, Any]]:
+def _path_parameters(operation: Operation) -> list[dict[str, Any]]:
     parameters = []
-    for name in one.path_names:
+    for name in operation.path_names:
         schema: dict[str, Any] = {"type": "string", "minLength": 1}
         if name == "user-reference":
             schema["format"] = "uuid"
@@ -124,11 +138,11 @@ def _path_parameters(one: Operation) -> list[dict[str, Any]]:
     return parameters
 
 
-def _query_parameters(one: Operation) -> list[dict[str, Any]]:
-    if one.query is None:
+def _query_parameters(operation: Operation) -> list[dict[str, Any]]:
+    if operation.query is None:
         return []
-    _, components = msgspec.json.schema_components([one.query], ref_template=REF)
-    shape = components[one.query.__name__]
+    _, components = msgspec.json.schema_components([operation.query], ref_template=REF)
+    shape = components[operation.query.__name__]
     parameters = []
     for name, schema in shape["properties"].items():
         schema = dict(schema)
@@ -140,38 +154,38 @@ def _query_parameters(one: Operation) -> list[dict[str, Any]]:
     return parameters
 
 
-def _header_parameters(one: Operation) -> list[dict[str, Any]]:
+def _header_parameters(operation: Operation) -> list[dict[str, Any]]:
     headers = {"X-Correlation-ID": "any printable text up to 128 characters; generated if absent, echoed in the answer"}
-    headers |= one.headers
+    headers |= operation.headers
     return [
         {"name": name, "in": "header", "required": False, "description": text, "schema": {"type": "string"}}
         for name, text in headers.items()
     ]
 
 
-def _responses(one: Operation) -> dict[str, Any]:
-    success: dict[str, Any] = {"description": one.success.description}
-    success["headers"] = _describe_headers(one.success.headers)
-    if one.success.shape is not None:
-        success["content"] = {one.success.media_type: {"schema": _schema(one.success.shape)}}
-        success["content"] |= {name: {"schema": {"type": "string"}} for name in one.success.other_media_types}
-    if one.success.file_shape is not None:
-        success["x-content-for-files"] = {JSON: {"schema": _schema(one.success.file_shape)}}
-    responses = {str(one.success.status): success}
-    for status, shape in one.other_shapes.items():
+def _responses(operation: Operation) -> dict[str, Any]:
+    success: dict[str, Any] = {"description": operation.success.description}
+    success["headers"] = _describe_headers(operation.success.headers)
+    if operation.success.shape is not None:
+        success["content"] = {operation.success.media_type: {"schema": _schema(operation.success.shape)}}
+        success["content"] |= {name: {"schema": {"type": "string"}} for name in operation.success.other_media_types}
+    if operation.success.file_shape is not None:
+        success["x-content-for-files"] = {JSON: {"schema": _schema(operation.success.file_shape)}}
+    responses = {str(operation.success.status): success}
+    for status, shape in operation.other_shapes.items():
         content = {JSON: {"schema": {"anyOf": [_schema(shape), _schema(ErrorBody)]}}}
         responses[str(status)] = {
             "description": HTTPStatus(status).phrase,
             "headers": _describe_headers({}),
             "content": content,
         }
-    for status, description in one.other_statuses.items():
+    for status, description in operation.other_statuses.items():
         responses[str(status)] = {"description": description, "headers": _describe_headers({})}
-    for status in sorted(_error_statuses(one)):
+    for status in sorted(_error_statuses(operation)):
         responses[str(status)] = {
             "description": HTTPStatus(status).phrase,
-            "headers": _describe_headers(_error_headers(one, status)),
-            "content": _error_content(one, status),
+            "headers": _describe_headers(_error_headers(operation, status)),
+            "content": _error_content(operation, status),
         }
     return responses
 
@@ -184,36 +198,36 @@ def _describe_headers(headers: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _error_headers(one: Operation, status: int) -> dict[str, str]:
+def _error_headers(operation: Operation, status: int) -> dict[str, str]:
     headers = ERROR_HEADERS.get(status, {})
-    return headers | ({"Cache-Control": "no-store"} if one.is_oauth and status in OAUTH_STATUSES else {})
+    return headers | ({"Cache-Control": "no-store"} if operation.is_oauth and status in OAUTH_STATUSES else {})
 
 
-def _error_statuses(one: Operation) -> set[int]:
-    if one.is_forgiving:
+def _error_statuses(operation: Operation) -> set[int]:
+    if operation.is_forgiving:
         return {500, 503, 504}
-    statuses = set(one.errors) | set(COMMON_ERRORS)
-    if one.security.is_bearer:
+    statuses = set(operation.errors) | set(COMMON_ERRORS)
+    if operation.security.is_bearer:
         statuses |= set(BEARER_ERRORS)
-    if one.body is not None:
+    if operation.body is not None:
         statuses |= set(BODY_ERRORS)
-    if one.is_heavy:
+    if operation.is_heavy:
         statuses |= set(HEAVY_ERRORS)
-    if one.is_oauth:
+    if operation.is_oauth:
         statuses.discard(415)  # RFC 6749 calls a body that is no form an invalid request
-    if one.retired_on is not None:
+    if operation.retired_on is not None:
         statuses.add(410)
     return statuses
 
 
-def _error_content(one: Operation, status: int) -> dict[str, Any]:
-    if one.is_oauth and status in OAUTH_STATUSES:
+def _error_content(operation: Operation, status: int) -> dict[str, Any]:
+    if operation.is_oauth and status in OAUTH_STATUSES:
         return {JSON: {"schema": _schema(OAuthErrorBody)}}
     return {JSON: {"schema": _schema(ErrorBody)}, PROBLEM_JSON: {"schema": _schema(ProblemBody)}}
 
 
-def _security(one: Operation) -> list[dict[str, list[str]]]:
-    match one.security:
+def _security(operation: Operation) -> list[dict[str, list[str]]]:
+    match operation.security:
         case Security.NONE:
             return []
         case Security.BASIC:
@@ -221,16 +235,16 @@ def _security(one: Operation) -> list[dict[str, list[str]]]:
         case Security.API_KEY:
             return [{"apiKey": []}]
         case Security.CLIENT_TOKEN:
-            return [{"clientToken": [one.scope] if one.scope else []}]
+            return [{"clientToken": [operation.scope] if operation.scope else []}]
         case Security.USER_TOKEN:
-            return [{"userToken": [one.scope] if one.scope else []}]
+            return [{"userToken": [operation.scope] if operation.scope else []}]
         case Security.ANY_TOKEN:
-            scopes = [one.scope] if one.scope else []
+            scopes = [operation.scope] if operation.scope else []
             return [{"clientToken": scopes}, {"userToken": scopes}]
         case Security.OPERATOR_TOKEN:
             return [{"operatorToken": []}]
         case Security.OPERATOR_OR_CLIENT_TOKEN:
-            return [{"operatorToken": []}, {"clientToken": [one.scope] if one.scope else []}]
+            return [{"operatorToken": []}, {"clientToken": [operation.scope] if operation.scope else []}]
 
 
 def _security_schemes() -> dict[str, Any]:

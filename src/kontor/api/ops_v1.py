@@ -14,7 +14,7 @@ from kontor.api.answers import Answer, HttpError, json_answer
 from kontor.api.operations import NO_SUCH_OBJECT, Call, Security, Success, operation
 from kontor.api.paging import DEFAULT_PAGE, CursorText, Limit, page_answer, read_cursor
 from kontor.domain import scopes
-from kontor.domain.operations import NIL, AccessFilter, Place, Source
+from kontor.domain.operator_views import NIL, AccessFilter, Place, Source
 from kontor.domain.operators import AccessRefresh, RefreshState, Viewer
 from kontor.domain.webhooks import DeliveryState
 from kontor.services.operations import MAX_SERIAL, view_as_client, view_as_operator
@@ -88,7 +88,7 @@ async def list_operated_tenants(call: Call) -> Answer:
     query = call.query(PageQuery)
     rows = await call.services.ops.list_tenants(view(call), read_cursor(query.cursor, str) or "", query.limit)
     following = rows[-1].name if len(rows) == query.limit else None
-    return page_answer(call, [wire.show_tenant(one) for one in rows], following)
+    return page_answer(call, [wire.show_tenant(row) for row in rows], following)
 
 
 @operation(
@@ -102,7 +102,7 @@ async def list_operated_clients(call: Call) -> Answer:
     after = read_cursor(query.cursor, tuple[str, str]) or ("", "")
     rows = await call.services.ops.list_clients(tenant_id, after, query.limit)
     following = (rows[-1].tenant_name, rows[-1].name) if len(rows) == query.limit else None
-    return page_answer(call, [wire.show_client(one) for one in rows], following)
+    return page_answer(call, [wire.show_client(row) for row in rows], following)
 
 
 @operation(
@@ -115,7 +115,7 @@ async def list_operated_users(call: Call) -> Answer:
     tenant_id = await call.services.ops.choose_tenant(view(call), query.tenant)
     rows = await call.services.ops.list_users(tenant_id, read_cursor(query.cursor, UUID) or NIL, query.limit)
     following = rows[-1].id if len(rows) == query.limit else None
-    return page_answer(call, [wire.show_user(one) for one in rows], following)
+    return page_answer(call, [wire.show_user(row) for row in rows], following)
 
 
 # Accesses
@@ -139,7 +139,7 @@ async def list_operated_accesses(call: Call) -> Answer:
     )
     after = read_cursor(query.cursor, tuple[UUID, str]) or (NIL, "")
     rows, following = await services.ops.list_accesses(wanted, after, query.limit)
-    return page_answer(call, [wire.show_access(one, _name(call, one.provider_id)) for one in rows], following)
+    return page_answer(call, [wire.show_access(row, _name(call, row.provider_id)) for row in rows], following)
 
 
 def _choose_states(choice: RefreshChoice | None) -> tuple[AccessRefresh, ...] | None:
@@ -178,7 +178,7 @@ async def list_refreshes(call: Call) -> Answer:
     after = None if cursor is None else Place(*cursor)
     rows, place = await ops.list_refreshes(RefreshState(query.state), tenant_id, after, query.limit)
     following = None if place is None else (place.source, place.at, place.user_id, place.access_id)
-    return page_answer(call, [wire.show_refresh(one, _name(call, one.provider_id)) for one in rows], following)
+    return page_answer(call, [wire.show_refresh(row, _name(call, row.provider_id)) for row in rows], following)
 
 
 @operation(
@@ -195,7 +195,7 @@ async def summarise_refreshes(call: Call) -> Answer:
 async def list_operated_providers(call: Call) -> Answer:
     """List providers that were called in the last 24 hours or do not answer: the troubled first."""
     rows = await call.services.ops.list_providers()
-    return json_answer([wire.show_provider(one, _name(call, one.provider_id)) for one in rows])
+    return json_answer([wire.show_provider(row, _name(call, row.provider_id)) for row in rows])
 
 
 # Webhooks
@@ -211,7 +211,7 @@ async def list_operated_webhooks(call: Call) -> Answer:
     after = read_cursor(query.cursor, tuple[str, UUID]) or ("", NIL)
     rows = await call.services.ops.list_webhooks(tenant_id, after, query.limit)
     following = (rows[-1][0], rows[-1][1].id) if len(rows) == query.limit else None
-    return page_answer(call, [wire.show_webhook(*one) for one in rows], following)
+    return page_answer(call, [wire.show_webhook(*row) for row in rows], following)
 
 
 @operation("GET", DELIVERIES, query=OpsDeliveriesQuery, success=page(WebhookDelivery), errors=(404,), **WEBHOOKS)
@@ -222,7 +222,7 @@ async def list_operated_deliveries(call: Call) -> Answer:
     before = read_cursor(query.cursor, Serial)
     rows = await call.services.webhooks.list_deliveries(webhook, query.state, before, query.limit)
     following = rows[-1].serial if len(rows) == query.limit else None
-    return page_answer(call, [show_delivery(one) for one in rows], following)
+    return page_answer(call, [show_delivery(delivery) for delivery in rows], following)
 
 
 @operation(
@@ -235,8 +235,8 @@ async def replay_operated_delivery(call: Call) -> Answer:
     text = call.path("serial")
     if not (text.isascii() and text.isdigit()) or len(text) > 18:
         raise HttpError(404, NO_SUCH_OBJECT)
-    found = await call.services.webhooks.replay_for(viewer.actor, webhook.tenant_id, webhook.id, int(text))
-    return json_answer(show_delivery(found))
+    delivery = await call.services.webhooks.replay_for(viewer.actor, webhook.tenant_id, webhook.id, int(text))
+    return json_answer(show_delivery(delivery))
 
 
 # Machinery: it belongs to no tenant
@@ -246,7 +246,7 @@ async def replay_operated_delivery(call: Call) -> Answer:
 async def list_jobs(call: Call) -> Answer:
     """Count the jobs in the queue, by kind and status."""
     figures = await call.services.ops.figures.count_system()
-    return json_answer([wire.show_jobs(one) for one in figures.jobs])
+    return json_answer([wire.show_jobs(job_count) for job_count in figures.jobs])
 
 
 @operation("GET", OPS + "/jobs/held", query=PageQuery, success=page(wire.OpsHeldJob), **ALONE)
@@ -256,13 +256,13 @@ async def list_held_jobs(call: Call) -> Answer:
     before = read_cursor(query.cursor, Serial)
     rows = await call.services.ops.list_held_jobs(MAX_SERIAL if before is None else before, query.limit)
     following = rows[-1].id if len(rows) == query.limit else None
-    return page_answer(call, [wire.show_held_job(one) for one in rows], following)
+    return page_answer(call, [wire.show_held_job(job) for job in rows], following)
 
 
 @operation("GET", OPS + "/workers", success=page(wire.OpsWorker), **ALONE)
 async def list_workers(call: Call) -> Answer:
     """List the workers: those at work, and those that went without a word within the last hour."""
-    return json_answer([wire.show_worker(one) for one in await call.services.ops.list_workers(500)])
+    return json_answer([wire.show_worker(worker) for worker in await call.services.ops.list_workers(500)])
 
 
 # Audit trail
@@ -278,7 +278,7 @@ async def list_audit_entries(call: Call) -> Answer:
         tenant_id, MAX_SERIAL if before is None else before, query.limit
     )
     following = entries[-1].serial if len(entries) == query.limit else None
-    return page_answer(call, [wire.show_audit_entry(one) for one in entries], following)
+    return page_answer(call, [wire.show_audit_entry(entry) for entry in entries], following)
 
 
 @operation(

@@ -23,12 +23,12 @@ def read_cursor(text: str | None, expected: type[T]) -> T | None:
         return None
     try:
         decoded = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        found: T = msgspec.json.decode(decoded, type=expected)
+        cursor: T = msgspec.json.decode(decoded, type=expected)
     except (ValueError, binascii.Error, msgspec.DecodeError):
         raise HttpError(400, "cursor: use the one from the Link header") from None
     if b"\\u0000" in decoded:  # the database could not even be asked
         raise HttpError(400, "cursor: use the one from the Link header")
-    return found
+    return cursor
 
 
 def page_answer(call: Call, rows: list[Any], following: Any) -> Answer:

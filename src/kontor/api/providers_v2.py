@@ -51,7 +51,7 @@ async def list_providers(call: Call) -> Answer:
     tag = providers.tag(None if is_whole else found, call.urls.base)
     if _is_known(call.header("if-none-match"), tag):
         return empty_answer(304, {"ETag": tag})
-    return json_answer([show_provider(one, call.urls) for one in found], headers={"ETag": tag})
+    return json_answer([show_provider(provider, call.urls) for provider in found], headers={"ETag": tag})
 
 
 @operation("GET", PROVIDER, success=Success(shape=Provider), errors=(404,), **COMMON)
@@ -82,4 +82,4 @@ async def read_logo(call: Call) -> Answer:
 def _is_known(header: str | None, tag: str) -> bool:
     if header is None:
         return False
-    return any(one.strip().removeprefix("W/") in (tag, "*") for one in header.split(","))
+    return any(candidate.strip().removeprefix("W/") in (tag, "*") for candidate in header.split(","))

@@ -36,7 +36,7 @@ def _find_item(call: Call, tree: Tree) -> Item:
 @operation("GET", TREES, success=Success(shape=list[TagTree]), **READ)
 async def list_tag_trees(call: Call) -> Answer:
     """List the tag trees."""
-    return json_answer([show_tree(one, call.urls) for one in ALL_TREES.values()])
+    return json_answer([show_tree(tree, call.urls) for tree in ALL_TREES.values()])
 
 
 @operation("GET", TREES + TREE, success=Success(shape=TagTree), errors=(404,), **READ)
@@ -49,7 +49,7 @@ async def read_tag_tree(call: Call) -> Answer:
 async def list_tag_tree_items(call: Call) -> Answer:
     """List the items of a tag tree."""
     tree = _find_tree(call)
-    return json_answer([show_item(tree, one, call.urls) for one in list_items(tree)])
+    return json_answer([show_item(tree, item, call.urls) for item in list_items(tree)])
 
 
 @operation("GET", TREES + ITEM, success=Success(shape=TagTreeItem), errors=(404,), **READ)

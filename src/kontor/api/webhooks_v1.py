@@ -50,8 +50,8 @@ async def _find_webhook(call: Call) -> DomainWebhook:
 @operation("GET", WEBHOOKS, success=Success(shape=list[Webhook]), errors=(404,), **COMMON)
 async def list_webhooks(call: Call) -> Answer:
     """List the tenant's webhooks."""
-    found = await call.services.webhooks.list_webhooks(call.principal, call.path("tenant-name"))
-    return json_answer([show_webhook(one) for one in found])
+    webhooks = await call.services.webhooks.list_webhooks(call.principal, call.path("tenant-name"))
+    return json_answer([show_webhook(webhook) for webhook in webhooks])
 
 
 @operation(
@@ -108,8 +108,8 @@ async def list_deliveries(call: Call) -> Answer:
     """List a webhook's deliveries of the last 30 days, newest first."""
     webhook = await _find_webhook(call)
     query = call.query(DeliveriesQuery)
-    found = await call.services.webhooks.list_deliveries(webhook, query.state, query.beforeSerial, query.limit)
-    return json_answer([show_delivery(one) for one in found])
+    deliveries = await call.services.webhooks.list_deliveries(webhook, query.state, query.beforeSerial, query.limit)
+    return json_answer([show_delivery(delivery) for delivery in deliveries])
 
 
 @operation("POST", DELIVERIES + "/{serial}/replay", success=Success(shape=WebhookDelivery), errors=(404, 409), **COMMON)

@@ -40,7 +40,7 @@ api_key = App(name="api-key", help="API keys: a classic token without a password
 def list_tenants(*, as_json: AsJson = False) -> None:
     """List all tenants."""
     tenants = use_services(lambda services: services.tenant_administration.list_tenants())
-    rows = [(one.name, one.is_regulated, len(one.allowed_scopes), one.description) for one in tenants]
+    rows = [(tenant.name, tenant.is_regulated, len(tenant.allowed_scopes), tenant.description) for tenant in tenants]
     show_rows(
         ("name", "regulated", "scopes", "description"),
         rows,
@@ -52,7 +52,9 @@ def list_tenants(*, as_json: AsJson = False) -> None:
 @tenant.command(name="show")
 def show_tenant(name: str, *, as_json: AsJson = False) -> None:
     """Show one tenant with all its settings."""
-    show_facts(_tenant_facts(use_services(lambda one: one.tenant_administration.find_tenant(name))), as_json=as_json)
+    show_facts(
+        _tenant_facts(use_services(lambda services: services.tenant_administration.find_tenant(name))), as_json=as_json
+    )
 
 
 @tenant.command(name="create")
@@ -83,7 +85,7 @@ def create_tenant(
         "min_password_length": _check_length(min_password_length),
     }
     made = Tenant(**(asdict(made) | changes))
-    use_services(lambda one: one.tenant_administration.create_tenant(made))
+    use_services(lambda services: services.tenant_administration.create_tenant(made))
     show_facts(_tenant_facts(made), as_json=as_json)
 
 
@@ -109,7 +111,7 @@ def change_tenant(
         "payment_retention_days": None if payment_retention_days is None else _check_days(payment_retention_days),
     }
     changes = {key: value for key, value in given.items() if value is not None}
-    changed = use_services(lambda one: one.tenant_administration.change_tenant(name, **changes))
+    changed = use_services(lambda services: services.tenant_administration.change_tenant(name, **changes))
     show_facts(_tenant_facts(changed), as_json=as_json)
 
 
@@ -139,17 +141,17 @@ def change_branding(
     change = BrandingChange(
         display_name=display_name,
         logo=None if logo is None else _read_file(logo, "--logo"),
-        colours=None if colour is None else dict(_split_colour(one) for one in colour),
+        colours=None if colour is None else dict(_split_colour(entry) for entry in colour),
         legal_text=None if legal_text is None else _read_text(legal_text),
         legal_version=legal_version,
         frame_origins=None if frame_origin is None else tuple(frame_origin),
         is_reset=reset,
     )
     if change == BrandingChange():
-        found = use_services(lambda one: one.tenant_administration.read_branding(name))
+        branding = use_services(lambda services: services.tenant_administration.read_branding(name))
     else:
-        found = use_services(lambda one: one.tenant_administration.change_branding(name, change))
-    show_facts(_branding_facts(found), as_json=as_json)
+        branding = use_services(lambda services: services.tenant_administration.change_branding(name, change))
+    show_facts(_branding_facts(branding), as_json=as_json)
 
 
 # Clients
@@ -158,8 +160,8 @@ def change_branding(
 @client.command(name="list")
 def list_clients(tenant: str, *, as_json: AsJson = False) -> None:
     """List the clients of a tenant."""
-    clients = use_services(lambda one: one.tenant_administration.list_clients(tenant))
-    rows = [(one.username, one.kind, one.granted_scopes, one.description) for one in clients]
+    clients = use_services(lambda services: services.tenant_administration.list_clients(tenant))
+    rows = [(client.username, client.kind, client.granted_scopes, client.description) for client in clients]
     names = ("username", "kind", "scopes", "description")
     show_rows(names, rows, as_json=as_json, keys=names)
 
@@ -181,7 +183,7 @@ def create_client(
     """
     scopes = scope or (MANAGEMENT_SCOPES if kind is ClientKind.ADMIN else USER_SCOPES)
     made, secret = use_services(
-        lambda one: one.tenant_administration.create_client(tenant, name, kind, scopes, description)
+        lambda services: services.tenant_administration.create_client(tenant, name, kind, scopes, description)
     )
     show_facts({"username": made.username, "password": secret}, as_json=as_json)
     say(KEEP_IT)
@@ -190,7 +192,7 @@ def create_client(
 @client.command(name="renew-secret")
 def renew_client_secret(tenant: str, name: str, *, as_json: AsJson = False) -> None:
     """Replace a client's secret. The old one stops working at once."""
-    secret = use_services(lambda one: one.tenant_administration.renew_client_secret(tenant, name))
+    secret = use_services(lambda services: services.tenant_administration.renew_client_secret(tenant, name))
     show_facts({"username": f"{tenant}/{name}", "password": secret}, as_json=as_json)
     say(KEEP_IT)
 
@@ -198,7 +200,7 @@ def renew_client_secret(tenant: str, name: str, *, as_json: AsJson = False) -> N
 @client.command(name="delete")
 def delete_client(tenant: str, name: str) -> None:
     """Delete a client with its roles, tokens and API keys."""
-    use_services(lambda one: one.tenant_administration.delete_client(tenant, name))
+    use_services(lambda services: services.tenant_administration.delete_client(tenant, name))
     say(f"Deleted {tenant}/{name}.")
 
 
@@ -208,8 +210,8 @@ def delete_client(tenant: str, name: str) -> None:
 @role.command(name="list")
 def list_roles(tenant: str, client: str, *, as_json: AsJson = False) -> None:
     """List the roles of a client."""
-    roles = use_services(lambda one: one.tenant_administration.list_roles(tenant, client))
-    rows = [(one.name, one.is_default, one.granted_scopes, one.description) for one in roles]
+    roles = use_services(lambda services: services.tenant_administration.list_roles(tenant, client))
+    rows = [(role.name, role.is_default, role.granted_scopes, role.description) for role in roles]
     show_rows(
         ("name", "default", "scopes", "description"),
         rows,
@@ -230,14 +232,14 @@ def create_role(
 ) -> None:
     """Create a role. Without --scope it grants all scopes a user can have."""
     made = new_role(name, scope or USER_SCOPES, is_default=default, description=description)
-    use_services(lambda one: one.tenant_administration.create_role(tenant, client, made))
+    use_services(lambda services: services.tenant_administration.create_role(tenant, client, made))
     say(f"Created role {tenant}/{client}/{name}.")
 
 
 @role.command(name="delete")
 def delete_role(tenant: str, client: str, name: str) -> None:
     """Delete a role; users lose its scopes with their next token."""
-    use_services(lambda one: one.tenant_administration.delete_role(tenant, client, name))
+    use_services(lambda services: services.tenant_administration.delete_role(tenant, client, name))
     say(f"Deleted role {tenant}/{client}/{name}.")
 
 
@@ -247,8 +249,8 @@ def delete_role(tenant: str, client: str, name: str) -> None:
 @user.command(name="list")
 def list_users(tenant: str, *, as_json: AsJson = False) -> None:
     """List a tenant's users, deactivated ones too."""
-    users = use_services(lambda one: one.users.list_users_by_operator(tenant))
-    rows = [(str(one.id), one.username, one.is_active) for one in users]
+    users = use_services(lambda services: services.users.list_users_by_operator(tenant))
+    rows = [(str(user.id), user.username, user.is_active) for user in users]
     show_rows(("reference", "username", "active"), rows, as_json=as_json, keys=("userReference", "username", "active"))
 
 
@@ -256,7 +258,9 @@ def list_users(tenant: str, *, as_json: AsJson = False) -> None:
 def create_user(tenant: str, username: str, *, as_json: AsJson = False) -> None:
     """Create a user. The password is asked for, or read from standard input."""
     password = getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
-    made = use_services(lambda one: one.users.create_user_by_operator(tenant, NewUser(username, Secret(password))))
+    made = use_services(
+        lambda services: services.users.create_user_by_operator(tenant, NewUser(username, Secret(password)))
+    )
     show_facts({"userReference": str(made.id), "username": made.username}, as_json=as_json)
 
 
@@ -273,15 +277,15 @@ def erase_user(
     """Erase a user and everything that is stored about it, for good. Active or not."""
     if confirm != username:
         raise ConflictError(f"This cannot be undone. Repeat with --confirm {username}.")
-    use_services(lambda one: one.users.erase_user_by_operator(tenant, username))
+    use_services(lambda services: services.users.erase_user_by_operator(tenant, username))
     say(f"{username} is erased.")
 
 
 @api_key.command(name="list")
 def list_api_keys(tenant: str, *, as_json: AsJson = False) -> None:
     """List a tenant's API keys (not the keys themselves: only their hashes are stored)."""
-    keys = use_services(lambda one: one.tokens.list_api_keys(tenant))
-    rows = [(str(one.id), one.client_username, one.username, one.created_at.date(), one.description) for one in keys]
+    keys = use_services(lambda services: services.tokens.list_api_keys(tenant))
+    rows = [(str(key.id), key.client_username, key.username, key.created_at.date(), key.description) for key in keys]
     names = ("id", "client", "user", "created", "description")
     show_rows(names, rows, as_json=as_json, keys=names)
 
@@ -291,7 +295,7 @@ def create_api_key(
     tenant: str, client: str, username: str, *, description: Description = None, as_json: AsJson = False
 ) -> None:
     """Create an API key for a user at a client. It is shown now and never again."""
-    key = use_services(lambda one: one.tokens.create_api_key(tenant, client, username, description))
+    key = use_services(lambda services: services.tokens.create_api_key(tenant, client, username, description))
     show_facts({"apiKey": key.reveal()}, as_json=as_json)
     say(KEEP_IT)
 
@@ -299,32 +303,32 @@ def create_api_key(
 @api_key.command(name="delete")
 def delete_api_key(tenant: str, key_id: UUID) -> None:
     """Delete an API key; it stops working at once."""
-    use_services(lambda one: one.tokens.delete_api_key(tenant, key_id))
+    use_services(lambda services: services.tokens.delete_api_key(tenant, key_id))
     say("Deleted.")
 
 
-def _tenant_facts(one: Tenant) -> dict[str, object]:
+def _tenant_facts(tenant: Tenant) -> dict[str, object]:
     return {
-        "name": one.name,
-        "regulated": one.is_regulated,
-        "description": one.description,
-        "scopes": list(one.allowed_scopes),
-        "callbackBases": list(one.callback_bases),
-        "anyCallback": one.is_any_callback_allowed,
-        "minPasswordLength": one.min_password_length,
-        "paymentRetentionDays": one.payment_retention_days,
+        "name": tenant.name,
+        "regulated": tenant.is_regulated,
+        "description": tenant.description,
+        "scopes": list(tenant.allowed_scopes),
+        "callbackBases": list(tenant.callback_bases),
+        "anyCallback": tenant.is_any_callback_allowed,
+        "minPasswordLength": tenant.min_password_length,
+        "paymentRetentionDays": tenant.payment_retention_days,
     }
 
 
-def _branding_facts(one: Branding) -> dict[str, object]:
+def _branding_facts(branding: Branding) -> dict[str, object]:
     return {
-        "name": one.tenant_name,
-        "displayName": one.display_name,
-        "logo": one.has_logo,
-        "colours": [f"{name}={value}" for name, value in one.colours],
-        "legalText": one.legal_text,
-        "legalVersion": one.legal_version,
-        "frameOrigins": list(one.frame_origins),
+        "name": branding.tenant_name,
+        "displayName": branding.display_name,
+        "logo": branding.has_logo,
+        "colours": [f"{name}={value}" for name, value in branding.colours],
+        "legalText": branding.legal_text,
+        "legalVersion": branding.legal_version,
+        "frameOrigins": list(branding.frame_origins),
     }
 
 

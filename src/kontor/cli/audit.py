@@ -31,15 +31,15 @@ def list_entries(
 
     rows = [
         (
-            one.serial,
-            f"{one.at:%Y-%m-%d %H:%M:%S}Z",
-            one.entry.actor,
-            one.entry.action,
-            one.entry.object,
-            one.entry.result,
-            one.entry.correlation_id,
+            chained_entry.serial,
+            f"{chained_entry.at:%Y-%m-%d %H:%M:%S}Z",
+            chained_entry.entry.actor,
+            chained_entry.entry.action,
+            chained_entry.entry.object,
+            chained_entry.entry.result,
+            chained_entry.entry.correlation_id,
         )
-        for one in use_services(read)
+        for chained_entry in use_services(read)
     ]
     names = ("serial", "at", "actor", "action", "object", "result", "correlation")
     show_rows(names, rows, as_json=as_json, keys=names)
@@ -48,7 +48,7 @@ def list_entries(
 @audit.command(name="verify")
 def verify(*, as_json: AsJson = False) -> int:
     """Check every hash chain. Exit code 1 when one is broken."""
-    findings = use_services(lambda one: verify_chains(one.database))
+    findings = use_services(lambda services: verify_chains(services.database))
     rows = [(str(chain), problem or "whole") for chain, problem in findings.items()]
     show_rows(("chain", "finding"), rows, as_json=as_json, keys=("chain", "finding"))
     broken = sum(problem is not None for problem in findings.values())

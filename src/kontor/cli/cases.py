@@ -47,25 +47,25 @@ def make_case(facts: "Facts") -> dict[str, Any]:
     return {
         "why": "Say here what is difficult about it.",
         "today": facts.today.isoformat(),
-        "accounts": [_show(one) for one in accounts],
-        "transactions": [_show(one) for one in records],
+        "accounts": [_show(account) for account in accounts],
+        "transactions": [_show(record) for record in records],
         "expected": [
             {
-                "period": one.period,
-                "status": str(one.status),
-                "regular": list(one.transaction_ids_regular),
-                "non_regular": list(one.transaction_ids_non_regular),
-                "date_next": None if one.date_next is None else one.date_next.isoformat(),
+                "period": contract.period,
+                "status": str(contract.status),
+                "regular": list(contract.transaction_ids_regular),
+                "non_regular": list(contract.transaction_ids_non_regular),
+                "date_next": None if contract.date_next is None else contract.date_next.isoformat(),
             }
-            for one in contracts
+            for contract in contracts
         ],
     }
 
 
-def _show(one: "Record | Account") -> dict[str, Any]:
+def _show(item: "Record | Account") -> dict[str, Any]:
     shown = {}
-    for field in fields(one):
-        value = getattr(one, field.name)
+    for field in fields(item):
+        value = getattr(item, field.name)
         if value == field.default:
             continue
         is_plain = isinstance(value, bool | int) or value is None

@@ -42,14 +42,14 @@ async def ensure_console(services: Services, base_url: str, known: Any) -> dict[
 
 async def _create_operator(services: Services) -> str:
     """For the pages under /console/ops. One whose token was lost with console.json is replaced."""
-    if OPERATOR in {one.name for one in await services.operators.list_operators()}:
+    if OPERATOR in {operator.name for operator in await services.operators.list_operators()}:
         await services.operators.delete_operator(OPERATOR)
     _, token = await services.operators.create_operator(OPERATOR, OPERATOR_DAYS)
     return token.reveal()
 
 
 async def _create_sample(services: Services) -> dict[str, str]:
-    taken = {one.username for one in await services.users.list_users_by_operator(SAMPLE_TENANT)}
+    taken = {user.username for user in await services.users.list_users_by_operator(SAMPLE_TENANT)}
     username = SAMPLE_USERNAME
     while username in taken:  # its password was lost with console.json
         username = f"{SAMPLE_USERNAME}-{secrets.token_hex(2)}"

@@ -24,7 +24,7 @@ KEYS = {"name", "regulated", "adminClient", "userClient", "user", "apiKey", "cal
 
 async def ensure_demo_tenants(services: Services, base_url: str, known: Any) -> dict[str, Any]:
     """Create what is missing. Secrets that only `demo.json` knew and that are lost are made anew."""
-    existing = {one.name for one in await services.tenant_administration.list_tenants()}
+    existing = {tenant.name for tenant in await services.tenant_administration.list_tenants()}
     remembered = _read_known(known)
     shown = []
     for name, is_regulated in TENANTS.items():
@@ -41,8 +41,8 @@ async def ensure_demo_tenants(services: Services, base_url: str, known: Any) -> 
 def _read_known(known: Any) -> dict[str, dict[str, Any]]:
     """The tenants of an earlier `demo.json`, as far as they are whole."""
     listed = known.get("tenants") if isinstance(known, dict) else None
-    whole = [one for one in listed or [] if isinstance(one, dict) and set(one) == KEYS]
-    return {one["name"]: one for one in whole}
+    whole = [tenant for tenant in listed or [] if isinstance(tenant, dict) and set(tenant) == KEYS]
+    return {tenant["name"]: tenant for tenant in whole}
 
 
 async def _create_tenant(services: Services, name: str, *, is_regulated: bool) -> None:
@@ -60,7 +60,7 @@ async def _create_tenant(services: Services, name: str, *, is_regulated: bool) -
 async def ensure_clients(services: Services, name: str) -> None:
     """Each by itself: an earlier start may have been killed between any two of them."""
     administration = services.tenant_administration
-    clients = {one.name for one in await administration.list_clients(name)}
+    clients = {client.name for client in await administration.list_clients(name)}
     if "admin" not in clients:
         await administration.create_client(name, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES, "manages the tenant")
     # Before there are users: a role is given to those who are created later.
@@ -70,7 +70,7 @@ async def ensure_clients(services: Services, name: str) -> None:
 
 async def _ensure_user_client(services: Services, tenant: str, name: str, description: str) -> None:
     administration = services.tenant_administration
-    if name not in {one.name for one in await administration.list_clients(tenant)}:
+    if name not in {client.name for client in await administration.list_clients(tenant)}:
         await administration.create_client(tenant, name, ClientKind.USER, USER_SCOPES, description)
     if not await administration.list_roles(tenant, name):
         role = new_role("customer", USER_SCOPES, is_default=True, description="what the application's users may do")
@@ -80,7 +80,7 @@ async def _ensure_user_client(services: Services, tenant: str, name: str, descri
 async def _renew_logins(services: Services, name: str, *, is_regulated: bool) -> dict[str, Any]:
     administration = services.tenant_administration
     password = secrets.token_urlsafe(12)
-    users = {one.username for one in await services.users.list_users_by_operator(name)}
+    users = {user.username for user in await services.users.list_users_by_operator(name)}
     username = USERNAME
     while username in users:  # its password is lost with demo.json, and only its owner may set a new one
         username = f"{USERNAME}-{secrets.token_hex(2)}"

@@ -107,11 +107,11 @@ def _list_bookings(person: Person, tags: Tags) -> list[tuple[Entry, Record]]:
         said = [_tell_tags(entry.truth) for _, entry in entries]
     else:
         products = [account.product for account in person.accounts]
-        own = make_own_accounts((one.iban or "", person.name, one.category) for one in products)
-        said = [make_tags(one) for one in load_tagger().tag([entry.transaction for _, entry in entries], own)]
+        own = make_own_accounts((product.iban or "", person.name, product.category) for product in products)
+        said = [make_tags(tagging) for tagging in load_tagger().tag([entry.transaction for _, entry in entries], own)]
     bookings = []
-    for number, ((account, entry), found) in enumerate(zip(entries, said, strict=True)):
-        record = make_record(f"{account}-{number}", account, entry.transaction, found)
+    for number, ((account, entry), transaction_tags) in enumerate(zip(entries, said, strict=True)):
+        record = make_record(f"{account}-{number}", account, entry.transaction, transaction_tags)
         bookings.append((entry, replace(record, is_pending=entry.transaction.is_pending)))
     return bookings
 
@@ -124,15 +124,15 @@ def _tell_tags(truth: Truth) -> TransactionTags:
 def _list_accounts(person: Person, today: date) -> list[Account]:
     return [
         Account(
-            one.key,
-            one.product.category,
-            one.product.name,
+            account.key,
+            account.product.category,
+            account.product.name,
             person.name,
-            one.product.iban or "",
-            balance=one.product.balance,
+            account.product.iban or "",
+            balance=account.product.balance,
             data_until=today,
         )
-        for one in person.accounts
+        for account in person.accounts
     ]
 
 
@@ -149,11 +149,16 @@ def _sum_months(person: Person) -> dict[tuple[str, str], Decimal]:
     sums: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
     for account in person.accounts:
         for entry in account.entries:
-            one = entry.transaction
-            if one.is_pending or one.currency != "EUR" or not one.amount or entry.truth.category == OWN_TRANSFER:
+            transaction = entry.transaction
+            if (
+                transaction.is_pending
+                or transaction.currency != "EUR"
+                or not transaction.amount
+                or entry.truth.category == OWN_TRANSFER
+            ):
                 continue
-            side = "INCOME" if one.amount > 0 else "EXPENSES"
-            sums[side, f"{_read_day(entry):%Y_M%m}"] += one.amount
+            side = "INCOME" if transaction.amount > 0 else "EXPENSES"
+            sums[side, f"{_read_day(entry):%Y_M%m}"] += transaction.amount
     return dict(sums)
 
 
@@ -161,8 +166,8 @@ def _tell_contracts(person: Person, today: date, booked: dict[str, list[tuple[Re
     nexts = _list_next_days(person.login, today)
     known = []
     for truth in person.contracts:
-        found = booked.get(truth.id, [])
-        regular = [record for record, is_regular in found if is_regular]
+        bookings = booked.get(truth.id, [])
+        regular = [record for record, is_regular in bookings if is_regular]
         if not regular:
             continue
         due = nexts.get(truth.id) if truth.ended is None else None
@@ -170,7 +175,7 @@ def _tell_contracts(person: Person, today: date, booked: dict[str, list[tuple[Re
         known.append(
             KnownContract(
                 truth.id,
-                frozenset(record.id for record, _ in found),
+                frozenset(record.id for record, _ in bookings),
                 frozenset(record.id for record in regular),
                 truth.period,
                 find_known_status(truth.period, len(regular), expected, today),

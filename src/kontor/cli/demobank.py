@@ -14,9 +14,11 @@ from kontor.cli.demo import Stopping, StopRequested
 from kontor.cli.output import say
 from kontor.cli.processes import refuse_used_port
 from kontor.config import Settings, read_settings
+from kontor.domain.errors import InvalidError
 
 if TYPE_CHECKING:
     from kontor.demobank.certificates import Certificates
+    from kontor.demobank.faults import FaultPlan
 
 TLS_FOLDER = "demobank"
 
@@ -32,6 +34,16 @@ def demobank(
     maintenance: Annotated[
         bool, Parameter(negative="", help="Answer that the bank is closed for maintenance.")
     ] = False,
+    mode: Annotated[
+        list[str] | None,
+        Parameter(negative="", help="Behaviour of real banks to adopt over FinTS, such as payees-later; repeatable."),
+    ] = None,
+    fault_seed: Annotated[
+        int | None, Parameter(help="Misbehave as real banks do; the seed decides how.", show_default=False)
+    ] = None,
+    faults: Annotated[
+        str | None, Parameter(help="Misbehave in these ways only: names with commas between them.", show_default=False)
+    ] = None,
 ) -> int:
     """Serve the demo bank to banking clients: FinTS 3.0 with PIN/TAN, and Berlin Group XS2A 1.3. Ctrl-C stops it."""
     from kontor.bootstrap import migrate_database, with_database
@@ -40,18 +52,19 @@ def demobank(
     settings = read_settings(data=data, today=today, demo=True)
     settings = replace(settings, data=settings.data.resolve())
     stopping = Stopping()
+    plan = _plan_faults(fault_seed, faults)
     refuse_used_port(host, fints_port)
     refuse_used_port(host, xs2a_port)
     try:
         with with_database(settings) as ready:
             migrate_database(ready)
             files = ensure_certificates(settings.data / TLS_FOLDER, host)
-            options = (page_rows, maintenance)
+            options = (page_rows, maintenance, mode or [], plan)
             with (
                 serving_fints(ready, host, fints_port, files, *options) as fints_address,
-                serving_xs2a(ready, host, xs2a_port) as xs2a_address,
+                serving_xs2a(ready, host, xs2a_port, plan) as xs2a_address,
             ):
-                _show_welcome(fints_address, xs2a_address, files.authority)
+                _show_welcome(fints_address, xs2a_address, files.authority, plan)
                 while True:
                     stopping.check()
                     time.sleep(0.1)
@@ -62,21 +75,35 @@ def demobank(
 
 @contextmanager
 def serving_fints(
-    settings: Settings, host: str, port: int, files: "Certificates", page_rows: int, is_under_maintenance: bool
+    settings: Settings,
+    host: str,
+    port: int,
+    files: "Certificates",
+    page_rows: int,
+    is_under_maintenance: bool,
+    modes: list[str],
+    plan: "FaultPlan | None" = None,
 ) -> Iterator[str]:
     """Yields the address."""
+    from kontor.demobank.faults import FaultInjector
     from kontor.demobank.fints import FintsBank, FintsOptions, FintsServer
+    from kontor.demobank.fints.modes import MODES, Mode
     from kontor.services.runtime import Clock
     from kontor.storage.demo_bank import DemoBankMemory
 
+    if unknown := [name for name in modes if name not in MODES]:
+        raise InvalidError(f"{', '.join(unknown)} is unknown; there are {', '.join(MODES)}", "--mode")
     assert settings.database_url is not None
-    bank = DemoBankMemory(settings.database_url, f"{settings.base_url}/demobank/confirm")
+    pages = f"{settings.base_url}/demobank/confirm"
+    bank = DemoBankMemory(settings.database_url, pages, pays_twice=_pays_twice(plan))
     server = FintsServer(host, port, files.certificate, files.key)
     options = FintsOptions(
         address=f"{_name_host(host)}:{server.port}/fints",
         page_rows=page_rows,
         slow_seconds=settings.demo_slow_seconds,
         is_under_maintenance=is_under_maintenance,
+        modes=frozenset(map(Mode, modes)),
+        faults=None if plan is None else FaultInjector(plan),
     )
     server.start(FintsBank(bank, options, Clock(settings.today).now))
     try:
@@ -86,9 +113,10 @@ def serving_fints(
 
 
 @contextmanager
-def serving_xs2a(settings: Settings, host: str, port: int) -> Iterator[str]:
+def serving_xs2a(settings: Settings, host: str, port: int, plan: "FaultPlan | None" = None) -> Iterator[str]:
     """Yields the address. The bank's own page is served there too."""
-    from kontor.demobank.xs2a import Desk, make_xs2a_app
+    from kontor.demobank.faults import FaultInjector
+    from kontor.demobank.xs2a import DemoAspsp, make_xs2a_app
     from kontor.demobank.xs2a.pages import make_pages
     from kontor.demobank.xs2a.serving import AppServer
     from kontor.services.runtime import Clock
@@ -96,14 +124,33 @@ def serving_xs2a(settings: Settings, host: str, port: int) -> Iterator[str]:
 
     assert settings.database_url is not None
     address = f"http://{_name_host(host)}:{port}"
-    bank = DemoBankPages(settings.database_url, f"{address}/demobank/confirm")
-    desk = Desk(bank, slow_seconds=settings.demo_slow_seconds, read_time=Clock(settings.today).now)
-    server = AppServer(host, port, make_xs2a_app(desk, pages=make_pages(bank)))
+    bank = DemoBankPages(settings.database_url, f"{address}/demobank/confirm", pays_twice=_pays_twice(plan))
+    aspsp = DemoAspsp(bank, slow_seconds=settings.demo_slow_seconds, read_time=Clock(settings.today).now)
+    faults = None if plan is None else FaultInjector(plan)
+    server = AppServer(host, port, make_xs2a_app(aspsp, pages=make_pages(bank), faults=faults))
     server.start()
     try:
         yield address
     finally:
         server.stop()
+
+
+def _plan_faults(seed: int | None, names: str | None) -> "FaultPlan | None":
+    """Named faults all occur; of the others the seed chooses some. It also decides where they occur."""
+    from kontor.demobank.faults import FaultPlan, draw_plan, read_faults
+
+    if names is None:
+        return None if seed is None else draw_plan(seed)
+    try:
+        return FaultPlan(seed or 0, read_faults(names))
+    except ValueError as error:
+        raise InvalidError(str(error), "--faults") from None
+
+
+def _pays_twice(plan: "FaultPlan | None") -> bool:
+    from kontor.demobank.faults import Fault
+
+    return plan is not None and Fault.PAYS_TWICE in plan.faults
 
 
 def _name_host(host: str) -> str:
@@ -113,12 +160,14 @@ def _name_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _show_welcome(fints_address: str, xs2a_address: str, authority: Path) -> None:
+def _show_welcome(fints_address: str, xs2a_address: str, authority: Path, plan: "FaultPlan | None") -> None:
     say("[bold]The demo bank is open[/bold]\n", is_styled=True)
     say(f"  FinTS 3.0           {fints_address}   bank code 99999999")
     say(f"  XS2A 1.3            {xs2a_address}/v1")
     say(f"  CA certificate      {authority}")
     say("  Logins              demo1, student, familie, …; test_sca_method, test_decoupled, test_phototan, …")
     say("  PIN                 demo\n")
+    if plan is not None:
+        say(f"  Faults, seed {plan.seed:<6} {', '.join(plan.faults)}\n")
     say("What each login does: docs/guides/demo-bank.md")
     say("[dim]Ctrl-C stops the bank.[/dim]", is_styled=True)

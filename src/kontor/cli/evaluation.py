@@ -147,11 +147,11 @@ def explain(
     from kontor.wire.labelled_rows import read_transactions
 
     text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    found = [one for one in read_transactions(text) if only in (None, one[0])]
-    if not found:
+    rows = [row for row in read_transactions(text) if only in (None, row[0])]
+    if not rows:
         raise NotFoundError("There is no such transaction in the file.")
     tagger = load_tagger()
-    for name, transaction in found[:20]:
+    for name, transaction in rows[:20]:
         tagging, evidence = tagger.explain(transaction, NOBODY)
         tags = [
             ("category", tagging.category, f"{tagging.category_confidence:.2f}"),
@@ -159,12 +159,12 @@ def explain(
             ("partner", tagging.partner, f"{tagging.partner_confidence:.2f}"),
             ("freelancer category", tagging.freelancer_category, f"{tagging.freelancer_confidence:.2f}"),
         ]
-        if len(found) > 1 and not as_json:
+        if len(rows) > 1 and not as_json:
             say(f"{name}: {transaction.counterparty_name or ''} {transaction.purpose or ''}"[:120])
         show_rows(("tag", "is", "confidence"), tags, as_json=as_json, keys=("tag", "is", "confidence"))
         reasons = [
-            (one.kind, one.text, one.detail, f"{one.weight:.2f}", "yes" if one.is_decisive else "no")
-            for one in evidence
+            (entry.kind, entry.text, entry.detail, f"{entry.weight:.2f}", "yes" if entry.is_decisive else "no")
+            for entry in evidence
         ]
         names = ("kind", "found", "speaks for", "weight", "decided")
         show_rows(names, reasons, as_json=as_json, keys=("kind", "text", "detail", "weight", "decisive"))

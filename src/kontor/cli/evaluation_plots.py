@@ -12,7 +12,7 @@ SIZE, MARGIN = 320, 44
 def draw_reliability(bins: Sequence[Bin], title: str = "Reliability of the confidence") -> str:
     """How often answers of a confidence are right; on the diagonal, the confidence is honest. Area tells how many."""
     span = SIZE - 2 * MARGIN
-    most = max((one.count for one in bins), default=1)
+    most = max((bucket.count for bucket in bins), default=1)
 
     def place(confidence: float, accuracy: float) -> tuple[float, float]:
         return MARGIN + confidence * span, SIZE - MARGIN - accuracy * span
@@ -27,10 +27,10 @@ def draw_reliability(bins: Sequence[Bin], title: str = "Reliability of the confi
         x, y = place(tenth / 10, tenth / 10)
         parts.append(f'<text x="{x:.0f}" y="{bottom + 16:.0f}" text-anchor="middle">{tenth / 10:.1f}</text>')
         parts.append(f'<text x="{left - 8:.0f}" y="{y + 4:.0f}" text-anchor="end">{tenth / 10:.1f}</text>')
-    for one in bins:
-        x, y = place(one.confidence, one.accuracy)
-        radius = 3 + 9 * (one.count / most) ** 0.5
-        label = f"confidence {one.confidence:.2f}, right {one.accuracy:.2f}, {one.count} rows"
+    for bucket in bins:
+        x, y = place(bucket.confidence, bucket.accuracy)
+        radius = 3 + 9 * (bucket.count / most) ** 0.5
+        label = f"confidence {bucket.confidence:.2f}, right {bucket.accuracy:.2f}, {bucket.count} rows"
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"><title>{label}</title></circle>')
     parts.append(f'<text x="{SIZE / 2}" y="{SIZE - 8}" text-anchor="middle">confidence</text>')
     parts.append(
@@ -61,7 +61,7 @@ def draw_coverage(rows: Sequence[tuple[str, float, int]], aim: tuple[float, floa
     def place(value: float) -> float:
         return left + (value - low) / (1 - low) * span
 
-    start, end = (place(one) for one in aim)
+    start, end = (place(value) for value in aim)
     parts = [f'<rect class="band" x="{start:.1f}" y="{top}" width="{end - start:.1f}" height="{bottom - top}"/>']
     for number, (name, value, count) in enumerate(rows):
         y = top + 13 + number * 26

@@ -57,19 +57,19 @@ def draw_intervals(scores: PeopleScores) -> str:
 
 
 def draw_errors(scores: PeopleScores) -> str:
-    found = [(name, scores.forecasts[kind]) for kind, name in KIND_NAMES.items()]
+    forecasts = [(name, scores.forecasts[kind]) for kind, name in KIND_NAMES.items()]
     rows = [
         (name, (forecast.ours.mean_error, forecast.last.mean_error, forecast.mean.mean_error))
-        for name, forecast in found
+        for name, forecast in forecasts
     ]
     return draw_groups(rows, ("Kontor", "last month again", "mean of 12 months"), "Mean error of a forecast", " €")
 
 
 def draw_contracts(scores: PeopleScores) -> str:
-    found: dict[str, ContractScores] = {}
+    by_login: dict[str, ContractScores] = {}
     for person in scores.people:
-        found[person.login] = found.get(person.login, ContractScores()) + person.contracts
-    rows = [(login, (contracts.precision, contracts.recall)) for login, contracts in found.items()]
+        by_login[person.login] = by_login.get(person.login, ContractScores()) + person.contracts
+    rows = [(login, (contracts.precision, contracts.recall)) for login, contracts in by_login.items()]
     return draw_groups(rows, ("precision", "recall"), "Contracts: precision and recall of each person", is_share=True)
 
 

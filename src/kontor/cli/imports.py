@@ -43,7 +43,7 @@ def import_statements(
     async def run(services: Services) -> list[tuple[str, Import]]:
         user = await services.users.find_user_by_operator(tenant, username)
         owner = Owner(user.id, user.pseudonym, user.tenant_id, OPERATOR)
-        found = []
+        imports = []
         for file in files:
             try:
                 data = file.read_bytes()
@@ -52,10 +52,10 @@ def import_statements(
                 )
             except InvalidError as error:
                 raise InvalidError(str(error).removeprefix("body: "), file.name) from None
-            found.append((file.name, imported))
-        return found
+            imports.append((file.name, imported))
+        return imports
 
-    accounts = [(name, account) for name, one in use_services(run) for account in one.accounts]
+    accounts = [(name, account) for name, imported in use_services(run) for account in imported.accounts]
     if as_json:
         show_json([_describe(name, account) for name, account in accounts])
     else:
@@ -77,8 +77,12 @@ def _describe(name: str, account: ImportedAccount) -> dict[str, Any]:
     described = dict(zip(HEAD, _summarise(name, account), strict=True))
     rejected = [{"line": row.line, "reason": row.reason} for row in account.rejected]
     doubts = [
-        {"kind": one.kind, "difference": None if one.difference is None else str(one.difference), "detail": one.detail}
-        for one in account.doubts
+        {
+            "kind": doubt.kind,
+            "difference": None if doubt.difference is None else str(doubt.difference),
+            "detail": doubt.detail,
+        }
+        for doubt in account.doubts
     ]
     return described | {"rejected": rejected, "doubts": doubts}
 

@@ -26,22 +26,22 @@ key = App(name="key", help="Keys of tenants, and the master key.")
 @key.command(name="list")
 def list_keys(tenant: str, *, as_json: AsJson = False) -> None:
     """List a tenant's transport keys, newest first. The first encrypts; the first two still decrypt."""
-    found = use_services(lambda one: one.tenant_administration.list_transport_keys(tenant))
-    rows = [(str(one.id), f"{one.created_at:%Y-%m-%d %H:%M}", number < 2) for number, one in enumerate(found)]
+    keys = use_services(lambda services: services.tenant_administration.list_transport_keys(tenant))
+    rows = [(str(key.id), f"{key.created_at:%Y-%m-%d %H:%M}", number < 2) for number, key in enumerate(keys)]
     show_rows(("id", "created", "decrypts"), rows, as_json=as_json, keys=("id", "created", "decrypts"))
 
 
 @key.command(name="rotate")
 def rotate_key(tenant: str, *, as_json: AsJson = False) -> None:
     """Give a tenant a new transport key and certificate. Values under the previous key still decrypt."""
-    made = use_services(lambda one: one.tenant_administration.rotate_transport_key(tenant))
+    made = use_services(lambda services: services.tenant_administration.rotate_transport_key(tenant))
     show_facts({"id": str(made)}, as_json=as_json)
 
 
 @key.command(name="certificate")
 def show_certificate(tenant: str) -> None:
     """Print a tenant's certificate (PEM)."""
-    pem = use_services(lambda one: one.tenants.read_certificate(tenant))
+    pem = use_services(lambda services: services.tenants.read_certificate(tenant))
     console.print(pem, end="", markup=False, soft_wrap=True)
 
 
@@ -124,5 +124,5 @@ def replace_lost_keys(
     """
     if not forget_credentials:
         raise InvalidError("say so with this flag: all stored credentials will be deleted", "--forget-credentials")
-    count = use_services(lambda one: one.tenant_administration.replace_lost_keys(), skips_keys=True)
+    count = use_services(lambda services: services.tenant_administration.replace_lost_keys(), skips_keys=True)
     say(f"New keys for all tenants and users; {count} accesses wait for their credentials.")

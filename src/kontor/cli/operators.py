@@ -23,7 +23,7 @@ def create_operator(
     as_json: AsJson = False,
 ) -> None:
     """Create an operator. The token for the endpoints under /ops/v1 is shown now and never again."""
-    made, token = use_services(lambda one: one.operators.create_operator(name, days))
+    made, token = use_services(lambda services: services.operators.create_operator(name, days))
     facts = {"name": made.name, "token": token.reveal(), "expires": f"{made.expires_at:%Y-%m-%d %H:%M:%S}Z"}
     show_facts(facts, as_json=as_json)
     say("Keep it now: only its hash is stored.")
@@ -33,8 +33,8 @@ def create_operator(
 def list_operators(*, as_json: AsJson = False) -> None:
     """List the operators (not their tokens: only the hashes are stored)."""
     rows = [
-        (one.name, f"{one.created_at:%Y-%m-%d %H:%M:%S}Z", f"{one.expires_at:%Y-%m-%d %H:%M:%S}Z")
-        for one in use_services(lambda services: services.operators.list_operators())
+        (operator.name, f"{operator.created_at:%Y-%m-%d %H:%M:%S}Z", f"{operator.expires_at:%Y-%m-%d %H:%M:%S}Z")
+        for operator in use_services(lambda services: services.operators.list_operators())
     ]
     names = ("name", "created", "expires")
     show_rows(names, rows, as_json=as_json, keys=names)
@@ -43,7 +43,7 @@ def list_operators(*, as_json: AsJson = False) -> None:
 @operator.command(name="delete")
 def delete_operator(name: str) -> None:
     """Delete an operator; the token stops working at once."""
-    use_services(lambda one: one.operators.delete_operator(name))
+    use_services(lambda services: services.operators.delete_operator(name))
     say(f"Deleted {name}.")
 
 
@@ -67,6 +67,6 @@ def show_status(
             health = client.request("GET", "/ops/v1/health").json()
     except KontorClientError as error:
         raise KontorError(str(error)) from None
-    rows = [(one["name"], "yes" if one["well"] else "NO", one["detail"]) for one in health["checks"]]
+    rows = [(check["name"], "yes" if check["well"] else "NO", check["detail"]) for check in health["checks"]]
     show_rows(("check", "well", "detail"), rows, as_json=as_json, keys=("check", "well", "detail"))
     return 0 if health["well"] else 1

@@ -89,5 +89,5 @@ def _to_lines(value: Any) -> list[str]:
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     if isinstance(value, list | tuple):
-        return [str(one) for one in value] or [""]
+        return [str(item) for item in value] or [""]
     return [str(value)]

@@ -51,37 +51,39 @@ class PeopleScores:
 
     @cached_property
     def contracts(self) -> ContractScores:
-        return sum((one.contracts for one in self.people), ContractScores())
+        return sum((person.contracts for person in self.people), ContractScores())
 
     @cached_property
     def events(self) -> EventScores:
-        return sum((one.events for one in self.people), EventScores())
+        return sum((person.events for person in self.people), EventScores())
 
     @cached_property
     def events_by_name(self) -> dict[str, EventScores]:
-        names = sorted({name for one in self.people for name in one.events_by_name})
+        names = sorted({name for person in self.people for name in person.events_by_name})
         nothing = EventScores()
-        return {name: sum((one.events_by_name.get(name, nothing) for one in self.people), nothing) for name in names}
+        return {
+            name: sum((person.events_by_name.get(name, nothing) for person in self.people), nothing) for name in names
+        }
 
     @cached_property
     def forecasts(self) -> dict[str, Comparison]:
-        return {kind: sum((one.forecasts[kind] for one in self.people), Comparison()) for kind in KIND_NAMES}
+        return {kind: sum((person.forecasts[kind] for person in self.people), Comparison()) for kind in KIND_NAMES}
 
     @cached_property
     def months(self) -> Share:
-        return _add(one.months for one in self.people)
+        return _add(person.months for person in self.people)
 
     @cached_property
     def main(self) -> Share:
-        return _add(one.main for one in self.people)
+        return _add(person.main for person in self.people)
 
     @cached_property
     def category(self) -> Share:
-        return _add(one.category for one in self.people)
+        return _add(person.category for person in self.people)
 
 
 def _add(shares: Iterator[Share]) -> Share:
-    return reduce(lambda one, other: Share(one.hits + other.hits, one.count + other.count), shares, Share(0, 0))
+    return reduce(lambda total, share: Share(total.hits + share.hits, total.count + share.count), shares, Share(0, 0))
 
 
 def score_people(visits: Sequence[tuple[str, date]], tags: Tags) -> PeopleScores:
@@ -118,14 +120,14 @@ def score_forecasts(login: str, today: date, tags: Tags) -> dict[str, Comparison
 
 def count_exact_months(person: DemoTruth) -> Share:
     """Sums of income and expenses of each month that are exactly what the bank booked."""
-    found = {
-        (flow.item, one.item): one.amount
+    sums = {
+        (flow.item, statistic.item): statistic.amount
         for flow in find_cashflow(person.records, [], person.accounts, person.today)
         if flow.is_aggregate and flow.item in ("INCOME", "EXPENSES")
-        for one in flow.statistics
-        if "_M" in one.item
+        for statistic in flow.statistics
+        if "_M" in statistic.item
     }
-    return _share(found.get(key) == person.months.get(key) for key in found.keys() | person.months.keys())
+    return _share(sums.get(key) == person.months.get(key) for key in sums.keys() | person.months.keys())
 
 
 def _share(results: Iterator[bool]) -> Share:
@@ -134,33 +136,38 @@ def _share(results: Iterator[bool]) -> Share:
 
 
 def _score_by_name(found: Sequence[LifeEvent], known: Sequence[KnownEvent]) -> dict[str, EventScores]:
-    names = {one.name for one in found} | {one.name for one in known}
+    names = {event.name for event in found} | {event.name for event in known}
     scored = {
-        name: score_events([one for one in found if one.name == name], [one for one in known if one.name == name])
+        name: score_events(
+            [event for event in found if event.name == name], [event for event in known if event.name == name]
+        )
         for name in sorted(names)
     }
-    return {name: one for name, one in scored.items() if one.found or one.visible}
+    return {name: scores for name, scores in scored.items() if scores.found or scores.visible}
 
 
 def _tell_wrong_contracts(found: Sequence[Contract], known: Sequence[KnownContract]) -> Iterator[str]:
     pairs, extra, missed = match_contracts(found, known)
-    for one in extra:
-        yield f"contract too much: {one.period}, {len(one.transaction_ids)} bookings, first {one.transaction_ids[0]}"
+    for contract in extra:
+        yield (
+            f"contract too much: {contract.period}, {len(contract.transaction_ids)} bookings,"
+            f" first {contract.transaction_ids[0]}"
+        )
     for truth in missed:
         yield f"contract missed: {truth.id}, {truth.period}, {len(truth.transaction_ids)} bookings"
-    for one, truth in pairs:
-        if one.period != truth.period:
-            yield f"contract {truth.id}: period {one.period} instead of {truth.period}"
-        if one.status != truth.status:
-            yield f"contract {truth.id}: status {one.status} instead of {truth.status}"
-        if truth.date_next is not None and one.date_next != truth.date_next:
-            yield f"contract {truth.id}: next on {one.date_next} instead of {truth.date_next}"
+    for contract, truth in pairs:
+        if contract.period != truth.period:
+            yield f"contract {truth.id}: period {contract.period} instead of {truth.period}"
+        if contract.status != truth.status:
+            yield f"contract {truth.id}: status {contract.status} instead of {truth.status}"
+        if truth.date_next is not None and contract.date_next != truth.date_next:
+            yield f"contract {truth.id}: next on {contract.date_next} instead of {truth.date_next}"
 
 
 def _tell_wrong_events(found: Sequence[LifeEvent], known: Sequence[KnownEvent]) -> Iterator[str]:
     _, extra, missed = match_events(found, known)
-    for one in extra:
-        yield f"event too much: {one.name} on {one.day}"
+    for event in extra:
+        yield f"event too much: {event.name} on {event.day}"
     for truth in missed:
         yield f"event missed: {truth.name} on {truth.day}"
 
@@ -170,16 +177,16 @@ def _tell_wrong_events(found: Sequence[LifeEvent], known: Sequence[KnownEvent]) 
 
 def list_people_figures(scores: PeopleScores) -> list[tuple[str, float | int | None, int | str]]:
     """(name, value, of how many), as the figures of tags are listed."""
-    one, events = scores.contracts, scores.events
+    contracts, events = scores.contracts, scores.events
     rows: list[tuple[str, float | int | None, int | str]] = [
-        ("contracts: F1", one.f1, one.known),
-        ("contracts: precision", one.precision, one.found),
-        ("contracts: recall", one.recall, one.known),
-        ("contracts: period right", one.period_accuracy, one.hits),
-        ("contracts: status right", one.status_accuracy, one.hits),
-        ("contracts: next date exact", one.next_exact, one.nexts),
-        ("contracts: next date within 3 days", one.next_near, one.nexts),
-        ("contracts: everyday purchases inside", one.purchases_share, one.purchases),
+        ("contracts: F1", contracts.f1, contracts.known),
+        ("contracts: precision", contracts.precision, contracts.found),
+        ("contracts: recall", contracts.recall, contracts.known),
+        ("contracts: period right", contracts.period_accuracy, contracts.hits),
+        ("contracts: status right", contracts.status_accuracy, contracts.hits),
+        ("contracts: next date exact", contracts.next_exact, contracts.nexts),
+        ("contracts: next date within 3 days", contracts.next_near, contracts.nexts),
+        ("contracts: everyday purchases inside", contracts.purchases_share, contracts.purchases),
         ("months: sums of income and expenses exact", scores.months.value, scores.months.count),
         *list_forecast_figures(scores.forecasts),
         ("life events: precision", events.precision, events.found),
@@ -196,12 +203,24 @@ def list_people_figures(scores: PeopleScores) -> list[tuple[str, float | int | N
 
 def list_forecast_figures(forecasts: Mapping[str, Comparison]) -> Iterator[tuple[str, float, int]]:
     for kind, name in KIND_NAMES.items():
-        one = forecasts[kind]
-        yield f"forecasts, {name}: interval covers", one.ours.coverage, one.ours.count
-        yield f"forecasts, {name}: interval covers where it has a width", one.ours.stated_coverage, one.ours.stated
-        yield f"forecasts, {name}: mean error, EUR", one.ours.mean_error, one.ours.count
-        yield f"forecasts, {name}: mean error of last month, EUR", one.last.mean_error, one.last.count
-        yield f"forecasts, {name}: mean error of 12 months, EUR", one.mean.mean_error, one.mean.count
-        yield f"forecasts, {name}: interval score, EUR", one.ours.mean_interval_score, one.ours.count
-        yield f"forecasts, {name}: interval score of last month, EUR", one.last.mean_interval_score, one.last.count
-        yield f"forecasts, {name}: interval score of 12 months, EUR", one.mean.mean_interval_score, one.mean.count
+        forecast = forecasts[kind]
+        yield f"forecasts, {name}: interval covers", forecast.ours.coverage, forecast.ours.count
+        yield (
+            f"forecasts, {name}: interval covers where it has a width",
+            forecast.ours.stated_coverage,
+            forecast.ours.stated,
+        )
+        yield f"forecasts, {name}: mean error, EUR", forecast.ours.mean_error, forecast.ours.count
+        yield f"forecasts, {name}: mean error of last month, EUR", forecast.last.mean_error, forecast.last.count
+        yield f"forecasts, {name}: mean error of 12 months, EUR", forecast.mean.mean_error, forecast.mean.count
+        yield f"forecasts, {name}: interval score, EUR", forecast.ours.mean_interval_score, forecast.ours.count
+        yield (
+            f"forecasts, {name}: interval score of last month, EUR",
+            forecast.last.mean_interval_score,
+            forecast.last.count,
+        )
+        yield (
+            f"forecasts, {name}: interval score of 12 months, EUR",
+            forecast.mean.mean_interval_score,
+            forecast.mean.count,
+        )

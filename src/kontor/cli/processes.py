@@ -160,8 +160,8 @@ def migrate(
     configure_logs(settings.log_level, settings.log_format)
     with with_database(settings) as ready:
         applied = migrate_database(ready, is_alone=alone)
-    for one in applied:
-        say(f"applied {one.version:04} {one.name}")
+    for migration in applied:
+        say(f"applied {migration.version:04} {migration.name}")
     if not applied:
         say("The database is up to date.")
 

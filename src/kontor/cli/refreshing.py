@@ -12,7 +12,7 @@ from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.operators import RefreshState, Viewer
 
 if TYPE_CHECKING:
-    from kontor.domain.operations import RefreshRow
+    from kontor.domain.operator_views import RefreshRow
     from kontor.services.bundle import Services
 
 Tenant = Annotated[str | None, Parameter(help="Only this tenant.")]
@@ -49,9 +49,9 @@ def list_refreshes(
 
         tenant_id = await _choose_tenant(services, tenant)
         rows, following = await services.ops.list_refreshes(state, tenant_id, None, limit)
-        named = [(one, _find_name(services, one.provider_id)) for one in rows]
+        named = [(row, _find_name(services, row.provider_id)) for row in rows]
         show = show_refresh if as_json else _to_row
-        return [show(one, name) for one, name in named], following is not None
+        return [show(row, name) for row, name in named], following is not None
 
     rows, has_more = use_services(read)
     if as_json:
@@ -87,12 +87,12 @@ async def _read_json(services: "Services", tenant: str | None) -> Any:
     from kontor.wire.ops import show_provider, show_refresh_summary, show_worker
 
     figures = await services.ops.figures.count_refreshes(await _choose_tenant(services, tenant))
-    troubled = [one for one in await services.ops.list_providers() if one.down_since is not None]
+    troubled = [provider for provider in await services.ops.list_providers() if provider.down_since is not None]
     return msgspec.to_builtins(show_refresh_summary(figures)) | {
         "providersDown": msgspec.to_builtins(
-            [show_provider(one, _find_name(services, one.provider_id)) for one in troubled]
+            [show_provider(provider, _find_name(services, provider.provider_id)) for provider in troubled]
         ),
-        "workers": msgspec.to_builtins([show_worker(one) for one in await services.ops.list_workers(MAX_ROWS)]),
+        "workers": msgspec.to_builtins([show_worker(worker) for worker in await services.ops.list_workers(MAX_ROWS)]),
     }
 
 
@@ -109,7 +109,7 @@ async def _read_facts(services: "Services", tenant: str | None) -> dict[str, Any
         "running": f"{counts.running}",
         "failing": f"{counts.failing}",
         "paused": f"{sum(counts.paused.values())}" + (f" ({reasons})" if reasons else ""),
-        "last 24 hours": ", ".join(f"{outcomes.get(one, 0)} {one.lower()}" for one in words),
+        "last 24 hours": ", ".join(f"{outcomes.get(word, 0)} {word.lower()}" for word in words),
         "providers down": await _name_outages(services),
         "workers": await _name_workers(services),
     }
@@ -117,27 +117,27 @@ async def _read_facts(services: "Services", tenant: str | None) -> dict[str, Any
 
 async def _name_outages(services: "Services") -> list[str]:
     lines = []
-    for one in await services.ops.list_providers():
-        if one.down_since is not None and one.next_try_at is not None:
-            name = _find_name(services, one.provider_id) or one.provider_id
-            lines.append(f"{name} since {_show_time(one.down_since)}, next try {_show_time(one.next_try_at)}")
+    for provider in await services.ops.list_providers():
+        if provider.down_since is not None and provider.next_try_at is not None:
+            name = _find_name(services, provider.provider_id) or provider.provider_id
+            lines.append(f"{name} since {_show_time(provider.down_since)}, next try {_show_time(provider.next_try_at)}")
     return lines or ["none"]
 
 
 async def _name_workers(services: "Services") -> list[str]:
     lines = [
-        f"{one.host} (process {one.pid}, {one.version}) "
-        + ("at work" if one.is_alive else f"not seen since {_show_time(one.seen_at)}")
-        for one in await services.ops.list_workers(MAX_ROWS)
+        f"{worker.host} (process {worker.pid}, {worker.version}) "
+        + ("at work" if worker.is_alive else f"not seen since {_show_time(worker.seen_at)}")
+        for worker in await services.ops.list_workers(MAX_ROWS)
     ]
     return lines or ["none is at work: nothing is refreshed"]
 
 
-def _to_row(one: "RefreshRow", provider: str | None) -> tuple[Any, ...]:
-    times = (one.due_at, one.slot_at, one.started_at, one.finished_at)
-    remark = one.failure or one.pause
+def _to_row(row: "RefreshRow", provider: str | None) -> tuple[Any, ...]:
+    times = (row.due_at, row.slot_at, row.started_at, row.finished_at)
+    remark = row.failure or row.pause
     shown = tuple(None if at is None else _show_time(at) for at in times)
-    return (one.tenant_name, str(one.user_id), one.access_id, provider or one.provider_id, one.state, *shown, remark)
+    return (row.tenant_name, str(row.user_id), row.access_id, provider or row.provider_id, row.state, *shown, remark)
 
 
 def _show_time(at: datetime) -> str:

@@ -165,8 +165,8 @@ def tag_with(tree: Path, revision: str, files: Sequence[DataFile]) -> list[list[
 def _judge(row: Labelled, tags: list[str], partner_names: list[str]) -> Judged:
     """Confidences are not compared."""
     category, insurance_type, partner, freelancer_category = tags
-    found = Tagging(category, insurance_type, partner, freelancer_category, 0.0, 0.0, 0.0, 0.0)
-    return Judged(row, found, tuple(partner_names))
+    tagging = Tagging(category, insurance_type, partner, freelancer_category, 0.0, 0.0, 0.0, 0.0)
+    return Judged(row, tagging, tuple(partner_names))
 
 
 # Output

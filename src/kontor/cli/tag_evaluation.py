@@ -21,10 +21,10 @@ def judge(labelled: Sequence[Labelled], tagger: Tagger) -> list[Judged]:
     judged = []
     for row in labelled:
         start = time.perf_counter()
-        found = tagger.tag([row.transaction], NOBODY)[0]
+        tagging = tagger.tag([row.transaction], NOBODY)[0]
         seconds = time.perf_counter() - start
-        partner = find_partner(found.partner)
-        judged.append(Judged(row, found, partner.names if partner is not None else (found.partner,), seconds))
+        partner = find_partner(tagging.partner)
+        judged.append(Judged(row, tagging, partner.names if partner is not None else (tagging.partner,), seconds))
     return judged
 
 

@@ -7,6 +7,8 @@ for the next dialogue of the same access (a FinTS system id, an XS2A consent id)
 (`Failed`, `Problem`), never exceptions.
 """
 
+import math
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -133,7 +135,8 @@ class Context:
 
     `customer` is an opaque name of Kontor's user, the same in every call. `may_send` is asked directly before what
     cannot be taken back, the order itself, leaves for the bank: it writes down that it does. After a `False` a
-    connector sends nothing and returns `Failed(FailureKind.INTERNAL)`.
+    connector sends nothing and returns `Failed(FailureKind.INTERNAL)`. `deadline` is when the step must have ended, on
+    the clock of `time.monotonic()`: nothing waits longer, HTTP clients included.
     """
 
     today: date
@@ -141,6 +144,16 @@ class Context:
     customer_ip: str | None = None
     callback_url: str | None = None
     may_send: Callable[[], bool] = _always
+    deadline: float = math.inf
+
+    def remaining_seconds(self) -> float:
+        return self.deadline - time.monotonic()
+
+    def wait(self, seconds: float) -> bool:
+        """Sleep, but not beyond the deadline. False when that comes first."""
+        remaining = self.remaining_seconds()
+        time.sleep(max(0.0, min(seconds, remaining)))
+        return seconds < remaining
 
 
 # What the user answers
@@ -319,6 +332,7 @@ class Failed:
     detail: str | None = None
     is_outcome_unknown: bool = False
     state: State | None = None
+    was_called: bool = True  # False: the bank was not asked
 
 
 Step: TypeAlias = (

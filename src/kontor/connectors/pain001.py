@@ -47,7 +47,7 @@ def name_order(batch: Batch, number: int) -> str:
 def write_pain001(debtor: Debtor, batch: Batch, created_at: datetime) -> bytes:
     root = etree.Element("Document", nsmap={None: NAMESPACE})  # type: ignore[dict-item]  # as lxml wants it
     message = etree.SubElement(root, "CstmrCdtTrfInitn")
-    total = format(sum((one.amount for one in batch.orders), Decimal(0)), ".2f")
+    total = format(sum((order.amount for order in batch.orders), Decimal(0)), ".2f")
     head = etree.SubElement(message, "GrpHdr")
     _add(head, "MsgId", batch.id)
     _add(head, "CreDtTm", created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
@@ -66,7 +66,9 @@ def write_pain001(debtor: Debtor, batch: Batch, created_at: datetime) -> bytes:
         _add(kind, "LclInstrm/Cd", "INST")
     _add(block, "ReqdExctnDt/Dt", batch.day.isoformat())
     _add(block, "Dbtr/Nm", debtor.name[:70])
-    _add(block, "DbtrAcct/Id/IBAN", debtor.iban)
+    account = etree.SubElement(block, "DbtrAcct")
+    _add(account, "Id/IBAN", debtor.iban)
+    _add(account, "Ccy", "EUR")  # optional, but some banks refuse the document without it
     if debtor.bic:
         _add(block, "DbtrAgt/FinInstnId/BICFI", debtor.bic)
     else:

@@ -8,7 +8,7 @@ from kontor.domain.providers import Provider
 
 class Registry:
     def __init__(self, connectors: Iterable[Connector]) -> None:
-        self._connectors = {one.kind: one for one in connectors}
+        self._connectors = {connector.kind: connector for connector in connectors}
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -20,4 +20,4 @@ class Registry:
 
     def list_bank_channels(self, provider: Provider) -> list[str]:
         """All channels to a provider, the preferred one first."""
-        return [one for one in (provider.bank_channels or (provider.connector,)) if one in self._connectors]
+        return [channel for channel in (provider.bank_channels or (provider.connector,)) if channel in self._connectors]

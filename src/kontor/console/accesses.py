@@ -46,25 +46,25 @@ class Product:
 def list_products(accesses: Mapping[str, Any]) -> list[Product]:
     """All products, in the order of the accesses."""
     return [
-        read_product(key, one, access.get("providerId", ""))
+        read_product(key, product, access.get("providerId", ""))
         for key, access in accesses.items()
-        for one in access.get("bankprodukte", [])
+        for product in access.get("bankprodukte", [])
     ]
 
 
-def read_product(access_id: str, one: Mapping[str, Any], provider_id: str = "") -> Product:
-    balance = one.get("saldo")
+def read_product(access_id: str, product: Mapping[str, Any], provider_id: str = "") -> Product:
+    balance = product.get("saldo")
     return Product(
         access_id,
-        one["id"],
-        one.get("bezeichnung") or one["kategorie"],
-        one["kategorie"],
-        one.get("waehrung") or "EUR",
+        product["id"],
+        product.get("bezeichnung") or product["kategorie"],
+        product["kategorie"],
+        product.get("waehrung") or "EUR",
         None if balance is None else Decimal(str(balance)),
-        one.get("iban"),
-        one.get("kontonummer"),
-        one.get("kreditinstitut") or "",
-        one,
+        product.get("iban"),
+        product.get("kontonummer"),
+        product.get("kreditinstitut") or "",
+        product,
         provider_id,
     )
 

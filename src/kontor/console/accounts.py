@@ -72,12 +72,12 @@ class BalanceSummary:
 
 def describe_product(product: Product) -> list[Fact]:
     """All that is known about it, in a fixed order; a card's or an account's free money is reckoned."""
-    found = [Fact(name, kind, _read(product.facts[key], kind)) for key, name, kind in FACTS if key in product.facts]
+    facts = [Fact(name, kind, _read(product.facts[key], kind)) for key, name, kind in FACTS if key in product.facts]
     free = count_free_money(product)
     if free is not None:
-        place = next(at for at, one in enumerate(found) if one.name in ("overdraft", "credit_limit"))
-        found.insert(place + 1, Fact("free", "money", free))
-    return found
+        place = next(at for at, fact in enumerate(facts) if fact.name in ("overdraft", "credit_limit"))
+        facts.insert(place + 1, Fact("free", "money", free))
+    return facts
 
 
 def count_free_money(product: Product) -> Decimal | None:
@@ -96,8 +96,8 @@ def _read(value: Any, kind: str) -> Any:
 
 
 def draw_balances(balances: Sequence[Mapping[str, Any]], product: Product, texts: Texts) -> Chart:
-    labels = [write_short_day(date.fromisoformat(one["date"]), texts.language) for one in balances]
-    series = Series(texts("account.balance"), [Decimal(one["balance"]) for one in balances], "balance")
+    labels = [write_short_day(date.fromisoformat(balance["date"]), texts.language) for balance in balances]
+    series = Series(texts("account.balance"), [Decimal(balance["balance"]) for balance in balances], "balance")
     return Chart(
         "balances",
         texts("account.balances_caption", name=product.name),
@@ -113,7 +113,7 @@ def draw_balances(balances: Sequence[Mapping[str, Any]], product: Product, texts
 def summarise_balances(balances: Sequence[Mapping[str, Any]]) -> BalanceSummary | None:
     if len(balances) < 2:
         return None
-    read = [(Decimal(one["balance"]), date.fromisoformat(one["date"])) for one in balances]
+    read = [(Decimal(balance["balance"]), date.fromisoformat(balance["date"])) for balance in balances]
     lowest, highest = min(read), max(read)
     return BalanceSummary(read[-1][0] - read[0][0], *lowest, *highest)
 
@@ -125,24 +125,24 @@ def write_short_day(day: date, language: str) -> str:
 
 def read_positions(listed: Sequence[Mapping[str, Any]]) -> list[Position]:
     """The most valuable first."""
-    total = sum((Decimal(one["gesamtwert"]) for one in listed if "gesamtwert" in one), Decimal(0))
-    read = [_read_position(one, total) for one in listed]
-    return sorted(read, key=lambda one: (-(one.value or Decimal(0)), one.name))
+    total = sum((Decimal(position["gesamtwert"]) for position in listed if "gesamtwert" in position), Decimal(0))
+    read = [_read_position(position, total) for position in listed]
+    return sorted(read, key=lambda position: (-(position.value or Decimal(0)), position.name))
 
 
-def _read_position(one: Mapping[str, Any], total: Decimal) -> Position:
-    value = None if "gesamtwert" not in one else Decimal(one["gesamtwert"])
+def _read_position(position: Mapping[str, Any], total: Decimal) -> Position:
+    value = None if "gesamtwert" not in position else Decimal(position["gesamtwert"])
     return Position(
-        one.get("name") or one.get("isin") or "–",
-        one.get("isin"),
-        one.get("wkn"),
-        one.get("menge"),
-        one.get("handelseinheit") == "NOMINAL",
-        one.get("kurs"),
-        read_time(one.get("kursDatum")),
-        one.get("waehrung") or "EUR",
-        one.get("waehrungskurs"),
-        one.get("handelsplatz"),
+        position.get("name") or position.get("isin") or "–",
+        position.get("isin"),
+        position.get("wkn"),
+        position.get("menge"),
+        position.get("handelseinheit") == "NOMINAL",
+        position.get("kurs"),
+        read_time(position.get("kursDatum")),
+        position.get("waehrung") or "EUR",
+        position.get("waehrungskurs"),
+        position.get("handelsplatz"),
         value,
         value / total if value is not None and total > 0 else Decimal(0),
     )

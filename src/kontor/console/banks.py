@@ -63,14 +63,14 @@ class Bank:
 async def list_banks(api: Gateway) -> list[Bank]:
     """All accesses with what the last attempt at each had to say, and what the catalogue knows about their banks."""
     accesses: Mapping[str, Any] = await api.get(ACCESSES)
-    provider_ids = sorted({one["providerId"] for one in accesses.values() if is_finished(one)})
-    finished = [key for key, one in accesses.items() if is_finished(one)]
-    found = await together(
+    provider_ids = sorted({access["providerId"] for access in accesses.values() if is_finished(access)})
+    finished = [key for key, access in accesses.items() if is_finished(access)]
+    answers = await together(
         *(_find(api, f"{ACCESSES}/{segment(key)}/issues") for key in finished),
-        *(_find(api, f"/providers/v2/{segment(one)}") for one in provider_ids),
+        *(_find(api, f"/providers/v2/{segment(provider_id)}") for provider_id in provider_ids),
     )
-    issues = dict(zip(finished, found[: len(finished)], strict=True))
-    providers = dict(zip(provider_ids, found[len(finished) :], strict=True))
+    issues = dict(zip(finished, answers[: len(finished)], strict=True))
+    providers = dict(zip(provider_ids, answers[len(finished) :], strict=True))
     return [
         read_bank(access, issues[key] or {}, providers[access["providerId"]])
         if key in issues
@@ -87,12 +87,12 @@ def is_finished(access: Mapping[str, Any]) -> bool:
 async def _find(api: Gateway, path: str) -> Mapping[str, Any] | None:
     """A bank may have left the catalogue since, and an access may be deleted while we look."""
     try:
-        found: Mapping[str, Any] = await api.get(path)
+        answer: Mapping[str, Any] = await api.get(path)
     except ApiError as error:
         if error.status not in (403, 404):
             raise
         return None
-    return found
+    return answer
 
 
 def read_unfinished(access: Mapping[str, Any]) -> Bank:
@@ -102,16 +102,16 @@ def read_unfinished(access: Mapping[str, Any]) -> Bank:
 
 def read_bank(access: Mapping[str, Any], issues: Mapping[str, Any], provider: Mapping[str, Any] | None) -> Bank:
     provider_id = access.get("providerId", "")
-    products = [read_product(access["id"], one, provider_id) for one in access.get("bankprodukte", [])]
+    products = [read_product(access["id"], product, provider_id) for product in access.get("bankprodukte", [])]
     messages = _read_messages([*access.get("messages", []), *issues.get("messages", [])])
     renewal = find_path(access, "start_sca")
     logo = find_path(provider, "logo") if provider is not None else None
-    own_name = next((one.bank for one in products if one.bank), "")
+    own_name = next((product.bank for product in products if product.bank), "")
     return Bank(
         access["id"],
         provider["name"] if provider is not None else own_name,
         logo,
-        name_state(access["status"], [one.code for one in messages], needs_authentication=renewal is not None),
+        name_state(access["status"], [message.code for message in messages], needs_authentication=renewal is not None),
         messages,
         read_time(access.get("aktualisierungszeitpunkt")),
         access["sync"],
@@ -137,13 +137,18 @@ def name_state(status: str, codes: Sequence[str], *, needs_authentication: bool)
 
 def _read_messages(said: Sequence[Mapping[str, Any]]) -> list[Message]:
     """Each once: what an access says stands among its issues, too."""
-    read = [Message(one["code"], one["message"], one.get("details"), one["level"] == "ERROR") for one in said]
+    read = [
+        Message(message["code"], message["message"], message.get("details"), message["level"] == "ERROR")
+        for message in said
+    ]
     return list(dict.fromkeys(read))
 
 
 def find_path(facts: Mapping[str, Any], name: str) -> str | None:
     """Where a relation leads, within this service."""
-    href: str | None = next((one["href"] for one in facts.get("relations", []) if one["rel"] == name), None)
+    href: str | None = next(
+        (relation["href"] for relation in facts.get("relations", []) if relation["rel"] == name), None
+    )
     if href is None:
         return None
     split = urlsplit(href)
@@ -158,9 +163,9 @@ def read_time(text: str | None) -> datetime | None:
 def sum_by_currency(products: Sequence[Product]) -> dict[str, Decimal]:
     """The euro first."""
     totals: dict[str, Decimal] = {}
-    for one in products:
-        if one.balance is not None:
-            totals[one.currency] = totals.get(one.currency, Decimal(0)) + one.balance
+    for product in products:
+        if product.balance is not None:
+            totals[product.currency] = totals.get(product.currency, Decimal(0)) + product.balance
     return dict(sorted(totals.items(), key=lambda item: (item[0] != "EUR", item[0])))
 
 

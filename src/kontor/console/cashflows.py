@@ -45,7 +45,7 @@ class Flow:
         return self.booked.get(span.name, _NOTHING)
 
     def amounts(self, spans: Sequence["Span"]) -> list[Decimal]:
-        return [self.amount(one) for one in spans]
+        return [self.amount(span) for span in spans]
 
     def total(self, spans: Sequence["Span"]) -> Decimal:
         return sum(self.amounts(spans), _NOTHING)
@@ -69,17 +69,19 @@ class Aggregates:
 
 
 def read_flows(answer: Iterable[Mapping[str, Any]] | None) -> list[Flow]:
-    return [_read_flow(one) for one in answer or ()]
+    return [_read_flow(flow) for flow in answer or ()]
 
 
-def _read_flow(one: Mapping[str, Any]) -> Flow:
-    item, details = one["tagTreeItem"], one["details"]
-    booked = {each["tagTreeItem"]["systemName"]: Decimal(each["cashflow"]) for each in details["statistics"]}
+def _read_flow(flow: Mapping[str, Any]) -> Flow:
+    item, details = flow["tagTreeItem"], flow["details"]
+    booked = {
+        statistic["tagTreeItem"]["systemName"]: Decimal(statistic["cashflow"]) for statistic in details["statistics"]
+    }
     expected = {
-        each["tagTreeItem"]["systemName"]: Expectation(
-            Decimal(each["cashflow"]), Decimal(each["lower"]), Decimal(each["upper"])
+        prediction["tagTreeItem"]["systemName"]: Expectation(
+            Decimal(prediction["cashflow"]), Decimal(prediction["lower"]), Decimal(prediction["upper"])
         )
-        for each in details["predictions"]
+        for prediction in details["predictions"]
     }
     excluded = tuple(details.get("excludedCurrencies", ()))
     return Flow(item["systemName"], item["displayName"], item.get("systemNameParent"), booked, expected, excluded)
@@ -87,11 +89,11 @@ def _read_flow(one: Mapping[str, Any]) -> Flow:
 
 def find_aggregates(flows: Sequence[Flow]) -> Aggregates | None:
     """Nothing where nothing was booked yet."""
-    found = {one.name: one for one in flows if one.is_aggregate}
-    if NET not in found:
+    aggregates = {flow.name: flow for flow in flows if flow.is_aggregate}
+    if NET not in aggregates:
         return None
     empty = Flow(NET, "", AGGREGATE, {}, {})
-    return Aggregates(found[NET], found.get(INCOME, empty), found.get(EXPENSES, empty))
+    return Aggregates(aggregates[NET], aggregates.get(INCOME, empty), aggregates.get(EXPENSES, empty))
 
 
 def list_spans(by: str, count: int, today: date, language: str) -> list[Span]:
@@ -124,5 +126,5 @@ def _make_month(number: int, current: int, language: str) -> Span:
 
 def drop_empty_start(spans: Sequence[Span], flow: Flow) -> list[Span]:
     """Without spans before the first booking, of which there is nothing to say."""
-    first = next((at for at, one in enumerate(spans) if one.name in flow.booked), max(len(spans) - 1, 0))
+    first = next((at for at, span in enumerate(spans) if span.name in flow.booked), max(len(spans) - 1, 0))
     return list(spans[first:])

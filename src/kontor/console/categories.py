@@ -35,14 +35,14 @@ async def list_categories(api: Gateway) -> list[MainCategory]:
 def read_categories(items: Sequence[Mapping[str, Any]]) -> list[MainCategory]:
     """In the order of the tree, without the sums."""
     mains = {
-        one["systemName"]: MainCategory(one["systemName"], one["displayName"])
-        for one in items
-        if "systemNameParent" not in one and one["systemName"] not in SUMS
+        item["systemName"]: MainCategory(item["systemName"], item["displayName"])
+        for item in items
+        if "systemNameParent" not in item and item["systemName"] not in SUMS
     }
-    for one in items:
-        main = mains.get(one.get("systemNameParent", ""))
+    for item in items:
+        main = mains.get(item.get("systemNameParent", ""))
         if main is not None:
-            main.below.append(Category(one["systemName"], one["displayName"]))
+            main.below.append(Category(item["systemName"], item["displayName"]))
     return list(mains.values())
 
 
@@ -51,7 +51,7 @@ def choose_fitting(mains: Sequence[MainCategory], amount: Decimal | None) -> lis
     fitting = []
     for main in mains:
         choices = main.below or [Category(main.system_name, main.name)]
-        below = [one for one in choices if fits_sign(one.system_name, amount)]
+        below = [category for category in choices if fits_sign(category.system_name, amount)]
         if below:
             fitting.append(MainCategory(main.system_name, main.name, below))
     return fitting
@@ -66,5 +66,5 @@ def fits_sign(system_name: str, amount: Decimal | None) -> bool:
 
 def name_categories(mains: Sequence[MainCategory]) -> dict[str, str]:
     """Display names by system names."""
-    names = {one.system_name: one.name for one in mains}
-    return names | {one.system_name: one.name for main in mains for one in main.below}
+    names = {main.system_name: main.name for main in mains}
+    return names | {category.system_name: category.name for main in mains for category in main.below}

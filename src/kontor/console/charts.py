@@ -47,12 +47,12 @@ class Chart:
         """What `charts.js` reads from the page."""
         series = [
             {
-                "name": one.name, "values": _numbers(one.values), "colour": one.colour, "kind": one.kind or self.kind,
-                "isDashed": one.is_dashed, "stack": one.stack,
-                "low": None if one.low is None else _numbers(one.low),
-                "high": None if one.high is None else _numbers(one.high),
+                "name": series.name, "values": _numbers(series.values), "colour": series.colour,
+                "kind": series.kind or self.kind, "isDashed": series.is_dashed, "stack": series.stack,
+                "low": None if series.low is None else _numbers(series.low),
+                "high": None if series.high is None else _numbers(series.high),
             }
-            for one in self.series
+            for series in self.series
         ]  # fmt: skip
         facts: dict[str, Any] = {
             "labels": list(self.labels), "series": series, "isStacked": self.is_stacked, "isStepped": self.is_stepped,
@@ -66,11 +66,13 @@ class Chart:
         """For the table: each label with value, low and high of every series."""
         rows = []
         for at, label in enumerate(self.labels):
-            cells = [(one.values[at], one.low[at] if one.low else None, one.high[at] if one.high else None)
-                     for one in self.series]  # fmt: skip
+            cells = [
+                (series.values[at], series.low[at] if series.low else None, series.high[at] if series.high else None)
+                for series in self.series
+            ]
             rows.append((label, cells))
         return rows
 
 
 def _numbers(values: Sequence[Value]) -> list[float | None]:
-    return [None if one is None else float(one) for one in values]
+    return [None if value is None else float(value) for value in values]

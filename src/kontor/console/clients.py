@@ -27,16 +27,16 @@ class Sample:
 
 def read_clients(setting: Secret | None) -> dict[str, ConsoleClient]:
     """By tenant, from `KONTOR_CONSOLE_CLIENTS`: `tenant/client:secret`, several of them with spaces between."""
-    found: dict[str, ConsoleClient] = {}
+    clients: dict[str, ConsoleClient] = {}
     for part in (setting.reveal() if setting else "").split():
         username, _, secret = part.partition(":")
         tenant, _, client = username.partition("/")
         if not (tenant and client and secret):
             raise SettingError("KONTOR_CONSOLE_CLIENTS: expected tenant/client:secret, with spaces between several")
-        if tenant in found:
+        if tenant in clients:
             raise SettingError(f"KONTOR_CONSOLE_CLIENTS: two clients of the tenant {tenant}; one is enough")
-        found[tenant] = ConsoleClient(username, Secret(secret))
-    return found
+        clients[tenant] = ConsoleClient(username, Secret(secret))
+    return clients
 
 
 def read_sample(setting: Secret | None) -> Sample | None:

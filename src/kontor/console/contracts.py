@@ -130,17 +130,17 @@ class Totals:
 
 
 def read_contracts(answer: Iterable[Mapping[str, Any]] | None) -> list[Contract]:
-    return [read_contract(one) for one in answer or ()]
+    return [read_contract(contract) for contract in answer or ()]
 
 
-def read_contract(one: Mapping[str, Any]) -> Contract:
-    details = one["details"]
-    category, insurance = one["tagTreeItemCategory"], one["tagTreeItemInsuranceType"]
-    partner, period = one["tagTreeItemBusinessPartner"], one["tagTreeItemPeriod"]
+def read_contract(contract: Mapping[str, Any]) -> Contract:
+    details = contract["details"]
+    category, insurance = contract["tagTreeItemCategory"], contract["tagTreeItemInsuranceType"]
+    partner, period = contract["tagTreeItemBusinessPartner"], contract["tagTreeItemPeriod"]
     known = "" if partner["systemName"] == UNKNOWN_PARTNER else partner["displayName"]
     is_insured = insurance["systemName"] != NO_INSURANCE
     return Contract(
-        id=one["id"],
+        id=contract["id"],
         name=known or details.get("counterpartyName") or details.get("counterpartyNameUltimate") or "",
         category=category["systemName"],
         category_name=category["displayName"],
@@ -161,14 +161,14 @@ def read_development(development: Mapping[str, Any]) -> dict[date, Decimal]:
 
 
 def sum_contracts(contracts: Sequence[Contract]) -> Totals:
-    running = [one for one in contracts if one.is_running]
-    costs = [one for one in running if not one.is_income]
-    incomes = [one for one in running if one.is_income]
+    running = [contract for contract in contracts if contract.is_running]
+    costs = [contract for contract in running if not contract.is_income]
+    incomes = [contract for contract in running if contract.is_income]
     yearly = _sum_years(costs)
     return Totals(
         _month_of(-yearly),
         -yearly,
-        _month_of(-_sum_years([one for one in costs if one.is_saving])),
+        _month_of(-_sum_years([contract for contract in costs if contract.is_saving])),
         _month_of(_sum_years(incomes)),
         len(running),
         len(incomes),
@@ -176,7 +176,7 @@ def sum_contracts(contracts: Sequence[Contract]) -> Totals:
 
 
 def _sum_years(contracts: Sequence[Contract]) -> Decimal:
-    return sum((one.yearly or Decimal(0) for one in contracts), Decimal(0))
+    return sum((contract.yearly or Decimal(0) for contract in contracts), Decimal(0))
 
 
 def _month_of(yearly: Decimal) -> Decimal:

@@ -39,11 +39,11 @@ class Month:
 
     @property
     def costs(self) -> Decimal:
-        return sum((one.amount for one in self.dues if one.amount < 0), Decimal(0))
+        return sum((due.amount for due in self.dues if due.amount < 0), Decimal(0))
 
     @property
     def income(self) -> Decimal:
-        return sum((one.amount for one in self.dues if one.amount > 0), Decimal(0))
+        return sum((due.amount for due in self.dues if due.amount > 0), Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Calendar:
 
     @property
     def largest_costs(self) -> Decimal:
-        return max((-one.costs for one in self.months), default=Decimal(0))
+        return max((-month.costs for month in self.months), default=Decimal(0))
 
 
 def make_calendar(contracts: Sequence[Contract], today: date) -> Calendar:
@@ -61,12 +61,15 @@ def make_calendar(contracts: Sequence[Contract], today: date) -> Calendar:
     firsts = [_find_month(today, ahead) for ahead in range(MONTHS)]
     until = _find_month(today, MONTHS) - timedelta(days=1)
     dues = list_dues(contracts, today, until)
-    months = [Month(first, [one for one in dues if _first_of(one.day) == first]) for first in firsts]
-    due_ones = {one.contract.id for one in dues}
+    months = [Month(first, [due for due in dues if _first_of(due.day) == first]) for first in firsts]
+    due_ids = {due.contract.id for due in dues}
     rows = [
-        (contract, [[one for one in month.dues if one.contract.id == contract.id] for month in months])
-        for contract in sorted(contracts, key=lambda one: (one.is_income, -_months_between(one), one.amount, one.name))
-        if contract.id in due_ones
+        (contract, [[due for due in month.dues if due.contract.id == contract.id] for month in months])
+        for contract in sorted(
+            contracts,
+            key=lambda contract: (contract.is_income, -_months_between(contract), contract.amount, contract.name),
+        )
+        if contract.id in due_ids
     ]
     return Calendar(months, rows)
 
@@ -74,9 +77,9 @@ def make_calendar(contracts: Sequence[Contract], today: date) -> Calendar:
 def list_dues(contracts: Sequence[Contract], after: date, until: date) -> list[Due]:
     """All payments after one day up to another, the next one first."""
     dues = [
-        Due(day, one.amount, one)
-        for one in contracts
-        for day in list_due_days(one, until)
+        Due(day, contract.amount, contract)
+        for contract in contracts
+        for day in list_due_days(contract, until)
         if day > after
     ]  # fmt: skip
     return sorted(dues, key=lambda due: (due.day, due.amount, due.contract.name))
@@ -112,7 +115,7 @@ def _continue(contract: Contract, start: date) -> Iterator[date]:
 
 def find_usual_day(paid: Sequence[date], following: date) -> int:
     """The day of the month; 31 is the last one, whatever the month."""
-    days = [one.day for one in paid] or [following.day]
+    days = [paid_on.day for paid_on in paid] or [following.day]
     if sum(day >= _LATE_IN_MONTH for day in days) * 2 > len(days):
         return LAST_DAY
     counts = Counter(days)

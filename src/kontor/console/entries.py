@@ -84,8 +84,8 @@ class Entry:
 
 def find_decider(category: Tag | None) -> str | None:
     """`user` or `rule`; None where the tagger decided, or where nobody asked for reasons."""
-    kinds = [one["kind"] for one in category.evidence] if category is not None else []
-    return next((one for one in DECIDERS if one in kinds), None)
+    kinds = [evidence["kind"] for evidence in category.evidence] if category is not None else []
+    return next((decider for decider in DECIDERS if decider in kinds), None)
 
 
 def read_entries(
@@ -95,28 +95,28 @@ def read_entries(
 ) -> list[Entry]:
     """Transactions with their categories, and what other tag views of the same list say about them."""
     partner_of, insurance_of = _index(partners), _index(insurances)
-    return [_read_entry(one, partner_of.get(one["id"]), insurance_of.get(one["id"])) for one in rows]
+    return [_read_entry(row, partner_of.get(row["id"]), insurance_of.get(row["id"])) for row in rows]
 
 
 def _index(rows: Sequence[Mapping[str, Any]]) -> dict[str, Tag]:
-    found = {one["id"]: read_tag(one) for one in rows}
-    return {key: tag for key, tag in found.items() if tag is not None and tag.is_meaningful}
+    tags = {row["id"]: read_tag(row) for row in rows}
+    return {key: tag for key, tag in tags.items() if tag is not None and tag.is_meaningful}
 
 
-def _read_entry(one: Mapping[str, Any], partner: Tag | None, insurance: Tag | None) -> Entry:
-    amount = one.get("betrag")
+def _read_entry(row: Mapping[str, Any], partner: Tag | None, insurance: Tag | None) -> Entry:
+    amount = row.get("betrag")
     return Entry(
-        one["id"],
-        read_booking_day(one),
+        row["id"],
+        read_booking_day(row),
         None if amount is None else Decimal(str(amount)),
-        one.get("waehrung") or "EUR",
-        one.get("gegenkontoInhaber"),
-        find_purpose(one.get("verwendungszweck") or ""),
-        one.get("vorgemerkt", False),
-        read_tag(one),
+        row.get("waehrung") or "EUR",
+        row.get("gegenkontoInhaber"),
+        find_purpose(row.get("verwendungszweck") or ""),
+        row.get("vorgemerkt", False),
+        read_tag(row),
         partner,
         insurance,
-        one,
+        row,
     )
 
 
@@ -138,8 +138,8 @@ def read_booking_day(row: Mapping[str, Any]) -> date | None:
 def find_purpose(text: str) -> str:
     """What a person wrote, without the references around it."""
     field = _PURPOSE_FIELD.search(text)
-    found = field[1].strip() if field else _REFERENCES.sub("", text).strip()
-    return " ".join((found or text).split())
+    purpose = field[1].strip() if field else _REFERENCES.sub("", text).strip()
+    return " ".join((purpose or text).split())
 
 
 def shorten(text: str, length: int) -> str:
@@ -152,4 +152,4 @@ def shorten(text: str, length: int) -> str:
 
 def group_by_day(entries: Sequence[Entry]) -> list[tuple[date | None, list[Entry]]]:
     """In their order, which is that of the days."""
-    return [(day, list(some)) for day, some in groupby(entries, key=lambda one: one.day)]
+    return [(day, list(group)) for day, group in groupby(entries, key=lambda entry: entry.day)]

@@ -27,9 +27,9 @@ class Reason:
 def tell_reasons(category: Tag, partner: Tag | None, names: Mapping[str, str], texts: Texts) -> list[Reason]:
     """In the order of the API: what decided comes first. What says the same is one reason."""
     weights: dict[tuple[str, bool], Decimal] = {}
-    for one in category.evidence:
-        key = (write_sentence(one, partner, names, texts), one["decisive"])
-        weights[key] = weights.get(key, Decimal(0)) + Decimal(str(one["weight"]))
+    for evidence in category.evidence:
+        key = (write_sentence(evidence, partner, names, texts), evidence["decisive"])
+        weights[key] = weights.get(key, Decimal(0)) + Decimal(str(evidence["weight"]))
     heaviest = max(weights.values(), default=Decimal(0))
     return [
         Reason(sentence, weight / heaviest if heaviest > 0 else Decimal(0), is_decisive)
@@ -37,17 +37,17 @@ def tell_reasons(category: Tag, partner: Tag | None, names: Mapping[str, str], t
     ]
 
 
-def write_sentence(one: Mapping[str, Any], partner: Tag | None, names: Mapping[str, str], texts: Texts) -> str:
-    kind, detail = one["kind"], one["detail"]
+def write_sentence(evidence: Mapping[str, Any], partner: Tag | None, names: Mapping[str, str], texts: Texts) -> str:
+    kind, detail = evidence["kind"], evidence["detail"]
     words = detail.replace(":", " ").split()
     meant = next((names[word] for word in reversed(words) if word in names), None)
     known = _name_partner(words[0], partner) if kind in OF_PARTNERS and words else ""
     told = None
     if meant is not None or kind in OF_THE_USER:
-        percent = f"{Decimal(str(one['weight'])) * 100:.0f}"
-        values = {"text": one["text"], "category": meant or "", "partner": known, "percent": percent}
+        percent = f"{Decimal(str(evidence['weight'])) * 100:.0f}"
+        values = {"text": evidence["text"], "category": meant or "", "partner": known, "percent": percent}
         told = fill_text(texts, "evidence", kind, values)
-    return texts("evidence.other", kind=kind, text=one["text"] or detail) if told is None else told
+    return texts("evidence.other", kind=kind, text=evidence["text"] or detail) if told is None else told
 
 
 def _name_partner(system_name: str, partner: Tag | None) -> str:
@@ -59,4 +59,7 @@ def _name_partner(system_name: str, partner: Tag | None) -> str:
 
 def sort_out(reasons: Sequence[Reason]) -> tuple[list[Reason], list[Reason]]:
     """What decided, and what was outvoted."""
-    return [one for one in reasons if one.is_decisive], [one for one in reasons if not one.is_decisive]
+    return (
+        [reason for reason in reasons if reason.is_decisive],
+        [reason for reason in reasons if not reason.is_decisive],
+    )

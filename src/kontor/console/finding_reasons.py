@@ -104,20 +104,22 @@ class Partners:
     @classmethod
     def of_contracts(cls, contracts: Sequence[Mapping[str, Any]]) -> "Partners":
         known = {}
-        for one in contracts:
-            name = one["details"]["counterpartyName"]
+        for contract in contracts:
+            name = contract["details"]["counterpartyName"]
             if name:
                 known[squeeze_name(name)[:_KEY_CHARACTERS]] = name
-            partner = one["tagTreeItemBusinessPartner"]
+            partner = contract["tagTreeItemBusinessPartner"]
             known[partner["systemName"]] = partner["displayName"]
         return cls(known)
 
     def name(self, key: str) -> str:
-        found = self.known.get(key)
-        if found is None:  # without its legal form the name may be shorter than the key of it
-            found = next((name for start, name in self.known.items() if len(key) > 5 and start.startswith(key)), None)
-        if found is not None:
-            return found
+        known_name = self.known.get(key)
+        if known_name is None:  # without its legal form the name may be shorter than the key of it
+            known_name = next(
+                (name for start, name in self.known.items() if len(key) > 5 and start.startswith(key)), None
+            )
+        if known_name is not None:
+            return known_name
         return read_system_name(key) + ("…" if len(key) == _KEY_CHARACTERS else "")
 
 
@@ -129,7 +131,7 @@ class Reasons:
     partners: Partners = Partners({})
 
     def tell_all(self, details: Mapping[str, Any]) -> list[str]:
-        return [self.tell(one["text"]) for one in details.get("evidence", [])]
+        return [self.tell(evidence["text"]) for evidence in details.get("evidence", [])]
 
     def tell(self, text: str) -> str:
         told = _KNOWN.tell(text, self.texts, self._show)

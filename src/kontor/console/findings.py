@@ -25,12 +25,12 @@ class Finding:
     reasons: list[str]
 
 
-def read_finding(one: Mapping[str, Any], reasons: Reasons) -> Finding:
-    item, details = one["tagTreeItem"], one["details"]
+def read_finding(finding: Mapping[str, Any], reasons: Reasons) -> Finding:
+    item, details = finding["tagTreeItem"], finding["details"]
     day = details.get("eventDate") or details.get("triggerDate")
     amount = details.get("amount")
     return Finding(
-        one["id"],
+        finding["id"],
         item["systemName"],
         item.get("systemNameParent") or "",
         item["displayName"],

@@ -70,10 +70,10 @@ def list_categories(split: Mapping[str, Any]) -> list[CategoryLine]:
     names: dict[str, str] = {}
     amounts: dict[str, dict[str, Decimal]] = {}
     for part in ("regular", "irregular"):
-        for one in split[part]["amountsPerTagTreeItem"]:
-            item = one["tagTreeItem"]
+        for entry in split[part]["amountsPerTagTreeItem"]:
+            item = entry["tagTreeItem"]
             names[item["systemName"]] = item["displayName"]
-            amounts.setdefault(item["systemName"], {})[part] = Decimal(one["amount"])
+            amounts.setdefault(item["systemName"], {})[part] = Decimal(entry["amount"])
     largest = max((sum(parts.values(), ZERO) for parts in amounts.values()), default=ZERO)
     lines = [
         CategoryLine(
@@ -85,12 +85,12 @@ def list_categories(split: Mapping[str, Any]) -> list[CategoryLine]:
         )
         for key, parts in amounts.items()
     ]
-    return sorted(lines, key=lambda one: one.total, reverse=True)
+    return sorted(lines, key=lambda line: line.total, reverse=True)
 
 
 def list_signs(affordability: Mapping[str, Any], check: Mapping[str, Any]) -> list[Sign]:
     """`affordability` says whether, `check` how often and how much."""
-    amounts = {one["type"]: Decimal(one["amount"]) for one in check.get("findings", [])}
+    amounts = {finding["type"]: Decimal(finding["amount"]) for finding in check.get("findings", [])}
     counted = (
         ("return_debits", "returnDebits", "returnDebitsCount", "RETURNED_DEBITS"),
         ("reminders", "reminderCharges", "reminderChargesCount", "REMINDER_CHARGES"),

@@ -53,7 +53,7 @@ class Reason:
 
 
 def read_reasons(evidence: Iterable[Mapping[str, Any]] | None, texts: Texts) -> list[Reason]:
-    return [word_reason(str(one["text"]), texts) for one in evidence or ()]
+    return [word_reason(str(reason["text"]), texts) for reason in evidence or ()]
 
 
 def word_reason(sentence: str, texts: Texts) -> Reason:
@@ -65,11 +65,11 @@ def _word(name: str, value: str, texts: Texts) -> str:
     if name in ("period", "method"):
         return texts.texts.get(f"plan_reasons.{name}_{_NO_WORD.sub('_', value.lower())}", value)
     if name == "days":
-        return texts("plan_reasons.and").join(_word_day(one, texts) for one in value.split(" and "))
+        return texts("plan_reasons.and").join(_word_day(day, texts) for day in value.split(" and "))
     if name == "amounts":
-        return " · ".join(_format_amount(one, texts) for one in value.split(", "))
+        return " · ".join(_format_amount(amount, texts) for amount in value.split(", "))
     if name == "payments":
-        return _PAYMENT.sub(lambda one: f"{_format_amount(one[1], texts)} ({_format_day(one[2], texts)})", value)
+        return _PAYMENT.sub(lambda match: f"{_format_amount(match[1], texts)} ({_format_day(match[2], texts)})", value)
     return _format_day(value, texts) if _DAY.fullmatch(value) else value
 
 

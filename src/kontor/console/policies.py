@@ -50,7 +50,7 @@ class Division:
 
     @property
     def yearly(self) -> Decimal:
-        return sum((one.yearly for one in self.policies), Decimal(0))
+        return sum((policy.yearly for policy in self.policies), Decimal(0))
 
     @property
     def is_insurance(self) -> bool:
@@ -99,20 +99,22 @@ def cost_a_year(details: Mapping[str, Any], period: str, today: date) -> Decimal
 
 def group_policies(policies: Sequence[Policy], items: Sequence[Mapping[str, Any]], savings_name: str) -> list[Division]:
     """By division, in the order of the tree of insurance types; home savings last."""
-    names = {one["systemName"]: one["displayName"] for one in items if not one.get("systemNameParent")}
+    names = {item["systemName"]: item["displayName"] for item in items if not item.get("systemNameParent")}
     names |= {HOME_SAVINGS: savings_name}
     order = {name: at for at, name in enumerate(names)}
-    found: dict[str, list[Policy]] = {}
-    for one in sorted(policies, key=lambda one: (order.get(one.division, len(order)), -one.yearly, one.product)):
-        found.setdefault(one.division, []).append(one)
-    return [Division(key, names.get(key, key), held) for key, held in found.items()]
+    by_division: dict[str, list[Policy]] = {}
+    for policy in sorted(
+        policies, key=lambda policy: (order.get(policy.division, len(order)), -policy.yearly, policy.product)
+    ):
+        by_division.setdefault(policy.division, []).append(policy)
+    return [Division(key, names.get(key, key), held) for key, held in by_division.items()]
 
 
 def list_kinds(
     items: Sequence[Mapping[str, Any]], policies: Sequence[Policy], missing: Sequence[str]
 ) -> list[tuple[str, list[Kind]]]:
     """The tree of insurance types, and what of it there is: each division with its kinds."""
-    lacking = {MISSING.get(one) for one in missing}
+    lacking = {MISSING.get(name) for name in missing}
     tree: dict[str, list[Kind]] = {}
     names = {}
     for item in items:
@@ -120,7 +122,7 @@ def list_kinds(
         if not parent:
             names[item["systemName"]] = item["displayName"]
             continue
-        count = sum(one.type == item["systemName"] for one in policies)
+        count = sum(policy.type == item["systemName"] for policy in policies)
         state = "held" if count else "missing" if item["systemName"] in lacking else "none"
         if count or not item["systemName"].endswith("_OTHER"):
             tree.setdefault(parent, []).append(Kind(item["displayName"], state, count))

@@ -79,9 +79,9 @@ def see_other(url: str, cookies: Sequence[str] = ()) -> ASGIResponse:
 def group_views(views: Sequence[View], *, is_operator: bool) -> dict[str, list[View]]:
     """The navigation: views by group, in their order."""
     groups: dict[str, list[View]] = {}
-    for one in views:
-        if one.group is not None and one.is_operator == is_operator:
-            groups.setdefault(one.group, []).append(one)
+    for view in views:
+        if view.group is not None and view.is_operator == is_operator:
+            groups.setdefault(view.group, []).append(view)
     return groups
 
 

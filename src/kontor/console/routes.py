@@ -55,7 +55,7 @@ def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTP
         ("GET", f"{BASE}/data/export", console.download_export),
         ("GET", f"{BASE}/assets/{{name:str}}", load_assets().serve),
     ]
-    made = [_make_route(console, *one) for one in routes]
+    made = [_make_route(console, *route) for route in routes]
     for view in VIEWS:
         made.append(_make_route(console, "GET", view.url, console.make_show(view)))
         if view.actions:
@@ -275,7 +275,7 @@ def _can_be_opened(path: str) -> bool:
     if not (path.isascii() and path.isprintable()) or "\\" in path:
         return False
     place = unquote(path.partition("?")[0])
-    return ".." not in place.split("/") and any(f"{place}/".startswith(f"{one}/") for one in OPENED_PREFIXES)
+    return ".." not in place.split("/") and any(f"{place}/".startswith(f"{prefix}/") for prefix in OPENED_PREFIXES)
 
 
 def _ends_session(error: ApiError) -> bool:

@@ -42,10 +42,10 @@ class Sentences:
     def tell(self, sentence: str, texts: Texts, show: Show) -> str | None:
         """In the texts' language, or nothing where nobody knows the sentence."""
         for key, pattern in self._patterns:
-            found = pattern.fullmatch(sentence)
-            if found is not None:
+            match = pattern.fullmatch(sentence)
+            if match is not None:
                 try:
-                    values = {name: show(name, value) for name, value in found.groupdict().items()}
+                    values = {name: show(name, value) for name, value in match.groupdict().items()}
                     return fill_text(texts, self._section, key, values)
                 except (ValueError, InvalidOperation, KeyError):
                     continue  # no number, day or word where one should be: another sentence

@@ -34,16 +34,16 @@ class Timeline:
 
     @property
     def years(self) -> list[tuple[int, list[Event]]]:
-        found: dict[int, list[Event]] = {}
-        for one in self.events:
-            if one.finding.day is not None:
-                found.setdefault(one.finding.day.year, []).append(one)
-        return list(found.items())
+        by_year: dict[int, list[Event]] = {}
+        for event in self.events:
+            if event.finding.day is not None:
+                by_year.setdefault(event.finding.day.year, []).append(event)
+        return list(by_year.items())
 
     @property
     def lanes(self) -> list[tuple[str, list[Event]]]:
         """Themes that anything happened in."""
-        lanes = [(theme, [one for one in self.events if one.theme == theme]) for theme in THEMES]
+        lanes = [(theme, [event for event in self.events if event.theme == theme]) for theme in THEMES]
         return [(theme, events) for theme, events in lanes if events]
 
 
@@ -52,7 +52,9 @@ def name_theme(system_name: str) -> str:
 
 
 def make_timeline(findings: Sequence[Finding], today: date) -> Timeline | None:
-    dated = sorted(((one.day, at, one) for at, one in enumerate(findings) if one.day is not None), reverse=True)
+    dated = sorted(
+        ((finding.day, at, finding) for at, finding in enumerate(findings) if finding.day is not None), reverse=True
+    )
     if not dated:
         return None
     first, last = dated[-1][0] - timedelta(MARGIN_DAYS), max(today, dated[0][0])
@@ -61,6 +63,6 @@ def make_timeline(findings: Sequence[Finding], today: date) -> Timeline | None:
     def place(day: date) -> float:
         return round((day - first).days / span * 100, 2)
 
-    events = [Event(one, name_theme(one.system_name), place(day)) for day, _, one in dated]
+    events = [Event(finding, name_theme(finding.system_name), place(day)) for day, _, finding in dated]
     ticks = [(year, place(date(year, 1, 1))) for year in range(first.year + 1, last.year + 1)]
     return Timeline(events, ticks, first, last)

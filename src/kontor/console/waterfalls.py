@@ -39,17 +39,17 @@ class Waterfall:
 
 def draw_waterfall(steps: Sequence[Step]) -> Waterfall:
     levels, level = [], Decimal(0)
-    for one in steps:
-        before, level = (level, level + one.amount) if one.kind == "step" else (Decimal(0), one.amount)
+    for step in steps:
+        before, level = (level, level + step.amount) if step.kind == "step" else (Decimal(0), step.amount)
         levels.append((before, level))
     ends = [Decimal(0), *(end for pair in levels for end in pair)]
     lowest, highest = min(ends), max(ends)
     scale = WIDTH / (highest - lowest) if highest > lowest else Decimal(0)
     bars = []
-    for one, (before, after) in zip(steps, levels, strict=True):
+    for step, (before, after) in zip(steps, levels, strict=True):
         width = max(abs(after - before) * scale, _LEAST_WIDTH)
         x = min((min(before, after) - lowest) * scale, WIDTH - width)
-        bars.append(Bar(one.key, one.amount, one.kind, round(x, 2), round(width, 2), _find_colour(one)))
+        bars.append(Bar(step.key, step.amount, step.kind, round(x, 2), round(width, 2), _find_colour(step)))
     return Waterfall(bars, round(-lowest * scale, 2))
 
 

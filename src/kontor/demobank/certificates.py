@@ -65,7 +65,7 @@ def _is_usable(files: Certificates, host: str) -> bool:
 
 
 def _list_names(host: str) -> list[x509.GeneralName]:
-    found: list[x509.GeneralName] = [
+    names: list[x509.GeneralName] = [
         x509.DNSName("localhost"),
         x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
         x509.IPAddress(ipaddress.ip_address("::1")),
@@ -74,7 +74,7 @@ def _list_names(host: str) -> list[x509.GeneralName]:
         own: x509.GeneralName = x509.IPAddress(ipaddress.ip_address(host))
     except ValueError:
         own = x509.DNSName(host)
-    return found if own in found else [*found, own]
+    return names if own in names else [*names, own]
 
 
 def _name(text: str) -> x509.Name:

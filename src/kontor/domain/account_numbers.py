@@ -17,5 +17,5 @@ def is_same_number(left: str, right: str) -> bool:
     """Leading zeros do not count. A hidden digit contradicts no other."""
     if MASK in left or MASK in right:
         pairs = zip(left, right, strict=False)
-        return len(left) == len(right) and all(a == b or MASK in (a, b) for a, b in pairs)
+        return len(left) == len(right) and all(digit == other or MASK in (digit, other) for digit, other in pairs)
     return left.lstrip("0") == right.lstrip("0")

@@ -62,8 +62,10 @@ def find_break(
 
     A part of a chain is checked with the hash of the entry before it and its own first serial.
     """
-    for serial, one in enumerate(entries, first_serial):
-        if one.serial != serial or one.hash != hash_entry(previous, one.chain, one.serial, one.at, one.entry):
-            return one
-        previous = one.hash
+    for serial, entry in enumerate(entries, first_serial):
+        if entry.serial != serial or entry.hash != hash_entry(
+            previous, entry.chain, entry.serial, entry.at, entry.entry
+        ):
+            return entry
+        previous = entry.hash
     return None

@@ -74,7 +74,7 @@ def find_gap(span: BalanceSpan, stored: Sequence[Transaction]) -> BalanceGap | N
     On the first and the last day more may be stored than the source told of them; then both readings are tried.
     """
     totals = sum_days(stored, span.currency)
-    inside = sum((one.amount for day, one in totals.items() if span.first.day < day < span.last.day), Decimal(0))
+    inside = sum((total.amount for day, total in totals.items() if span.first.day < day < span.last.day), Decimal(0))
     edges = [span.first] if span.first.day == span.last.day else [span.first, span.last]
     missing = [
         span.closing - span.opening - inside - sum(amounts, Decimal(0))

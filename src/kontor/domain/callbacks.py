@@ -128,4 +128,4 @@ def add_to_query(url: str, **values: str) -> str:
 
 
 def _to_ascii(text: str) -> str:
-    return re.sub(r"[^\x00-\x7f]+", lambda found: quote(found[0]), text)
+    return re.sub(r"[^\x00-\x7f]+", lambda match: quote(match[0]), text)

@@ -40,14 +40,14 @@ def clean_product(product: Product) -> Product:
     """The product as it can be stored. An amount that is none is left out, as if the bank had not named it."""
     cleaned = _clean_fields(product)
     pockets = tuple(
-        replace(one, currency=clean_text(one.currency), balance=amount)
-        for one in product.balances
-        if (amount := clean_amount(one.balance)) is not None
+        replace(pocket, currency=clean_text(pocket.currency), balance=amount)
+        for pocket in product.balances
+        if (amount := clean_amount(pocket.balance)) is not None
     )
     contract = product.home_savings
     if contract is not None:
         contract = _clean_fields(contract)
-        if any(getattr(contract, one.name) is None for one in fields(contract)):
+        if any(getattr(contract, field.name) is None for field in fields(contract)):
             contract = None
     return replace(cleaned, balances=pockets, home_savings=contract)
 

@@ -47,5 +47,5 @@ def _parts(colour: str) -> tuple[int, int, int]:
 
 def _luminance(colour: str) -> float:
     shares = (part / 255 for part in _parts(colour))
-    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in shares)
+    red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from kontor.domain.accesses import History
 from kontor.domain.sca import Challenge, ScaMedium, ScaMethod
-from kontor.domain.sca_machine import Position
+from kontor.domain.sca_machine import ScaPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Dialogue:
     id: UUID
     user_id: UUID
     access_id: str
-    position: Position
+    position: ScaPosition
     is_renewal: bool
     asks_settings: bool
     history: History

@@ -88,10 +88,10 @@ def is_contradicted(left: Facts, right: Facts) -> bool:
         return True
     if _differ(left.end_to_end, right.end_to_end) or _differ(left.mandate, right.mandate):
         return True
-    one, other = left.transaction, right.transaction
-    if one.is_pending or other.is_pending or one.bank_id is None or other.bank_id is None:
+    first, second = left.transaction, right.transaction
+    if first.is_pending or second.is_pending or first.bank_id is None or second.bank_id is None:
         return False
-    return one.bank_id != other.bank_id and is_one_channel(one, other)
+    return first.bank_id != second.bank_id and is_one_channel(first, second)
 
 
 def _differ(left: str | None, right: str | None) -> bool:
@@ -125,13 +125,13 @@ def _is_alike(left: Facts, right: Facts, name: float | None, text: float | None)
     """Do texts speak for one booking? `None` is a text that one of them lacks, which speaks against nothing."""
     if name is not None and name < SIMILAR_NAME:
         return False
-    one, other = left.transaction, right.transaction
-    if one.is_pending != other.is_pending:
+    first, second = left.transaction, right.transaction
+    if first.is_pending != second.is_pending:
         # A reservation by card tells the shop alone; a transfer has its purpose from the beginning.
         is_card = left.iban is None and right.iban is None
         is_named = name is not None and (is_card or _share_long_number(left, right))
         return text is None or text >= OTHER_CHANNEL_TEXT or is_named
-    if one.channel != other.channel:
+    if first.channel != second.channel:
         # Another channel words the purpose as it likes: a fitting name is enough.
         return text is None or text >= OTHER_CHANNEL_TEXT or name is not None
     # A channel repeats its own words: they are cut, wrapped and encoded anew, but numbers stay.
@@ -149,8 +149,8 @@ def _measure_name(left: Facts, right: Facts) -> float | None:
 
 def _find_in(name: frozenset[str], text: frozenset[str]) -> float | None:
     """A name that is not in the text may be missing there, which is no contradiction."""
-    found = len(name & text) / len(name)
-    return found if found >= SIMILAR_NAME else None
+    share = len(name & text) / len(name)
+    return share if share >= SIMILAR_NAME else None
 
 
 def _contain(left: frozenset[str], right: frozenset[str]) -> float | None:
@@ -173,8 +173,8 @@ def _has_number(numbers: tuple[str, ...], number: str, cut: str) -> bool:
     if number in numbers:
         return True
     if len(number) <= SHORT_NUMBER:  # found anywhere by chance, so that it counts only where the text was cut
-        return number == cut and any(one.startswith(number) for one in numbers)
-    if any(number in one or (len(one) > SHORT_NUMBER and one in number) for one in numbers):
+        return number == cut and any(candidate.startswith(number) for candidate in numbers)
+    if any(number in candidate or (len(candidate) > SHORT_NUMBER and candidate in number) for candidate in numbers):
         return True
     return _is_joined(number, numbers)
 

@@ -112,27 +112,29 @@ class Matching:
             self._pair(left, right)
 
     def _measure_same_state(self, left: int, right: int) -> float | None:
-        one, other = self._read(0, left), self._read(1, right)
-        is_same_day = find_day(one.transaction) == find_day(other.transaction)
-        if not is_same_day and not _is_day_open(one, other):
+        left_facts, right_facts = self._read(0, left), self._read(1, right)
+        is_same_day = find_day(left_facts.transaction) == find_day(right_facts.transaction)
+        if not is_same_day and not _is_day_open(left_facts, right_facts):
             return None
-        score = measure_likeness(one, other)
-        return None if score is None else score + is_same_day / 2 + (one.days == other.days) / 4
+        score = measure_likeness(left_facts, right_facts)
+        return None if score is None else score + is_same_day / 2 + (left_facts.days == right_facts.days) / 4
 
     def _measure_other_state(self, left: int, right: int) -> float | None:
         """A pending booking becomes final, or another channel still calls pending what is final."""
-        one, other = self._read(0, left), self._read(1, right)
-        if not one.transaction.is_pending and not is_other_channel(one.transaction, other.transaction):
+        left_facts, right_facts = self._read(0, left), self._read(1, right)
+        if not left_facts.transaction.is_pending and not is_other_channel(
+            left_facts.transaction, right_facts.transaction
+        ):
             return None
-        if not _is_between(one, other, FINAL_DAYS if one.transaction.is_pending else EARLY_DAYS):
+        if not _is_between(left_facts, right_facts, FINAL_DAYS if left_facts.transaction.is_pending else EARLY_DAYS):
             return None
-        score = measure_likeness(one, other)
-        return None if score is None else score + 1 / (2 + _count_days(one, other))
+        score = measure_likeness(left_facts, right_facts)
+        return None if score is None else score + 1 / (2 + _count_days(left_facts, right_facts))
 
     def _measure_moved(self, left: int, right: int) -> float | None:
         """A pending booking has no fixed day yet: some banks date it anew every day."""
-        one, other = self._read(0, left), self._read(1, right)
-        return measure_likeness(one, other) if _is_between(one, other, FINAL_DAYS) else None
+        left_facts, right_facts = self._read(0, left), self._read(1, right)
+        return measure_likeness(left_facts, right_facts) if _is_between(left_facts, right_facts, FINAL_DAYS) else None
 
     # Parts
 
@@ -186,26 +188,26 @@ def _list_pending_bucket(row: Transaction, facts: Facts) -> Iterator[Hashable]:
         yield row.amount, row.currency
 
 
-def _is_day_open(one: Facts, other: Facts) -> bool:
+def _is_day_open(left: Facts, right: Facts) -> bool:
     """May two rows of different days, which have one of their days in common, be one booking?
 
     Another channel may show the day of value alone. Within a channel the day of booking does not change, but it may
     be missing at first.
     """
-    if is_other_channel(one.transaction, other.transaction):
+    if is_other_channel(left.transaction, right.transaction):
         return True
-    return one.transaction.booked_at is None or other.transaction.booked_at is None
+    return left.transaction.booked_at is None or right.transaction.booked_at is None
 
 
-def _is_between(one: Facts, other: Facts, limits: tuple[int, int]) -> bool:
-    before, after = find_day(one.transaction), find_day(other.transaction)
+def _is_between(left: Facts, right: Facts, limits: tuple[int, int]) -> bool:
+    before, after = find_day(left.transaction), find_day(right.transaction)
     if before is None or after is None:
         return False
     return timedelta(limits[0]) <= after - before <= timedelta(limits[1])
 
 
-def _count_days(one: Facts, other: Facts) -> int:
-    before, after = find_day(one.transaction), find_day(other.transaction)
+def _count_days(left: Facts, right: Facts) -> int:
+    before, after = find_day(left.transaction), find_day(right.transaction)
     return 0 if before is None or after is None else abs((after - before).days)
 
 

@@ -39,7 +39,10 @@ def plan_merge(
         open_spans.append(gap.span)
     span_gaps = (find_gap(span, after) for span in spans)
     return MergePlan(
-        merge, gap, find_newest_gap(open_spans, after), tuple(found for found in span_gaps if found is not None)
+        merge,
+        gap,
+        find_newest_gap(open_spans, after),
+        tuple(span_gap for span_gap in span_gaps if span_gap is not None),
     )
 
 

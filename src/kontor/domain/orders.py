@@ -96,7 +96,7 @@ def check_orders(given: Sequence[Order], *, is_bulk: bool, fields: OrderFields =
         raise OrderError(OrderProblem.DATA, "at least one transfer is required", fields.place)
     if len(given) > MAX_ORDERS:
         raise OrderError(OrderProblem.DATA, f"at most {MAX_ORDERS} transfers can be ordered at once", fields.place)
-    return tuple(_check_order(one, fields, number if is_bulk else None) for number, one in enumerate(given))
+    return tuple(_check_order(order, fields, number if is_bulk else None) for number, order in enumerate(given))
 
 
 def check_execution_date(day: date | None, today: date, fields: OrderFields = ENGLISH_FIELDS) -> None:
@@ -104,24 +104,24 @@ def check_execution_date(day: date | None, today: date, fields: OrderFields = EN
         raise OrderError(OrderProblem.DATA, "lies in the past", fields.execution_date)
 
 
-def _check_order(one: Order, fields: OrderFields, number: int | None) -> Order:
+def _check_order(order: Order, fields: OrderFields, number: int | None) -> Order:
     def text(value: str | None, field: str, limit: int) -> str | None:
         return None if value is None else transliterate(value, fields.name(field, number), limit)
 
-    recipient = text(one.recipient, fields.recipient, MAX_NAME)
+    recipient = text(order.recipient, fields.recipient, MAX_NAME)
     if not recipient:
         raise OrderError(OrderProblem.DATA, "is empty", fields.name(fields.recipient, number))
     return Order(
         recipient=recipient,
-        iban=check_iban(one.iban, fields.name(fields.iban, number)),
-        amount=check_amount(one.amount, fields.name(fields.amount, number)),
-        currency=_check_currency(one.currency, fields.name(fields.currency, number)),
-        purpose=text(one.purpose, fields.purpose, MAX_PURPOSE) or "",
-        bic=None if one.bic is None else _check_bic(one.bic, fields.name(fields.bic, number)),
-        end_to_end_id=_check_reference(one.end_to_end_id, fields.name(fields.end_to_end_id, number)),
-        purpose_code=_check_purpose_code(one.purpose_code, fields.name(fields.purpose_code, number)),
-        ultimate_debtor=text(one.ultimate_debtor, fields.ultimate_debtor, MAX_NAME) or None,
-        ultimate_creditor=text(one.ultimate_creditor, fields.ultimate_creditor, MAX_NAME) or None,
+        iban=check_iban(order.iban, fields.name(fields.iban, number)),
+        amount=check_amount(order.amount, fields.name(fields.amount, number)),
+        currency=_check_currency(order.currency, fields.name(fields.currency, number)),
+        purpose=text(order.purpose, fields.purpose, MAX_PURPOSE) or "",
+        bic=None if order.bic is None else _check_bic(order.bic, fields.name(fields.bic, number)),
+        end_to_end_id=_check_reference(order.end_to_end_id, fields.name(fields.end_to_end_id, number)),
+        purpose_code=_check_purpose_code(order.purpose_code, fields.name(fields.purpose_code, number)),
+        ultimate_debtor=text(order.ultimate_debtor, fields.ultimate_debtor, MAX_NAME) or None,
+        ultimate_creditor=text(order.ultimate_creditor, fields.ultimate_creditor, MAX_NAME) or None,
     )
 
 
@@ -129,9 +129,9 @@ def transliterate(value: str, field: str, limit: int) -> str:
     """In the SEPA character set. What has no counterpart there is refused, not left out."""
     replaced = unicodedata.normalize("NFC", value).translate(_TRANSLITERATED)
     decomposed = unicodedata.normalize("NFD", replaced)
-    plain = "".join(one for one in decomposed if not unicodedata.combining(one)).strip()
+    plain = "".join(character for character in decomposed if not unicodedata.combining(character)).strip()
     if not _SEPA.fullmatch(plain):
-        wrong = next(one for one in plain if not _SEPA.fullmatch(one))
+        wrong = next(character for character in plain if not _SEPA.fullmatch(character))
         shown = wrong if wrong.isprintable() else f"U+{ord(wrong):04X}"
         raise OrderError(OrderProblem.DATA, f"the character {shown} is not allowed", field)
     if len(plain) > limit:
@@ -198,4 +198,4 @@ def _check_purpose_code(value: str | None, field: str) -> str | None:
 
 def list_payees(orders: Sequence[Order]) -> tuple[tuple[str, str], ...]:
     """What a verification of payees is about."""
-    return tuple((one.recipient, one.iban) for one in orders)
+    return tuple((order.recipient, order.iban) for order in orders)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from uuid import UUID, uuid5
 
 from kontor.domain.sca import ScaMedium, ScaMethod
-from kontor.domain.sca_machine import AnswerKind, Position, ScaState, fits
+from kontor.domain.sca_machine import AnswerKind, ScaPosition, ScaState, fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class PaymentDialogue:
     given with the order itself (legacy form).
     """
 
-    position: Position = Position(ScaState.METHOD)
+    position: ScaPosition = ScaPosition(ScaState.METHOD)
     methods: tuple[ScaMethod, ...] = ()
     media: tuple[ScaMedium, ...] = ()
     chosen_method: ScaMethod | None = None

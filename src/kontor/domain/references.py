@@ -52,7 +52,7 @@ def read_references(purpose: str | None) -> References:
         marks = sorted([*marks, *_LABEL.finditer(purpose)], key=lambda mark: mark.start())
     if not marks:
         return References(None, None, purpose)
-    found: dict[str, str] = {}
+    by_field: dict[str, str] = {}
     texts = [purpose[: marks[0].start()]]
     for number, mark in enumerate(marks):
         is_last = number + 1 == len(marks)
@@ -64,11 +64,11 @@ def read_references(purpose: str | None) -> References:
             # Some banks write the text behind the last reference without a mark of its own.
             value, _, rest = value.partition(" ")
             texts.append(rest)
-        if field is not None and field not in found:
-            found[field] = value
+        if field is not None and field not in by_field:
+            by_field[field] = value
     return References(
-        normalise_reference(found.get("end_to_end")),
-        normalise_reference(found.get("mandate")),
+        normalise_reference(by_field.get("end_to_end")),
+        normalise_reference(by_field.get("mandate")),
         " ".join(text for text in texts if text),
     )
 

@@ -82,7 +82,7 @@ def _spread(text: str, period: timedelta) -> timedelta:
 
 def find_free_at(calls: Sequence[datetime], now: datetime) -> datetime | None:
     """When the next unattended call may be made; None when it may be now."""
-    counted = sorted(one for one in calls if now - BUDGET_PERIOD < one <= now + CLOCK_SKEW)
+    counted = sorted(call for call in calls if now - BUDGET_PERIOD < call <= now + CLOCK_SKEW)
     return None if len(counted) < BUDGET_CALLS else counted[-BUDGET_CALLS] + BUDGET_PERIOD
 
 

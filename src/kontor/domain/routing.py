@@ -34,7 +34,7 @@ def choose_bank_channel(bank_channels: Sequence[str], current: str | None, healt
     """
     if current in bank_channels and not health.get(str(current), UNKNOWN).is_avoided:
         return str(current)
-    working = [one for one in bank_channels if not health.get(one, UNKNOWN).is_avoided]
+    working = [channel for channel in bank_channels if not health.get(channel, UNKNOWN).is_avoided]
     if working:
-        return max(working, key=lambda one: (health.get(one, UNKNOWN).rate, -bank_channels.index(one)))
-    return min(bank_channels, key=lambda one: (health.get(one, UNKNOWN).failures, bank_channels.index(one)))
+        return max(working, key=lambda channel: (health.get(channel, UNKNOWN).rate, -bank_channels.index(channel)))
+    return min(bank_channels, key=lambda channel: (health.get(channel, UNKNOWN).failures, bank_channels.index(channel)))

@@ -79,7 +79,7 @@ _ACCEPTING = frozenset(_FOLLOWING) - {Reaction.REFUSED, Reaction.NO_METHOD}
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class ScaPosition:
     """Where a dialogue stands. `wrong_tans` counts attempts, each before the bank is asked."""
 
     state: ScaState
@@ -90,7 +90,7 @@ def fits(state: ScaState, answer: AnswerKind) -> bool:
     return answer in FITTING[state]
 
 
-def advance(position: Position, reaction: Reaction) -> Position:
+def advance(position: ScaPosition, reaction: Reaction) -> ScaPosition:
     """The position after the bank reacted. From a closed state nothing leads anywhere.
 
     A TAN that was right is taken back from the count; those that were wrong before stay counted to the end.
@@ -100,19 +100,19 @@ def advance(position: Position, reaction: Reaction) -> Position:
         return position
     if reaction is Reaction.WRONG_TAN:
         may_retry = state is ScaState.TAN and wrong_tans < MAX_WRONG_TANS
-        return Position(ScaState.TAN if may_retry else ScaState.FAILED, wrong_tans)
+        return ScaPosition(ScaState.TAN if may_retry else ScaState.FAILED, wrong_tans)
     if state is ScaState.TAN and reaction in _ACCEPTING:
         wrong_tans = max(0, wrong_tans - 1)
-    return Position(_FOLLOWING[reaction], wrong_tans)
+    return ScaPosition(_FOLLOWING[reaction], wrong_tans)
 
 
-def count_tan(position: Position) -> Position:
+def count_tan(position: ScaPosition) -> ScaPosition:
     """Counted and committed before the bank is asked: no race gives a fourth try. A right TAN takes it back."""
-    return Position(position.state, position.wrong_tans + 1)
+    return ScaPosition(position.state, position.wrong_tans + 1)
 
 
-def close_spent(position: Position) -> Position:
+def close_spent(position: ScaPosition) -> ScaPosition:
     """A process died while the bank had the last attempt: nobody knows how it went, and there is no fourth."""
     if position.state is ScaState.TAN and position.wrong_tans >= MAX_WRONG_TANS:
-        return Position(ScaState.FAILED, position.wrong_tans)
+        return ScaPosition(ScaState.FAILED, position.wrong_tans)
     return position

@@ -51,9 +51,9 @@ class Transaction:
     channel: str | None = None
 
 
-def find_day(one: Transaction) -> date | None:
+def find_day(transaction: Transaction) -> date | None:
     """The day of booking (or else of value) as the bank's customer sees it."""
-    at = one.booked_at or one.value_at
+    at = transaction.booked_at or transaction.value_at
     return None if at is None else at.astimezone(BERLIN).date()
 
 
@@ -62,17 +62,17 @@ def mark_channel(rows: Iterable[Transaction], channel: str) -> tuple[Transaction
     return tuple(replace(row, channel=channel) for row in rows)
 
 
-def clean_transaction(one: Transaction) -> Transaction | None:
+def clean_transaction(transaction: Transaction) -> Transaction | None:
     """The row as it can be stored: printable texts, the amount in cents. None if it is beyond help."""
-    times = [at for at in (one.booked_at, one.value_at) if at is not None]
+    times = [at for at in (transaction.booked_at, transaction.value_at) if at is not None]
     if not times or not all(FIRST_YEAR <= at.year <= LAST_YEAR for at in times):
         return None
-    amount = clean_amount(one.amount)
-    if amount is None or not _CURRENCY.fullmatch(one.currency):
+    amount = clean_amount(transaction.amount)
+    if amount is None or not _CURRENCY.fullmatch(transaction.currency):
         return None
-    changes: dict[str, Any] = {} if amount is one.amount else {"amount": amount}
+    changes: dict[str, Any] = {} if amount is transaction.amount else {"amount": amount}
     for name in _TEXTS:
-        text = getattr(one, name)
+        text = getattr(transaction, name)
         if text is not None and (cleaned := clean_text(text)) is not text:
             changes[name] = cleaned
-    return replace(one, **changes) if changes else one
+    return replace(transaction, **changes) if changes else transaction

@@ -180,8 +180,8 @@ def is_public(address: str) -> bool:
     except ValueError:
         return False
     if isinstance(parsed, ipaddress.IPv4Address):
-        return not any(parsed in one for one in _FORBIDDEN_V4)
-    return parsed.scope_id is None and parsed in _PUBLIC_V6 and not any(parsed in one for one in _FORBIDDEN_V6)
+        return not any(parsed in network for network in _FORBIDDEN_V4)
+    return parsed.scope_id is None and parsed in _PUBLIC_V6 and not any(parsed in network for network in _FORBIDDEN_V6)
 
 
 def is_loopback(address: str) -> bool:

@@ -42,7 +42,9 @@ class LimitedQueueManager(QueueManager):
 
     def entrypoints_below_capacity_limits(self) -> set[QueueEntrypoint]:
         """What is asked for next. While a kind that is full has jobs waiting, the library looks again every 100 ms."""
-        return {one for one in super().entrypoints_below_capacity_limits() if not self._is_full(one)}
+        return {
+            entrypoint for entrypoint in super().entrypoints_below_capacity_limits() if not self._is_full(entrypoint)
+        }
 
     def _is_full(self, entrypoint: str) -> bool:
         limit = self.limits.get(entrypoint)

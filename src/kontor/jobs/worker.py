@@ -86,8 +86,8 @@ class Worker:
             driver = TwoLineDriver(listening, working)
             queuer = LimitedQueue(driver)
             await driver.begin_listening(queuer.channel)
-            for one in self._left.values():
-                one.move_to(working)
+            for lost_driver in self._left.values():
+                lost_driver.move_to(working)
             queuer.set_limits(register_jobs(queuer, services))
             running = asyncio.create_task(_run(queuer))
             reaping = asyncio.create_task(reap(services))
@@ -103,7 +103,7 @@ class Worker:
                     await _end(running)
                 else:
                     self._leave(running, driver)
-            if running.done():
+            if running.done() and not running.cancelled():
                 running.result()
 
     def _leave(self, running: asyncio.Task[None], driver: TwoLineDriver) -> None:
@@ -128,11 +128,11 @@ class Worker:
                 await asyncio.wait({running, stopping}, timeout=PROBE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
                 if running.done() or stopping.done():
                     return
-                probe = asyncio.gather(*[one.execute("select 1") for one in connections])
+                probe = asyncio.gather(*[connection.execute("select 1") for connection in connections])
                 await asyncio.wait({probe}, timeout=SILENCE_SECONDS)
                 if not probe.done():
-                    for one in connections:
-                        _cut(one)  # wakes everybody who waits for an answer
+                    for connection in connections:
+                        _cut(connection)  # wakes everybody who waits for an answer
                     await asyncio.wait({probe})
                 probe.result()
         finally:
@@ -151,8 +151,8 @@ async def _run(queuer: PgQueuer) -> None:
         ),
         asyncio.create_task(queuer.sm.run()),
     ]
-    for one in parts:
-        one.add_done_callback(lambda _: queuer.shutdown.set())
+    for part in parts:
+        part.add_done_callback(lambda _: queuer.shutdown.set())
     for outcome in await asyncio.gather(*parts, return_exceptions=True):
         if isinstance(outcome, BaseException):
             raise outcome

@@ -28,8 +28,8 @@ class Assets:
 
     def __init__(self, package: str, base: str) -> None:
         self._base = base
-        files = [one for name in (SHARED, package) for one in resources.files(name).joinpath("static").iterdir()]
-        self._found = {one.name: _load(one.name, one.read_bytes()) for one in files if _ending(one.name) in TYPES}
+        files = [file for name in (SHARED, package) for file in resources.files(name).joinpath("static").iterdir()]
+        self._found = {file.name: _load(file.name, file.read_bytes()) for file in files if _ending(file.name) in TYPES}
 
     def url(self, name: str) -> str:
         return f"{self._base}/{name}?v={self._found[name].version}"

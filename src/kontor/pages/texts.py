@@ -25,18 +25,18 @@ class Texts:
 @cache
 def load_texts(package: str) -> dict[str, Texts]:
     """By language, the default first. `de.toml` holds all texts, or `de/accounts.toml` those of `accounts`."""
-    found: dict[str, dict[str, str]] = {}
-    for one in resources.files(package).joinpath("texts").iterdir():
-        if one.is_dir():
+    by_language: dict[str, dict[str, str]] = {}
+    for entry in resources.files(package).joinpath("texts").iterdir():
+        if entry.is_dir():
             texts: dict[str, str] = {}
-            for file in one.iterdir():
+            for file in entry.iterdir():
                 if file.name.endswith(".toml"):
                     texts |= flatten(_read(file), file.name.removesuffix("toml"))
-            found[one.name] = texts
-        elif one.name.endswith(".toml"):
-            found[one.name.removesuffix(".toml")] = flatten(_read(one))
-    sorted_names = sorted(found, key=lambda name: (name != DEFAULT_LANGUAGE, name))
-    return {name: Texts(name, found[name]) for name in sorted_names}
+            by_language[entry.name] = texts
+        elif entry.name.endswith(".toml"):
+            by_language[entry.name.removesuffix(".toml")] = flatten(_read(entry))
+    sorted_names = sorted(by_language, key=lambda name: (name != DEFAULT_LANGUAGE, name))
+    return {name: Texts(name, by_language[name]) for name in sorted_names}
 
 
 def _read(file: Traversable) -> dict[str, Any]:

@@ -10,9 +10,12 @@ import msgspec
 from psycopg.types.json import Jsonb
 
 from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, Notice
+from kontor.domain.refreshes import RefreshPause
 from kontor.domain.sca import ScaMedium, ScaMethod
+from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Connection, fetch_row
 from kontor.storage.leases import Lease
+from kontor.storage.lock_order import Lock, note_lock
 
 COLUMNS = (
     "id, provider_id, status, is_synced, updated_at, expires_at, selected_products, methods, media, active_method,"
@@ -66,6 +69,7 @@ async def insert_access(
     form_session_id: UUID | None = None,
 ) -> bool:
     """False when the user has an access of that id already."""
+    note_lock(Lock.ACCESS, user_id, access_id)
     selected = None if selected_products is None else list(selected_products)
     cursor = await connection.execute(
         "insert into accesses (user_id, id, provider_id, is_synced, selected_products, form_session_id)"
@@ -85,6 +89,7 @@ async def find_access(connection: Connection, user_id: UUID, access_id: str) -> 
 
 async def lock_access(connection: Connection, user_id: UUID, access_id: str) -> Access | None:
     """As `find_access`, and keeps everybody else from changing it until the end of the transaction."""
+    note_lock(Lock.ACCESS, user_id, access_id)
     cursor = await connection.execute(
         f"select {COLUMNS} from accesses where user_id = %s and id = %s for update", [user_id, access_id]
     )
@@ -100,6 +105,7 @@ LOCK_LEASED = f"""
 
 async def lock_leased(connection: Connection, user_id: UUID, access_id: str, lease: Lease) -> Access | None:
     """As `lock_access`, while the lease is ours, which it then stays. Nobody takes a lease with an access in hand."""
+    note_lock(Lock.ACCESS, user_id, access_id)
     row = await fetch_row(connection, LOCK_LEASED, [user_id, access_id, lease.key, lease.fence])
     return None if row is None else _access(row)
 
@@ -121,15 +127,20 @@ async def find_secrets(connection: Connection, user_id: UUID, access_id: str) ->
 
 
 FIND_CALLABLE = f"""
-    select {COLUMNS}, credentials, credentials_digest, lease_key, memory from accesses a where user_id = $1 and id = $2
+    select {COLUMNS}, refresh_pause, credentials, credentials_digest, lease_key, memory from accesses a
+    where user_id = $1 and id = $2
     and credentials is not null and exists (select 1 from users u where u.id = a.user_id and u.is_active)
 """
 
 
-async def find_callable(connection: Connection, user_id: UUID, access_id: str) -> tuple[Access, AccessSecrets] | None:
+async def find_callable(
+    connection: Connection, user_id: UUID, access_id: str
+) -> tuple[Access, AccessSecrets, RefreshPause | None] | None:
     """One whose bank can be called: it has credentials, and its user is active."""
     row = await fetch_row(connection, FIND_CALLABLE, [user_id, access_id])
-    return None if row is None else (_access(row), AccessSecrets(*row[-4:]))
+    if row is None:
+        return None
+    return _access(row), AccessSecrets(*row[-4:]), None if row[-5] is None else RefreshPause(row[-5])
 
 
 async def store_credentials(
@@ -245,6 +256,7 @@ async def store_learnt(
     consent_until: date | None,
 ) -> None:
     """What a payment's dialogue has taught about an access that keeps the credentials it was made with."""
+    note_lock(Lock.ACCESS, user_id, access_id)
     await connection.execute(
         "update accesses set memory = coalesce(%s, memory), consent_until = coalesce(%s, consent_until)"
         " where user_id = %s and id = %s and lease_key = %s and is_synced and credentials is not null",
@@ -253,8 +265,17 @@ async def store_learnt(
 
 
 async def delete_access(connection: Connection, user_id: UUID, access_id: str) -> bool:
-    cursor = await connection.execute("delete from accesses where user_id = %s and id = %s", [user_id, access_id])
-    return cursor.rowcount == 1
+    """With its products, and all that belongs to them."""
+    note_lock(Lock.DATA_VERSION, user_id)
+    cursor = await connection.execute(
+        "delete from accesses where user_id = %(user)s and id = %(id)s"
+        " returning exists (select 1 from products where user_id = %(user)s and access_id = %(id)s)",
+        {"user": user_id, "id": access_id},
+    )
+    row = await cursor.fetchone()
+    if row is not None and row[0]:
+        await raise_version(connection, user_id)
+    return row is not None
 
 
 async def list_expired(connection: Connection, batch: int) -> list[tuple[UUID, str]]:
@@ -314,6 +335,7 @@ async def store_choice(
     connection: Connection, user_id: UUID, access_id: str, method: ScaMethod | None, medium: str | None
 ) -> None:
     """What the user authenticated with: shown, and used again next time."""
+    note_lock(Lock.ACCESS, user_id, access_id)
     await connection.execute(
         "update accesses set active_method = coalesce(%s, active_method), active_medium = coalesce(%s, active_medium)"
         " where user_id = %s and id = %s",

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from kontor.domain.audit import FIRST_HASH, AuditEntry, AuditResult, ChainedEntry, hash_entry
 from kontor.storage.database import Connection
+from kontor.storage.lock_order import Lock, note_lock
 
 COLUMNS = "chain, serial, at, actor, action, object, result, correlation_id, hash"
 
@@ -20,6 +21,7 @@ def _entry(row: Sequence[Any]) -> ChainedEntry:
 
 async def append_entry(connection: Connection, chain: UUID, entry: AuditEntry) -> None:
     """Add to the chain, in the transaction of the change itself. The head row keeps writers in line: call this last."""
+    note_lock(Lock.AUDIT_HEAD, chain)
     await connection.execute(
         "insert into audit_heads (chain, serial, hash) values (%s, 0, %s) on conflict do nothing", [chain, FIRST_HASH]
     )

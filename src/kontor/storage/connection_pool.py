@@ -63,8 +63,8 @@ class ConnectionPool:
     async def discard(self, connection: Connection) -> None:
         """Its server is no longer the one to talk to, and that is true of the idle connections as well."""
         gone, self._idle = [connection, *self._idle], []
-        for one in gone:
-            await one.close()
+        for gone_connection in gone:
+            await gone_connection.close()
         await self._return(*gone)
         await self._pool.drain()
 
@@ -85,11 +85,11 @@ class ConnectionPool:
         return connection
 
     async def _return(self, *connections: Connection) -> None:
-        self._idle = [one for one in self._idle if one not in connections]
-        for one in connections:
+        self._idle = [connection for connection in self._idle if connection not in connections]
+        for connection in connections:
             self._taken -= 1
-            del self._retire_at[one]
-            await self._pool.putconn(one)
+            del self._retire_at[connection]
+            await self._pool.putconn(connection)
             self._pass_on(None)
 
     def _pass_on(self, connection: Connection | None) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
+from uuid import UUID
 
 import structlog
 from psycopg import AsyncConnection, AsyncCursor, AsyncRawCursor, OperationalError
@@ -13,6 +14,7 @@ from psycopg_pool import AsyncConnectionPool
 from kontor.domain.secrets import Secret
 from kontor.storage.connection_pool import ConnectionPool, PooledConnection, refuse_dead_connection
 from kontor.storage.connections import SESSION_OPTIONS, address_writer
+from kontor.storage.lock_order import begin_locks
 
 log = structlog.get_logger(__name__)
 
@@ -21,6 +23,9 @@ Connection: TypeAlias = AsyncConnection[TupleRow]
 # While the database is away, callers get their 503 after this time. It is no limit for queries.
 POOL_SECONDS = 5
 TURN_ROWS = 500  # after so many rows others have their turn on the event loop
+
+# Users whose data version an open transaction has raised (`data_versions.raise_version`).
+_raised: dict[Connection, set[UUID]] = {}
 
 
 class UnsafeDatabaseError(Exception):
@@ -72,8 +77,13 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
         """All or nothing. Keep it short; never talk to a bank inside."""
-        async with self.connect() as connection, connection.transaction():
-            yield connection
+        with begin_locks():
+            async with self.connect() as connection, connection.transaction():
+                _raised[connection] = set()
+                try:
+                    yield connection
+                finally:
+                    del _raised[connection]
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Connection]:
@@ -110,6 +120,14 @@ async def refuse_unsafe_server(connection: Connection) -> None:
         )
     if is_replica:
         raise UnsafeDatabaseError("This PostgreSQL is a read-only replica; Kontor needs the primary.")
+
+
+def list_raised(connection: Connection) -> set[UUID]:
+    """Users whose data version this transaction has raised; the caller adds to them.
+
+    A transaction that was not begun by `Database.transaction` remembers nothing, and raises each time.
+    """
+    return _raised.get(connection, set())
 
 
 async def fetch_row(connection: Connection, query: str, values: list[Any], *, binary: bool = False) -> TupleRow | None:

@@ -24,8 +24,8 @@ class Page:
 
 
 class DemoBankMemory(DemoBankBooks):
-    def __init__(self, url: Secret, page_base: str) -> None:
-        super().__init__(url)
+    def __init__(self, url: Secret, page_base: str, *, pays_twice: bool = False) -> None:
+        super().__init__(url, pays_twice=pays_twice)
         self._page_base = page_base
 
     def count_wrong_pin(self, login: str) -> int:
@@ -53,8 +53,8 @@ class DemoBankMemory(DemoBankBooks):
     def open_page(self, return_url: str, orders: Sequence[Order] = ()) -> str:
         page_id = uuid4()
         shown = [
-            [one.recipient, one.iban, f"{one.amount:.2f} {one.currency}".replace(".", ","), one.purpose]
-            for one in orders
+            [order.recipient, order.iban, f"{order.amount:.2f} {order.currency}".replace(".", ","), order.purpose]
+            for order in orders
         ]
         with self._connect() as connection:
             connection.execute(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import psycopg
 from psycopg.rows import TupleRow
@@ -32,11 +32,17 @@ WORDS = (
 class DemoBankBooks:
     """A database that cannot be reached is a `ConnectionError`: what was under way may have been written or not."""
 
-    def __init__(self, url: Secret) -> None:
+    def __init__(self, url: Secret, *, pays_twice: bool = False) -> None:
+        """`pays_twice`: an order that arrives again is booked again, as at a bank without idempotency."""
         self._url = url
+        self.pays_twice = pays_twice
 
     def register_accounts(self, owner: BookOwner, products: Sequence[Product]) -> None:
-        rows = [(owner.key, one.iban, owner.customer, one.key, one.holder) for one in products if one.iban]
+        rows = [
+            (owner.key, product.iban, owner.customer, product.key, product.holder)
+            for product in products
+            if product.iban
+        ]
         with self._open() as connection:
             connection.cursor().executemany(
                 "insert into demo_bank_accounts (owner, iban, customer, product_key, holder)"
@@ -60,12 +66,12 @@ class DemoBankBooks:
                 " where owner = %s and booked_on <= %s order by booked_on, id",
                 [owner.key, today],
             ).fetchall()
-        found: dict[str, tuple[Transaction, ...]] = {}
+        bookings: dict[str, tuple[Transaction, ...]] = {}
         for number, product_key, booked_on, amount, currency, booked_at, *words in rows:
-            one = Transaction(amount, currency, booked_at, booked_at, *words)
-            one = replace(one, bank_id=f"P{booked_on:%Y%m%d}{number:012d}")
-            found[product_key] = (*found.get(product_key, ()), one)
-        return found
+            transaction = Transaction(amount, currency, booked_at, booked_at, *words)
+            transaction = replace(transaction, bank_id=f"P{booked_on:%Y%m%d}{number:012d}")
+            bookings[product_key] = (*bookings.get(product_key, ()), transaction)
+        return bookings
 
     def sum_bookings(self, owner: BookOwner, product_key: str, today: date) -> Decimal:
         """What payments have added to an account: what comes in counts on its day, what goes out from now on."""
@@ -83,10 +89,12 @@ class DemoBankBooks:
         """
         with self._locked(owner) as connection:
             known = _find_receipt(connection, owner, slip.payment_id)
-            if known is not None:
-                event = "REFUSED" if known.outcome is PaymentOutcome.NEVER else "REPEATED"
-                _note(connection, owner, slip.payment_id, event)
+            is_refused = known is not None and known.outcome is PaymentOutcome.NEVER
+            if known is not None and (is_refused or not self.pays_twice):
+                _note(connection, owner, slip.payment_id, "REFUSED" if is_refused else "REPEATED")
                 return known
+            if known is not None:
+                slip = replace(slip, payment_id=uuid4())
             failure, detail = slip.failure, slip.detail
             available = funds + _sum_bookings(connection, owner, slip.product_key, today)
             if failure is None and available + slip.debit.amount < 0:
@@ -198,7 +206,7 @@ def _enter(
     place: int,
     owner_key: str,
     product_key: str,
-    one: Transaction,
+    transaction: Transaction,
 ) -> None:
     connection.execute(
         "insert into demo_bank_bookings"
@@ -210,18 +218,18 @@ def _enter(
             payer.key,
             slip.payment_id,
             place,
-            one.amount,
-            one.currency,
+            transaction.amount,
+            transaction.currency,
             slip.booked_on,
-            one.booked_at,
-            one.purpose,
-            one.booking_text,
-            one.gv_code,
-            one.prima_nota,
-            one.counterparty_name,
-            one.counterparty_iban,
-            one.counterparty_bic,
-            one.ultimate_counterparty,
+            transaction.booked_at,
+            transaction.purpose,
+            transaction.booking_text,
+            transaction.gv_code,
+            transaction.prima_nota,
+            transaction.counterparty_name,
+            transaction.counterparty_iban,
+            transaction.counterparty_bic,
+            transaction.ultimate_counterparty,
         ],
     )
 

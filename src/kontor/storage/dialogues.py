@@ -10,8 +10,9 @@ from psycopg.types.json import Jsonb
 from kontor.domain.accesses import History
 from kontor.domain.dialogues import Dialogue
 from kontor.domain.sca import ScaMedium, ScaMethod
-from kontor.domain.sca_machine import Position, ScaState
+from kontor.domain.sca_machine import ScaPosition, ScaState
 from kontor.storage.database import Connection
+from kontor.storage.lock_order import Lock, note_lock
 
 COLUMNS = (
     "id, user_id, access_id, state, wrong_tans, is_renewal, asks_settings, history, lease_key, expires_at,"
@@ -24,7 +25,7 @@ def _dialogue(row: Sequence[Any]) -> Dialogue:
         id=row[0],
         user_id=row[1],
         access_id=row[2],
-        position=Position(ScaState(row[3]), row[4]),
+        position=ScaPosition(ScaState(row[3]), row[4]),
         is_renewal=row[5],
         asks_settings=row[6],
         history=History(row[7]),
@@ -45,7 +46,7 @@ def _jsonb(value: Any) -> Jsonb | None:
     return None if value is None else Jsonb(msgspec.to_builtins(value))
 
 
-async def upsert_dialogue(connection: Connection, one: Dialogue, sealed: bytes | None) -> None:
+async def upsert_dialogue(connection: Connection, dialogue: Dialogue, sealed: bytes | None) -> None:
     await connection.execute(
         f"insert into dialogues ({COLUMNS}, sealed) values"
         " (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
@@ -55,24 +56,24 @@ async def upsert_dialogue(connection: Connection, one: Dialogue, sealed: bytes |
         " redirect_url = excluded.redirect_url, is_last_tan_wrong = excluded.is_last_tan_wrong,"
         " sealed = excluded.sealed where dialogues.user_id = excluded.user_id",
         [
-            one.id,
-            one.user_id,
-            one.access_id,
-            str(one.position.state),
-            one.position.wrong_tans,
-            one.is_renewal,
-            one.asks_settings,
-            str(one.history),
-            one.lease_key,
-            one.expires_at,
-            one.customer_ip,
-            one.callback_url,
-            _jsonb(one.methods),
-            _jsonb(one.media),
-            _jsonb(one.chosen_method),
-            one.chosen_medium,
-            one.redirect_url,
-            one.is_last_tan_wrong,
+            dialogue.id,
+            dialogue.user_id,
+            dialogue.access_id,
+            str(dialogue.position.state),
+            dialogue.position.wrong_tans,
+            dialogue.is_renewal,
+            dialogue.asks_settings,
+            str(dialogue.history),
+            dialogue.lease_key,
+            dialogue.expires_at,
+            dialogue.customer_ip,
+            dialogue.callback_url,
+            _jsonb(dialogue.methods),
+            _jsonb(dialogue.media),
+            _jsonb(dialogue.chosen_method),
+            dialogue.chosen_medium,
+            dialogue.redirect_url,
+            dialogue.is_last_tan_wrong,
             sealed,
         ],
     )
@@ -92,6 +93,7 @@ async def find_dialogue(
 async def lock_dialogue(
     connection: Connection, user_id: UUID, dialogue_id: UUID
 ) -> tuple[Dialogue, bytes | None] | None:
+    note_lock(Lock.DIALOGUE, user_id, dialogue_id)
     cursor = await connection.execute(
         f"select {COLUMNS}, sealed from dialogues where user_id = %s and id = %s for update", [user_id, dialogue_id]
     )

@@ -41,10 +41,10 @@ def choose_service_user() -> ServiceUser:
         return ServiceUser(os.geteuid(), os.getegid())
     for name in ("kontor", "postgres", "nobody"):
         try:
-            found = pwd.getpwnam(name)
+            user = pwd.getpwnam(name)
         except KeyError:
             continue
-        return ServiceUser(found.pw_uid, found.pw_gid)
+        return ServiceUser(user.pw_uid, user.pw_gid)
     raise EmbeddedError("PostgreSQL does not run as root, and there is no user kontor, postgres or nobody to run it.")
 
 

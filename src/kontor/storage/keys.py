@@ -77,7 +77,7 @@ def generate_key() -> SealingKey:
 async def refuse_wrong_master_key(connection: Connection, *masters: SealingKey) -> None:
     """At start, rather than with the first request that needs a key. Each key must be wrapped with one of these."""
     cursor = await connection.execute(
-        "select 1 from tenant_keys where substr(sealed, 2, 8) <> all(%s) limit 1", [[one.id for one in masters]]
+        "select 1 from tenant_keys where substr(sealed, 2, 8) <> all(%s) limit 1", [[master.id for master in masters]]
     )
     if await cursor.fetchone() is not None:
         raise KeyUnusableError("The master key is not the one that this database's keys are wrapped with.")

@@ -72,8 +72,8 @@ class Migration:
     @property
     def needs(self) -> int:
         """The oldest version of the program that works after it; without a word, every older one does."""
-        found = NEEDS.search(self.sql)
-        return int(found[1]) if found else 0
+        match = NEEDS.search(self.sql)
+        return int(match[1]) if match else 0
 
     @property
     def is_transactional(self) -> bool:
@@ -92,7 +92,7 @@ def read_migrations() -> list[Migration]:
         if file.name.endswith(".sql"):
             number, _, rest = file.name.partition("_")
             migrations.append(Migration(int(number), rest.removesuffix(".sql"), file.read_text(encoding="utf-8")))
-    return sorted(migrations, key=lambda one: one.version)
+    return sorted(migrations, key=lambda migration: migration.version)
 
 
 def migrate(
@@ -115,12 +115,12 @@ def migrate(
         missing = _compare(applied, known)
         if applied and not is_alone:
             _refuse_to_break(max(applied), missing)
-        for one in missing:
-            if one.is_transactional:
-                _patiently(partial(_apply, connection, one, app_role), one)
+        for migration in missing:
+            if migration.is_transactional:
+                _patiently(partial(_apply, connection, migration, app_role), migration)
             else:
-                _apply_by_statement(connection, one, app_role)
-            applied_now.append(one)
+                _apply_by_statement(connection, migration, app_role)
+            applied_now.append(migration)
         with connection.transaction():
             _grant(connection, app_role)
     return applied_now
@@ -182,8 +182,8 @@ def _read_applied(connection: Connection) -> dict[int, Applied]:
 def _compare(applied: dict[int, Applied], known: Sequence[Migration]) -> list[Migration]:
     """What is still to be applied; refuses a database that has been somewhere else, or too far ahead."""
     own = known[-1].version
-    for version, one in sorted(applied.items()):
-        if version > own and (one.needs is None or one.needs > own):
+    for version, record in sorted(applied.items()):
+        if version > own and (record.needs is None or record.needs > own):
             raise MigrationError(
                 f"The database was migrated to version {max(applied)} by a newer Kontor, and this one (version {own})"
                 " does not work with it any more. Use the newer Kontor, or restore a backup."
@@ -194,17 +194,17 @@ def _compare(applied: dict[int, Applied], known: Sequence[Migration]) -> list[Mi
             raise MigrationError(
                 f"Migration {migration.version} ({migration.name}) was changed after it had been applied."
             )
-    return [one for one in known if one.version not in applied]
+    return [migration for migration in known if migration.version not in applied]
 
 
 def _refuse_to_break(current: int, missing: Sequence[Migration]) -> None:
     """Processes that run now know the database as it is: nothing may be applied that they do not get along with."""
-    for one in missing:
-        if one.needs > current:
+    for migration in missing:
+        if migration.needs > current:
             raise MigrationError(
-                f"Migration {one.version} ({one.name}) breaks processes older than version {one.needs}, and this"
-                f" database is at version {current}. Upgrade to a release in between first, or stop every process and"
-                " run `kontor migrate --alone`."
+                f"Migration {migration.version} ({migration.name}) breaks processes older than version"
+                f" {migration.needs}, and this database is at version {current}. Upgrade to a release in between first,"
+                " or stop every process and run `kontor migrate --alone`."
             )
 
 
@@ -224,35 +224,35 @@ def _patiently(apply: Callable[[], None], migration: Migration) -> None:
             time.sleep(random.uniform(*PAUSE_SECONDS))  # noqa: S311 (no secret)
 
 
-def _apply(connection: Connection, one: Migration, app_role: str | None) -> None:
+def _apply(connection: Connection, migration: Migration, app_role: str | None) -> None:
     """All or nothing, with the rights: whoever works beside us may run into a new trigger at once."""
     with connection.transaction():
         connection.execute("select set_config('lock_timeout', %s, true)", [LOCK_TIMEOUT])
-        connection.execute(one.sql)
+        connection.execute(migration.sql)
         _grant(connection, app_role)
-        _write_down(connection, one)
+        _write_down(connection, migration)
 
 
-def _apply_by_statement(connection: Connection, one: Migration, app_role: str | None) -> None:
+def _apply_by_statement(connection: Connection, migration: Migration, app_role: str | None) -> None:
     """Nothing here may lock out traffic. What an interrupted attempt left behind is removed first."""
     invalid = connection.execute(
         "select relname from pg_index join pg_class on pg_class.oid = indexrelid"
         " where not indisvalid and relnamespace = 'public'::regnamespace"
     ).fetchall()
     for (name,) in invalid:
-        if re.search(rf"\b{re.escape(name)}\b", one.sql):
+        if re.search(rf"\b{re.escape(name)}\b", migration.sql):
             connection.execute(sql.SQL("drop index concurrently if exists {}").format(sql.Identifier(name)))
-    for statement in split_statements(one.sql):
+    for statement in split_statements(migration.sql):
         connection.execute(statement)
     with connection.transaction():
         _grant(connection, app_role)
-        _write_down(connection, one)
+        _write_down(connection, migration)
 
 
 def split_statements(text: str) -> list[str]:
     """Of a migration without a transaction, which has no function bodies: a statement ends where a line does."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
-    return [one.strip() for one in STATEMENT_END.split("\n".join(lines)) if one.strip()]
+    return [statement.strip() for statement in STATEMENT_END.split("\n".join(lines)) if statement.strip()]
 
 
 def _grant(connection: Connection, app_role: str | None) -> None:
@@ -260,8 +260,8 @@ def _grant(connection: Connection, app_role: str | None) -> None:
         connection.execute(sql.SQL(statement).format(role=sql.Identifier(app_role or "")))
 
 
-def _write_down(connection: Connection, one: Migration) -> None:
+def _write_down(connection: Connection, migration: Migration) -> None:
     connection.execute(
         "insert into schema_migrations (version, name, checksum, needs) values (%s, %s, %s, %s)",
-        [one.version, one.name, one.checksum, one.needs],
+        [migration.version, migration.name, migration.checksum, migration.needs],
     )

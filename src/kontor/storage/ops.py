@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from kontor.domain.operations import AccessFilter, AccessRow, ClientRow, TenantRow, UserRow
+from kontor.domain.operator_views import AccessFilter, AccessRow, ClientRow, TenantRow, UserRow
 from kontor.domain.operators import LATE, RECENT, AccessRefresh
 from kontor.domain.tenants import ClientKind
 from kontor.storage.database import Connection
@@ -152,7 +152,7 @@ async def list_accesses(
         "status": wanted.status,
         "provider": wanted.provider_id,
         "pause": wanted.pause,
-        "states": None if wanted.states is None else [str(one) for one in wanted.states],
+        "states": None if wanted.states is None else [str(state) for state in wanted.states],
         "failing": wanted.is_failing,
         "now": now,
         "late": now - LATE,

@@ -1,6 +1,6 @@
 """What an operator sees of the queue: how much of what waits, since when, and what failed and is held."""
 
-from kontor.domain.operations import HeldJob, JobCount
+from kontor.domain.operator_views import HeldJob, JobCount
 from kontor.storage.database import Connection
 
 

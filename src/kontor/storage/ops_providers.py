@@ -1,6 +1,6 @@
 """How providers have been doing, for operators: all at once, and which of them are down."""
 
-from kontor.domain.operations import ProviderRow
+from kontor.domain.operator_views import ProviderRow
 from kontor.domain.operators import RECENT
 from kontor.storage.database import Connection
 

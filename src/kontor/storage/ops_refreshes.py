@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from kontor.domain.operations import NIL, Place, RefreshRow, Source
+from kontor.domain.operator_views import NIL, Place, RefreshRow, Source
 from kontor.domain.operators import LATE, RECENT, RefreshState
 from kontor.storage.database import Connection
 
@@ -179,7 +179,7 @@ async def list_refreshes(
     connection: Connection, state: RefreshState, tenant_id: UUID | None, now: datetime, after: Place | None, limit: int
 ) -> tuple[list[RefreshRow], Place | None]:
     """A page, and where the next one begins."""
-    found: list[RefreshRow] = []
+    refreshes: list[RefreshRow] = []
     place = after
     for source in SOURCES[state]:
         if place is not None and source < place.source:
@@ -197,10 +197,10 @@ async def list_refreshes(
             "at": here.at,
             "after_user": here.user_id,
             "after": here.access_id,
-            "limit": limit - len(found),
+            "limit": limit - len(refreshes),
         }
         rows = await (await connection.execute(QUERIES[source], values, prepare=False)).fetchall()
-        found += [RefreshRow(*row[:13]) for row in rows]
-        if len(found) == limit:
-            return found, Place(source, rows[-1][13], found[-1].user_id, found[-1].access_id)
-    return found, None
+        refreshes += [RefreshRow(*row[:13]) for row in rows]
+        if len(refreshes) == limit:
+            return refreshes, Place(source, rows[-1][13], refreshes[-1].user_id, refreshes[-1].access_id)
+    return refreshes, None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from kontor.domain.operations import DeliveryCounts
+from kontor.domain.operator_views import DeliveryCounts
 from kontor.domain.operators import RECENT
 from kontor.domain.webhooks import EventType, Webhook
 from kontor.storage import webhooks
@@ -54,4 +54,4 @@ async def find_webhook(connection: Connection, tenant_id: UUID | None, webhook_i
 
 
 def _with_types(row: Sequence[Any]) -> list[Any]:
-    return [*row[:3], tuple(EventType(one) for one in row[3]), *row[4:]]
+    return [*row[:3], tuple(EventType(event) for event in row[3]), *row[4:]]

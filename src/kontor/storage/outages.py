@@ -5,6 +5,7 @@ from uuid import UUID
 
 from kontor.domain.refreshes import Outage
 from kontor.storage.database import Connection
+from kontor.storage.lock_order import Lock, note_lock
 
 COLUMNS = "provider_id, failures, down_since, next_try_at"
 
@@ -18,6 +19,7 @@ async def list_outages(connection: Connection, provider_ids: Sequence[UUID]) -> 
 
 async def lock_outage(connection: Connection, provider_id: UUID) -> Outage | None:
     """Nobody else tries this provider, or notes how it does, until the end of the transaction."""
+    note_lock(Lock.PROVIDER_OUTAGE, provider_id)
     cursor = await connection.execute(
         f"select {COLUMNS} from provider_outages where provider_id = %s for update", [provider_id]
     )
@@ -27,6 +29,7 @@ async def lock_outage(connection: Connection, provider_id: UUID) -> Outage | Non
 
 async def lock_failures(connection: Connection, provider_id: UUID, outage: Outage) -> Outage:
     """As `lock_outage`; where nothing is known of the provider, `outage` is."""
+    note_lock(Lock.PROVIDER_OUTAGE, provider_id)
     await connection.execute(
         f"insert into provider_outages ({COLUMNS}) values (%s, %s, %s, %s) on conflict do nothing",
         [provider_id, outage.failures, outage.down_since, outage.next_try_at],
@@ -44,4 +47,5 @@ async def store_outage(connection: Connection, outage: Outage) -> None:
 
 async def delete_outage(connection: Connection, provider_id: UUID) -> None:
     """The provider answers."""
+    note_lock(Lock.PROVIDER_OUTAGE, provider_id)
     await connection.execute("delete from provider_outages where provider_id = %s", [provider_id])

@@ -17,6 +17,7 @@ from kontor.domain.payments import (
     PaymentState,
 )
 from kontor.storage.database import Connection
+from kontor.storage.lock_order import Lock, note_lock
 
 KEY_LIFETIME_DAYS = 30
 DUPLICATE_SECONDS = 60
@@ -52,22 +53,22 @@ def _payment(row: Sequence[Any]) -> tuple[Payment, bytes | None, bytes | None]:
     return Payment(**values, is_at_bank=is_at_bank), sealed, credentials
 
 
-def _values(one: Payment) -> dict[str, Any]:
-    values = {name: getattr(one, name) for name in _NAMES}
+def _values(payment: Payment) -> dict[str, Any]:
+    values = {name: getattr(payment, name) for name in _NAMES}
     for name in ("kind", "state"):
         values[name] = str(values[name])
-    values["failure"] = None if one.failure is None else str(one.failure)
+    values["failure"] = None if payment.failure is None else str(payment.failure)
     for name in ("orders", "given", "dialogue"):
         values[name] = Jsonb(msgspec.to_builtins(values[name]))
     return values
 
 
-async def insert_payment(connection: Connection, one: Payment, credentials: bytes | None) -> bool:
+async def insert_payment(connection: Connection, payment: Payment, credentials: bytes | None) -> bool:
     """False when the id or the idempotency key is taken: of two equal requests at once, one gets through."""
     cursor = await connection.execute(
         f"insert into payments ({COLUMNS}, credentials) values ({PLACEHOLDERS}, %(credentials)s)"
         " on conflict do nothing",
-        _values(one) | {"credentials": credentials},
+        _values(payment) | {"credentials": credentials},
     )
     return cursor.rowcount == 1
 
@@ -98,6 +99,7 @@ async def lock_payment(
 
     Read again once the lock is ours: a lease that was taken while we waited for it must be seen.
     """
+    note_lock(Lock.PAYMENT, user_id, payment_id)
     await connection.execute("select 1 from payments where user_id = %s and id = %s for update", [user_id, payment_id])
     return await find_payment(connection, user_id, payment_id)
 
@@ -109,13 +111,15 @@ async def list_payments(connection: Connection, user_id: UUID, limit: int | None
     return [_payment(row)[0] for row in await cursor.fetchall()]
 
 
-async def save_payment(connection: Connection, one: Payment, sealed: bytes | None, credentials: bytes | None) -> None:
+async def save_payment(
+    connection: Connection, payment: Payment, sealed: bytes | None, credentials: bytes | None
+) -> None:
     """What moved on. The row must be locked."""
     await connection.execute(
         f"update payments set {CHANGES}, sealed = %(sealed)s, credentials = %(credentials)s, changed_at = now(),"
         " sent_at = case when %(state)s = 'SENDING' then coalesce(sent_at, now()) else sent_at end"
         " where user_id = %(user_id)s and id = %(id)s",
-        _values(one) | {"sealed": sealed, "credentials": credentials},
+        _values(payment) | {"sealed": sealed, "credentials": credentials},
     )
 
 

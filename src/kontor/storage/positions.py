@@ -22,19 +22,19 @@ async def replace_positions(
                 user_id,
                 product_id,
                 number,
-                one.name,
-                one.quantity,
-                None if one.unit is None else str(one.unit),
-                one.isin,
-                one.wkn,
-                one.price,
-                one.price_at,
-                one.currency,
-                one.exchange_rate,
-                one.exchange,
-                one.total_value,
+                position.name,
+                position.quantity,
+                None if position.unit is None else str(position.unit),
+                position.isin,
+                position.wkn,
+                position.price,
+                position.price_at,
+                position.currency,
+                position.exchange_rate,
+                position.exchange,
+                position.total_value,
             )
-            for number, one in enumerate(positions)
+            for number, position in enumerate(positions)
         ],
     )
 

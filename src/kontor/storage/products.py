@@ -11,7 +11,9 @@ from kontor.domain.accesses import AccessStatus
 from kontor.domain.balances import BalanceGap
 from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
 from kontor.domain.stored_products import StoredProduct
+from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Connection, fetch_row, fetch_rows
+from kontor.storage.lock_order import Lock, note_lock
 
 COLUMNS = (
     "id, access_id, status, updated_at, bank_key, category, name, holder, currency, account_number, iban, bic,"
@@ -54,6 +56,7 @@ async def upsert_product(
     connection: Connection, user_id: UUID, product_id: UUID, access_id: str, ordinal: int, product: Product
 ) -> bool:
     """False when it is stored just so already."""
+    note_lock(Lock.DATA_VERSION, user_id)
     values = {
         "user_id": user_id,
         "id": product_id,
@@ -81,7 +84,10 @@ async def upsert_product(
         "can_bulk_transfer": product.can_bulk_transfer,
     }
     cursor = await connection.execute(UPSERT, values)
-    return cursor.rowcount == 1
+    is_changed = cursor.rowcount == 1
+    if is_changed:
+        await raise_version(connection, user_id)
+    return is_changed
 
 
 _KEY = ("user_id", "id", "access_id", "ordinal")
@@ -117,6 +123,7 @@ async def has_product(connection: Connection, user_id: UUID, access_id: str, pro
 
 async def lock_product(connection: Connection, user_id: UUID, access_id: str, product_id: UUID) -> StoredProduct | None:
     """As `find_product`; nobody else adds transactions to it until the end of the transaction."""
+    note_lock(Lock.PRODUCT, user_id, product_id)
     cursor = await connection.execute(
         f"select {COLUMNS} from products where user_id = %s and access_id = %s and id = %s for update",
         [user_id, access_id, product_id],
@@ -143,16 +150,44 @@ async def list_ids(connection: Connection, user_id: UUID, access_id: str) -> dic
     return {row[0]: row[1] for row in await fetch_rows(connection, IDS, [user_id, access_id])}
 
 
+def _list_numbers(alias: str) -> str:
+    """Products that may be one account have one of these in common: an IBAN ends with the account number."""
+    return f"array[{_number(f'{alias}.iban')}, {_number(f'{alias}.account_number')}]"
+
+
+def _number(column: str) -> str:
+    return f"nullif(ltrim(right(upper(regexp_replace({column}, '[^[:alnum:]]', '', 'g')), 10), '0'), '')"
+
+
+NUMBERS = _list_numbers("before")
+OTHER_NUMBERS = _list_numbers("other")
+
+# Analyses read of `updated_at` the day, and which of several products of one account is the freshest
+# (`services/analyses/duplicates.py`). Most looks at a product change neither, and kept answers stay good.
+SET_SEEN = f"""
+    update products p set updated_at = now(),
+        status = case when p.id = any(%(complete)s) then 'COMPLETE' else p.status end
+    from products before
+    where p.user_id = %(user)s and p.id = any(%(seen)s) and before.user_id = %(user)s and before.id = p.id
+    returning p.status <> before.status
+        or (p.updated_at at time zone 'Europe/Berlin')::date <> (before.updated_at at time zone 'Europe/Berlin')::date
+        or exists (
+            select 1 from products other where other.user_id = %(user)s and other.access_id <> before.access_id
+            and other.updated_at >= before.updated_at and {OTHER_NUMBERS} && {NUMBERS}
+        )
+"""
+
+
 async def set_products_seen(
     connection: Connection, user_id: UUID, complete: Sequence[UUID], seen: Sequence[UUID]
 ) -> None:
-    """The bank has just told about these; of the complete ones, everything."""
-    await connection.execute(
-        "update products set updated_at = now(),"
-        " status = case when id = any(%(complete)s) then 'COMPLETE' else status end"
-        " where user_id = %(user)s and id = any(%(seen)s)",
-        {"user": user_id, "complete": list(complete), "seen": [*complete, *seen]},
+    """The bank has just told about these; of the complete ones, everything. The caller has locked their access."""
+    note_lock(Lock.DATA_VERSION, user_id)
+    cursor = await connection.execute(
+        SET_SEEN, {"user": user_id, "complete": list(complete), "seen": [*complete, *seen]}
     )
+    if any(is_changed for (is_changed,) in await cursor.fetchall()):
+        await raise_version(connection, user_id)
 
 
 FIND_GAP = "select balance_gap from products where user_id = $1 and id = $2"
@@ -164,15 +199,20 @@ async def find_gap(connection: Connection, user_id: UUID, product_id: UUID) -> B
 
 
 async def set_gap(connection: Connection, user_id: UUID, product_id: UUID, gap: BalanceGap | None) -> None:
-    await connection.execute(
-        "update products set balance_gap = %s where user_id = %s and id = %s",
-        [None if gap is None else Jsonb(msgspec.to_builtins(gap)), user_id, product_id],
+    note_lock(Lock.DATA_VERSION, user_id)
+    cursor = await connection.execute(
+        "update products set balance_gap = %(gap)s where user_id = %(user)s and id = %(id)s"
+        " and balance_gap is distinct from %(gap)s",
+        {"gap": None if gap is None else Jsonb(msgspec.to_builtins(gap)), "user": user_id, "id": product_id},
     )
+    if cursor.rowcount:
+        await raise_version(connection, user_id)
 
 
 async def set_newer_balance(connection: Connection, user_id: UUID, product_id: UUID, product: Product) -> None:
     """The balance that a file tells, unless a later one is known. One in another currency is of another pocket."""
-    await connection.execute(
+    note_lock(Lock.DATA_VERSION, user_id)
+    cursor = await connection.execute(
         "update products set balance = %(balance)s, balance_at = %(at)s, updated_at = now()"
         " where user_id = %(user)s and id = %(id)s and currency is not distinct from %(currency)s"
         " and (balance_at is null or balance_at <= %(at)s)"
@@ -185,12 +225,17 @@ async def set_newer_balance(connection: Connection, user_id: UUID, product_id: U
             "currency": product.currency,
         },
     )
+    if cursor.rowcount:
+        await raise_version(connection, user_id)
 
 
 async def delete_other_products(connection: Connection, user_id: UUID, access_id: str, kept: Sequence[UUID]) -> bool:
     """Products that the bank no longer has, or that are no longer selected. True when there was one."""
+    note_lock(Lock.DATA_VERSION, user_id)
     cursor = await connection.execute(
         "delete from products where user_id = %s and access_id = %s and not id = any(%s)",
         [user_id, access_id, list(kept)],
     )
+    if cursor.rowcount:
+        await raise_version(connection, user_id)
     return cursor.rowcount > 0

@@ -32,9 +32,9 @@ async def enqueue_refreshes(connection: Connection, fetch_ids: list[UUID]) -> No
 
     await Queries(PsycopgDriver(connection)).enqueue(
         [REFRESH] * len(fetch_ids),
-        [one.bytes for one in fetch_ids],
+        [fetch_id.bytes for fetch_id in fetch_ids],
         [REFRESH_PRIORITY] * len(fetch_ids),
-        dedupe_key=[f"{FETCH} {one}" for one in fetch_ids],
+        dedupe_key=[f"{FETCH} {fetch_id}" for fetch_id in fetch_ids],
         on_conflict="skip",
     )
 
@@ -53,9 +53,9 @@ async def enqueue_retag(connection: Connection, user_ids: list[UUID]) -> None:
 
     await Queries(PsycopgDriver(connection)).enqueue(
         [RETAG] * len(user_ids),
-        [one.bytes for one in user_ids],
+        [user_id.bytes for user_id in user_ids],
         [RETAG_PRIORITY] * len(user_ids),
-        dedupe_key=[f"{RETAG} {one}" for one in user_ids],
+        dedupe_key=[f"{RETAG} {user_id}" for user_id in user_ids],
         on_conflict="skip",
     )
 
@@ -64,15 +64,15 @@ async def remove_fetch_jobs(connection: Connection, fetch_ids: list[UUID]) -> No
     """Jobs of a deleted access go with it."""
     await connection.execute(
         "delete from pgqueuer where entrypoint = any(%s) and payload = any(%s)",
-        [[FETCH, REFRESH], [one.bytes for one in fetch_ids]],
+        [[FETCH, REFRESH], [fetch_id.bytes for fetch_id in fetch_ids]],
     )
 
 
 async def requeue_fetches(connection: Connection, fetch_ids: list[UUID], refresh_ids: list[UUID]) -> None:
     """Fetches whose worker died: whatever is left of their old jobs is replaced by new ones."""
     await remove_fetch_jobs(connection, fetch_ids + refresh_ids)
-    for one in fetch_ids:
-        await enqueue_fetch(connection, one)
+    for fetch_id in fetch_ids:
+        await enqueue_fetch(connection, fetch_id)
     if refresh_ids:
         await enqueue_refreshes(connection, refresh_ids)
 
@@ -83,9 +83,9 @@ async def enqueue_deliveries(connection: Connection, delivery_ids: list[UUID]) -
 
     await Queries(PsycopgDriver(connection)).enqueue(
         [DELIVER] * len(delivery_ids),
-        [one.bytes for one in delivery_ids],
+        [delivery_id.bytes for delivery_id in delivery_ids],
         [0] * len(delivery_ids),
-        dedupe_key=[f"{DELIVER} {one}" for one in delivery_ids],
+        dedupe_key=[f"{DELIVER} {delivery_id}" for delivery_id in delivery_ids],
         on_conflict="skip",
     )
 
@@ -94,7 +94,7 @@ async def remove_delivery_jobs(connection: Connection, delivery_ids: list[UUID])
     """Those that wait. One that is being run finds its own row changed."""
     await connection.execute(
         "delete from pgqueuer where dedupe_key = any(%s) and status in ('queued', 'failed')",
-        [[f"{DELIVER} {one}" for one in delivery_ids]],
+        [[f"{DELIVER} {delivery_id}" for delivery_id in delivery_ids]],
     )
 
 

@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 from kontor.domain.principals import Principal
 from kontor.domain.redirects import Branding, Failure, FormSession, FormStep, RedirectOutcome, UseCase
 from kontor.storage.database import Connection
+from kontor.storage.lock_order import Lock, note_lock
 
 COLUMNS = (
     "s.id, s.tenant_id, t.name, t.is_regulated, s.user_id, u.pseudonym, s.use_case, s.access_id,"
@@ -98,6 +99,7 @@ async def find_session(connection: Connection, session_id: UUID) -> FormSession 
 
 
 async def lock_session(connection: Connection, session_id: UUID) -> FormSession | None:
+    note_lock(Lock.FORM_SESSION, session_id)
     cursor = await connection.execute(f"select {COLUMNS} from {JOINS} where s.id = %s for update of s", [session_id])
     row = await cursor.fetchone()
     return None if row is None else _session(row)

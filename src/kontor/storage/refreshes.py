@@ -15,6 +15,7 @@ from psycopg import errors
 from kontor.domain.consents import RENEWAL_PERIOD
 from kontor.domain.refreshes import BUDGET_PERIOD, CLOCK_SKEW, RefreshPause, SkipReason
 from kontor.storage.database import Connection, fetch_row
+from kontor.storage.lock_order import Lock, note_lock
 
 IS_ACTIVE = "exists (select 1 from users u where u.id = a.user_id and u.is_active)"
 IS_REFRESHED = (
@@ -118,11 +119,11 @@ async def insert_slots(connection: Connection, rows: Sequence[SlotRow]) -> list[
         """,
         [
             [uuid4() for _ in rows],
-            [one.user_id for one in rows],
-            [one.access_id for one in rows],
-            [one.slot_at for one in rows],
-            [one.lease_key for one in rows],
-            [None if one.skip is None else str(one.skip) for one in rows],
+            [row.user_id for row in rows],
+            [row.access_id for row in rows],
+            [row.slot_at for row in rows],
+            [row.lease_key for row in rows],
+            [None if row.skip is None else str(row.skip) for row in rows],
             [str(uuid4()) for _ in rows],
         ],
     )
@@ -152,10 +153,10 @@ async def set_next_refreshes(connection: Connection, next_refreshes: Sequence[Ne
             where a.user_id = n.user_id and a.id = n.id
             """,
             [
-                [one.user_id for one in next_refreshes],
-                [one.access_id for one in next_refreshes],
-                [one.at for one in next_refreshes],
-                [one.since for one in next_refreshes],
+                [next_refresh.user_id for next_refresh in next_refreshes],
+                [next_refresh.access_id for next_refresh in next_refreshes],
+                [next_refresh.at for next_refresh in next_refreshes],
+                [next_refresh.since for next_refresh in next_refreshes],
             ],
         )
 
@@ -267,12 +268,15 @@ async def pause_equal_credentials(connection: Connection, lease_key: bytes, user
     await connection.execute(PAUSE_EQUAL, refused)
 
 
-async def resume(connection: Connection, user_id: UUID, access_id: str) -> None:
-    """The reason for a pause is gone; `reschedule` then finds the next time."""
-    await connection.execute(
-        "update accesses set refresh_pause = null where user_id = %s and id = %s and refresh_pause is not null",
-        [user_id, access_id],
+async def resume(
+    connection: Connection, user_id: UUID, access_id: str, reasons: Sequence[RefreshPause] = tuple(RefreshPause)
+) -> bool:
+    """The reason for a pause is gone; `reschedule` then finds the next time. False when there was no such pause."""
+    cursor = await connection.execute(
+        "update accesses set refresh_pause = null where user_id = %s and id = %s and refresh_pause = any(%s)",
+        [user_id, access_id, [str(reason) for reason in reasons]],
     )
+    return cursor.rowcount == 1
 
 
 async def resume_equal_credentials(connection: Connection, user_id: UUID, access_id: str) -> None:
@@ -306,6 +310,7 @@ class CallFacts:
     is_callable: bool
     calls: Sequence[datetime]  # that count for the budget
     has_outage: bool  # its provider failed lately
+    pause: RefreshPause | None
 
 
 LOCK_FOR_CALL = "select 1 from accesses where user_id = $1 and id = $2 for update"
@@ -313,20 +318,22 @@ READ_FOR_CALL = f"""
     select a.provider_id, a.consent_until, {IS_REFRESHED}, a.credentials is not null and {IS_ACTIVE},
         array(select c.called_at from unattended_calls c
             where c.user_id = a.user_id and c.access_id = a.id and c.called_at > $3 and c.called_at <= $4),
-        exists (select 1 from provider_outages o where o.provider_id = a.provider_id)
+        exists (select 1 from provider_outages o where o.provider_id = a.provider_id), a.refresh_pause
     from accesses a where a.user_id = $1 and a.id = $2
 """
 
 
 async def lock_for_call(connection: Connection, user_id: UUID, access_id: str) -> bool:
     """Locks the access, so that nobody else counts its calls meanwhile. False when it is gone."""
+    note_lock(Lock.ACCESS, user_id, access_id)
     return await fetch_row(connection, LOCK_FOR_CALL, [user_id, access_id]) is not None
 
 
 async def read_call_facts(connection: Connection, user_id: UUID, access_id: str, now: datetime) -> CallFacts:
     """The access is locked, and `now` is later than that: no call that counts is missing."""
     row: Any = await fetch_row(connection, READ_FOR_CALL, [user_id, access_id, now - BUDGET_PERIOD, now + CLOCK_SKEW])
-    return CallFacts(*row)
+    pause = None if row[-1] is None else RefreshPause(row[-1])
+    return CallFacts(*[*row[:-1], pause])
 
 
 async def list_calls(connection: Connection, user_id: UUID, access_id: str, now: datetime) -> list[datetime]:

@@ -17,8 +17,8 @@ from kontor.storage.json_rows import object_expression
 
 # Umlauts are found however they are spelled, on either side.
 SPELLINGS = (("ae", "ä", "Ä"), ("oe", "ö", "Ö"), ("ue", "ü", "Ü"), ("ss", "ß", "ẞ"))
-_UMLAUT = re.compile("|".join(one for spellings in SPELLINGS for one in spellings), re.IGNORECASE)
-_PATTERNS = {one: f"(?:{'|'.join(spellings)})" for spellings in SPELLINGS for one in spellings}
+_UMLAUT = re.compile("|".join(spelling for spellings in SPELLINGS for spelling in spellings), re.IGNORECASE)
+_PATTERNS = {spelling: f"(?:{'|'.join(spellings)})" for spellings in SPELLINGS for spelling in spellings}
 # They stand within `case`: the planner then takes every second row to fit, reads in order, and looks up the ids of a
 # category in a table made once. Left to its own guess (hardly any row) it reads and sorts everything.
 WORDS = (
@@ -54,10 +54,10 @@ def _list_conditions(window: Window, filters: Filters) -> tuple[tuple[str, ...],
         (OF_CATEGORIES, None if filters.categories is None else (list(filters.categories),)),
         (AMOUNT_FROM, None if filters.min_amount is None else (filters.min_amount,)),
         (AMOUNT_TO, None if filters.max_amount is None else (filters.max_amount,)),
-        (WORDS, ([make_pattern(one) for one in filters.words],) if filters.words else None),
+        (WORDS, ([make_pattern(word) for word in filters.words],) if filters.words else None),
     ]
     taken = [(condition, values) for condition, values in asked if values is not None]
-    return tuple(condition for condition, _ in taken), [one for _, values in taken for one in values]
+    return tuple(condition for condition, _ in taken), [value for _, values in taken for value in values]
 
 
 @lru_cache(maxsize=256)

@@ -8,8 +8,9 @@ from uuid import UUID
 
 from kontor.domain.tags import TaggingRule, TagSource, TransactionTags
 from kontor.domain.transactions import Transaction
-from kontor.storage.data_versions import lock_data
+from kontor.storage.data_versions import lock_data, raise_version
 from kontor.storage.database import TURN_ROWS, Connection, fetch_row, fetch_rows, read_slowly
+from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.transactions import FIELDS
 
 TAGS = (
@@ -84,11 +85,15 @@ async def insert_tags(
     connection: Connection, user_id: UUID, version: str, tagged: Sequence[tuple[TaggedRow, TransactionTags]]
 ) -> None:
     """Tags of rows that have none; the caller holds the user's tagging state."""
+    note_lock(Lock.DATA_VERSION, user_id)
+    if not tagged:
+        return
     async with connection.cursor().copy(COPY_TAGS) as copy:
         for number, (row, tags) in enumerate(tagged):
             if number % TURN_ROWS == 0:
                 await asyncio.sleep(0)  # writing to a buffer gives nobody else a turn
             await copy.write_row((user_id, row.product_id, row.id, version, *_values(tags)))
+    await raise_version(connection, user_id)
 
 
 UPDATE_TAGS = """
@@ -107,11 +112,14 @@ UPDATE_TAGS = """
 async def update_tags(
     connection: Connection, user_id: UUID, version: str, tagged: Sequence[tuple[TaggedRow, TransactionTags]]
 ) -> None:
+    note_lock(Lock.DATA_VERSION, user_id)
     if not tagged:
         return
-    values = [(row.product_id, row.id, *_values(one)) for row, one in tagged]
+    values = [(row.product_id, row.id, *_values(tags)) for row, tags in tagged]
     columns = [list(column) for column in zip(*values, strict=True)]
-    await connection.execute(UPDATE_TAGS, [version, *columns, user_id])
+    cursor = await connection.execute(UPDATE_TAGS, [version, *columns, user_id])
+    if cursor.rowcount:
+        await raise_version(connection, user_id)
 
 
 def _values(tags: TransactionTags) -> tuple[object, ...]:
@@ -130,11 +138,14 @@ def _values(tags: TransactionTags) -> tuple[object, ...]:
 
 async def forget_tags(connection: Connection, user_id: UUID, product_id: UUID, ids: Sequence[UUID]) -> None:
     """Bookings whose words have changed are read anew; what the user said about them stays."""
-    await connection.execute(
+    note_lock(Lock.DATA_VERSION, user_id)
+    cursor = await connection.execute(
         "delete from transaction_tags where user_id = %s and product_id = %s and transaction_id = any(%s)"
         " and source <> 'USER'",
         [user_id, product_id, list(ids)],
     )
+    if cursor.rowcount:
+        await raise_version(connection, user_id)
 
 
 async def forget_own_transfers(
@@ -145,17 +156,20 @@ async def forget_own_transfers(
     The bookings are found first. A join with the tags may have a plan that compares each row with each, as long as the
     statistics do not know that the user has many.
     """
+    note_lock(Lock.DATA_VERSION, user_id)
     cursor = await connection.execute(
         "select product_id, array_agg(id) from transactions where user_id = %s and"
         " (replace(counterparty_iban, ' ', '') = any(%s) or lower(counterparty_name) = any(%s)) group by product_id",
         [user_id, list(ibans), [holder.lower() for holder in holders]],
     )
     for product_id, ids in await cursor.fetchall():
-        await connection.execute(
+        cursor = await connection.execute(
             "delete from transaction_tags where user_id = %s and product_id = %s and transaction_id = any(%s)"
             " and source = 'TAGGER'",
             [user_id, product_id, ids],
         )
+        if cursor.rowcount:
+            await raise_version(connection, user_id)
 
 
 # State
@@ -196,6 +210,7 @@ async def lock_state(connection: Connection, user_id: UUID, version: str) -> Tag
 
 
 async def store_state(connection: Connection, user_id: UUID, state: TaggingState) -> None:
+    note_lock(Lock.DATA_VERSION, user_id)
     await connection.execute(
         "update tagging_states set tagger_version = %s, own_ibans = %s, own_holders = %s, is_stale = false"
         " where user_id = %s",
@@ -205,6 +220,7 @@ async def store_state(connection: Connection, user_id: UUID, state: TaggingState
 
 async def mark_stale(connection: Connection, user_id: UUID) -> None:
     """Accounts of the user are gone: whoever reads next sees to the tags that depended on them."""
+    note_lock(Lock.DATA_VERSION, user_id)
     await lock_data(connection, user_id)
     await connection.execute("update tagging_states set is_stale = true where user_id = %s", [user_id])
 

@@ -25,7 +25,7 @@ def _tenant(row: Sequence[Any]) -> Tenant:
 
 def _client(row: Sequence[Any]) -> Client:
     id_, tenant_id, tenant_name, name, kind, scopes, grants, description = row
-    granted = tuple(Grant(one) for one in grants)
+    granted = tuple(Grant(grant) for grant in grants)
     return Client(id_, tenant_id, tenant_name, name, ClientKind(kind), tuple(scopes), granted, description)
 
 
@@ -100,7 +100,7 @@ async def insert_client(connection: Connection, client: Client, secret_hash: byt
                 client.description,
                 secret_hash,
                 list(client.granted_scopes),
-                [str(one) for one in client.grants],
+                [str(grant) for grant in client.grants],
             ],
         )
     except errors.UniqueViolation:

@@ -13,8 +13,10 @@ from kontor.domain.json_fields import JsonField
 from kontor.domain.merging import StoredTransaction
 from kontor.domain.searches import Window
 from kontor.domain.transactions import Transaction, find_day
+from kontor.storage.data_versions import raise_version
 from kontor.storage.database import TURN_ROWS, Connection, fetch_row, fetch_rows, read_slowly
 from kontor.storage.json_rows import object_expression
+from kontor.storage.lock_order import Lock, note_lock
 
 FIELDS = (
     "amount, currency, booked_at, value_at, purpose, booking_text, gv_code, prima_nota, counterparty_name,"
@@ -78,6 +80,9 @@ async def insert_transactions(
     batch_ids: Sequence[str | None] | None = None,
 ) -> None:
     """Add rows in the given order (oldest first). The caller holds the product, so that ordinals stay unique."""
+    note_lock(Lock.DATA_VERSION, user_id)
+    if not transactions:
+        return
     cursor = await connection.execute(
         "select coalesce(max(ordinal), 0) from transactions where user_id = %s and product_id = %s",
         [user_id, product_id],
@@ -86,7 +91,7 @@ async def insert_transactions(
     assert row is not None
     start = row[0] + 1
     async with cursor.copy(COPY) as copy:
-        for number, one in enumerate(transactions):
+        for number, transaction in enumerate(transactions):
             if number % TURN_ROWS == 0:
                 await asyncio.sleep(0)  # writing to a buffer gives nobody else a turn
             await copy.write_row(
@@ -94,31 +99,32 @@ async def insert_transactions(
                     user_id,
                     product_id,
                     uuid4(),
-                    find_day(one) or today,
+                    find_day(transaction) or today,
                     start + number,
                     None if batch_ids is None else batch_ids[number],
-                    *_values(one),
+                    *_values(transaction),
                 )
             )
+    await raise_version(connection, user_id)
 
 
-def _values(one: Transaction) -> tuple[object, ...]:
+def _values(transaction: Transaction) -> tuple[object, ...]:
     return (
-        one.amount,
-        one.currency,
-        one.booked_at,
-        one.value_at,
-        one.purpose,
-        one.booking_text,
-        one.gv_code,
-        one.prima_nota,
-        one.counterparty_name,
-        one.counterparty_iban,
-        one.counterparty_bic,
-        one.ultimate_counterparty,
-        one.bank_id,
-        one.is_pending,
-        one.channel,
+        transaction.amount,
+        transaction.currency,
+        transaction.booked_at,
+        transaction.value_at,
+        transaction.purpose,
+        transaction.booking_text,
+        transaction.gv_code,
+        transaction.prima_nota,
+        transaction.counterparty_name,
+        transaction.counterparty_iban,
+        transaction.counterparty_bic,
+        transaction.ultimate_counterparty,
+        transaction.bank_id,
+        transaction.is_pending,
+        transaction.channel,
     )
 
 
@@ -134,21 +140,27 @@ async def update_transactions(
     connection: Connection, user_id: UUID, product_id: UUID, changed: Sequence[StoredTransaction], today: date
 ) -> None:
     """The same booking with other words: it keeps its id, and so everything the user said about it."""
+    note_lock(Lock.DATA_VERSION, user_id)
     cursor = connection.cursor()
     await cursor.executemany(
         UPDATE,
         [
-            (find_day(one.transaction) or today, *_values(one.transaction), user_id, product_id, one.id)
-            for one in changed
+            (find_day(stored.transaction) or today, *_values(stored.transaction), user_id, product_id, stored.id)
+            for stored in changed
         ],
     )
+    if cursor.rowcount > 0:
+        await raise_version(connection, user_id)
 
 
 async def delete_transactions(connection: Connection, user_id: UUID, product_id: UUID, ids: Sequence[UUID]) -> None:
-    await connection.execute(
+    note_lock(Lock.DATA_VERSION, user_id)
+    cursor = await connection.execute(
         "delete from transactions where user_id = %s and product_id = %s and id = any(%s)",
         [user_id, product_id, list(ids)],
     )
+    if cursor.rowcount:
+        await raise_version(connection, user_id)
 
 
 # Listing

@@ -104,7 +104,8 @@ async def set_active(connection: Connection, tenant_id: UUID, user_id: UUID, *, 
 
 async def lock_accesses(connection: Connection, user_id: UUID) -> None:
     """Before a user is deleted: whoever writes for one of its accesses holds the access first, and is waited for."""
-    await connection.execute("select 1 from accesses where user_id = %s order by id for update", [user_id])
+    query = 'select 1 from accesses where user_id = %s order by id collate "C" for update'
+    await connection.execute(query, [user_id])
 
 
 async def delete_user(connection: Connection, tenant_id: UUID, user_id: UUID) -> None:

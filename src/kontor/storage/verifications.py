@@ -9,17 +9,17 @@ from kontor.domain.payments import PayeeResult, Verification
 from kontor.storage.database import Connection
 
 
-async def insert_verification(connection: Connection, one: Verification) -> None:
+async def insert_verification(connection: Connection, verification: Verification) -> None:
     await connection.execute(
         "insert into payee_verifications (user_id, id, payment_id, payees, results, expires_at)"
         " values (%s, %s, %s, %s, %s, %s)",
         [
-            one.user_id,
-            one.id,
-            one.payment_id,
-            Jsonb(msgspec.to_builtins(one.payees)),
-            Jsonb(msgspec.to_builtins(one.results)),
-            one.expires_at,
+            verification.user_id,
+            verification.id,
+            verification.payment_id,
+            Jsonb(msgspec.to_builtins(verification.payees)),
+            Jsonb(msgspec.to_builtins(verification.results)),
+            verification.expires_at,
         ],
     )
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from kontor.domain.webhooks import EventType, Webhook
 from kontor.storage.database import Connection
+from kontor.storage.lock_order import Lock, note_lock
 
 COLUMNS = (
     "id, tenant_id, url, events, description, is_active, is_gone, last_serial, secrets is not null as has_secret,"
@@ -15,7 +16,7 @@ COLUMNS = (
 
 def _webhook(row: Sequence[Any]) -> Webhook:
     own_id, tenant_id, url, events, *others = row
-    return Webhook(own_id, tenant_id, url, tuple(EventType(one) for one in events), *others)
+    return Webhook(own_id, tenant_id, url, tuple(EventType(event) for event in events), *others)
 
 
 async def lock_tenant(connection: Connection, tenant_id: UUID) -> int:
@@ -27,20 +28,20 @@ async def lock_tenant(connection: Connection, tenant_id: UUID) -> int:
     return int(row[0])
 
 
-async def insert_webhook(connection: Connection, one: Webhook, wrapping_key_id: UUID, secrets: bytes) -> None:
+async def insert_webhook(connection: Connection, webhook: Webhook, wrapping_key_id: UUID, secrets: bytes) -> None:
     await connection.execute(
         "insert into webhooks (id, tenant_id, url, events, description, is_active, wrapping_key_id, secrets,"
         " created_at) values (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [
-            one.id,
-            one.tenant_id,
-            one.url,
-            [str(event) for event in one.events],
-            one.description,
-            one.is_active,
+            webhook.id,
+            webhook.tenant_id,
+            webhook.url,
+            [str(event) for event in webhook.events],
+            webhook.description,
+            webhook.is_active,
             wrapping_key_id,
             secrets,
-            one.created_at,
+            webhook.created_at,
         ],
     )
 
@@ -62,6 +63,7 @@ async def find_webhook(connection: Connection, tenant_id: UUID, webhook_id: UUID
 
 async def lock_webhook(connection: Connection, tenant_id: UUID, webhook_id: UUID) -> Webhook | None:
     """As `find_webhook`; no event is published to it until the end of the transaction."""
+    note_lock(Lock.WEBHOOK, webhook_id)
     cursor = await connection.execute(
         f"select {COLUMNS} from webhooks where tenant_id = %s and id = %s for update", [tenant_id, webhook_id]
     )
@@ -69,18 +71,18 @@ async def lock_webhook(connection: Connection, tenant_id: UUID, webhook_id: UUID
     return None if row is None else _webhook(row)
 
 
-async def update_webhook(connection: Connection, one: Webhook) -> None:
+async def update_webhook(connection: Connection, webhook: Webhook) -> None:
     await connection.execute(
         "update webhooks set url = %s, events = %s, description = %s, is_active = %s, is_gone = %s"
         " where tenant_id = %s and id = %s",
         [
-            one.url,
-            [str(event) for event in one.events],
-            one.description,
-            one.is_active,
-            one.is_gone,
-            one.tenant_id,
-            one.id,
+            webhook.url,
+            [str(event) for event in webhook.events],
+            webhook.description,
+            webhook.is_active,
+            webhook.is_gone,
+            webhook.tenant_id,
+            webhook.id,
         ],
     )
 
@@ -126,6 +128,7 @@ async def lock_wanting(
     Locked in the order of their ids: nobody else counts on until the end of the transaction, and nobody waits for who
     waits for him.
     """
+    note_lock(Lock.WEBHOOK)
     cursor = await connection.execute(
         "select w.id, u.id, w.events, w.last_serial from webhooks w join users u on u.tenant_id = w.tenant_id"
         " where u.id = any(%s) and w.is_active and w.events && %s order by w.id, u.id for update of w",
@@ -143,6 +146,7 @@ async def set_last_serial(connection: Connection, webhook_id: UUID, serial: int)
 
 async def lock_called(connection: Connection, webhook_id: UUID) -> Webhook | None:
     """A webhook that a worker has called, as it is now."""
+    note_lock(Lock.WEBHOOK, webhook_id)
     cursor = await connection.execute(f"select {COLUMNS} from webhooks where id = %s for update", [webhook_id])
     row = await cursor.fetchone()
     return None if row is None else _webhook(row)

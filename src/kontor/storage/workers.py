@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from kontor.domain.operations import Worker
+from kontor.domain.operator_views import Worker
 from kontor.domain.operators import WORKER_SILENCE
 from kontor.storage.database import Connection
 

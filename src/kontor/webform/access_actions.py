@@ -12,14 +12,16 @@ async def _submit_credentials(submission: FormSubmission) -> Page | None:
     if provider is None:
         return None
     values = {
-        one.key: submission.value(f"field-{one.key}") if one.is_secret else submission.value(f"field-{one.key}").strip()
-        for one in provider.login_fields
+        field.key: submission.value(f"field-{field.key}")
+        if field.is_secret
+        else submission.value(f"field-{field.key}").strip()
+        for field in provider.login_fields
     }
     secrets = {key: Secret(value) for key, value in values.items()}
     wrong = await submission.redirects.accesses.submit_credentials(submission.view.session, secrets)
     if not wrong:
         return None
-    shown = {one.key: values[one.key] for one in provider.login_fields if not one.is_secret}
+    shown = {field.key: values[field.key] for field in provider.login_fields if not field.is_secret}
     problems = describe_problems(provider, values, wrong, submission.texts)
     return make_page(submission.view, submission.texts, values=shown, errors=problems)
 

@@ -6,12 +6,12 @@ from datetime import datetime
 from kontor.domain.dialogues import Dialogue
 from kontor.domain.payments import PaymentDialogue
 from kontor.domain.sca import Challenge, ScaMedium, ScaMethod
-from kontor.domain.sca_machine import Position
+from kontor.domain.sca_machine import ScaPosition
 
 
 @dataclass(frozen=True, slots=True)
 class Authorisation:
-    position: Position
+    position: ScaPosition
     expires_at: datetime
     methods: tuple[ScaMethod, ...]
     media: tuple[ScaMedium, ...]

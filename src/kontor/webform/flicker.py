@@ -66,8 +66,8 @@ def _clean(challenge: str) -> str:
     if text.startswith("@"):
         text = text[text.index("@", 1) + 1 :] if "@" in text[1:] else ""
     text = re.sub(r"\s", "", text)
-    found = _FREE_TEXT.search(text)
-    return f"0{found[1]}" if found else text
+    match = _FREE_TEXT.search(text)
+    return f"0{match[1]}" if match else text
 
 
 def _parse(text: str, length_digits: int, element_digits: int) -> list[_Element]:
@@ -104,13 +104,13 @@ def _number(text: str) -> int:
 
 
 def _render(elements: list[_Element]) -> str:
-    control = "".join(f"{one:02X}" for one in elements[0].control)
+    control = "".join(f"{byte:02X}" for byte in elements[0].control)
     parts = [elements[0].encode_length(), control, elements[0].encode()]
-    for one in elements[1:]:
-        parts += [one.encode_length(), one.encode()]
+    for element in elements[1:]:
+        parts += [element.encode_length(), element.encode()]
     body = "".join(parts)
     payload = f"{(len(body) + 2) // 2:02X}{body}"
-    return f"{payload}{_luhn(control + ''.join(one.encode() for one in elements))}{_xor(payload)}"
+    return f"{payload}{_luhn(control + ''.join(element.encode() for element in elements))}{_xor(payload)}"
 
 
 def _luhn(data: str) -> str:

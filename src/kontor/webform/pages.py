@@ -89,35 +89,35 @@ def _field_facts(field: LoginField) -> dict[str, Any]:
 def describe_problems(provider: Provider, values: dict[str, str], wrong: list[str], texts: Texts) -> dict[str, str]:
     """What is wrong with each field, in words that say what is expected instead."""
     problems = {}
-    for one in provider.login_fields:
-        if one.label not in wrong:
+    for login_field in provider.login_fields:
+        if login_field.label not in wrong:
             continue
-        if not values.get(one.key):
-            problems[one.key] = texts("credentials.missing", label=one.label)
+        if not values.get(login_field.key):
+            problems[login_field.key] = texts("credentials.missing", label=login_field.label)
             continue
-        expected = compile_format(one.format).describe_de() if texts.language == "de" else one.hint
+        expected = compile_format(login_field.format).describe_de() if texts.language == "de" else login_field.hint
         key = "credentials.malformed" if expected else "credentials.malformed_plain"
-        problems[one.key] = texts(key, label=one.label, expected=expected)
+        problems[login_field.key] = texts(key, label=login_field.label, expected=expected)
     return problems
 
 
 def _authorisation(view: FormView) -> Authorisation:
-    found = pages_of(view).find_authorisation()
-    assert found is not None
-    return found
+    authorisation = pages_of(view).find_authorisation()
+    assert authorisation is not None
+    return authorisation
 
 
 def _method_facts(view: FormView, texts: Texts) -> dict[str, Any]:
     methods = _authorisation(view).methods
-    return {"choices": [{"value": one.code, "name": one.name, "hint": one.hint} for one in methods]}
+    return {"choices": [{"value": method.code, "name": method.name, "hint": method.hint} for method in methods]}
 
 
 def _medium_facts(view: FormView, texts: Texts) -> dict[str, Any]:
     media = _authorisation(view).media
     return {
         "choices": [
-            {"value": one.name, "name": one.name, "hint": texts(f"medium.class.{one.medium_class.lower()}")}
-            for one in media
+            {"value": medium.name, "name": medium.name, "hint": texts(f"medium.class.{medium.medium_class.lower()}")}
+            for medium in media
         ]
     }
 

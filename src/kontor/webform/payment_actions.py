@@ -68,8 +68,10 @@ async def _submit_credentials(submission: FormSubmission) -> Page | None:
     if provider is None:
         raise StaleStepError
     values = {
-        one.key: submission.value(f"field-{one.key}") if one.is_secret else submission.value(f"field-{one.key}").strip()
-        for one in provider.login_fields
+        field.key: submission.value(f"field-{field.key}")
+        if field.is_secret
+        else submission.value(f"field-{field.key}").strip()
+        for field in provider.login_fields
     }
     secrets = {key: Secret(value) for key, value in values.items()}
     problems = describe_problems(provider, values, find_missing_fields(provider, secrets), submission.texts)
@@ -84,7 +86,7 @@ async def _submit_credentials(submission: FormSubmission) -> Page | None:
             return None
     if problem is not None:
         problems[ACCOUNT] = problem
-    shown = {one.key: values[one.key] for one in provider.login_fields if not one.is_secret}
+    shown = {field.key: values[field.key] for field in provider.login_fields if not field.is_secret}
     return make_page(submission.view, submission.texts, values=shown, errors=problems, account_value=account)
 
 

@@ -32,7 +32,7 @@ def read_details(
     """The details, or what is wrong with which field; and the values as they were typed."""
     typed = {name: value(name).strip() for name in FIELDS}
     errors: dict[str, str] = {}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     readers: dict[str, Callable[[str, Texts], Any]] = {
         "recipient": _read_recipient,
         "iban": _read_iban,
@@ -42,21 +42,21 @@ def read_details(
     }
     for name, read in readers.items():
         try:
-            found[name] = read(typed[name], texts)
+            values[name] = read(typed[name], texts)
         except _FieldError as error:
             errors[name] = str(error)
     if errors:
         return None, errors, typed
     order = replace(
         given,
-        recipient=found["recipient"],
-        iban=found["iban"],
-        amount=found["amount"],
-        purpose=found["purpose"],
+        recipient=values["recipient"],
+        iban=values["iban"],
+        amount=values["amount"],
+        purpose=values["purpose"],
         # Another account may be at another bank; its BIC follows from the IBAN.
-        bic=given.bic if "".join(given.iban.split()).upper() == found["iban"] else None,
+        bic=given.bic if "".join(given.iban.split()).upper() == values["iban"] else None,
     )
-    return Details(order, bool(typed["instant"]), found["date"]), {}, typed
+    return Details(order, bool(typed["instant"]), values["date"]), {}, typed
 
 
 def read_amount(text: str, texts: Texts) -> Decimal:
@@ -65,9 +65,9 @@ def read_amount(text: str, texts: Texts) -> Decimal:
         raise _FieldError(texts("payment.amount_missing"))
     compact = re.sub(r"[\s\u00a0€]", "", text)
     for pattern in _AMOUNTS["de" if texts.language == "de" else "en"]:
-        found = pattern.fullmatch(compact)
-        if found is not None:
-            whole, cents = re.sub("[.,]", "", found[1]), found[2] or "0"
+        match = pattern.fullmatch(compact)
+        if match is not None:
+            whole, cents = re.sub("[.,]", "", match[1]), match[2] or "0"
             amount = Decimal(f"{whole}.{cents}").quantize(Decimal("0.01"))
             break
     else:

@@ -101,8 +101,8 @@ class PaymentPages(FlowPages):
     def _describe_payment(self, name: str, texts: Texts) -> dict[str, Any]:
         """What is paid, to whom, when and from where; on most pages as a short reminder only."""
         payment, language = self._payment, texts.language
-        orders = [_show_order(one, texts) for one in payment.given]
-        total = sum((one.amount for one in payment.orders[1:]), payment.orders[0].amount)
+        orders = [_show_order(order, texts) for order in payment.given]
+        total = sum((order.amount for order in payment.orders[1:]), payment.orders[0].amount)
         return {
             "orders": orders,
             "shown": orders[:SHOWN_ORDERS],
@@ -122,9 +122,9 @@ class PaymentPages(FlowPages):
         if payment.lease_key is None:
             return None
         bank = None if self._view.provider is None else self._view.provider.name
-        for one in self._view.access.products if self._view.access else ():
-            if one.id == payment.product_id:
-                return show_account(one, texts) | {"bank": bank}
+        for stored_product in self._view.access.products if self._view.access else ():
+            if stored_product.id == payment.product_id:
+                return show_account(stored_product, texts) | {"bank": bank}
         key = payment.product or ""
         return {"name": format_iban(key) if len(key) > 14 and key.isalnum() else key, "number": None, "bank": bank}
 
@@ -142,10 +142,10 @@ class PaymentPages(FlowPages):
     def _show_sources(self, texts: Texts) -> dict[str, Any]:
         groups = [
             {
-                "bank": self._view.banks.get(one.access.provider_id),
-                "accounts": [show_account(product, texts) for product in one.products],
+                "bank": self._view.banks.get(source.access.provider_id),
+                "accounts": [show_account(product, texts) for product in source.products],
             }
-            for one in self._view.sources
+            for source in self._view.sources
         ]
         return {"groups": groups}
 
@@ -154,9 +154,9 @@ class PaymentPages(FlowPages):
         payment = self._payment
         iban = next(
             (
-                one.product.iban
-                for one in (self._view.access.products if self._view.access else ())
-                if one.id == payment.product_id
+                stored_product.product.iban
+                for stored_product in (self._view.access.products if self._view.access else ())
+                if stored_product.id == payment.product_id
             ),
             None,
         )
@@ -181,7 +181,7 @@ class PaymentPages(FlowPages):
         ]
         is_draft = payment.state is PaymentState.DRAFT
         is_changeable = is_draft and payment.is_editable and payment.kind is not PaymentKind.BULK
-        worst = min((one["match"] for one in payees), key=_SEVERITY.index, default="not_possible")
+        worst = min((payee["match"] for payee in payees), key=_SEVERITY.index, default="not_possible")
         return {
             "payees": payees,
             "match": worst,
@@ -208,14 +208,14 @@ def _is_beginning(payment: Payment) -> bool:
     return payment.dialogue.position.state is ScaState.METHOD and not payment.dialogue.methods
 
 
-def _show_order(one: Order, texts: Texts) -> dict[str, Any]:
+def _show_order(order: Order, texts: Texts) -> dict[str, Any]:
     return {
-        "recipient": one.recipient,
-        "iban": format_iban("".join(one.iban.split()).upper()),
-        "amount": format_amount(one.amount, one.currency, texts.language),
-        "purpose": one.purpose,
-        "reference": one.end_to_end_id,
-        "beneficiary": one.ultimate_creditor,
+        "recipient": order.recipient,
+        "iban": format_iban("".join(order.iban.split()).upper()),
+        "amount": format_amount(order.amount, order.currency, texts.language),
+        "purpose": order.purpose,
+        "reference": order.end_to_end_id,
+        "beneficiary": order.ultimate_creditor,
     }
 
 

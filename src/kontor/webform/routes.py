@@ -60,7 +60,7 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
         ("GET", f"{BASE}/embed.js", "embed", form.show_component),
         ("GET", f"{BASE}/assets/{{name:str}}", "asset", load_assets().serve),
     ]
-    return [_make_route(form, *one) for one in routes]
+    return [_make_route(form, *route) for route in routes]
 
 
 def _make_route(form: "Form", method: str, path: str, name: str, handler: Handler) -> HTTPRouteHandler:

@@ -21,19 +21,19 @@ def search(providers: Providers, query: str, texts: Texts, *, is_demo: bool) -> 
     found = providers.list(query, None, None, None)
     return {
         "query": query,
-        "banks": [_show(one, texts, is_available=providers.can_connect(one)) for one in found[:SHOWN]],
+        "banks": [_show(provider, texts, is_available=providers.can_connect(provider)) for provider in found[:SHOWN]],
         "summary": _summarise(len(found), query, texts),
         "popular": popular,
     }
 
 
-def _show(one: Provider, texts: Texts, *, is_available: bool) -> dict[str, Any]:
-    code = texts("provider.code", code=format_bank_code(one.bank_code)) if one.bank_code else None
+def _show(provider: Provider, texts: Texts, *, is_available: bool) -> dict[str, Any]:
+    code = texts("provider.code", code=format_bank_code(provider.bank_code)) if provider.bank_code else None
     return {
-        "id": str(one.id),
-        "name": one.name,
-        "detail": " · ".join(part for part in (code, one.bic) if part),
-        "logo": f"/providers/v2/{one.id}/logo",
+        "id": str(provider.id),
+        "name": provider.name,
+        "detail": " · ".join(part for part in (code, provider.bic) if part),
+        "logo": f"/providers/v2/{provider.id}/logo",
         "is_available": is_available,
     }
 

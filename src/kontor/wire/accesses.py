@@ -122,18 +122,19 @@ def show_access(view: AccessView | UnconfirmedAccess, urls: Urls) -> BankAccess:
         )
     access = view.access
     shown_products = [
-        show_product(one, access.provider_id, urls, has_credentials=view.has_credentials) for one in view.products
+        show_product(product, access.provider_id, urls, has_credentials=view.has_credentials)
+        for product in view.products
     ]
     return BankAccess(
         id=access.id,
         providerId=access.provider_id,
         status=STATUSES[access.status],
-        tanMedien=[show_medium(one) for one in access.media] or UNSET,
-        sicherheitsverfahren=[show_method(one) for one in access.methods] or UNSET,
+        tanMedien=[show_medium(medium) for medium in access.media] or UNSET,
+        sicherheitsverfahren=[show_method(method) for method in access.methods] or UNSET,
         aktivesSicherheitsverfahren=UNSET if access.active_method is None else show_method(access.active_method),
         aktualisierungszeitpunkt=format_timestamp(access.updated_at),
         timeout=present_time(access.expires_at),
-        messages=[show_notice(one) for one in access.messages] or UNSET,
+        messages=[show_notice(message) for message in access.messages] or UNSET,
         bankprodukte=shown_products or UNSET,
         relations=urls.access_relations(access.id, needs_sca=view.needs_sca),
         sync=access.is_synced,
@@ -153,16 +154,16 @@ def show_issues(view: AccessView | UnconfirmedAccess, urls: Urls) -> AccessIssue
     return AccessIssues(
         id=access.id,
         providerId=access.provider_id,
-        tanMedien=[show_medium(one) for one in access.media] or UNSET,
-        sicherheitsverfahren=[show_method(one) for one in access.methods] or UNSET,
+        tanMedien=[show_medium(medium) for medium in access.media] or UNSET,
+        sicherheitsverfahren=[show_method(method) for method in access.methods] or UNSET,
         aktualisierungszeitpunkt=format_timestamp(access.issues_at or access.updated_at),
-        messages=[show_notice(one) for one in access.issues],
+        messages=[show_notice(issue) for issue in access.issues],
         relations=urls.access_relations(access.id, needs_sca=view.needs_sca),
     )
 
 
 def show_accesses(views: list[AccessView | UnconfirmedAccess], urls: Urls) -> dict[str, BankAccess]:
-    return {one.id: one for one in (show_access(view, urls) for view in views)}
+    return {access.id: access for access in (show_access(view, urls) for view in views)}
 
 
 def show_customer(views: list[AccessView | UnconfirmedAccess], urls: Urls, *, can_check_credit: bool) -> Customer:

@@ -89,21 +89,21 @@ class Nothing(msgspec.Struct):
 
 
 def show_affordability(
-    found: FoundAffordability | None, facts: Facts, urls: Urls, *, explain: bool
+    affordability: FoundAffordability | None, facts: Facts, urls: Urls, *, explain: bool
 ) -> dict[str, Any] | Nothing:
-    if found is None:
+    if affordability is None:
         return Nothing()
-    details = _show_details(found, explain=explain)
+    details = _show_details(affordability, explain=explain)
     return show_instance(make_user_entity(facts), *name_item(AFFORDABILITY, INFORMATION), details, urls)
 
 
-def _show_details(found: FoundAffordability, *, explain: bool) -> AffordabilityDetails:
-    budget, signals, duties = found.budget, found.distress_signals, found.obligations
+def _show_details(affordability: FoundAffordability, *, explain: bool) -> AffordabilityDetails:
+    budget, signals, duties = affordability.budget, affordability.distress_signals, affordability.obligations
     return AffordabilityDetails(
-        discretionary=found.discretionary,
-        discretionaryForIrregularLuxuries=found.discretionary_for_irregular_luxuries,
+        discretionary=affordability.discretionary,
+        discretionaryForIrregularLuxuries=affordability.discretionary_for_irregular_luxuries,
         savings=budget.savings.amount,
-        gambling=found.gambling,
+        gambling=affordability.gambling,
         existingLoans=bool(duties.loans or duties.mortgages) or duties.has_loan_account,
         mortgagePayments=bool(duties.mortgages),
         rentalPayments=bool(duties.rents),
@@ -112,19 +112,19 @@ def _show_details(found: FoundAffordability, *, explain: bool) -> AffordabilityD
         seizurePayments=bool(signals.seizures),
         debtCollectionPayments=bool(signals.collections),
         creditCards=duties.credit_cards,
-        financialLiteracy=found.financial_literacy,
-        ratioLuxuriesToExpenses=found.ratio_luxuries_to_expenses,
-        ratioNecessitiesToExpenses=found.ratio_necessities_to_expenses,
-        ratioLuxuriesToIncome=found.ratio_to_income(budget.luxuries.amount),
-        ratioNecessitiesToIncome=found.ratio_to_income(budget.necessities.amount),
-        ratioExpensesToIncome=found.ratio_to_income(budget.expenses),
-        ratioGamblingToDiscretionaryForIrregularLuxuries=found.ratio_gambling,
+        financialLiteracy=affordability.financial_literacy,
+        ratioLuxuriesToExpenses=affordability.ratio_luxuries_to_expenses,
+        ratioNecessitiesToExpenses=affordability.ratio_necessities_to_expenses,
+        ratioLuxuriesToIncome=affordability.ratio_to_income(budget.luxuries.amount),
+        ratioNecessitiesToIncome=affordability.ratio_to_income(budget.necessities.amount),
+        ratioExpensesToIncome=affordability.ratio_to_income(budget.expenses),
+        ratioGamblingToDiscretionaryForIrregularLuxuries=affordability.ratio_gambling,
         expenses=Expenses(budget.expenses, show_split(budget.luxuries), show_split(budget.necessities)),
         income=show_split(budget.income),
-        confidenceLevel=found.confidence,
+        confidenceLevel=affordability.confidence,
         mostRecentRentalPayment=duties.rents[-1].day.isoformat() if duties.rents else UNSET,
         excludedCurrencies=list(budget.excluded_currencies) or UNSET,
-        evidence=show_reasons(found.reasons, explain=explain),
+        evidence=show_reasons(affordability.reasons, explain=explain),
     )
 
 

@@ -38,30 +38,30 @@ class AiConnectTransaction(msgspec.Struct, omit_defaults=True):
     tags: list[Any] | None = None
 
 
-def read_ai_transaction(one: AiConnectTransaction, number: int, field: str = "") -> Transaction:
+def read_ai_transaction(ai_transaction: AiConnectTransaction, number: int, field: str = "") -> Transaction:
     """Into our own words; the error names the entry of the list `field`, and its field."""
     place = f"{field}[{number}]"
-    amount = clean_amount(one.betrag)
-    if amount is None or amount != one.betrag:
+    amount = clean_amount(ai_transaction.betrag)
+    if amount is None or amount != ai_transaction.betrag:
         raise InvalidError("is no amount with at most two decimals", f"{place}.betrag")
-    booked_at = parse_time(one.buchungsdatum, f"{place}.buchungsdatum")
+    booked_at = parse_time(ai_transaction.buchungsdatum, f"{place}.buchungsdatum")
     value_at = None
-    if one.wertstellungsdatum is not None:
-        value_at = parse_time(one.wertstellungsdatum, f"{place}.wertstellungsdatum")
+    if ai_transaction.wertstellungsdatum is not None:
+        value_at = parse_time(ai_transaction.wertstellungsdatum, f"{place}.wertstellungsdatum")
     transaction = clean_transaction(
         Transaction(
             amount=amount,
-            currency=one.waehrung or "EUR",
+            currency=ai_transaction.waehrung or "EUR",
             booked_at=booked_at.astimezone(UTC),
             value_at=value_at,
-            purpose=one.verwendungszweck,
-            booking_text=one.buchungstext,
-            gv_code=one.gvCode,
-            prima_nota=one.primanotaNummer,
-            counterparty_name=one.gegenkontoInhaber,
-            counterparty_iban=one.gegenkontoIban,
-            counterparty_bic=one.gegenkontoBic,
-            ultimate_counterparty=one.gegenkontoInhaberAbweichend,
+            purpose=ai_transaction.verwendungszweck,
+            booking_text=ai_transaction.buchungstext,
+            gv_code=ai_transaction.gvCode,
+            prima_nota=ai_transaction.primanotaNummer,
+            counterparty_name=ai_transaction.gegenkontoInhaber,
+            counterparty_iban=ai_transaction.gegenkontoIban,
+            counterparty_bic=ai_transaction.gegenkontoBic,
+            ultimate_counterparty=ai_transaction.gegenkontoInhaberAbweichend,
         )
     )
     if transaction is None:

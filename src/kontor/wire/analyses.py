@@ -118,10 +118,10 @@ ANALYSES: dict[str, Show] = {
 def make_accounts(request: AnalysesRequest, records: list[Record]) -> list[Account]:
     """Those given, and every product that transactions name. Data reaches as far as the newest booking does."""
     newest: dict[str, date] = {}
-    for one in records:
-        if one.account not in newest or newest[one.account] < one.day:
-            newest[one.account] = one.day
-    given = {one.product: one for one in request.accounts or []}
+    for record in records:
+        if record.account not in newest or newest[record.account] < record.day:
+            newest[record.account] = record.day
+    given = {account.product: account for account in request.accounts or []}
     accounts = []
     for product in sorted(given.keys() | newest.keys()):
         known = given.get(product, AnalysedAccount(product))
@@ -140,23 +140,23 @@ def make_accounts(request: AnalysesRequest, records: list[Record]) -> list[Accou
     return accounts
 
 
-def make_record(row_id: str, account: str, one: Transaction, tags: TransactionTags) -> Record:
-    assert one.booked_at is not None, "a transaction of a caller has a date"
+def make_record(row_id: str, account: str, transaction: Transaction, tags: TransactionTags) -> Record:
+    assert transaction.booked_at is not None, "a transaction of a caller has a date"
     return Record(
         id=row_id,
         account=account,
-        day=one.booked_at.astimezone(BERLIN).date(),
-        amount=one.amount,
+        day=transaction.booked_at.astimezone(BERLIN).date(),
+        amount=transaction.amount,
         category=tags.category,
-        currency=one.currency,
+        currency=transaction.currency,
         insurance_type=tags.insurance_type,
         partner=tags.partner,
         freelancer_category=tags.freelancer_category,
-        purpose=one.purpose or "",
-        booking_text=one.booking_text or "",
-        gv_code=one.gv_code or "",
-        counterparty_name=one.counterparty_name or "",
-        counterparty_iban=one.counterparty_iban or "",
-        counterparty_bic=one.counterparty_bic or "",
-        ultimate_counterparty=one.ultimate_counterparty or "",
+        purpose=transaction.purpose or "",
+        booking_text=transaction.booking_text or "",
+        gv_code=transaction.gv_code or "",
+        counterparty_name=transaction.counterparty_name or "",
+        counterparty_iban=transaction.counterparty_iban or "",
+        counterparty_bic=transaction.counterparty_bic or "",
+        ultimate_counterparty=transaction.ultimate_counterparty or "",
     )

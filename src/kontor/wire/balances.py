@@ -17,5 +17,5 @@ class DayBalance(msgspec.Struct):
     currency: str
 
 
-def show_balance(one: Balance) -> DayBalance:
-    return DayBalance(one.day.isoformat(), one.balance, one.currency)
+def show_balance(balance: Balance) -> DayBalance:
+    return DayBalance(balance.day.isoformat(), balance.balance, balance.currency)

@@ -49,20 +49,20 @@ async def write_beancount(
     exports: Exports, owner: Owner, held: Sequence[StoredProduct], today: date, span: Span
 ) -> AsyncIterator[bytes]:
     names = name_accounts(held)
-    ledgers = [await read_ledger(exports, owner, one, span) for one in held]
+    ledgers = [await read_ledger(exports, owner, stored_product, span) for stored_product in held]
     used = await exports.list_used(owner, span)
-    days = [day for _, _, day in used] + [one.opened_on for one in ledgers if one.opened_on is not None]
+    days = [day for _, _, day in used] + [ledger.opened_on for ledger in ledgers if ledger.opened_on is not None]
     yield _join(_write_head(ledgers, names, used, min(days, default=today)))
     own = find_own_ibans(held)
     async for transfers in page_transfers(exports, owner, span, own):
-        yield _join(_write_transfer(one, names) for one in transfers)
+        yield _join(_write_transfer(transfer, names) for transfer in transfers)
     for ledger in ledgers:
         product = ledger.product
         yield f"\n; {quote(product.product.name)}\n".encode()
         if ledger.opened_on is not None:
             yield _write_opening(ledger, names[product.id]).encode()
         iban = fold_iban(product.product.iban)
-        others = [one for one in own if one != iban] if own.get(iban) == product.id else []
+        others = [own_iban for own_iban in own if own_iban != iban] if own.get(iban) == product.id else []
         async for page in exports.page_rows(owner, product.id, span, others):
             yield _join(_write_booking(row, names) for row in page if not row.is_pending)
         if ledger.closed_on is not None:
@@ -87,15 +87,15 @@ def quote(text: str | None) -> str:
 def name_part(text: str | None, otherwise: str) -> str:
     """A part of an account's name: letters, digits and hyphens, beginning with a capital."""
     words = fold(text or "").replace("&", " ").split()
-    return "-".join(one[:1].upper() + one[1:] for one in words)[:MAX_NAME].rstrip("-") or otherwise
+    return "-".join(word[:1].upper() + word[1:] for word in words)[:MAX_NAME].rstrip("-") or otherwise
 
 
 def name_accounts(held: Sequence[StoredProduct]) -> dict[UUID, str]:
     """Bank and account, with the end of its number; a further number where two would be called the same."""
     names: dict[UUID, str] = {}
     taken: set[str] = set()
-    for one in held:
-        product = one.product
+    for stored_product in held:
+        product = stored_product.product
         root = "Liabilities" if product.category in OWED else "Assets"
         end = fold(product.iban or product.account_number or "").replace(" ", "")[-4:].upper()
         shown = name_part(product.name, "Account") + (f"-{end}" if end else "")
@@ -104,7 +104,7 @@ def name_accounts(held: Sequence[StoredProduct]) -> dict[UUID, str]:
         while name in taken:
             name, number = f"{candidate}-{number}", number + 1
         taken.add(name)
-        names[one.id] = name
+        names[stored_product.id] = name
     return names
 
 
@@ -128,17 +128,17 @@ def _write_head(
 ) -> Iterable[str]:
     yield "; Exported by Kontor. Pending bookings are left out.\n"
     yield 'option "title" "Kontor"\n'
-    currencies = sorted({currency for _, currency, _ in used} | {one.currency for one in ledgers})
-    yield from (f'option "operating_currency" "{one}"\n' for one in currencies[:1] if len(currencies) == 1)
+    currencies = sorted({currency for _, currency, _ in used} | {ledger.currency for ledger in ledgers})
+    yield from (f'option "operating_currency" "{currency}"\n' for currency in currencies[:1] if len(currencies) == 1)
     if "EUR" in currencies and len(currencies) > 1:
         yield 'option "operating_currency" "EUR"\n'
     yield "\n"
-    yield from (f"{first} commodity {one}\n" for one in currencies)
+    yield from (f"{first} commodity {currency}\n" for currency in currencies)
     yield f"\n{first} open {OPENING}\n"
-    for one in ledgers:
-        product = one.product.product
-        yield f"{first} open {names[one.product.id]}\n"
-        yield f'  kontor-id: "{one.product.id}"\n'
+    for ledger in ledgers:
+        product = ledger.product.product
+        yield f"{first} open {names[ledger.product.id]}\n"
+        yield f'  kontor-id: "{ledger.product.id}"\n'
         if product.iban:
             yield f"  iban: {quote(product.iban)}\n"
     for category in sorted({category or UNTAGGED[CATEGORIES] for category, _, _ in used}):
@@ -193,4 +193,4 @@ def _write_entry(row: ExportRow, ids: dict[str, str], postings: Sequence[Posting
 
 
 def _write_postings(postings: Sequence[Posting]) -> str:
-    return "".join(f"  {one.account}  {one.amount} {one.currency}\n" for one in postings)
+    return "".join(f"  {posting.account}  {posting.amount} {posting.currency}\n" for posting in postings)

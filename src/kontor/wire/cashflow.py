@@ -57,13 +57,13 @@ class Cashflow(msgspec.Struct):
     details: CashflowDetails
 
 
-def show_cashflow(found: Sequence[FoundCashflow], facts: Facts, urls: Urls, options: Options) -> list[Cashflow]:
+def show_cashflow(cashflows: Sequence[FoundCashflow], facts: Facts, urls: Urls, options: Options) -> list[Cashflow]:
     outer, inner = str(options.tagged_by), CASHFLOW
     if options.focus is Focus.TAG:
         outer, inner = inner, outer
     find_inner = _remember_items(inner)
     entity = make_user_entity(facts)
-    return [_show_one(one, entity, outer, find_inner, urls, explain=options.explain) for one in found]
+    return [_show_one(cashflow, entity, outer, find_inner, urls, explain=options.explain) for cashflow in cashflows]
 
 
 def _remember_items(tree_name: str) -> Callable[[str], TagTreeItem]:
@@ -80,7 +80,7 @@ def _remember_items(tree_name: str) -> Callable[[str], TagTreeItem]:
 
 
 def _show_one(
-    one: FoundCashflow,
+    cashflow: FoundCashflow,
     entity: Entity,
     tree_name: str,
     find_inner: Callable[[str], TagTreeItem],
@@ -88,27 +88,29 @@ def _show_one(
     *,
     explain: bool,
 ) -> Cashflow:
-    tree, item = name_item(tree_name, one.item)
+    tree, item = name_item(tree_name, cashflow.item)
     details = CashflowDetails(
-        statistics=[CashflowStatistic(each.amount, find_inner(each.item)) for each in one.statistics],
+        statistics=[
+            CashflowStatistic(statistic.amount, find_inner(statistic.item)) for statistic in cashflow.statistics
+        ],
         predictions=[
             CashflowPrediction(
-                find_inner(each.item),
-                each.amount,
-                each.regular,
-                each.irregular,
-                each.lower,
-                each.upper,
-                each.confidence,
+                find_inner(prediction.item),
+                prediction.amount,
+                prediction.regular,
+                prediction.irregular,
+                prediction.lower,
+                prediction.upper,
+                prediction.confidence,
             )
-            for each in one.predictions
+            for prediction in cashflow.predictions
         ],
         confidenceLevel=SUM_CONFIDENCE,
-        excludedCurrencies=list(one.excluded_currencies) or UNSET,
-        evidence=show_reasons(one.reasons, explain=explain),
+        excludedCurrencies=list(cashflow.excluded_currencies) or UNSET,
+        evidence=show_reasons(cashflow.reasons, explain=explain),
     )
-    shown = _show_aggregate(tree, item) if one.is_aggregate else show_item(tree, item)
-    suffix = f"-{AGGREGATE.lower()}" if one.is_aggregate else ""
+    shown = _show_aggregate(tree, item) if cashflow.is_aggregate else show_item(tree, item)
+    suffix = f"-{AGGREGATE.lower()}" if cashflow.is_aggregate else ""
     return Cashflow(
         id=f"{entity.id}-{tree.system_id}-{item.system_id}{suffix}",
         entity=entity,

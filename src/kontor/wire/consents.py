@@ -102,12 +102,14 @@ class ScaAnswer(msgspec.Struct):
 
     def count_given(self) -> int:
         given = (self.chosenScaMethodId, self.chosenScaMedia, self.scaAuthenticationData)
-        return sum(one is not None for one in given)
+        return sum(value is not None for value in given)
 
 
 def show_sca_methods(methods: Sequence[DomainMethod]) -> list[ScaMethod]:
     """The wire wants a number: the bank's key where it is one, else the method's place in the list."""
-    return [ScaMethod(_number(one, place), one.name, one.hint or "") for place, one in enumerate(methods, 1)]
+    return [
+        ScaMethod(_number(method, place), method.name, method.hint or "") for place, method in enumerate(methods, 1)
+    ]
 
 
 def _number(method: DomainMethod, place: int) -> int:
@@ -116,9 +118,9 @@ def _number(method: DomainMethod, place: int) -> int:
 
 def _find_code(given: str, methods: Sequence[DomainMethod]) -> str:
     """The bank's key for what was given: that key itself, or the number it is shown under."""
-    if given in [one.code for one in methods]:
+    if given in [method.code for method in methods]:
         return given
-    shown = {str(_number(one, place)): one.code for place, one in enumerate(methods, 1)}
+    shown = {str(_number(method, place)): method.code for place, method in enumerate(methods, 1)}
     return shown.get(given, given)
 
 
@@ -149,7 +151,7 @@ def show_consent(view: ConsentView, urls: Urls) -> ConsentStatus:
     if state is ScaState.METHOD:
         status.scaMethods = show_sca_methods(dialogue.methods)
     if state is ScaState.MEDIUM:
-        status.scaMediums = [ScaMedium(one.name, MEDIUM_CLASSES[one.medium_class]) for one in dialogue.media]
+        status.scaMediums = [ScaMedium(medium.name, MEDIUM_CLASSES[medium.medium_class]) for medium in dialogue.media]
     if state in (ScaState.TAN, ScaState.CONFIRMATION) and view.secrets.challenge is not None:
         status.challenge = show_challenge(view.secrets.challenge, state)
     return status

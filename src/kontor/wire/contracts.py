@@ -96,7 +96,9 @@ def show_reasons(reasons: Sequence[FoundReason], *, explain: bool) -> list[Reaso
     """The evidence, where it was asked for."""
     if not explain:
         return UNSET
-    return [Reason(one.text, list(one.transaction_ids) if one.transaction_ids else UNSET) for one in reasons]
+    return [
+        Reason(reason.text, list(reason.transaction_ids) if reason.transaction_ids else UNSET) for reason in reasons
+    ]
 
 
 def make_user_entity(facts: Facts) -> Entity:
@@ -104,7 +106,7 @@ def make_user_entity(facts: Facts) -> Entity:
 
 
 def show_contracts(contracts: Sequence[FoundContract], facts: Facts, urls: Urls, *, explain: bool) -> list[Contract]:
-    return [show_contract(one, facts, urls, explain=explain) for one in contracts]
+    return [show_contract(contract, facts, urls, explain=explain) for contract in contracts]
 
 
 def show_contract(contract: FoundContract, facts: Facts, urls: Urls, *, explain: bool) -> Contract:
@@ -133,42 +135,42 @@ def show_contract(contract: FoundContract, facts: Facts, urls: Urls, *, explain:
     )
 
 
-def _show_details(one: FoundContract, *, explain: bool) -> ContractDetails:
+def _show_details(contract: FoundContract, *, explain: bool) -> ContractDetails:
     return ContractDetails(
-        amountFirst=one.amount_first,
-        amountLatest=one.amount_latest,
-        amountMaximum=one.amount_maximum,
-        amountMean=one.amount_mean,
-        amountMedian=one.amount_median,
-        amountMinimum=one.amount_minimum,
-        amountTotal=one.amount_total,
-        amountTotalNonRegular=one.amount_total_non_regular,
-        amountTotalRegular=one.amount_total_regular,
-        contractNumbers=list(one.contract_numbers),
-        customerNumbers=list(one.customer_numbers),
-        costDevelopment=_show_development(one.cost_development),
-        costDevelopmentNonRegular=_show_development(one.cost_development_non_regular),
-        costDevelopmentRegular=_show_development(one.cost_development_regular),
-        counterpartyBic=one.counterparty_bic,
-        counterpartyIban=one.counterparty_iban,
-        counterpartyName=one.counterparty_name,
-        counterpartyNameUltimate=one.counterparty_name_ultimate,
-        dateFirst=one.date_first.isoformat(),
-        dateLatest=one.date_latest.isoformat(),
-        dateStart=one.date_start.isoformat(),
-        daysAge=one.days_age,
-        growthRate=one.growth_rate,
-        standardDeviation=one.standard_deviation,
-        status=str(one.status),
-        transactionIds=list(one.transaction_ids),
-        transactionIdsNonRegular=list(one.transaction_ids_non_regular),
-        transactionIdsRegular=list(one.transaction_ids_regular),
-        confidenceLevel=CERTAINTY if one.period_confidence is None else round(one.period_confidence, 2),
-        amountNext=UNSET if one.amount_next is None else one.amount_next,
-        dateNext=UNSET if one.date_next is None else one.date_next.isoformat(),
-        periodConfidenceLevel=UNSET if one.period_confidence is None else round(one.period_confidence, 2),
-        loan=UNSET if one.loan is None else _show_loan(one.loan),
-        evidence=[Reason(text) for text in one.reasons] if explain else UNSET,
+        amountFirst=contract.amount_first,
+        amountLatest=contract.amount_latest,
+        amountMaximum=contract.amount_maximum,
+        amountMean=contract.amount_mean,
+        amountMedian=contract.amount_median,
+        amountMinimum=contract.amount_minimum,
+        amountTotal=contract.amount_total,
+        amountTotalNonRegular=contract.amount_total_non_regular,
+        amountTotalRegular=contract.amount_total_regular,
+        contractNumbers=list(contract.contract_numbers),
+        customerNumbers=list(contract.customer_numbers),
+        costDevelopment=_show_development(contract.cost_development),
+        costDevelopmentNonRegular=_show_development(contract.cost_development_non_regular),
+        costDevelopmentRegular=_show_development(contract.cost_development_regular),
+        counterpartyBic=contract.counterparty_bic,
+        counterpartyIban=contract.counterparty_iban,
+        counterpartyName=contract.counterparty_name,
+        counterpartyNameUltimate=contract.counterparty_name_ultimate,
+        dateFirst=contract.date_first.isoformat(),
+        dateLatest=contract.date_latest.isoformat(),
+        dateStart=contract.date_start.isoformat(),
+        daysAge=contract.days_age,
+        growthRate=contract.growth_rate,
+        standardDeviation=contract.standard_deviation,
+        status=str(contract.status),
+        transactionIds=list(contract.transaction_ids),
+        transactionIdsNonRegular=list(contract.transaction_ids_non_regular),
+        transactionIdsRegular=list(contract.transaction_ids_regular),
+        confidenceLevel=CERTAINTY if contract.period_confidence is None else round(contract.period_confidence, 2),
+        amountNext=UNSET if contract.amount_next is None else contract.amount_next,
+        dateNext=UNSET if contract.date_next is None else contract.date_next.isoformat(),
+        periodConfidenceLevel=UNSET if contract.period_confidence is None else round(contract.period_confidence, 2),
+        loan=UNSET if contract.loan is None else _show_loan(contract.loan),
+        evidence=[Reason(text) for text in contract.reasons] if explain else UNSET,
     )
 
 
@@ -196,7 +198,7 @@ def select_contracts(
     if not insurance_only and not insurance_only_extended:
         return list(contracts)
     return [
-        one
-        for one in contracts
-        if one.category.startswith("INSURANCE_") or (insurance_only_extended and one.category == HOME_SAVINGS)
+        contract
+        for contract in contracts
+        if contract.category.startswith("INSURANCE_") or (insurance_only_extended and contract.category == HOME_SAVINGS)
     ]

@@ -60,34 +60,37 @@ class CreditCheck(msgspec.Struct):
     details: CreditCheckDetails
 
 
-def show_credit_check(found: FoundCheck | None, facts: Facts, urls: Urls, *, explain: bool) -> dict[str, Any] | Nothing:
-    if found is None:
+def show_credit_check(check: FoundCheck | None, facts: Facts, urls: Urls, *, explain: bool) -> dict[str, Any] | Nothing:
+    if check is None:
         return Nothing()
-    details = _show_details(found, explain=explain)
+    details = _show_details(check, explain=explain)
     return show_instance(make_user_entity(facts), *name_item(AFFORDABILITY, INFORMATION), details, urls)
 
 
-def _show_details(found: FoundCheck, *, explain: bool) -> CreditCheckDetails:
-    affordability = found.affordability
+def _show_details(check: FoundCheck, *, explain: bool) -> CreditCheckDetails:
+    affordability = check.affordability
     budget, signals = affordability.budget, affordability.distress_signals
     return CreditCheckDetails(
         incomeMonthly=budget.income.amount,
-        incomeStability=found.income_stability,
+        incomeStability=check.income_stability,
         expensesMonthly=budget.expenses,
-        fixedCostsMonthly=found.fixed_costs_monthly,
-        freeIncomeMonthly=found.free_income_monthly,
-        rentMonthly=found.rent_monthly,
-        loanInstallmentsMonthly=found.loan_installments_monthly,
+        fixedCostsMonthly=check.fixed_costs_monthly,
+        freeIncomeMonthly=check.free_income_monthly,
+        rentMonthly=check.rent_monthly,
+        loanInstallmentsMonthly=check.loan_installments_monthly,
         returnDebitsCount=signals.returned_count,
         reminderChargesCount=len(signals.reminders),
         debtCollectionsCount=len(signals.collections),
         seizuresCount=len(signals.seizures),
         gamblingMonthly=affordability.gambling,
-        overdraftDays=found.overdraft_days,
-        dataFrom=found.data_from.isoformat(),
-        dataTo=found.data_to.isoformat(),
-        findings=[Finding(one.name, one.text, one.amount, list(one.transaction_ids)) for one in found.findings],
+        overdraftDays=check.overdraft_days,
+        dataFrom=check.data_from.isoformat(),
+        dataTo=check.data_to.isoformat(),
+        findings=[
+            Finding(finding.name, finding.text, finding.amount, list(finding.transaction_ids))
+            for finding in check.findings
+        ],
         confidenceLevel=affordability.confidence,
         excludedCurrencies=list(budget.excluded_currencies) or UNSET,
-        evidence=show_reasons(found.reasons, explain=explain),
+        evidence=show_reasons(check.reasons, explain=explain),
     )

@@ -45,8 +45,8 @@ class DisposableMoney(msgspec.Struct):
     details: DisposableMoneyDetails | UnsetType = UNSET
 
 
-def show_disposable_money(found: FoundMoney | None, facts: Facts, urls: Urls, *, explain: bool) -> DisposableMoney:
-    if found is None:
+def show_disposable_money(money: FoundMoney | None, facts: Facts, urls: Urls, *, explain: bool) -> DisposableMoney:
+    if money is None:
         return DisposableMoney()
     tree, item = name_item(DISPOSABLE_MONEY, INFORMATION)
     entity = make_user_entity(facts)
@@ -55,26 +55,26 @@ def show_disposable_money(found: FoundMoney | None, facts: Facts, urls: Urls, *,
         entity=entity,
         relations=urls.instance_relations(tree.system_id, item.system_id),
         tagTreeItem=show_item(tree, item),
-        details=_show_details(found, explain=explain),
+        details=_show_details(money, explain=explain),
     )
 
 
-def _show_details(found: FoundMoney, *, explain: bool) -> DisposableMoneyDetails:
-    certainty = found.salary.period_confidence
+def _show_details(money: FoundMoney, *, explain: bool) -> DisposableMoneyDetails:
+    certainty = money.salary.period_confidence
     return DisposableMoneyDetails(
-        amountCashflow=found.amount_cashflow,
-        amountCurrentlyLeft=found.amount_currently_left,
-        amountDisposableMoney=found.amount_disposable,
-        amountExpectedFixedCashflow=found.amount_expected_fixed,
-        amountExpectedFlexCashflow=found.amount_expected_flex,
-        amountExpectedLeft=found.amount_expected_left,
-        amountExpectedLeftDaily=found.amount_expected_left_daily,
-        amountSalaryLatest=found.amount_salary_latest,
-        amountSalaryNext=found.amount_salary_next,
-        dateSalaryLatest=found.date_salary_latest.isoformat(),
-        dateSalaryNext=found.date_salary_next.isoformat(),
-        daysUntilSalary=found.days_until_salary,
+        amountCashflow=money.amount_cashflow,
+        amountCurrentlyLeft=money.amount_currently_left,
+        amountDisposableMoney=money.amount_disposable,
+        amountExpectedFixedCashflow=money.amount_expected_fixed,
+        amountExpectedFlexCashflow=money.amount_expected_flex,
+        amountExpectedLeft=money.amount_expected_left,
+        amountExpectedLeftDaily=money.amount_expected_left_daily,
+        amountSalaryLatest=money.amount_salary_latest,
+        amountSalaryNext=money.amount_salary_next,
+        dateSalaryLatest=money.date_salary_latest.isoformat(),
+        dateSalaryNext=money.date_salary_next.isoformat(),
+        daysUntilSalary=money.days_until_salary,
         confidenceLevel=CERTAINTY if certainty is None else round(certainty, 2),
-        excludedCurrencies=list(found.excluded_currencies) or UNSET,
-        evidence=show_reasons(found.reasons, explain=explain),
+        excludedCurrencies=list(money.excluded_currencies) or UNSET,
+        evidence=show_reasons(money.reasons, explain=explain),
     )

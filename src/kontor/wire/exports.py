@@ -62,7 +62,7 @@ async def write_export(
     for name in exports.section_names:
         async for piece in _write_list(name, [exports.page_section(owner, name)]):
             yield piece
-    pages = [exports.page_transactions(owner, one.id, span) for one in held]
+    pages = [exports.page_transactions(owner, stored_product.id, span) for stored_product in held]
     async for piece in _write_list("transactions", pages):
         yield piece
     async for piece in _write_list("audit_entries", [exports.page_audit(owner)]):

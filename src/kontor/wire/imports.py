@@ -42,19 +42,19 @@ class ImportResult(msgspec.Struct):
 
 
 def show_import(imported: Import) -> ImportResult:
-    return ImportResult([_show_account(one) for one in imported.accounts])
+    return ImportResult([_show_account(account) for account in imported.accounts])
 
 
-def _show_account(one: ImportedAccount) -> ImportAccount:
+def _show_account(account: ImportedAccount) -> ImportAccount:
     return ImportAccount(
-        produktId=one.product_id,
-        form=one.form,
-        gelesen=one.read,
-        neu=len(one.added),
-        geaendert=one.changed,
-        bekannt=one.known,
-        abgelehnt=[ImportRejection(row.reason, present(row.line)) for row in one.rejected],
-        doubts=[ImportDoubt(doubt.kind, present(doubt.difference)) for doubt in one.doubts],
-        saldoAnfang=UNSET if one.opening is None else one.opening.amount,
-        saldoEnde=UNSET if one.closing is None else one.closing.amount,
+        produktId=account.product_id,
+        form=account.form,
+        gelesen=account.read,
+        neu=len(account.added),
+        geaendert=account.changed,
+        bekannt=account.known,
+        abgelehnt=[ImportRejection(row.reason, present(row.line)) for row in account.rejected],
+        doubts=[ImportDoubt(doubt.kind, present(doubt.difference)) for doubt in account.doubts],
+        saldoAnfang=UNSET if account.opening is None else account.opening.amount,
+        saldoEnde=UNSET if account.closing is None else account.closing.amount,
     )

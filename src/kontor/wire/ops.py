@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kontor.domain import operations
+from kontor.domain import operator_views
 from kontor.domain.audit import ChainedEntry
 from kontor.domain.webhooks import EventType, Webhook
 from kontor.services.operations import AccessFigures, Check, RefreshFigures, Verification
@@ -230,12 +230,12 @@ def show_time(at: datetime | None) -> str | Maybe:
     return UNSET if at is None else format_timestamp(at)
 
 
-def show_tenant(row: operations.TenantRow) -> OpsTenant:
+def show_tenant(row: operator_views.TenantRow) -> OpsTenant:
     created = format_timestamp(row.created_at)
     return OpsTenant(row.name, row.is_regulated, created, row.clients, row.users, row.description or UNSET)
 
 
-def show_client(row: operations.ClientRow) -> OpsClient:
+def show_client(row: operator_views.ClientRow) -> OpsClient:
     return OpsClient(
         tenant=row.tenant_name,
         name=row.name,
@@ -247,12 +247,12 @@ def show_client(row: operations.ClientRow) -> OpsClient:
     )
 
 
-def show_user(row: operations.UserRow) -> OpsUser:
+def show_user(row: operator_views.UserRow) -> OpsUser:
     created = format_timestamp(row.created_at)
     return OpsUser(row.tenant_name, row.id, row.username, row.is_active, created, row.accesses)
 
 
-def show_access(row: operations.AccessRow, provider: str | None) -> OpsAccess:
+def show_access(row: operator_views.AccessRow, provider: str | None) -> OpsAccess:
     outcome: OpsOutcome | Maybe = UNSET
     if row.last_state is not None and row.last_at is not None:
         at = format_timestamp(row.last_at)
@@ -284,7 +284,7 @@ def show_paused(paused: dict[str, int]) -> dict[str, int]:
     return {"SCA": 0, "CREDENTIALS": 0} | paused
 
 
-def show_refresh(row: operations.RefreshRow, provider: str | None) -> OpsRefresh:
+def show_refresh(row: operator_views.RefreshRow, provider: str | None) -> OpsRefresh:
     return OpsRefresh(
         tenant=row.tenant_name,
         userReference=row.user_id,
@@ -312,12 +312,14 @@ def show_refresh_summary(figures: RefreshFigures) -> OpsRefreshSummary:
         running=counts.running,
         failing=counts.failing,
         paused=show_paused(counts.paused),
-        lastDay=OpsOutcomes(*(outcomes.get(one, 0) for one in ("DONE", "FAILED", "INTERRUPTED", "SKIPPED", "WAITING"))),
+        lastDay=OpsOutcomes(
+            *(outcomes.get(outcome, 0) for outcome in ("DONE", "FAILED", "INTERRUPTED", "SKIPPED", "WAITING"))
+        ),
         oldestDueAt=show_time(counts.oldest_due_at),
     )
 
 
-def show_provider(row: operations.ProviderRow, name: str | None) -> OpsProvider:
+def show_provider(row: operator_views.ProviderRow, name: str | None) -> OpsProvider:
     outage: OpsOutage | Maybe = UNSET
     if row.next_try_at is not None:
         outage = OpsOutage(row.failures, format_timestamp(row.next_try_at), show_time(row.down_since))
@@ -332,64 +334,64 @@ def show_provider(row: operations.ProviderRow, name: str | None) -> OpsProvider:
     )
 
 
-def show_webhook(tenant: str, one: Webhook) -> OpsWebhook:
+def show_webhook(tenant: str, webhook: Webhook) -> OpsWebhook:
     return OpsWebhook(
         tenant=tenant,
-        id=one.id,
-        url=one.url,
-        events=list(one.events),
-        active=one.is_active,
-        lastSerial=one.last_serial,
-        createdAt=format_timestamp(one.created_at),
-        description=one.description or UNSET,
-        gone=one.is_gone or UNSET,
+        id=webhook.id,
+        url=webhook.url,
+        events=list(webhook.events),
+        active=webhook.is_active,
+        lastSerial=webhook.last_serial,
+        createdAt=format_timestamp(webhook.created_at),
+        description=webhook.description or UNSET,
+        gone=webhook.is_gone or UNSET,
     )
 
 
-def show_jobs(one: operations.JobCount) -> OpsJobs:
-    return OpsJobs(one.entrypoint, one.status, one.count, format_timestamp(one.oldest_at))
+def show_jobs(job_count: operator_views.JobCount) -> OpsJobs:
+    return OpsJobs(job_count.entrypoint, job_count.status, job_count.count, format_timestamp(job_count.oldest_at))
 
 
-def show_held_job(one: operations.HeldJob) -> OpsHeldJob:
-    has_id = one.subject is not None and len(one.subject) == 16
+def show_held_job(held_job: operator_views.HeldJob) -> OpsHeldJob:
+    has_id = held_job.subject is not None and len(held_job.subject) == 16
     return OpsHeldJob(
-        id=one.id,
-        entrypoint=one.entrypoint,
-        attempts=one.attempts,
-        createdAt=format_timestamp(one.created_at),
-        failedAt=format_timestamp(one.failed_at),
-        subject=UUID(bytes=one.subject) if has_id else UNSET,
-        error=one.error or UNSET,
+        id=held_job.id,
+        entrypoint=held_job.entrypoint,
+        attempts=held_job.attempts,
+        createdAt=format_timestamp(held_job.created_at),
+        failedAt=format_timestamp(held_job.failed_at),
+        subject=UUID(bytes=held_job.subject) if has_id else UNSET,
+        error=held_job.error or UNSET,
     )
 
 
-def show_worker(one: operations.Worker) -> OpsWorker:
-    started, seen = format_timestamp(one.started_at), format_timestamp(one.seen_at)
-    return OpsWorker(one.id, one.host, one.pid, one.version, started, seen, one.is_alive)
+def show_worker(worker: operator_views.Worker) -> OpsWorker:
+    started, seen = format_timestamp(worker.started_at), format_timestamp(worker.seen_at)
+    return OpsWorker(worker.id, worker.host, worker.pid, worker.version, started, seen, worker.is_alive)
 
 
-def show_audit_entry(one: ChainedEntry) -> OpsAuditEntry:
+def show_audit_entry(chained_entry: ChainedEntry) -> OpsAuditEntry:
     return OpsAuditEntry(
-        serial=one.serial,
-        at=format_timestamp(one.at),
-        actor=one.entry.actor,
-        action=one.entry.action,
-        object=one.entry.object,
-        result=one.entry.result.value,
-        correlationId=one.entry.correlation_id,
-        hash=one.hash.hex(),
+        serial=chained_entry.serial,
+        at=format_timestamp(chained_entry.at),
+        actor=chained_entry.entry.actor,
+        action=chained_entry.entry.action,
+        object=chained_entry.entry.object,
+        result=chained_entry.entry.result.value,
+        correlationId=chained_entry.entry.correlation_id,
+        hash=chained_entry.hash.hex(),
     )
 
 
-def show_verification(found: Verification) -> OpsVerification:
+def show_verification(verification: Verification) -> OpsVerification:
     chains = [
-        OpsChain(one.chain, one.entries, one.problem is None, tenant or UNSET, one.problem or UNSET)
-        for tenant, one in found.findings
+        OpsChain(finding.chain, finding.entries, finding.problem is None, tenant or UNSET, finding.problem or UNSET)
+        for tenant, finding in verification.findings
     ]
-    return OpsVerification(format_timestamp(found.at), found.is_whole, chains)
+    return OpsVerification(format_timestamp(verification.at), verification.is_whole, chains)
 
 
 def show_health(checks: list[Check]) -> OpsHealth:
     return OpsHealth(
-        all(one.is_well for one in checks), [OpsCheck(one.name, one.is_well, one.detail) for one in checks]
+        all(check.is_well for check in checks), [OpsCheck(check.name, check.is_well, check.detail) for check in checks]
     )

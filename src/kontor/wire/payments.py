@@ -169,7 +169,9 @@ class NewBulkTransfer(msgspec.Struct):
     product: ProductName | None = None
 
     def list_orders(self) -> tuple[Order, ...]:
-        return tuple(one.to_order(f"transferDetails[{place}]") for place, one in enumerate(self.transferDetails))
+        return tuple(
+            details.to_order(f"transferDetails[{place}]") for place, details in enumerate(self.transferDetails)
+        )
 
 
 class NewVerification(msgspec.Struct):
@@ -186,7 +188,9 @@ class NewVerification(msgspec.Struct):
 
     def list_orders(self) -> tuple[Order, ...]:
         if isinstance(self.transferDetails, list):
-            return tuple(one.to_order(f"transferDetails[{place}]") for place, one in enumerate(self.transferDetails))
+            return tuple(
+                details.to_order(f"transferDetails[{place}]") for place, details in enumerate(self.transferDetails)
+            )
         return (self.transferDetails.to_order("transferDetails"),)
 
 
@@ -261,7 +265,7 @@ def show_payment(payment: Payment, secrets: Secrets, urls: Urls, *, offers_steps
     if state is ScaState.METHOD:
         status.scaMethods = show_sca_methods(dialogue.methods)
     if state is ScaState.MEDIUM:
-        status.scaMediums = [ScaMedium(one.name, MEDIUM_CLASSES[one.medium_class]) for one in dialogue.media]
+        status.scaMediums = [ScaMedium(medium.name, MEDIUM_CLASSES[medium.medium_class]) for medium in dialogue.media]
     if state in (ScaState.TAN, ScaState.CONFIRMATION) and secrets.challenge is not None:
         status.challenge = show_challenge(secrets.challenge, state)
     return status
@@ -287,7 +291,7 @@ def _describe_state(payment: Payment) -> tuple[list[Message], tuple[str, ...]]:
         return [show_payees(payment.dialogue.payees)], ("confirm_vop", "cancel")
     level, code, text, steps = STATES[payment.dialogue.position.state]
     if payment.state is PaymentState.SENDING:
-        steps = tuple(one for one in steps if one != "cancel")
+        steps = tuple(step for step in steps if step != "cancel")
     messages = [Message(level, code, text)]
     return [WRONG_TAN, *messages] if payment.dialogue.is_last_tan_wrong else messages, steps
 
@@ -301,10 +305,10 @@ def show_failure(payment: Payment) -> Message:
 def show_payees(results: Sequence[PayeeResult]) -> Message:
     """The details name each payee that was not matched."""
     parts = []
-    for place, one in enumerate(results, 1):
-        if one.match is not PayeeMatch.MATCH:
-            suggestion = f" (gemeint ist vielleicht: {one.suggested_name})" if one.suggested_name else ""
-            parts.append(f"Empfänger {place}: {PAYEE_WORDS[one.match][0]}{suggestion}")
+    for place, result in enumerate(results, 1):
+        if result.match is not PayeeMatch.MATCH:
+            suggestion = f" (gemeint ist vielleicht: {result.suggested_name})" if result.suggested_name else ""
+            parts.append(f"Empfänger {place}: {PAYEE_WORDS[result.match][0]}{suggestion}")
     return Message("INFO", "BA1120", PAYEE_TEXT, "; ".join(parts) or UNSET)
 
 
@@ -315,7 +319,7 @@ def show_refusal(error: OrderError) -> Message:
 
 def show_transfer(payment: Payment) -> Transfer:
     """The bank at which the user logs in for this payment alone is not named before the user has ordered."""
-    details = [_show_details(one) for one in payment.given]
+    details = [_show_details(order) for order in payment.given]
     is_told = payment.state is not PaymentState.DRAFT or payment.access_id is not None
     return Transfer(
         paymentId=payment.id,
@@ -344,9 +348,11 @@ def _show_details(order: Order) -> TransferDetails:
     )
 
 
-def show_verification(one: Verification) -> VerificationStatus:
+def show_verification(verification: Verification) -> VerificationStatus:
     results = [
         VerificationResult(str(result.match), present(result.suggested_name))  # type: ignore[arg-type]
-        for result in one.results
+        for result in verification.results
     ]
-    return VerificationStatus(one.id, one.payment_id, results, format_timestamp(one.expires_at))
+    return VerificationStatus(
+        verification.id, verification.payment_id, results, format_timestamp(verification.expires_at)
+    )

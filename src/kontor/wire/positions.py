@@ -31,17 +31,17 @@ class Position(msgspec.Struct):
     gesamtwert: Amount | UnsetType = UNSET
 
 
-def show_position(one: DomainPosition) -> Position:
+def show_position(position: DomainPosition) -> Position:
     return Position(
-        name=one.name or UNSET,
-        menge=present(one.quantity),
-        handelseinheit=UNSET if one.unit is None else UNITS[one.unit],
-        isin=present(one.isin),
-        wkn=present(one.wkn),
-        kurs=present(one.price),
-        kursDatum=present_time(one.price_at),
-        waehrung=present(one.currency),
-        waehrungskurs=present(one.exchange_rate),
-        handelsplatz=present(one.exchange),
-        gesamtwert=present(one.total_value),
+        name=position.name or UNSET,
+        menge=present(position.quantity),
+        handelseinheit=UNSET if position.unit is None else UNITS[position.unit],
+        isin=present(position.isin),
+        wkn=present(position.wkn),
+        kurs=present(position.price),
+        kursDatum=present_time(position.price_at),
+        waehrung=present(position.currency),
+        waehrungskurs=present(position.exchange_rate),
+        handelsplatz=present(position.exchange),
+        gesamtwert=present(position.total_value),
     )

@@ -61,7 +61,8 @@ def show_english_product(
 ) -> EnglishBankProduct:
     product, contract = stored.product, stored.product.home_savings
     balances = {
-        one.currency: Balance(one.balance, format_timestamp(one.balance_at), one.currency) for one in product.balances
+        balance.currency: Balance(balance.balance, format_timestamp(balance.balance_at), balance.currency)
+        for balance in product.balances
     }
     shown = EnglishBankProduct(
         accountNumber=product.account_number,

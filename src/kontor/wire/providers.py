@@ -88,13 +88,13 @@ def show_provider(provider: DomainProvider, urls: Urls) -> Provider:
         group=provider.group or msgspec.UNSET,
         blz=provider.bank_code or msgspec.UNSET,
         bic=provider.bic or msgspec.UNSET,
-        capabilities=[CAPABILITIES[one] for one in provider.capabilities],
-        channels=[[CATEGORIES[one] for one in channel] for channel in provider.channels],
+        capabilities=[CAPABILITIES[capability] for capability in provider.capabilities],
+        channels=[[CATEGORIES[category] for category in channel] for channel in provider.channels],
         authenticationInfo=AuthenticationInfo(
             loginHint=provider.login_hint or msgspec.UNSET,
             fields=[
-                AuthenticationField(one.key, one.label, one.is_secret, one.format, one.hint or msgspec.UNSET)
-                for one in provider.login_fields
+                AuthenticationField(field.key, field.label, field.is_secret, field.format, field.hint or msgspec.UNSET)
+                for field in provider.login_fields
             ],
         ),
         relations=urls.provider_relations(provider.id),
@@ -110,10 +110,10 @@ def show_statistics(facts: DomainStatistics) -> ProviderStatistics:
         lastSuccess=msgspec.UNSET if facts.last_success_at is None else format_timestamp(facts.last_success_at),
         downSince=msgspec.UNSET if facts.down_since is None else format_timestamp(facts.down_since),
         nextAttempt=msgspec.UNSET if facts.next_try_at is None else format_timestamp(facts.next_try_at),
-        ways=[_show_bank_channel(one) for one in facts.bank_channels] or msgspec.UNSET,
+        ways=[_show_bank_channel(statistics) for statistics in facts.bank_channels] or msgspec.UNSET,
     )
 
 
-def _show_bank_channel(one: BankChannelStatistics) -> WayStatistics:
-    rate = round(one.health.rate, 4) if one.health.calls else msgspec.UNSET
-    return WayStatistics(one.bank_channel, one.health.calls, one.is_next, rate)
+def _show_bank_channel(statistics: BankChannelStatistics) -> WayStatistics:
+    rate = round(statistics.health.rate, 4) if statistics.health.calls else msgspec.UNSET
+    return WayStatistics(statistics.bank_channel, statistics.health.calls, statistics.is_next, rate)

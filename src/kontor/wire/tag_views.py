@@ -89,7 +89,7 @@ def render_tag(
     head, middle = _encode_item(tree, system_name or UNTAGGED[tree], urls)
     details = f'"confidenceLevel":{confidence or 0.0:.2f}'
     if evidence is not None:
-        details += f',"evidence":{encode_json([show_evidence(one) for one in evidence]).decode()}'
+        details += f',"evidence":{encode_json([show_evidence(entry) for entry in evidence]).decode()}'
     return (
         f'{{"id":"{transaction_id}-{head}","entity":{{"displayName":"Kontoumsatz","entityClass":"TRANSACTION",'
         f'"id":"{transaction_id}"}},{middle},"details":{{{details}}}}}'

@@ -189,8 +189,8 @@ def show_rule(rule: TaggingRule, urls: Urls) -> AiConnectRule:
     )
 
 
-def show_evidence(found: FoundEvidence) -> Evidence:
-    return Evidence(found.kind, found.text, found.detail, round(found.weight, 3), found.is_decisive)
+def show_evidence(evidence: FoundEvidence) -> Evidence:
+    return Evidence(evidence.kind, evidence.text, evidence.detail, round(evidence.weight, 3), evidence.is_decisive)
 
 
 def show_instance(

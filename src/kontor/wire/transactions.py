@@ -64,20 +64,20 @@ class Transaction(PreviewedTransaction, kw_only=True):
     identifier: Annotated[Identifier, Meta(description="on pushed transactions")] | UnsetType = UNSET
 
 
-def show_previewed(one: DomainTransaction) -> PreviewedTransaction:
+def show_previewed(transaction: DomainTransaction) -> PreviewedTransaction:
     return PreviewedTransaction(
-        betrag=one.amount,
-        waehrung=one.currency,
-        verwendungszweck=_or_unset(one.purpose),
-        buchungstext=_or_unset(one.booking_text),
-        gvCode=_or_unset(one.gv_code),
-        primanotaNummer=_or_unset(one.prima_nota),
-        buchungsdatum=UNSET if one.booked_at is None else format_timestamp(one.booked_at),
-        wertstellungsdatum=UNSET if one.value_at is None else format_timestamp(one.value_at),
-        gegenkontoInhaber=_or_unset(one.counterparty_name),
-        gegenkontoIban=_or_unset(one.counterparty_iban),
-        gegenkontoBic=_or_unset(one.counterparty_bic),
-        vorgemerkt=True if one.is_pending else UNSET,
+        betrag=transaction.amount,
+        waehrung=transaction.currency,
+        verwendungszweck=_or_unset(transaction.purpose),
+        buchungstext=_or_unset(transaction.booking_text),
+        gvCode=_or_unset(transaction.gv_code),
+        primanotaNummer=_or_unset(transaction.prima_nota),
+        buchungsdatum=UNSET if transaction.booked_at is None else format_timestamp(transaction.booked_at),
+        wertstellungsdatum=UNSET if transaction.value_at is None else format_timestamp(transaction.value_at),
+        gegenkontoInhaber=_or_unset(transaction.counterparty_name),
+        gegenkontoIban=_or_unset(transaction.counterparty_iban),
+        gegenkontoBic=_or_unset(transaction.counterparty_bic),
+        vorgemerkt=True if transaction.is_pending else UNSET,
     )
 
 

@@ -119,36 +119,36 @@ class WebhookEvents(msgspec.Struct):
     events: list[Notification]
 
 
-def show_webhook(one: DomainWebhook, secret: Secret | None = None) -> Webhook:
+def show_webhook(webhook: DomainWebhook, secret: Secret | None = None) -> Webhook:
     return Webhook(
-        one.id,
-        one.url,
-        list(one.events),
-        one.is_active,
-        one.last_serial,
-        format_timestamp(one.created_at),
-        one.description or UNSET,
-        one.is_gone or UNSET,
+        webhook.id,
+        webhook.url,
+        list(webhook.events),
+        webhook.is_active,
+        webhook.last_serial,
+        format_timestamp(webhook.created_at),
+        webhook.description or UNSET,
+        webhook.is_gone or UNSET,
         UNSET if secret is None else secret.reveal(),
     )
 
 
-def show_delivery(one: DomainDelivery) -> WebhookDelivery:
+def show_delivery(delivery: DomainDelivery) -> WebhookDelivery:
     return WebhookDelivery(
-        one.serial,
-        one.event.type,
-        format_timestamp(one.created_at),
-        one.state,
-        one.attempts,
-        UNSET if one.attempted_at is None else format_timestamp(one.attempted_at),
-        UNSET if one.next_attempt_at is None else format_timestamp(one.next_attempt_at),
-        one.status or UNSET,
-        one.failure or UNSET,
+        delivery.serial,
+        delivery.event.type,
+        format_timestamp(delivery.created_at),
+        delivery.state,
+        delivery.attempts,
+        UNSET if delivery.attempted_at is None else format_timestamp(delivery.attempted_at),
+        UNSET if delivery.next_attempt_at is None else format_timestamp(delivery.next_attempt_at),
+        delivery.status or UNSET,
+        delivery.failure or UNSET,
     )
 
 
-def show_notification(one: DomainDelivery, tenant: str, urls: Urls) -> Notification:
-    event = one.event
+def show_notification(delivery: DomainDelivery, tenant: str, urls: Urls) -> Notification:
+    event = delivery.event
     access: AccessReference | UnsetType = UNSET
     transfer: TransferReference | UnsetType = UNSET
     if event.access_id is not None:
@@ -161,8 +161,8 @@ def show_notification(one: DomainDelivery, tenant: str, urls: Urls) -> Notificat
         transfer = TransferReference(event.payment_id, href)
     return Notification(
         event.type,
-        one.serial,
-        format_timestamp(one.created_at),
+        delivery.serial,
+        format_timestamp(delivery.created_at),
         tenant,
         event.user_id or UNSET,
         access,
@@ -172,9 +172,9 @@ def show_notification(one: DomainDelivery, tenant: str, urls: Urls) -> Notificat
 
 
 def show_events(view: EventsView, tenant: str, urls: Urls) -> WebhookEvents:
-    shown = [show_notification(one, tenant, urls) for one in view.events]
+    shown = [show_notification(delivery, tenant, urls) for delivery in view.events]
     return WebhookEvents(view.oldest_serial, view.last_serial, shown)
 
 
-def encode_notification(one: DomainDelivery, tenant: str, urls: Urls) -> bytes:
-    return encode_json(show_notification(one, tenant, urls))
+def encode_notification(delivery: DomainDelivery, tenant: str, urls: Urls) -> bytes:
+    return encode_json(show_notification(delivery, tenant, urls))

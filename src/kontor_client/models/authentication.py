@@ -49,7 +49,7 @@ class ScaStatus(Linked, kw_only=True, rename=SCA_NAMES):
 
     @property
     def is_tan_wrong(self) -> bool:
-        return any(one.code == "BA1103" for one in self.messages)
+        return any(message.code == "BA1103" for message in self.messages)
 
 
 class ConsentStatus(ScaStatus, kw_only=True, rename=SCA_NAMES):

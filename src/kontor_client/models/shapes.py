@@ -23,11 +23,11 @@ class Linked(Model):
     relations: list[Relation] = []
 
     def find_href(self, rel: str) -> str | None:
-        return next((one.href for one in self.relations if one.rel == rel), None)
+        return next((relation.href for relation in self.relations if relation.rel == rel), None)
 
     def href(self, rel: str) -> str:
         """The address of a relation; KeyError if it is not offered."""
-        found = self.find_href(rel)
-        if found is None:
+        href = self.find_href(rel)
+        if href is None:
             raise KeyError(rel)
-        return found
+        return href

@@ -114,7 +114,7 @@ def wait_until_complete(access_id: str, timeout_seconds: float = 120) -> Plan[Ac
         if access.is_complete:
             return access
         issues = yield from read_issues(access_id)
-        if any(one.level == "ERROR" for one in issues.messages):
+        if any(message.level == "ERROR" for message in issues.messages):
             raise AccessFailedError(access_id, issues.messages)
         if time.monotonic() >= end:
             raise TimeLimitError(f"The access {access_id} is not complete after {timeout_seconds} seconds.")

@@ -144,7 +144,7 @@ def export_transfer(payment_id: str) -> Plan[bytes]:
 def _show_orders(order: Order | Sequence[Order]) -> dict[str, Any] | list[dict[str, Any]]:
     """What was not given is left out, except the currency, which has to be named."""
     if not isinstance(order, Order):
-        return [_show_order(one) for one in order]
+        return [_show_order(single_order) for single_order in order]
     return _show_order(order)
 
 

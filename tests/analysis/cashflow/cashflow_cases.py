@@ -36,7 +36,7 @@ def read_record(row: dict[str, Any], place: int) -> Record:
 
 def read_case(name: str) -> Case:
     table = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    options = {key: READERS.get(key, lambda one: one)(value) for key, value in table.get("options", {}).items()}
+    options = {key: READERS.get(key, lambda option: option)(value) for key, value in table.get("options", {}).items()}
     accounts = [
         Account(row["id"], data_until=date.fromisoformat(row["data_until"])) for row in table.get("accounts", [])
     ]
@@ -58,17 +58,17 @@ def show(flow: Cashflow) -> dict[str, Any]:
     shown: dict[str, Any] = {"item": flow.item}
     if flow.is_aggregate:
         shown["aggregate"] = True
-    shown["statistics"] = {one.item: str(one.amount) for one in flow.statistics}
+    shown["statistics"] = {statistic.item: str(statistic.amount) for statistic in flow.statistics}
     if flow.predictions:
         shown["predictions"] = {
-            one.item: {
-                "cashflow": str(one.amount),
-                "regular": str(one.regular),
-                "irregular": str(one.irregular),
-                "lower": str(one.lower),
-                "upper": str(one.upper),
+            prediction.item: {
+                "cashflow": str(prediction.amount),
+                "regular": str(prediction.regular),
+                "irregular": str(prediction.irregular),
+                "lower": str(prediction.lower),
+                "upper": str(prediction.upper),
             }
-            for one in flow.predictions
+            for prediction in flow.predictions
         }
     if flow.excluded_currencies:
         shown["excluded_currencies"] = list(flow.excluded_currencies)

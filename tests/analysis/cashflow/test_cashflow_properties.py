@@ -5,13 +5,14 @@ from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kontor.analysis.cashflow import Cashflow, Focus, Level, Options, TaggedBy, find_cashflow
 from kontor.analysis.contracts import find_contracts
 from kontor.analysis.records import Account, Record
 from kontor.analysis.trees import CASHFLOW, TREES, find_item
+from many_examples import many_examples
 
 TODAY = date(2026, 6, 17)
 NOTHING = Decimal("0.00")
@@ -51,10 +52,10 @@ def find(records: list[Record], options: Options | None = None) -> list[Cashflow
 
 
 def read_sums(flow: Cashflow, kind: str) -> dict[str, Decimal]:
-    return {one.item: one.amount for one in flow.statistics if one.item[4:6] == f"_{kind}"}
+    return {statistic.item: statistic.amount for statistic in flow.statistics if statistic.item[4:6] == f"_{kind}"}
 
 
-@settings(deadline=None, max_examples=60)
+@many_examples(60)
 @given(records_of_any_kind, options_of_any_kind)
 def test_months_and_quarters_add_up_to_their_year_exactly(records: list[Record], options: Options):
     for flow in find(records, replace(options, focus=Focus.TIME)):
@@ -66,62 +67,69 @@ def test_months_and_quarters_add_up_to_their_year_exactly(records: list[Record],
             assert sums == years
 
 
-@settings(deadline=None, max_examples=60)
+@many_examples(60)
 @given(records_of_any_kind, st.sampled_from(Level))
 def test_categories_add_up_to_net_and_net_is_income_plus_expenses(records: list[Record], level: Level):
     flows = find(records, Options(level=level))
     sums: dict[str, dict[str, Decimal]] = {name: defaultdict(lambda: NOTHING) for name in ("NET", "parts", "sides")}
     for flow in flows:
         name = "parts" if not flow.is_aggregate else "NET" if flow.item == "NET" else "sides"
-        for one in flow.statistics:
-            sums[name][one.item] += one.amount
-            assert not (flow.is_aggregate and flow.item == "INCOME" and one.amount < 0)
-            assert not (flow.is_aggregate and flow.item == "EXPENSES" and one.amount > 0)
+        for statistic in flow.statistics:
+            sums[name][statistic.item] += statistic.amount
+            assert not (flow.is_aggregate and flow.item == "INCOME" and statistic.amount < 0)
+            assert not (flow.is_aggregate and flow.item == "EXPENSES" and statistic.amount > 0)
     assert sums["parts"] == sums["NET"]
     assert all(sums["sides"][span] == amount for span, amount in sums["NET"].items())
 
 
-@settings(deadline=None, max_examples=40)
+@many_examples(40)
 @given(records_of_any_kind)
 def test_main_categories_are_the_sums_of_their_sub_categories(records: list[Record]):
     mains: dict[tuple[str, str], Decimal] = defaultdict(lambda: NOTHING)
     for flow in find(records):
         if not flow.is_aggregate:
-            for one in flow.statistics:
-                mains[flow.item.partition("_")[0], one.item] += one.amount
+            for statistic in flow.statistics:
+                mains[flow.item.partition("_")[0], statistic.item] += statistic.amount
     found = find(records, Options(level=Level.MAIN))
     assert mains == {
-        (flow.item, one.item): one.amount for flow in found if not flow.is_aggregate for one in flow.statistics
+        (flow.item, statistic.item): statistic.amount
+        for flow in found
+        if not flow.is_aggregate
+        for statistic in flow.statistics
     }
 
 
-@settings(deadline=None, max_examples=60)
+@many_examples(60)
 @given(records_of_any_kind, options_of_any_kind)
 def test_focus_on_time_and_focus_on_tags_say_the_same(records: list[Record], options: Options):
-    by_tag = [one for one in find(records, replace(options, focus=Focus.TIME)) if not one.is_aggregate]
+    by_tag = [flow for flow in find(records, replace(options, focus=Focus.TIME)) if not flow.is_aggregate]
     by_span = find(records, replace(options, focus=Focus.TAG))
-    assert {(flow.item, one.item): one.amount for flow in by_tag for one in flow.statistics} == {
-        (one.item, flow.item): one.amount for flow in by_span for one in flow.statistics
+    assert {(flow.item, statistic.item): statistic.amount for flow in by_tag for statistic in flow.statistics} == {
+        (statistic.item, flow.item): statistic.amount for flow in by_span for statistic in flow.statistics
     }
-    assert {(flow.item, one.item): replace(one, item="") for flow in by_tag for one in flow.predictions} == {
-        (one.item, flow.item): replace(one, item="") for flow in by_span for one in flow.predictions
+    assert {
+        (flow.item, prediction.item): replace(prediction, item="") for flow in by_tag for prediction in flow.predictions
+    } == {
+        (prediction.item, flow.item): replace(prediction, item="")
+        for flow in by_span
+        for prediction in flow.predictions
     }
     assert not any(flow.is_aggregate for flow in by_span)
 
 
-@settings(deadline=None, max_examples=60)
+@many_examples(60)
 @given(records_of_any_kind, options_of_any_kind)
 def test_predictions_are_of_two_months_within_their_bounds_and_add_up(records: list[Record], options: Options):
     for flow in find(records, replace(options, focus=Focus.TIME)):
-        assert {one.item for one in flow.predictions} <= {"2026_M06", "2026_M07"}
-        for one in flow.predictions:
-            assert one.amount == one.regular + one.irregular
-            assert one.lower <= one.amount <= one.upper
-            assert all(value.is_finite() for value in (one.amount, one.lower, one.upper))
-            assert one.confidence == 0.8
+        assert {prediction.item for prediction in flow.predictions} <= {"2026_M06", "2026_M07"}
+        for prediction in flow.predictions:
+            assert prediction.amount == prediction.regular + prediction.irregular
+            assert prediction.lower <= prediction.amount <= prediction.upper
+            assert all(value.is_finite() for value in (prediction.amount, prediction.lower, prediction.upper))
+            assert prediction.confidence == 0.8
 
 
-@settings(deadline=None, max_examples=40)
+@many_examples(40)
 @given(records_of_any_kind, options_of_any_kind, st.randoms(use_true_random=False))
 def test_the_order_of_bookings_does_not_matter(records: list[Record], options: Options, random):
     contracts = find_contracts(records, [], TODAY)
@@ -132,20 +140,20 @@ def test_the_order_of_bookings_does_not_matter(records: list[Record], options: O
     )
 
 
-@settings(deadline=None, max_examples=40)
+@many_examples(40)
 @given(records_of_any_kind, options_of_any_kind)
 def test_every_span_is_an_item_of_the_tree(records: list[Record], options: Options):
     for flow in find(records, replace(options, focus=Focus.TAG)):
         assert find_item(TREES[CASHFLOW], flow.item) is not None
 
 
-@settings(deadline=None, max_examples=40)
+@many_examples(40)
 @given(records_of_any_kind, options_of_any_kind)
 def test_explained_sums_name_exactly_the_bookings_that_they_add_up(records: list[Record], options: Options):
-    amounts_by_id = {one.id: one.amount for one in records}
+    amounts_by_id = {record.id: record.amount for record in records}
     for flow in find(records, replace(options, focus=Focus.TIME, explain=True)):
         ids = flow.reasons[0].transaction_ids
-        total = sum((amounts_by_id[one] for one in ids), NOTHING)
+        total = sum((amounts_by_id[transaction_id] for transaction_id in ids), NOTHING)
         assert total == (flow.statistics[0].amount if flow.statistics else NOTHING)
 
 

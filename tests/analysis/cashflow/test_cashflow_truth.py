@@ -35,10 +35,10 @@ def test_monthly_totals_are_exactly_those_of_the_truth(login: str):
                 expected[name, is_aggregate, month] += booking.amount
     records, accounts = read_person(login, TODAY)
     found = {
-        (flow.item, flow.is_aggregate, one.item): one.amount
+        (flow.item, flow.is_aggregate, statistic.item): statistic.amount
         for flow in find_cashflow(records, [], accounts, TODAY)
-        for one in flow.statistics
-        if "_M" in one.item
+        for statistic in flow.statistics
+        if "_M" in statistic.item
     }
     assert found == expected
 
@@ -47,7 +47,7 @@ def test_predictions_beat_naive_ones_and_their_bounds_hold_80_percent():
     # demo1 has two years of data: on most of these days there are no twelve months before.
     people = [read_person(f"{login}+probe", TODAY) for login in PERSONAS if login != "demo1"]
     scored = [backtest(records, accounts, DAYS, (SUB, MAIN)) for records, accounts in people]
-    scores = {kind: reduce(Comparison.__add__, (one[kind] for one in scored)) for kind in scored[0]}
+    scores = {kind: reduce(Comparison.__add__, (comparisons[kind] for comparisons in scored)) for kind in scored[0]}
     for kind, found in scores.items():
         assert found.ours.mean_error < 0.9 * min(found.last.mean_error, found.mean.mean_error), kind
         best_naive = min(found.last.mean_interval_score, found.mean.mean_interval_score)

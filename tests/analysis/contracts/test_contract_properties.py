@@ -6,7 +6,7 @@ from decimal import Decimal
 from math import isfinite
 
 from contract_cases import list_cases, read_case
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kontor.analysis.calendars import is_banking_day
@@ -19,6 +19,7 @@ from kontor.analysis.contracts.loans import (
     solve_rate,
 )
 from kontor.analysis.records import Account, Record
+from many_examples import many_examples
 
 TODAY = date(2025, 8, 20)
 CATEGORIES = (
@@ -63,7 +64,7 @@ RECORDS = st.builds(
     is_pending=st.booleans(),
 )
 ACCOUNTS = [Account("a", data_until=TODAY), Account("b")]
-SLOW = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = many_examples(120)
 
 
 def check_contract(contract: Contract, today: date) -> None:

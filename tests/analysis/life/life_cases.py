@@ -80,11 +80,11 @@ def read_case(kind: str, name: str) -> Case:
     records.sort(key=lambda record: (record.day, record.id))
     accounts = [
         Account(
-            one["id"],
-            data_until=date.fromisoformat(one["data_until"]),
-            balance=Decimal(one["balance"]) if "balance" in one else None,
+            account["id"],
+            data_until=date.fromisoformat(account["data_until"]),
+            balance=Decimal(account["balance"]) if "balance" in account else None,
         )
-        for one in table.get("accounts", [{"id": "main", "data_until": table["today"]}])
+        for account in table.get("accounts", [{"id": "main", "data_until": table["today"]}])
     ]
     return Case(table["why"], today, records, find_contracts(records, accounts, today), accounts, table["expected"])
 

@@ -84,15 +84,15 @@ def read_life(login: str, today: date) -> DemoLife:
     records = read_records(person)
     accounts = [
         Account(
-            one.key,
-            one.product.category,
-            one.product.name,
+            account.key,
+            account.product.category,
+            account.product.name,
             person.name,
-            one.product.iban or "",
-            balance=one.product.balance,
+            account.product.iban or "",
+            balance=account.product.balance,
             data_until=today,
         )
-        for one in person.accounts
+        for account in person.accounts
     ]
     first = min((record.day for record in records), default=today)
     return DemoLife(

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from life_cases import list_cases, read_case
 
@@ -23,6 +23,7 @@ from kontor.services.analyses.analyses import Facts
 from kontor.wire.affordability import Nothing, show_affordability
 from kontor.wire.credit_checks import show_credit_check
 from kontor.wire.urls import Urls
+from many_examples import many_examples
 
 TODAY = date(2026, 11, 15)
 URLS = Urls("http://kontor.test")
@@ -38,10 +39,10 @@ def show(details: Any, path: str) -> Any:
     """A field of the details as the case files write it."""
     for name in path.split("."):
         if name == "items":
-            return {one.tagTreeItem.systemName: str(one.amount) for one in details.amountsPerTagTreeItem}
+            return {entry.tagTreeItem.systemName: str(entry.amount) for entry in details.amountsPerTagTreeItem}
         details = getattr(details, name)
     if path == "findings":
-        return {one.type: one.transactionIds for one in details}
+        return {finding.type: finding.transactionIds for finding in details}
     return str(details) if isinstance(details, Decimal) else details
 
 
@@ -127,7 +128,7 @@ ACCOUNTS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@many_examples(150)
 @given(RECORDS, st.sampled_from([TODAY, date(2024, 6, 1), date(1, 1, 1), date(9999, 12, 31)]))
 def test_no_input_breaks_any_analysis(records: list[Record], today: date):
     finite = [record for record in records if record.amount.is_finite() and abs(record.amount) < 10**9]
@@ -144,7 +145,7 @@ def test_no_input_breaks_any_analysis(records: list[Record], today: date):
     check_credit(*facts)
 
 
-@settings(max_examples=150, deadline=None)
+@many_examples(150)
 @given(RECORDS)
 def test_amounts_add_up_and_ratios_are_consistent(records: list[Record]):
     finite = [record for record in records if record.amount.is_finite() and abs(record.amount) < 10**9]

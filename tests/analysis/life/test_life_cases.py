@@ -13,21 +13,21 @@ from kontor.analysis.trees import LIFE_EVENTS, LIFE_STAGES, SALES_TRIGGERS, TREE
 def test_golden_case_gives_exactly_the_expected_events(name: str):
     case = read_case("events", name)
     found = find_life_events(*case.facts)
-    assert sorted([one.name, str(one.day)] for one in found) == sorted(case.expected), case.why
+    assert sorted([event.name, str(event.day)] for event in found) == sorted(case.expected), case.why
 
 
 @pytest.mark.parametrize("name", list_cases("stages"))
 def test_golden_case_gives_exactly_the_expected_stages(name: str):
     case = read_case("stages", name)
-    assert [one.name for one in find_life_stages(*case.facts)] == case.expected, case.why
+    assert [stage.name for stage in find_life_stages(*case.facts)] == case.expected, case.why
 
 
 @pytest.mark.parametrize("name", list_cases("triggers"))
 def test_golden_case_gives_exactly_the_expected_triggers(name: str):
     case = read_case("triggers", name)
     found = [
-        [one.name, str(one.day), None if one.amount is None else str(one.amount)]
-        for one in find_sales_triggers(*case.facts)
+        [trigger.name, str(trigger.day), None if trigger.amount is None else str(trigger.amount)]
+        for trigger in find_sales_triggers(*case.facts)
     ]
     assert found == case.expected, case.why
 

@@ -25,7 +25,7 @@ def test_life_events_are_found_with_nine_tenths_precision_and_recall():
             found = find_life_events(life.records, life.contracts, life.accounts, today)
             total += score_events(found, life.events)
             _, extra, missed = match_events(found, life.events)
-            wrong.update((login, one.name) for one in [*extra, *missed])
+            wrong.update((login, event.name) for event in [*extra, *missed])
     assert total.visible > 100
     assert total.precision >= 0.95, wrong
     assert total.recall >= 0.95, wrong

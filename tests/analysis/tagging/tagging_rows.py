@@ -23,5 +23,5 @@ def book(amount, name=None, purpose=None, text=None, gv=None, iban=None, ultimat
     )
 
 
-def tag(one, own=NOBODY):
-    return load_tagger().tag([one], own)[0]
+def tag(booking, own=NOBODY):
+    return load_tagger().tag([booking], own)[0]

@@ -41,7 +41,7 @@ def compiled(tmp_path_factory):
 
 @pytest.mark.timeout(600)
 def test_the_compiled_tagger_says_of_every_labelled_row_what_the_plain_one_says(compiled):
-    rows = [one.transaction for file in ROWS for one in read_labelled(file.read_bytes().splitlines())]
+    rows = [row.transaction for file in ROWS for row in read_labelled(file.read_bytes().splitlines())]
     environment = os.environ | {"PYTHONPATH": str(compiled)}
     done = subprocess.run(
         [sys.executable, "-c", COMPILED, *map(str, ROWS)],
@@ -54,5 +54,5 @@ def test_the_compiled_tagger_says_of_every_labelled_row_what_the_plain_one_says(
     assert file.endswith(".so")
     assert len(rows) > 4000
     tagger = load_tagger()
-    assert [tuple(one) for one in tags] == [tuple(one) for one in tagger.tag(rows, NOBODY)]
-    assert reasons == [[one.detail for one in tagger.explain(row, NOBODY)[1]] for row in rows[:200]]
+    assert [tuple(tagging) for tagging in tags] == [tuple(tagging) for tagging in tagger.tag(rows, NOBODY)]
+    assert reasons == [[reason.detail for reason in tagger.explain(row, NOBODY)[1]] for row in rows[:200]]

@@ -14,11 +14,11 @@ PUBLISHED = Path(__file__).parents[3] / "evaluation" / "transactions" / "publish
 @pytest.fixture(scope="module")
 def scores() -> TagScores:
     labelled = list(read_labelled(PUBLISHED.read_bytes().splitlines()))
-    taggings = load_tagger().tag([one.transaction for one in labelled], NOBODY)
+    taggings = load_tagger().tag([row.transaction for row in labelled], NOBODY)
     judged = []
-    for one, found in zip(labelled, taggings, strict=True):
+    for row, found in zip(labelled, taggings, strict=True):
         partner = find_partner(found.partner)
-        judged.append(Judged(one, found, partner.names if partner is not None else (found.partner,)))
+        judged.append(Judged(row, found, partner.names if partner is not None else (found.partner,)))
     return score_tags(judged)
 
 

@@ -14,7 +14,7 @@ OWN = OwnAccounts(
 
 
 @pytest.mark.parametrize(
-    ("hint", "one", "category"),
+    ("hint", "booking", "category"),
     [
         ("sign", book(44, "REWE Markt GmbH", "Erstattung"), "INCOME_OTHER"),
         ("sign of entgelt, outgoing", book(-4.9, None, "Entgelt Girokonto", "ENTGELTABSCHLUSS"), "SERVICES_FINANCIAL"),
@@ -70,12 +70,12 @@ OWN = OwnAccounts(
     ],
     ids=lambda value: value if isinstance(value, str) and " " in value else None,
 )
-def test_a_hint_decides(hint, one, category):
-    assert tag(one, OWN).category.startswith(category), load_tagger().explain(one, OWN)
+def test_a_hint_decides(hint, booking, category):
+    assert tag(booking, OWN).category.startswith(category), load_tagger().explain(booking, OWN)
 
 
 @pytest.mark.parametrize(
-    ("one", "insurance_type"),
+    ("booking", "insurance_type"),
     [
         (book(-9, "HUK-COBURG", "Privathaftpflicht VS-Nr. 1"), "LIABILITY_PRIVATE"),
         (book(-9, "Allianz Versicherungs-AG", "Hausratversicherung 2026"), "HOME_CONTENTS"),
@@ -87,14 +87,14 @@ def test_a_hint_decides(hint, one, category):
         ),
     ],
 )
-def test_an_insurance_type_is_found_and_sets_the_category(one, insurance_type):
-    found = tag(one)
+def test_an_insurance_type_is_found_and_sets_the_category(booking, insurance_type):
+    found = tag(booking)
     assert found.insurance_type == insurance_type
     assert found.category == f"INSURANCE_{insurance_type.partition('_')[0]}"
 
 
 @pytest.mark.parametrize(
-    "one",
+    "booking",
     [
         book(2400, "Allianz Deutschland AG", "Gehalt 05/2026", None, "153"),
         book(120, "Allianz SE", "Dividende ISIN DE0008404005", None, "330"),
@@ -102,8 +102,8 @@ def test_an_insurance_type_is_found_and_sets_the_category(one, insurance_type):
         book(60, "BARMER", "Krankengeld 01.05.-31.05."),
     ],
 )
-def test_an_insurer_in_another_role_is_no_insurance(one):
-    assert tag(one).insurance_type == "UNRELATED_OTHER"
+def test_an_insurer_in_another_role_is_no_insurance(booking):
+    assert tag(booking).insurance_type == "UNRELATED_OTHER"
 
 
 def test_the_partner_is_the_merchant_and_not_the_collector():
@@ -121,23 +121,23 @@ def test_evidence_names_what_decided():
     found, evidence = load_tagger().explain(book(-45, "Telekom Deutschland GmbH", "Mobilfunk Rechnung 7"), OWN)
     assert found.category == "BILLS_MOBILE"
     assert evidence[0].is_decisive
-    assert {"partner", "keyword"} <= {one.kind for one in evidence} <= set(EVIDENCE_KINDS)
-    assert any("TELEKOM" in one.detail for one in evidence)
+    assert {"partner", "keyword"} <= {reason.kind for reason in evidence} <= set(EVIDENCE_KINDS)
+    assert any("TELEKOM" in reason.detail for reason in evidence)
 
 
 def test_the_model_is_asked_where_nothing_written_decides():
     _, evidence = load_tagger().explain(book(-9, "Zwqxr Klmpf", None, "Kartenzahlung"), OWN)
-    assert "model" in {one.kind for one in evidence}
+    assert "model" in {reason.kind for reason in evidence}
     _, evidence = load_tagger().explain(book(-9, "REWE", None, "Kartenzahlung"), OWN)
-    assert "model" not in {one.kind for one in evidence}
+    assert "model" not in {reason.kind for reason in evidence}
 
 
 def test_of_two_trades_that_weigh_alike_the_model_settles_which_is_meant():
     found, evidence = load_tagger().explain(book(-13.5, "Doener Haus Apothekenplatz", None, "Kartenzahlung"), OWN)
     assert found.category == "RECREATION_ENTERTAINMENTFOOD"
-    weights = [one.weight for one in evidence if one.kind == "keyword"]
+    weights = [reason.weight for reason in evidence if reason.kind == "keyword"]
     assert max(weights) == min(weights)
-    (opinion,) = [one for one in evidence if one.kind == "model"]
+    (opinion,) = [reason for reason in evidence if reason.kind == "model"]
     assert opinion.detail == found.category
 
 

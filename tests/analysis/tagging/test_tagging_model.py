@@ -16,7 +16,7 @@ from kontor.analysis.tagging.category_models import (
     list_grams,
     load_model,
 )
-from kontor.analysis.tagging.taggers import derive_version
+from kontor.analysis.tagging.versions import derive_version
 
 MODEL = files("kontor.analysis") / "data" / "model"
 MOST_BYTES = 5_000_000
@@ -42,7 +42,7 @@ def test_lanes_of_a_big_number_add_up_as_single_weights_do():
             sums[lane] += weights[start + lane] - OFFSET
     scale = 0.5 / len(grams) ** 0.5
     assert model.score(grams, range(3)) == pytest.approx(
-        [one * scale + bias for one, bias in zip(sums, (0.1, 0.2, 0.3), strict=True)]
+        [total * scale + bias for total, bias in zip(sums, (0.1, 0.2, 0.3), strict=True)]
     )
 
 
@@ -58,7 +58,7 @@ def test_a_guess_keeps_to_what_is_allowed():
     model = load_model()
     grams = list_grams("pizzeria roma", "", False, "card")
     free = model.guess(grams, range(len(model.categories)))
-    bound = model.guess(grams, [model.categories.index(one) for one in ("TAXES", "HOUSING_RENT")])
+    bound = model.guess(grams, [model.categories.index(category) for category in ("TAXES", "HOUSING_RENT")])
     assert max(free, key=free.get) == "RECREATION_ENTERTAINMENTFOOD"
     assert bound.keys() <= {"TAXES", "HOUSING_RENT"}
     assert sum(free.values()) == pytest.approx(1)

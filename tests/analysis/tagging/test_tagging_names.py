@@ -12,15 +12,15 @@ from kontor.analysis.trees import find_tree, list_items
 
 
 @pytest.mark.parametrize(
-    ("one", "category"),
+    ("booking", "category"),
     [
         (book(-28, "WEINLAGER NORD", None, "Kartenzahlung"), "LIVING_GROCERIES"),
         (book(-21, "Kletterscheune Ost", None, "Kartenzahlung"), "RECREATION_SPORTS"),
         (book(-9, "PARKPLATZ STAATSTHEATER//Kassel/DE", None, "Kartenzahlung"), "MOBILITY_PARKING"),
     ],
 )
-def test_a_compound_is_read_by_its_parts_and_a_name_by_its_first_trade(one, category):
-    assert tag(one).category == category
+def test_a_compound_is_read_by_its_parts_and_a_name_by_its_first_trade(booking, category):
+    assert tag(booking).category == category
 
 
 def test_a_known_ending_comes_before_a_known_beginning_and_longer_parts_before_shorter():
@@ -51,7 +51,7 @@ def test_the_same_word_elsewhere_is_no_insurance():
 
 
 @pytest.mark.parametrize(
-    ("one", "partner"),
+    ("booking", "partner"),
     [
         (book(-40, "SATURN KOELN HANSARING", None, "Basislastschrift"), "SATURN"),
         (book(-65, "JUWELIER CHRIST", None, "Kartenzahlung"), "CHRIST"),
@@ -67,8 +67,8 @@ def test_the_same_word_elsewhere_is_no_insurance():
         (book(41, "Mangopay S.A.", "Vinted Auszahlung Guthaben", "Gutschrift"), "VINTED"),
     ],
 )
-def test_a_brand_is_named_where_it_is_one(one, partner):
-    assert tag(one).partner == partner
+def test_a_brand_is_named_where_it_is_one(booking, partner):
+    assert tag(booking).partner == partner
 
 
 def test_who_is_called_by_kinship_alone_is_family():
@@ -91,7 +91,7 @@ def test_a_merchants_name_torn_by_a_lines_end_is_mended():
 
 
 @pytest.mark.parametrize(
-    ("one", "partner"),
+    ("booking", "partner"),
     [
         (book(-34.97, "Klarna Bank AB (publ)", "Klarna H&M 88471204 Rechnung"), "H_UND_M"),
         (book(-88, "Klarna Bank AB", "Max Mustermann 88471204", "Überweisung"), "KLARNA"),
@@ -99,8 +99,8 @@ def test_a_merchants_name_torn_by_a_lines_end_is_mended():
         (book(90, "SumUp Limited", "SumUp Umsatz 03/2026", "Gutschrift"), "SUMUP"),
     ],
 )
-def test_of_a_collectors_bare_words_only_brands_are_merchants(one, partner):
-    assert tag(one).partner == partner
+def test_of_a_collectors_bare_words_only_brands_are_merchants(booking, partner):
+    assert tag(booking).partner == partner
 
 
 def test_what_stands_before_the_kind_of_a_booking_is_read_where_the_counterparty_is_named():
@@ -113,15 +113,15 @@ def test_a_word_torn_in_a_short_text_behind_tags_is_mended():
 
 
 @pytest.mark.parametrize(
-    ("one", "category"),
+    ("booking", "category"),
     [
         (book(-12.95, "Landdrogerie Apothekergasse 3", "", "EC-Zahlung"), "LIVING_DRUGSTORE"),
         (book(-890, "Evang. Kirchengemeinde Nordheim", "Miete Kindergartenweg 4 DG links"), "HOUSING_RENT"),
         (book(-58.9, "Gartencenter Kolb Apotheker Str. 5", "", "EC-Zahlung"), "RECREATION_GARDEN"),
     ],
 )
-def test_a_word_in_a_streets_name_tells_no_trade(one, category):
-    assert tag(one).category == category
+def test_a_word_in_a_streets_name_tells_no_trade(booking, category):
+    assert tag(booking).category == category
 
 
 def test_a_word_before_a_street_that_is_an_address_keeps_its_meaning():
@@ -146,7 +146,7 @@ def test_a_trade_behind_another_word_of_a_name_is_a_surname(name, category):
 
 def test_a_trade_that_begins_a_purpose_is_no_surname():
     _, evidence = load_tagger().explain(book(-78, None, "Schornsteinfeger Kehrgebühr 2026", "Überweisung"), NOBODY)
-    assert max(one.weight for one in evidence if one.text == "schornsteinfeger") > 5
+    assert max(reason.weight for reason in evidence if reason.text == "schornsteinfeger") > 5
 
 
 PERSONS = Acquaintances(load_rules(), frozenset({"n ergie"}))

@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tagging_rows import book, tag
 
@@ -14,8 +14,9 @@ from kontor.analysis.tagging.lexicons import EITHER_WAY, load_keywords, load_rul
 from kontor.analysis.trees import TREES, find_item
 from kontor.domain.tags import TAGGED_FIELDS
 from kontor.domain.transactions import Transaction
+from many_examples import many_examples
 
-prove = settings(max_examples=400, deadline=None)
+prove = many_examples(400)
 NAMES = sorted({partner.name for partner in list_partners()})
 WORDS = sorted({atom.replace("*", "") for keyword in load_keywords() for atom in keyword.atoms})
 CODES = [
@@ -57,8 +58,8 @@ ONLY_INCOMING = {"INCOME", "OTHER_INCOME", "BANKFINANCE_CREDITINCOME", "SAVINGS_
 
 @prove
 @given(BOOKINGS, OWNS)
-def test_the_four_tags_never_contradict_each_other(one, own):
-    found = tag(one, own)
+def test_the_four_tags_never_contradict_each_other(booking, own):
+    found = tag(booking, own)
     is_insured = found.insurance_type != "UNRELATED_OTHER"
     assert is_insured == found.category.startswith("INSURANCE_")
     if is_insured:
@@ -74,10 +75,10 @@ def test_the_four_tags_never_contradict_each_other(one, own):
 
 @prove
 @given(BOOKINGS, OWNS)
-def test_a_category_fits_the_sign_as_the_readings_say(one, own):
-    category = tag(one, own).category
+def test_a_category_fits_the_sign_as_the_readings_say(booking, own):
+    category = tag(booking, own).category
     main = category.partition("_")[0]
-    if one.amount > 0:
+    if booking.amount > 0:
         assert load_rules().mirror(category, True) == category or category in EITHER_WAY
     else:
         assert main not in ONLY_INCOMING
@@ -86,9 +87,9 @@ def test_a_category_fits_the_sign_as_the_readings_say(one, own):
 
 @prove
 @given(BOOKINGS, OWNS)
-def test_confidences_are_probabilities_and_reasons_change_nothing(one, own):
-    found = tag(one, own)
-    explained, evidence = load_tagger().explain(one, own)
+def test_confidences_are_probabilities_and_reasons_change_nothing(booking, own):
+    found = tag(booking, own)
+    explained, evidence = load_tagger().explain(booking, own)
     assert explained == found
     for value in (
         found.category_confidence,
@@ -100,10 +101,10 @@ def test_confidences_are_probabilities_and_reasons_change_nothing(one, own):
     assert list(evidence) == sorted(evidence, key=lambda reason: (not reason.is_decisive, -reason.weight, reason.text))
 
 
-@settings(max_examples=60, deadline=None)
+@many_examples(60)
 @given(st.lists(BOOKINGS, max_size=8))
 def test_a_booking_is_tagged_alike_alone_and_among_others(bookings):
-    assert load_tagger().tag(bookings, NOBODY) == [tag(one) for one in bookings]
+    assert load_tagger().tag(bookings, NOBODY) == [tag(booking) for booking in bookings]
 
 
 def spell_plain(text):
@@ -156,7 +157,7 @@ UNREAD_FIELDS = {
 
 @prove
 @given(BOOKINGS, OWNS)
-def test_tags_depend_on_the_tagged_fields_alone(one, own):
+def test_tags_depend_on_the_tagged_fields_alone(booking, own):
     """A stored row whose other fields change keeps its tags: a new field must be put into one of the two."""
     assert {*TAGGED_FIELDS, *UNREAD_FIELDS} == {field.name for field in fields(Transaction)}
-    assert tag(replace(one, **UNREAD_FIELDS), own) == tag(one, own)
+    assert tag(replace(booking, **UNREAD_FIELDS), own) == tag(booking, own)

@@ -74,7 +74,7 @@ def test_nested_amounts_add_up_to_their_wholes(debtor):
         for part in (split["regular"], split["irregular"]):
             items = part["amountsPerTagTreeItem"]
             assert read_amount(part) == sum(map(read_amount, items))
-            assert all(one["tagTreeItem"]["tagTree"]["systemName"] == "CATEGORIES" for one in items)
+            assert all(item["tagTreeItem"]["tagTree"]["systemName"] == "CATEGORIES" for item in items)
     assert read_amount(income["regular"]) > 0
     assert Decimal(details["discretionary"]) == max(0, read_amount(income) - read_amount(expenses["necessities"]))
 
@@ -86,7 +86,7 @@ def test_credit_check_has_every_fact_and_its_transactions(debtor):
     assert set(details) == CREDIT_FIELDS
     assert 0 <= Decimal(details["incomeStability"]) <= 1
     assert int(details["overdraftDays"]) > 100
-    findings = {one["type"]: one for one in details["findings"]}
+    findings = {finding["type"]: finding for finding in details["findings"]}
     assert {"RETURNED_DEBITS", "REMINDER_CHARGES", "DEBT_COLLECTIONS", "GAMBLING", "LOANS", "OVERDRAFTS"} <= set(
         findings
     )

@@ -27,10 +27,10 @@ def read_sums(found):
         (
             flow["tagTreeItem"]["systemName"],
             flow["tagTreeItem"].get("systemNameParent"),
-            one["tagTreeItem"]["systemName"],
-        ): one["cashflow"]
+            statistic["tagTreeItem"]["systemName"],
+        ): statistic["cashflow"]
         for flow in found
-        for one in flow["details"]["statistics"]
+        for statistic in flow["details"]["statistics"]
     }
 
 
@@ -64,41 +64,43 @@ def test_sums_are_exactly_those_of_the_listed_transactions(demo1, flows):
 
 
 def test_an_item_is_a_tag_instance_of_the_user_with_the_spans_of_the_cashflow_tree(reader, flows):
-    one = next(one for one in flows if one["tagTreeItem"]["systemName"] == "LIVING_GROCERIES")
-    assert one["entity"]["entityClass"] == "USER"
-    assert one["tagTreeItem"]["systemNameParent"] == "LIVING"
-    assert one["tagTreeItem"]["tagTree"]["systemName"] == "CATEGORIES"
-    first = one["details"]["statistics"][0]
+    groceries = next(flow for flow in flows if flow["tagTreeItem"]["systemName"] == "LIVING_GROCERIES")
+    assert groceries["entity"]["entityClass"] == "USER"
+    assert groceries["tagTreeItem"]["systemNameParent"] == "LIVING"
+    assert groceries["tagTreeItem"]["tagTree"]["systemName"] == "CATEGORIES"
+    first = groceries["details"]["statistics"][0]
     assert first["tagTreeItem"]["systemName"] == "TOTAL_TOTAL"
     assert first["tagTreeItem"]["tagTree"]["systemName"] == "CASHFLOW"
     week = next(
-        each["tagTreeItem"] for each in one["details"]["statistics"] if "_W" in each["tagTreeItem"]["systemName"]
+        statistic["tagTreeItem"]
+        for statistic in groceries["details"]["statistics"]
+        if "_W" in statistic["tagTreeItem"]["systemName"]
     )
     assert week["systemNameParent"] == week["systemName"][:4]
-    assert reader.read(href(one, "tag_tree_item"))["systemName"] == "LIVING_GROCERIES"
-    assert len({each["id"] for each in flows}) == len(flows)
+    assert reader.read(href(groceries, "tag_tree_item"))["systemName"] == "LIVING_GROCERIES"
+    assert len({flow["id"] for flow in flows}) == len(flows)
 
 
 def test_this_and_the_next_month_are_predicted_with_bounds(flows):
-    groceries = next(one for one in flows if one["tagTreeItem"]["systemName"] == "LIVING_GROCERIES")
+    groceries = next(flow for flow in flows if flow["tagTreeItem"]["systemName"] == "LIVING_GROCERIES")
     predictions = groceries["details"]["predictions"]
     assert len(predictions) == 2
-    for one in predictions:
-        assert set(one) == {
+    for prediction in predictions:
+        assert set(prediction) == {
             "tagTreeItem", "cashflow", "cashflowRegular", "cashflowIrregular", "lower", "upper", "confidenceLevel"
         }  # fmt: skip
-        assert one["lower"] < one["cashflow"] < one["upper"] <= 0
-        assert Decimal(str(one["cashflow"])) == Decimal(str(one["cashflowRegular"])) + Decimal(
-            str(one["cashflowIrregular"])
+        assert prediction["lower"] < prediction["cashflow"] < prediction["upper"] <= 0
+        assert Decimal(str(prediction["cashflow"])) == Decimal(str(prediction["cashflowRegular"])) + Decimal(
+            str(prediction["cashflowIrregular"])
         )
     current = predictions[0]["tagTreeItem"]["systemName"]
-    assert current in {each["tagTreeItem"]["systemName"] for each in groceries["details"]["statistics"]}
+    assert current in {statistic["tagTreeItem"]["systemName"] for statistic in groceries["details"]["statistics"]}
 
 
 def test_aggregates_are_there_with_focus_on_time_and_categories_only(reader, flows):
     def list_aggregates(**query):
-        items = [one["tagTreeItem"] for one in reader.read(CASHFLOW, params=query)]
-        return [one["systemName"] for one in items if one.get("systemNameParent") == "AGGREGATE"]
+        items = [flow["tagTreeItem"] for flow in reader.read(CASHFLOW, params=query)]
+        return [item["systemName"] for item in items if item.get("systemNameParent") == "AGGREGATE"]
 
     assert list_aggregates() == list_aggregates(catLevel="main") == ["NET", "INCOME", "EXPENSES"]
     assert list_aggregates(focus="tag") == list_aggregates(tag="BUSINESS_PARTNERS") == []
@@ -115,8 +117,8 @@ def test_focus_on_tags_is_the_same_the_other_way_round(reader, query):
 
 def test_savings_and_investments_can_be_left_out(reader, flows):
     found = reader.read(CASHFLOW, params={"excludeSavings": "true"})
-    names = {one["tagTreeItem"]["systemName"] for one in found}
-    left_out = {one["tagTreeItem"]["systemName"] for one in flows} - names
+    names = {flow["tagTreeItem"]["systemName"] for flow in found}
+    left_out = {flow["tagTreeItem"]["systemName"] for flow in flows} - names
     assert {"SAVINGS_ACCOUNT", "SAVINGS_LIFEBUILDING"} <= left_out
     assert all(name.startswith("SAVINGS_") or name == "BANKFINANCE_INVESTMENT" for name in left_out)
 
@@ -130,12 +132,12 @@ def test_other_currencies_are_named_and_in_no_sum(flows):
 def test_explained_items_name_their_transactions(demo1, reader):
     known = {row["id"]: category for row, category in list_booked(demo1)}
     found = reader.read(CASHFLOW, params={"explain": "true"})
-    for one in found:
-        name, parent = one["tagTreeItem"]["systemName"], one["tagTreeItem"].get("systemNameParent")
-        first = one["details"]["evidence"][0]
+    for flow in found:
+        name, parent = flow["tagTreeItem"]["systemName"], flow["tagTreeItem"].get("systemNameParent")
+        first = flow["details"]["evidence"][0]
         assert first["text"]
-        if parent != "AGGREGATE" and one["details"]["statistics"]:
-            assert {known[each] for each in first["transactionIds"]} == {name}
+        if parent != "AGGREGATE" and flow["details"]["statistics"]:
+            assert {known[transaction_id] for transaction_id in first["transactionIds"]} == {name}
 
 
 def test_the_customer_leads_to_it_and_a_second_call_answers_the_same(reader):

@@ -42,10 +42,12 @@ def test_amounts_follow_from_each_other_to_the_cent(money):
 
 def test_the_salary_is_that_of_the_contracts(demo1, money):
     contracts = demo1[0].read("/customer/v2/ai/contracts/")
-    salaries = [one["details"] for one in contracts if one["tagTreeItem"]["systemName"] == "INCOME_SALARY"]
+    salaries = [
+        contract["details"] for contract in contracts if contract["tagTreeItem"]["systemName"] == "INCOME_SALARY"
+    ]
     details = money["details"]
     assert (details["dateSalaryLatest"], details["dateSalaryNext"], details["amountSalaryNext"]) in {
-        (one["dateLatest"], one.get("dateNext"), one.get("amountNext")) for one in salaries
+        (salary["dateLatest"], salary.get("dateNext"), salary.get("amountNext")) for salary in salaries
     }
 
 

@@ -26,9 +26,9 @@ NAMES = {"id", "transactionIds", "transactionIdsRegular", "transactionIdsNonRegu
 def leave_names_out(found):
     """Without ids; lists in an order that does not depend on them."""
     if isinstance(found, dict):
-        return {key: leave_names_out(one) for key, one in found.items() if key not in NAMES}
+        return {key: leave_names_out(value) for key, value in found.items() if key not in NAMES}
     if isinstance(found, list):
-        return sorted((leave_names_out(one) for one in found), key=lambda one: json.dumps(one, sort_keys=True))
+        return sorted((leave_names_out(item) for item in found), key=lambda item: json.dumps(item, sort_keys=True))
     return found
 
 
@@ -39,9 +39,9 @@ def analyse(customer):
 def list_named(found):
     """All transactions that an answer names."""
     if isinstance(found, dict):
-        ids = [set(one) for key, one in found.items() if key == "transactionIds"]
-        return set().union(*ids, *(list_named(one) for one in found.values()))
-    return set().union(*(list_named(one) for one in found)) if isinstance(found, list) else set()
+        ids = [set(value) for key, value in found.items() if key == "transactionIds"]
+        return set().union(*ids, *(list_named(value) for value in found.values()))
+    return set().union(*(list_named(item) for item in found)) if isinstance(found, list) else set()
 
 
 def list_ids(customer, access_id):
@@ -65,7 +65,9 @@ def twice(bank_server, shared, request):
 
 def test_the_bank_names_the_same_accounts_in_both_accesses(twice):
     customer, accesses, _, _ = twice
-    first, second = ({one.get("iban", one["kontonummer"]) for one in customer.products(key)} for key in accesses)
+    first, second = (
+        {product.get("iban", product["kontonummer"]) for product in customer.products(key)} for key in accesses
+    )
     assert first == second
 
 
@@ -103,8 +105,8 @@ async def test_what_an_operator_exports_has_each_account_and_booking_once(bank_s
     for _ in range(2):
         customer.add_complete(login)
         facts = await services.analyses.load_facts_by_operator(user.id)
-        rows = sorted((one.day, one.amount, one.purpose, one.is_pending) for one in facts.records)
-        found.append((rows, sorted((one.name, one.iban, one.balance) for one in facts.accounts)))
+        rows = sorted((record.day, record.amount, record.purpose, record.is_pending) for record in facts.records)
+        found.append((rows, sorted((account.name, account.iban, account.balance) for account in facts.accounts)))
     assert found[0] == found[1]
 
 
@@ -123,7 +125,7 @@ def find_account(login):
     """The account that files are written of: (product, its final bookings, today)"""
     today = datetime.now(BERLIN).date()
     account = person_for(login, today).accounts[0]
-    return account.product, [one.transaction for one in account.entries if not one.transaction.is_pending], today
+    return account.product, [entry.transaction for entry in account.entries if not entry.transaction.is_pending], today
 
 
 @pytest.mark.parametrize("write", [write_camt053, write_mt940])
@@ -161,8 +163,12 @@ async def test_older_history_of_a_file_counts_and_its_old_balance_does_not(bank_
 def sum_up(customer):
     """All that was ever booked and counts."""
     flows = customer.read("/customer/v2/ai/cashflow/")
-    net = next(one for one in flows if one["tagTreeItem"]["systemName"] == "NET")
-    total = next(one for one in net["details"]["statistics"] if one["tagTreeItem"]["systemName"] == "TOTAL_TOTAL")
+    net = next(flow for flow in flows if flow["tagTreeItem"]["systemName"] == "NET")
+    total = next(
+        statistic
+        for statistic in net["details"]["statistics"]
+        if statistic["tagTreeItem"]["systemName"] == "TOTAL_TOTAL"
+    )
     return Decimal(str(total["cashflow"]))
 
 
@@ -172,11 +178,12 @@ def sum_up(customer):
 def test_a_correction_in_one_access_holds_for_the_booking(bank_server, shared):
     customer, login = new_customer(shared), f"student+{uuid4().hex[:8]}"
     first = customer.add_complete(login)
-    product = next(one for one in customer.products(first) if one["kategorie"] == "GIROKONTO")
+    product = next(product for product in customer.products(first) if product["kategorie"] == "GIROKONTO")
     row = next(
-        one
-        for one in customer.transactions(product, tag="true")
-        if one["tags"][0]["tagTreeItem"]["systemName"] == "LIVING_GROCERIES" and not one.get("vorgemerkt")
+        transaction
+        for transaction in customer.transactions(product, tag="true")
+        if transaction["tags"][0]["tagTreeItem"]["systemName"] == "LIVING_GROCERIES"
+        and not transaction.get("vorgemerkt")
     )
     answer = customer.http.put(
         f"{href(product, 'get_kontoumsaetze')}/{row['id']}",

@@ -22,12 +22,14 @@ def mover(bank_server, shared):
 
 
 def read_names(found):
-    return [one["tagTreeItem"]["systemName"] for one in found]
+    return [instance["tagTreeItem"]["systemName"] for instance in found]
 
 
 def list_ids(customer):
     accesses = customer.read("/customer/v2/bankzugaenge")
-    products = [one for access in accesses.values() for one in access["bankprodukte"] if one["kategorie"] != "DEPOT"]
+    products = [
+        product for access in accesses.values() for product in access["bankprodukte"] if product["kategorie"] != "DEPOT"
+    ]
     return {row["id"] for product in products for row in customer.transactions(product)}
 
 
@@ -47,18 +49,18 @@ def test_reading_needs_the_read_scope_and_a_token(mover, path):
 def test_life_events_are_tag_instances_with_their_dates(mover):
     events = mover.read(f"{AI}/life-events/")
     assert {"EMPLOYMENT_CHANGE", "TENANCY_START", "TENANCY_END", "RELOCATION"} <= set(read_names(events))
-    days = [one["details"]["eventDate"] for one in events]
+    days = [event["details"]["eventDate"] for event in events]
     assert days == sorted(days)
-    assert len({one["id"] for one in events}) == len(events)
-    for one in events:
-        assert set(one) == {"id", "entity", "relations", "tagTreeItem", "details"}
-        assert one["entity"]["entityClass"] == "USER"
-        assert (one["tagTreeItem"]["tagTree"]["systemName"], one["tagTreeItem"]["tagTree"]["systemId"]) == (
+    assert len({event["id"] for event in events}) == len(events)
+    for event in events:
+        assert set(event) == {"id", "entity", "relations", "tagTreeItem", "details"}
+        assert event["entity"]["entityClass"] == "USER"
+        assert (event["tagTreeItem"]["tagTree"]["systemName"], event["tagTreeItem"]["tagTree"]["systemId"]) == (
             "LIFE_EVENTS", 10
         )  # fmt: skip
-        assert set(one["details"]) <= {"eventDate", "confidenceLevel", "transactionIds", "amount"}
-        assert DAY.fullmatch(one["details"]["eventDate"])
-        assert 0 <= one["details"]["confidenceLevel"] <= 1
+        assert set(event["details"]) <= {"eventDate", "confidenceLevel", "transactionIds", "amount"}
+        assert DAY.fullmatch(event["details"]["eventDate"])
+        assert 0 <= event["details"]["confidenceLevel"] <= 1
     assert mover.read(href(events[0], "tag_tree_item"))["systemName"] == read_names(events)[0]
 
 
@@ -67,17 +69,17 @@ def test_evidence_names_transactions_that_exist(mover):
     for path in PATHS:
         found = mover.read(f"{AI}/{path}/", params={"explain": "true"})
         assert found
-        for one in found:
-            evidence = one["details"]["evidence"]
+        for instance in found:
+            evidence = instance["details"]["evidence"]
             assert evidence
             assert all(set(reason) <= {"text", "transactionIds"} and reason["text"] for reason in evidence)
             named = {number for reason in evidence for number in reason.get("transactionIds", [])}
-            assert named | set(one["details"]["transactionIds"]) <= known
+            assert named | set(instance["details"]["transactionIds"]) <= known
 
 
 def test_life_stages_are_one_item_per_group_at_both_addresses(mover):
     stages = mover.read(f"{AI}/life-stages/")
-    assert [one["tagTreeItem"]["systemNameParent"] for one in stages] == [
+    assert [stage["tagTreeItem"]["systemNameParent"] for stage in stages] == [
         "LABOURMARKET", "PARENTHOOD", "HOUSING", "SAVINGS"
     ]  # fmt: skip
     assert read_names(stages)[0] == "LABOURMARKET_EMPLOYED"
@@ -89,13 +91,13 @@ def test_sales_triggers_carry_date_confidence_and_transactions(mover):
     text = mover.get(f"{AI}/sales-triggers/").text
     triggers = shapes.parse_raw(text)
     assert "MISSINGINSURANCE_PRIVATEHEALTH" in read_names(triggers)
-    for one in triggers:
-        details = one["details"]
+    for trigger in triggers:
+        details = trigger["details"]
         assert {"triggerDate", "confidenceLevel", "transactionIds"} <= set(details)
         assert set(details) <= {"triggerDate", "confidenceLevel", "transactionIds", "amount"}
         assert DAY.fullmatch(details["triggerDate"])
         assert shapes.is_money(details["amount"]) if "amount" in details else True
-        assert one["tagTreeItem"]["systemNameParent"] == one["tagTreeItem"]["systemName"].partition("_")[0]
+        assert trigger["tagTreeItem"]["systemNameParent"] == trigger["tagTreeItem"]["systemName"].partition("_")[0]
 
 
 def test_the_customer_offers_the_analyses(mover):

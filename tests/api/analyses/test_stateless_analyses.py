@@ -43,10 +43,13 @@ def test_every_analysis_asked_for_is_a_member_of_the_answer(caller):
     assert answer.status_code == 200, answer.text
     found = answer.json()
     assert list(found) == ALL
-    assert {one["tagTreeItem"]["systemName"] for one in found["contracts"]} == {"INCOME_SALARY", "HOUSING_RENT"}
-    ids = {name for one in found["contracts"] for name in one["details"]["transactionIds"]}
-    assert ids == {one["id"] for one in year()}
-    assert {one["entity"]["id"] for one in found["contracts"]} == {"u"}
+    assert {contract["tagTreeItem"]["systemName"] for contract in found["contracts"]} == {
+        "INCOME_SALARY",
+        "HOUSING_RENT",
+    }
+    ids = {name for contract in found["contracts"] for name in contract["details"]["transactionIds"]}
+    assert ids == {transaction["id"] for transaction in year()}
+    assert {contract["entity"]["id"] for contract in found["contracts"]} == {"u"}
     assert found["affordability"]["details"]["rentalPayments"] is True
 
 
@@ -54,7 +57,7 @@ def test_only_what_is_asked_for_comes_back_and_can_be_explained(caller):
     body = {"today": "2026-11-15", "analyses": ["contracts", "contracts"], "transactions": year()}
     found = caller.post(URL, body, params={"explain": "true"}).json()
     assert list(found) == ["contracts"]
-    assert all(one["details"]["evidence"] for one in found["contracts"])
+    assert all(contract["details"]["evidence"] for contract in found["contracts"])
 
 
 def test_nothing_comes_of_nothing(caller):
@@ -103,31 +106,15 @@ def test_nothing_of_it_is_stored(caller, owner):
 # Answers are kept
 
 
-def test_an_answer_is_kept_through_another_look_of_the_same_day_and_not_of_another(bank_server, shared, owner):
-    """Analyses say until which day there is data, so the first look on a new day changes them."""
-    customer = new_customer(shared)
-    customer.add_complete("leer+looks")
-
-    def look(updated_at):
-        owner.execute(f"update products set updated_at = {updated_at} where user_id = %s", [customer.reference])
-        return owner.execute("select version from data_versions where user_id = %s", [customer.reference]).fetchone()[0]
-
-    noon = "timestamptz '2026-11-10 12:00 Europe/Berlin'"
-    first = look(noon)
-    assert look(f"{noon} + interval '11 hours'") == first
-    assert look(f"{noon} + interval '13 hours'") == first + 1
-    assert look(f"{noon} + interval '14 hours'") == first + 1
-
-
 def test_an_answer_is_kept_until_the_data_changes(bank_server, shared, owner):
     customer = new_customer(shared)
     access_id = customer.add_complete("leer+kept")
     product = customer.products(access_id)[0]
     url = f"/customer/v2/bankzugaenge/{access_id}/{product['id']}/kontoumsaetze"
     assert customer.read("/customer/v2/ai/contracts/") == []
-    rows = [{key: value for key, value in one.items() if key not in ("id", "user", "provider", "product", "tenant")}
-            for one in year()]  # fmt: skip
-    pushed = [one | {"identifier": {"batchId": "kept"}} for one in rows]
+    left_out = ("id", "user", "provider", "product", "tenant")
+    rows = [{key: value for key, value in transaction.items() if key not in left_out} for transaction in year()]
+    pushed = [row | {"identifier": {"batchId": "kept"}} for row in rows]
     assert customer.post(url, pushed).status_code == 201
     found = customer.read("/customer/v2/ai/contracts/")
     assert len(found) == 2

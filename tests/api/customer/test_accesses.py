@@ -56,7 +56,7 @@ def test_several_accesses_in_one_call_and_their_location_is_the_collection(custo
     assert answer.status_code == 201
     assert answer.headers["location"] == f"{server}{ACCESSES}"
     assert set(customer.read(ACCESSES)) == {"one", "two", "bad"}
-    assert [len(customer.products(one)) for one in ("one", "two", "bad")] == [1, 1, 0]
+    assert [len(customer.products(access_id)) for access_id in ("one", "two", "bad")] == [1, 1, 0]
     assert customer.message_codes("bad") == ["BA1011"]
 
 
@@ -94,17 +94,17 @@ def test_status_goes_from_started_over_headers_to_complete_while_the_fetch_runs(
     with ThreadPoolExecutor(1) as pool, frozen(settings, "transactions"):
         with frozen(settings, "credential_leases"):
             adding = pool.submit(customer.post, ACCESSES, {access_id: customer.access("student+states")})
-            wait_for(lambda: customer.read(ACCESSES), lambda one: access_id in one)
+            wait_for(lambda: customer.read(ACCESSES), lambda accesses: access_id in accesses)
             started = customer.read_access(access_id)
             assert fits(started)["status"] == "GESTARTET"
             assert "bankprodukte" not in started
         assert adding.result().status_code == 201
         known = customer.read_access(access_id)
         assert fits(known)["status"] == "KOPFDATEN"
-        assert {one["status"] for one in known["bankprodukte"]} == {"KOPFDATEN"}
+        assert {product["status"] for product in known["bankprodukte"]} == {"KOPFDATEN"}
         assert customer.transactions(known["bankprodukte"][0]) == []
     complete = customer.wait_until_complete(access_id)
-    assert {one["status"] for one in complete["bankprodukte"]} == {"VOLLSTAENDIG"}
+    assert {product["status"] for product in complete["bankprodukte"]} == {"VOLLSTAENDIG"}
     assert customer.transactions(complete["bankprodukte"][0])
 
 
@@ -182,8 +182,8 @@ def test_bad_body_is_400_and_names_the_field(customer, text, hint):
 
 
 def test_the_same_id_twice_in_one_body_is_400(customer):
-    one = '{"providerId": "00000000-0000-0000-0000-000000000000", "credentials": {}}'
-    answer = post_text(customer, f'{{"twice": {one}, "twice": {one}}}')
+    access = '{"providerId": "00000000-0000-0000-0000-000000000000", "credentials": {}}'
+    answer = post_text(customer, f'{{"twice": {access}, "twice": {access}}}')
     assert answer.status_code == 400
     assert "twice" in answer.json()["message"]
 
@@ -227,10 +227,10 @@ def test_incomplete_credentials_are_ba1012_with_the_list_of_fields(customer):
     body = {"providerId": DEMO_BANK, "credentials": {"userid": customer.credentials("leer")["userid"]}}
     assert customer.post(ACCESSES, {access_id: body}).status_code == 201
     messages = customer.read_access(access_id)["messages"]
-    assert [one["code"] for one in messages] == ["BA1012"]
+    assert [message["code"] for message in messages] == ["BA1012"]
     labels = {
-        one["fieldkey"]: one["label"]
-        for one in customer.read(f"/providers/v2/{DEMO_BANK}")["authenticationInfo"]["fields"]
+        field["fieldkey"]: field["label"]
+        for field in customer.read(f"/providers/v2/{DEMO_BANK}")["authenticationInfo"]["fields"]
     }
     assert labels["pin"] in messages[0]["details"]
     assert customer.issue_codes(access_id) == ["BA1012"]
@@ -286,34 +286,34 @@ def test_part_that_fails_is_an_issue_and_the_rest_is_stored(customer, login, mes
     access_id = customer.add_complete(login)
     assert customer.message_codes(access_id) == messages
     assert customer.issue_codes(access_id) == issues
-    complete = [one for one in customer.products(access_id) if one["status"] == "VOLLSTAENDIG"]
+    complete = [product for product in customer.products(access_id) if product["status"] == "VOLLSTAENDIG"]
     assert complete
-    assert sum(len(customer.transactions(one)) for one in complete if one["kategorie"] != "DEPOT") > 0
+    assert sum(len(customer.transactions(product)) for product in complete if product["kategorie"] != "DEPOT") > 0
 
 
 def test_messages_have_a_german_text_and_the_level_of_their_code(customer):
     levels = {"BA2002": "INFO", "BA1062": "ERROR", "BA1052": "ERROR", "BA1011": "ERROR"}
     for login, pin in (("test_bank_message", "demo"), ("test_partial", "demo"), ("leer", "wrong")):
         access_id = customer.add(login, pin)
-        wait_for(lambda one=access_id: customer.issue_codes(one), bool)
+        wait_for(lambda access_id=access_id: customer.issue_codes(access_id), bool)
         issues = shapes.parse_raw(customer.get(f"{ACCESSES}/{access_id}/issues").text)
         assert shapes.fits(shapes.ISSUES)(issues)
-        for one in issues["messages"]:
-            assert one["level"] == levels[one["code"]]
-            assert re.search(r"\b(Ihr|Die|Der|Ein|Ihre)\b", one["message"])
+        for message in issues["messages"]:
+            assert message["level"] == levels[message["code"]]
+            assert re.search(r"\b(Ihr|Die|Der|Ein|Ihre)\b", message["message"])
 
 
 def test_broken_rows_are_an_issue_and_all_others_are_stored(customer):
     broken = customer.add_complete("test_broken_rows")
     assert set(customer.issue_codes(broken)) == {"BA1052", "BA1062"}
-    details = [one.get("details", "") for one in customer.read(f"{ACCESSES}/{broken}/issues")["messages"]]
-    assert any("2" in one for one in details)
+    details = [message.get("details", "") for message in customer.read(f"{ACCESSES}/{broken}/issues")["messages"]]
+    assert any("2" in detail for detail in details)
     person = person_for("test_broken_rows", datetime.now(BERLIN).date())
-    entries = {one.product.iban: len(one.entries) for one in person.accounts}
+    entries = {account.product.iban: len(account.entries) for account in person.accounts}
     for product in customer.products(broken):
         rows = customer.transactions(product)
         assert len(rows) == entries[product["iban"]] - 2
-        assert any("kaputt" in one.get("verwendungszweck", "") for one in rows)
+        assert any("kaputt" in row.get("verwendungszweck", "") for row in rows)
 
 
 def test_third_wrong_pin_locks_and_then_the_right_one_is_refused_too(customer):
@@ -386,10 +386,10 @@ def test_same_id_at_another_provider_is_400(customer):
 
 def test_refresh_with_an_empty_object_uses_the_stored_credentials(customer, owner):
     access_id = customer.add_complete("student+refresh")
-    before = {one["id"]: customer.transactions(one) for one in customer.products(access_id)}
+    before = {product["id"]: customer.transactions(product) for product in customer.products(access_id)}
     assert customer.refresh(access_id).status_code == 201
     assert count_fetches(owner, customer, access_id) == 2
-    after = {one["id"]: customer.transactions(one) for one in customer.products(access_id)}
+    after = {product["id"]: customer.transactions(product) for product in customer.products(access_id)}
     assert after == before
     assert customer.issue_codes(access_id) == []
 
@@ -474,15 +474,15 @@ async def test_housekeeping_leaves_an_access_that_is_just_being_kept(customer, s
 
 def test_selected_products_alone_are_kept(customer):
     access_id = customer.add_complete("test_bank_message")
-    everything = {one["id"] for one in customer.products(access_id)}
+    everything = {product["id"] for product in customer.products(access_id)}
     chosen = min(everything)
     assert len(everything) > 1
     customer.post(f"{ACCESSES}?refresh=true", {access_id: {"selectedBankProducts": [chosen]}})
-    assert [one["id"] for one in customer.products(access_id)] == [chosen]
+    assert [product["id"] for product in customer.products(access_id)] == [chosen]
     again = customer.post(f"{ACCESSES}?refresh=true", {access_id: {"selectedBankProducts": sorted(everything)}})
     assert again.status_code == 201
-    assert {one["id"] for one in customer.products(access_id)} == everything
-    assert {one["status"] for one in customer.products(access_id)} == {"VOLLSTAENDIG"}
+    assert {product["id"] for product in customer.products(access_id)} == everything
+    assert {product["status"] for product in customer.products(access_id)} == {"VOLLSTAENDIG"}
 
 
 def test_selected_products_hold_from_the_first_fetch_on(customer):
@@ -490,7 +490,7 @@ def test_selected_products_hold_from_the_first_fetch_on(customer):
     chosen = customer.products(access_id)[0]["id"]
     assert customer.delete(f"{ACCESSES}/{access_id}").status_code == 200
     customer.add_complete("test_bank_message", access_id=access_id, selectedBankProducts=[chosen])
-    assert [one["id"] for one in customer.products(access_id)] == [chosen]
+    assert [product["id"] for product in customer.products(access_id)] == [chosen]
 
 
 # Deleting

@@ -12,7 +12,7 @@ from kontor.api.app import OPERATIONS
 from kontor.wire.urls import Urls
 
 BERLIN = ZoneInfo("Europe/Berlin")
-SERVED = {one.id for one in OPERATIONS}
+SERVED = {operation.id for operation in OPERATIONS}
 # What is offered only once its operation is served; the rest of this file tells which belongs where.
 LATER = {
     "start_ueberweisung": "start_legacy_transfer",
@@ -32,7 +32,7 @@ def access(demo1):
 
 @pytest.fixture(scope="module")
 def products(access):
-    return {one["kategorie"]: one for one in reversed(access["bankprodukte"])}
+    return {product["kategorie"]: product for product in reversed(access["bankprodukte"])}
 
 
 # Customer
@@ -84,7 +84,7 @@ def test_access_has_the_fields_of_its_table(access):
 
 
 def test_access_shows_security_methods_and_media(access):
-    assert [one["name"] for one in access["sicherheitsverfahren"]] == ["mockTAN"]
+    assert [method["name"] for method in access["sicherheitsverfahren"]] == ["mockTAN"]
     assert access["aktivesSicherheitsverfahren"] == access["sicherheitsverfahren"][0]
     assert access["tanMedien"] == [{"name": "Mein Handy", "medienklasse": "MOBIL"}]
 
@@ -124,7 +124,7 @@ def test_product_read_alone_is_the_one_in_its_access(demo1):
 
 def test_product_ids_are_unique_per_user_also_across_accesses(customer):
     first, second = customer.add("leer+unique"), customer.add("leer+unique")
-    ids = [one["id"] for access_id in (first, second) for one in customer.products(access_id)]
+    ids = [product["id"] for access_id in (first, second) for product in customer.products(access_id)]
     assert len(ids) == len(set(ids)) == 2
 
 
@@ -160,7 +160,7 @@ def test_product_offers_the_relations_of_its_kind(products, category):
 
 
 def test_transfer_support_is_a_checking_accounts(products):
-    supporting = {category for category, one in products.items() if one["transferSupport"]}
+    supporting = {category for category, product in products.items() if product["transferSupport"]}
     assert "GIROKONTO" in supporting
     assert not supporting & {"DEPOT", "KREDITKARTE", "FESTGELDKONTO", "KREDITKONTO"}
 
@@ -215,11 +215,11 @@ def test_english_form_has_every_field_also_where_it_is_null(demo1, products, cat
 
 def test_multicurrency_account_has_its_balances_per_currency(demo1):
     customer, access_id = demo1
-    forms = [customer.read(href(one, "self"), params={"form": "en"}) for one in customer.products(access_id)]
-    multi = [one for one in forms if one["balances"]]
+    forms = [customer.read(href(product, "self"), params={"form": "en"}) for product in customer.products(access_id)]
+    multi = [form for form in forms if form["balances"]]
     assert len(multi) == 1
     assert set(multi[0]["balances"]) >= {"EUR", "USD"}
-    assert all(key == one["currency"] for key, one in multi[0]["balances"].items())
+    assert all(key == balance["currency"] for key, balance in multi[0]["balances"].items())
 
 
 def test_unknown_form_is_400(demo1):
@@ -235,9 +235,9 @@ def test_every_transaction_has_the_fields_of_its_table(demo1, access):
     seen = set()
     for product in access["bankprodukte"]:
         if product["kategorie"] != "DEPOT":
-            for one in shapes.parse_raw(customer.get(href(product, "get_kontoumsaetze")).text):
-                assert shapes.fits(shapes.TRANSACTION)(one)
-                seen |= set(one)
+            for transaction in shapes.parse_raw(customer.get(href(product, "get_kontoumsaetze")).text):
+                assert shapes.fits(shapes.TRANSACTION)(transaction)
+                seen |= set(transaction)
     # On some days nothing is pending.
     assert seen >= set(shapes.TRANSACTION) - {"identifier", "primanotaNummer", "vorgemerkt"}
 
@@ -247,19 +247,19 @@ def test_transactions_are_newest_first_and_the_hash_orders_them(demo1, access):
     for product in access["bankprodukte"]:
         if product["kategorie"] != "DEPOT":
             rows = customer.transactions(product)
-            assert [one["buchungsdatum"] for one in rows] == sorted(
-                (one["buchungsdatum"] for one in rows), reverse=True
+            assert [row["buchungsdatum"] for row in rows] == sorted(
+                (row["buchungsdatum"] for row in rows), reverse=True
             )
-            assert [one["hash"] for one in rows] == sorted((one["hash"] for one in rows), reverse=True)
-            assert len({one["hash"] for one in rows}) == len({one["id"] for one in rows}) == len(rows)
+            assert [row["hash"] for row in rows] == sorted((row["hash"] for row in rows), reverse=True)
+            assert len({row["hash"] for row in rows}) == len({row["id"] for row in rows}) == len(rows)
 
 
 def test_every_position_has_the_fields_of_its_table(demo1, products):
     customer, _ = demo1
     rows = shapes.parse_raw(customer.get(href(products["DEPOT"], "get_depotpositionen")).text)
     assert rows
-    for one in rows:
-        assert shapes.fits(shapes.POSITION)(one)
+    for position in rows:
+        assert shapes.fits(shapes.POSITION)(position)
     assert set().union(*rows) == set(shapes.POSITION)
 
 
@@ -278,8 +278,8 @@ NOTHING = UUID(int=0)
 def offer(served, **facts):
     defaults = {"is_depot": False, "can_transfer": True, "can_bulk_transfer": True}
     found = Urls("http://base", served).product_relations("access", NOTHING, NOTHING, **defaults | facts)
-    assert all(one.href.startswith("http://base/customer/v2/") for one in found)
-    return {one.rel for one in found}
+    assert all(relation.href.startswith("http://base/customer/v2/") for relation in found)
+    return {relation.rel for relation in found}
 
 
 BASIC = {"read_product", "list_transactions", "list_positions"}
@@ -305,7 +305,7 @@ def test_transfer_relations_need_a_product_that_can_transfer():
 
 def test_sca_relation_needs_a_reason_and_its_operation():
     def names(served, needs_sca):
-        return {one.rel for one in Urls("http://base", served).access_relations("a", needs_sca=needs_sca)}
+        return {relation.rel for relation in Urls("http://base", served).access_relations("a", needs_sca=needs_sca)}
 
     assert names({"read_access", "start_consent"}, True) == {"self", "start_sca"}
     assert names({"read_access", "start_consent"}, False) == {"self"}
@@ -381,7 +381,7 @@ def test_the_same_access_id_is_another_access_for_another_user(demo1, shared):
     _, access_id = demo1
     other = new_customer(shared)
     other.add("leer", access_id=access_id)
-    assert [one["kategorie"] for one in other.products(access_id)] == ["GIROKONTO"]
+    assert [product["kategorie"] for product in other.products(access_id)] == ["GIROKONTO"]
     assert len(demo1[0].products(access_id)) > 1
 
 

@@ -47,7 +47,7 @@ def account(pusher):
 
         @classmethod
         def texts(cls, **query):
-            return [one["verwendungszweck"] for one in cls.list(**query)]
+            return [transaction["verwendungszweck"] for transaction in cls.list(**query)]
 
     return Account
 
@@ -207,7 +207,7 @@ def test_newest_day_comes_first_whatever_the_order_of_pushing(account):
     days = ("2026-11-12", "2026-11-14", "2026-11-13", "2025-01-01", "2026-11-14 10:00:00")
     account.push(*[entry(at=day, verwendungszweck=day) for day in days])
     assert account.texts() == ["2026-11-14 10:00:00", "2026-11-14", "2026-11-13", "2026-11-12", "2025-01-01"]
-    hashes = [one["hash"] for one in account.list()]
+    hashes = [transaction["hash"] for transaction in account.list()]
     assert hashes == sorted(hashes, reverse=True)
 
 
@@ -221,7 +221,7 @@ def spread(account):
     )  # fmt: skip
     account.push(*[entry(at=at, verwendungszweck=at) for at in times])
     assert account.texts() == sorted(times, reverse=True)
-    assert [one["buchungsdatum"] for one in account.list()] == sorted(times, reverse=True)
+    assert [transaction["buchungsdatum"] for transaction in account.list()] == sorted(times, reverse=True)
     return account, times
 
 
@@ -241,7 +241,7 @@ def spread(account):
 )  # fmt: skip
 def test_span_is_in_berlin_and_includes_both_ends(spread, query, first, last):
     account, times = spread
-    assert account.texts(**query) == [one for one in sorted(times, reverse=True) if first <= one <= last]
+    assert account.texts(**query) == [moment for moment in sorted(times, reverse=True) if first <= moment <= last]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def follow_pages(account, **query):
     answer = account.customer.get(url, params=query)
     while True:
         assert answer.status_code == 200
-        pages.append([one["verwendungszweck"] for one in answer.json()])
+        pages.append([transaction["verwendungszweck"] for transaction in answer.json()])
         link = answer.links.get("next")
         if link is None:
             return pages, links
@@ -279,7 +279,7 @@ def test_pages_follow_each_other_without_gap_or_repetition(account, server):
     whole = account.texts()
     for limit in (1, 3, 9, 10, 11):
         pages, links = follow_pages(account, limit=limit)
-        assert [one for page in pages for one in page] == whole
+        assert [text for page in pages for text in page] == whole
         assert [len(page) for page in pages[:-1]] == [limit] * (len(pages) - 1)
         assert all(pages)
         for link in links:
@@ -298,7 +298,7 @@ def test_what_arrives_between_two_pages_moves_nothing(account):
     first = account.customer.get(account.address, params={"limit": 2})
     account.push(entry("later", at="2026-11-09", verwendungszweck="newest"))
     second = account.customer.get(first.links["next"]["url"])
-    assert [one["verwendungszweck"] for one in second.json()] == ["1", "0"]
+    assert [transaction["verwendungszweck"] for transaction in second.json()] == ["1", "0"]
     assert "next" not in second.links
 
 
@@ -319,8 +319,8 @@ def test_fifty_thousand_are_listed_completely_and_in_order(account, owner):
     )
     answer = account.customer.get(account.address, timeout=60)
     rows = answer.json()
-    assert len(rows) == len({one["id"] for one in rows}) == 50_000
-    hashes = [one["hash"] for one in rows]
+    assert len(rows) == len({row["id"] for row in rows}) == 50_000
+    hashes = [row["hash"] for row in rows]
     assert hashes == sorted(hashes, reverse=True)
-    assert {int(one["betrag"]) for one in rows} == {-12, *range(1, 50_000)}
+    assert {int(row["betrag"]) for row in rows} == {-12, *range(1, 50_000)}
     assert answer.headers["transfer-encoding"] == "chunked"

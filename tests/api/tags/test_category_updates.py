@@ -82,7 +82,7 @@ def test_the_insurance_type_follows_a_corrected_category(account):
 
 def test_existing_transactions_of_the_counterparty_change_when_asked(account):
     account.push(RENT, RENT | {"betrag": -910}, RENT | {"betrag": 20}, GROCERIES)
-    row = next(one for one in account.list() if one["betrag"] == -900)
+    row = next(transaction for transaction in account.list() if transaction["betrag"] == -900)
     account.correct(row, item("HOUSING_OTHER"))
     assert account.names()[-910] == "HOUSING_RENT"
     account.correct(row, item("HOUSING_OTHER"), changeExisting="true")
@@ -94,7 +94,7 @@ def test_existing_transactions_of_the_counterparty_change_when_asked(account):
 def test_a_rule_holds_for_future_transactions_only(account):
     account.push(RENT | {"betrag": -910})
     account.push(RENT, batch="second")
-    row = next(one for one in account.list() if one["betrag"] == -900)
+    row = next(transaction for transaction in account.list() if transaction["betrag"] == -900)
     account.correct(row, item("HOUSING_OTHER"), createRule="true")
     assert account.names()[-910] == "HOUSING_RENT"
     account.push(RENT | {"betrag": -920, "gegenkontoInhaber": "HAUSVERWALTUNG  MEIER"}, batch="third")
@@ -113,10 +113,16 @@ def test_a_correction_survives_a_refresh(bank_server, shared):
     access_id = customer.add_complete("student+correction")
     product = customer.product(access_id, "GIROKONTO")
     url = f"/customer/v2/bankzugaenge/{access_id}/{product['id']}/kontoumsaetze"
-    row = next(one for one in customer.read(url) if one["betrag"] < 0 and not one.get("vorgemerkt"))
+    row = next(
+        transaction
+        for transaction in customer.read(url)
+        if transaction["betrag"] < 0 and not transaction.get("vorgemerkt")
+    )
     customer.http.put(f"{url}/{row['id']}", json=item("RECREATION_HOBBY"), headers=customer.headers)
     assert customer.refresh(access_id).status_code == 201
-    shown = next(one for one in customer.read(url, params={"tag": "true"}) if one["id"] == row["id"])
+    shown = next(
+        transaction for transaction in customer.read(url, params={"tag": "true"}) if transaction["id"] == row["id"]
+    )
     assert shown["tags"][0]["tagTreeItem"]["systemName"] == "RECREATION_HOBBY"
 
 

@@ -21,14 +21,14 @@ def test_each_transaction_comes_back_with_the_tags_of_all_four_trees(caller):
     assert answer.status_code == 200, answer.text
     first, second = answer.json()
     assert {key: first[key] for key in ROW} == ROW
-    trees = {one["tagTreeItem"]["tagTree"]["systemName"]: one["tagTreeItem"]["systemName"] for one in first["tags"]}
+    trees = {tag["tagTreeItem"]["tagTree"]["systemName"]: tag["tagTreeItem"]["systemName"] for tag in first["tags"]}
     assert trees == {
         "CATEGORIES": "INSURANCE_VEHICLE",
         "INSURANCE_TYPES": "VEHICLE_LIABILITY",
         "BUSINESS_PARTNERS": "HUK_COBURG",
         "FREELANCER_CATEGORIES": trees["FREELANCER_CATEGORIES"],
     }
-    assert {one["entity"]["id"] for one in first["tags"]} == {"mine"}
+    assert {tag["entity"]["id"] for tag in first["tags"]} == {"mine"}
     assert len(second["tags"]) == 4
 
 

@@ -26,8 +26,8 @@ def reader(demo1):
 @pytest.mark.parametrize("base", ["/tags/v1/tag-trees", "/tags/v1/tags/tag-trees/"])
 def test_all_trees_are_listed_under_both_addresses(reader, base):
     trees = reader.read(base)
-    assert {one["systemId"]: one["systemName"] for one in trees} == TREES
-    assert all(set(one) == TREE_FIELDS for one in trees)
+    assert {tree["systemId"]: tree["systemName"] for tree in trees} == TREES
+    assert all(set(tree) == TREE_FIELDS for tree in trees)
 
 
 @pytest.mark.parametrize("tree_id", [*TREES, 11])
@@ -35,7 +35,7 @@ def test_a_tree_its_items_and_each_relation_can_be_followed(reader, tree_id):
     tree = reader.read(f"/tags/v1/tags/tag-trees/{tree_id}/")
     items = reader.read(href(tree, "tag_tree_items"))
     assert reader.read(href(tree, "self"))["systemId"] == tree["systemId"]
-    assert len({one["systemName"] for one in items}) == len({one["systemId"] for one in items}) == len(items)
+    assert len({item["systemName"] for item in items}) == len({item["systemId"] for item in items}) == len(items)
     for item in items[:2] + items[-2:]:
         assert reader.read(href(item, "self")) == item
         assert rels(item) == ["self", "tag_trees", "tag_tree", "tag_tree_items", "tag_tree_item"]
@@ -45,7 +45,7 @@ def test_a_tree_its_items_and_each_relation_can_be_followed(reader, tree_id):
 
 def test_freelancer_tree_is_exactly_what_was_decided(reader):
     items = reader.read("/tags/v1/tag-trees/15/tag-tree-items/")
-    assert {one["systemName"] for one in items} == set(FREELANCER.split())
+    assert {item["systemName"] for item in items} == set(FREELANCER.split())
 
 
 def test_partners_carry_what_is_known_of_them(reader):

@@ -52,7 +52,7 @@ def test_categorize_shows_classifications(account):
 def test_explain_says_what_decided(account):
     account.push(GROCERIES)
     evidence = account.tags(explain="true")[-23.45]["details"]["evidence"]
-    assert any(one["decisive"] and one["kind"] == "partner" for one in evidence)
+    assert any(reason["decisive"] and reason["kind"] == "partner" for reason in evidence)
 
 
 def test_tag_views_are_paged_like_the_plain_list(account):

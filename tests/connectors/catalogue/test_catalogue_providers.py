@@ -177,13 +177,13 @@ def test_the_etag_changes_with_any_content(change):
 
 
 def test_the_etag_depends_on_selection_order_and_salt():
-    one, two = BY_CODE["37050198"], BY_CODE["50010517"]
+    first, second = BY_CODE["37050198"], BY_CODE["50010517"]
     tags = {
-        EVERYTHING.etag([one, two]),
-        EVERYTHING.etag([two, one]),
-        EVERYTHING.etag([one]),
+        EVERYTHING.etag([first, second]),
+        EVERYTHING.etag([second, first]),
+        EVERYTHING.etag([first]),
         EVERYTHING.etag([]),
-        EVERYTHING.etag([one], salt="1.1"),
+        EVERYTHING.etag([first], salt="1.1"),
         EVERYTHING.etag(salt="1.1"),
         EVERYTHING.etag(),
     }

@@ -159,7 +159,7 @@ def test_the_folded_beginning_of_a_word_begins_the_folded_word(word, length):
 
 def test_aliases_are_written_as_they_are_compared_and_their_banks_exist():
     for word, others in SYNONYMS.items():
-        assert [word, *others] == [fold(one) for one in (word, *others)]
+        assert [word, *others] == [fold(synonym) for synonym in (word, *others)]
         assert CATALOGUE.list(q=word), word
     for phrase, codes in HEAD_OFFICES.items():
         assert phrase == fold(phrase)

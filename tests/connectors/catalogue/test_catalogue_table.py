@@ -156,7 +156,7 @@ def test_names_shared_by_several_banks_get_their_city_before_the_mark_of_old_cod
         ],
         named={"5", "6"},
     )
-    assert [one.name for one in told] == [
+    assert [renamed.name for renamed in told] == [
         "Volksbank Lengerich -alt-",
         "Volksbank -alt-",
         "PSD Bank Nürnberg",

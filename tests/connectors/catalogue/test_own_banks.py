@@ -18,7 +18,7 @@ def read(tmp_path, text):
 
 
 def find(own, code, kinds=BOTH):
-    catalogue = load_catalogue(kinds, False, {one.code: one for one in own})
+    catalogue = load_catalogue(kinds, False, {bank.code: bank for bank in own})
     return list(catalogue.list(blz=code))
 
 
@@ -35,10 +35,10 @@ def test_a_file_is_read(tmp_path):
 def test_a_new_bank_is_found_by_its_name_and_a_known_one_gets_another_address():
     added, changed = OwnBank("99999999", "Bank am Draht", fints=FINTS), OwnBank(DKB, fints=FINTS)
     catalogue = load_catalogue(BOTH, False, {"99999999": added, DKB: changed})
-    assert [one.address for one in catalogue.list(q="Bank am Draht")][:1] == [FINTS]
+    assert [provider.address for provider in catalogue.list(q="Bank am Draht")][:1] == [FINTS]
     known = catalogue.list(blz=DKB)
     assert known
-    assert {one.address for one in known} == {FINTS}
+    assert {provider.address for provider in known} == {FINTS}
     assert load_catalogue(BOTH, False).list(blz=DKB)[0].id == known[0].id, "accesses stay with their bank"
 
 

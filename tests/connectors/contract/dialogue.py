@@ -63,7 +63,7 @@ class Call:
 
 
 def run_step(call: Call) -> Step:
-    subject = next(one for one in SUBJECTS if one.name == call.subject)
+    subject = next(subject for subject in SUBJECTS if subject.name == call.subject)
     connector, provider = subject.make(json.loads(call.address)[subject.name]), subject.provider()
     credentials = {key: Secret(value) for key, value in call.credentials.items()}
     if call.state is None:

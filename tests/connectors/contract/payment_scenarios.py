@@ -48,7 +48,7 @@ def order(amount: str = "12.34", iban: str = "DE89370400440532013000", **facts: 
 
 
 def find_test_iban(conduct: Conduct) -> str:
-    return next(iban for iban, one in TEST_IBANS.items() if one is conduct)
+    return next(iban for iban, candidate in TEST_IBANS.items() if candidate is conduct)
 
 
 def demo(name: str, *answers: Answer, title: str | None = None, **facts: Any) -> PaymentScenario:

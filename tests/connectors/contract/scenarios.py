@@ -37,7 +37,7 @@ from kontor.demobank.certificates import ensure_certificates
 from kontor.demobank.fints import FintsBank as DemoFintsBank
 from kontor.demobank.fints import FintsOptions, FintsServer
 from kontor.demobank.statements import write_mt940
-from kontor.demobank.xs2a import Desk, make_xs2a_app
+from kontor.demobank.xs2a import DemoAspsp, make_xs2a_app
 from kontor.domain.payments import Order
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
@@ -101,7 +101,11 @@ def make_demo(address: str) -> Connector:
 
 @cache
 def find_demo_bank() -> Provider:
-    return next(one for one in load_catalogue(frozenset(["demo"]), list_all=False).list() if one.connector == "demo")
+    return next(
+        provider
+        for provider in load_catalogue(frozenset(["demo"]), list_all=False).list()
+        if provider.connector == "demo"
+    )
 
 
 def login(name: str, pin: str = "demo") -> dict[str, str]:
@@ -181,8 +185,8 @@ class Xs2aForgetfulBank(ForgetfulBank):
 @contextmanager
 def serve_xs2a(books: str) -> Iterator[str]:
     noon = datetime(2026, 11, 13, 12, tzinfo=UTC)
-    desk = Desk(Xs2aForgetfulBank(Secret(books)), read_time=lambda: noon)
-    with serve_app(make_xs2a_app(desk, draw_code=lambda: "4711")) as address:
+    aspsp = DemoAspsp(Xs2aForgetfulBank(Secret(books)), read_time=lambda: noon)
+    with serve_app(make_xs2a_app(aspsp, draw_code=lambda: "4711")) as address:
         yield address
 
 
@@ -296,7 +300,7 @@ def write_folders(root: Path) -> str:
         person = person_for(name, date(2026, 11, 13))
         for number, account in enumerate(person.accounts):
             if account.product.iban:
-                rows = [one.transaction for one in account.entries]
+                rows = [entry.transaction for entry in account.entries]
                 text = write_mt940(account.product, rows, Decimal(0), day=date(2026, 11, 13))
                 (folder / f"{number}.sta").write_bytes(text)
     broken = root / "broken"

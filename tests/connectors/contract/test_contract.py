@@ -51,8 +51,8 @@ def walk(value):
     """Everything inside, down to the plain values."""
     yield value
     if is_dataclass(value):
-        for one in fields(value):
-            yield from walk(getattr(value, one.name))
+        for field in fields(value):
+            yield from walk(getattr(value, field.name))
     elif isinstance(value, dict):
         for key, inner in value.items():
             yield key
@@ -72,7 +72,7 @@ def test_dialogue_ends_as_it_should(subject, scenario):
 def test_dialogue_ends_as_it_should_though_every_step_has_a_process_of_its_own(subject, scenario):
     steps = drive(subject, scenario, run_in_new_process)
     check_end(steps[-1], scenario)
-    assert [show(subject, one) for one in steps] == [show(subject, one) for one in steps_of(subject, scenario)]
+    assert [show(subject, step) for step in steps] == [show(subject, step) for step in steps_of(subject, scenario)]
 
 
 def check_end(last, scenario):
@@ -85,36 +85,38 @@ def check_end(last, scenario):
 
 @each_case
 def test_state_and_memory_are_json_without_secrets(subject, scenario):
-    secrets = {one.value.reveal() for one in scenario.answers if isinstance(one, Tan) and one.value.reveal()}
-    keys = {one.key for one in subject.provider().login_fields if one.is_secret}
+    secrets = {
+        answer.value.reveal() for answer in scenario.answers if isinstance(answer, Tan) and answer.value.reveal()
+    }
+    keys = {field.key for field in subject.provider().login_fields if field.is_secret}
     secrets |= {value for key, value in scenario.credentials.items() if key in keys}
     for step in steps_of(subject, scenario):
         for kept in (getattr(step, "state", None), getattr(step, "connector_state", None)):
             if kept is not None:
                 assert json.loads(serialize(kept)) == kept
-                assert not secrets & {one for one in walk(kept) if isinstance(one, str)}
-                assert not any(len(one) > 4 and one in serialize(kept) for one in secrets)
+                assert not secrets & {value for value in walk(kept) if isinstance(value, str)}
+                assert not any(len(secret) > 4 and secret in serialize(kept) for secret in secrets)
 
 
 def show(subject, step):
     """What a user sees of a step. A bank that draws ids shows others every time, in what is kept and in addresses."""
     hidden = {"state", "connector_state", "url"} if subject.draws_ids else set()
-    return repr([getattr(step, one.name) for one in fields(step) if one.name not in hidden])
+    return repr([getattr(step, field.name) for field in fields(step) if field.name not in hidden])
 
 
 @each_case
 def test_the_same_dialogue_gives_the_same_again(subject, scenario):
-    again = [show(subject, one) for one in drive(subject, scenario, run_step)]
-    assert again == [show(subject, one) for one in steps_of(subject, scenario)]
+    again = [show(subject, step) for step in drive(subject, scenario, run_step)]
+    assert again == [show(subject, step) for step in steps_of(subject, scenario)]
 
 
 @each_fetch
 def test_header_data_comes_once_and_before_the_rest(subject, scenario):
     steps = steps_of(subject, scenario)
-    assert [isinstance(one, Progress) for one in steps[-2:]] == [True, False]
-    assert sum(isinstance(one, Progress) for one in steps) == 1
+    assert [isinstance(step, Progress) for step in steps[-2:]] == [True, False]
+    assert sum(isinstance(step, Progress) for step in steps) == 1
     headers = steps[-2].partial
-    keys = [one.key for one in headers.products]
+    keys = [product.key for product in headers.products]
     assert keys
     assert len(keys) == len(set(keys))
     assert headers.active_method is None or headers.active_method in headers.methods
@@ -123,11 +125,11 @@ def test_header_data_comes_once_and_before_the_rest(subject, scenario):
 @each_fetch
 def test_everything_fetched_belongs_to_a_product_of_the_header_data(subject, scenario):
     *_, progress, done = steps_of(subject, scenario)
-    kinds = {one.key: one.category for one in progress.partial.products}
-    missing = {one.product_key for one in done.result.problems if one.kind is ProblemKind.PRODUCT}
+    kinds = {product.key: product.category for product in progress.partial.products}
+    missing = {problem.product_key for problem in done.result.problems if problem.kind is ProblemKind.PRODUCT}
     assert set(done.result.transactions) | set(done.result.positions) <= set(kinds)
     assert all(kinds[key].is_depot for key in done.result.positions)
-    failed = {one.product_key for one in done.result.problems} - {None}
+    failed = {problem.product_key for problem in done.result.problems} - {None}
     assert failed - missing <= set(kinds)
     fetched = set(done.result.transactions) | set(done.result.positions)
     assert fetched | failed >= set(kinds), "a product is fetched, or there is a problem that says why not"
@@ -136,7 +138,7 @@ def test_everything_fetched_belongs_to_a_product_of_the_header_data(subject, sce
 @each_fetch
 def test_problems_are_those_of_the_scenario(subject, scenario):
     result = steps_of(subject, scenario)[-1].result
-    assert {one.kind for one in result.problems} == set(scenario.problems)
+    assert {problem.kind for problem in result.problems} == set(scenario.problems)
 
 
 @each_fetch
@@ -154,9 +156,9 @@ def test_rows_can_be_stored_as_they_are(subject, scenario):
     if scenario.has_broken_rows:
         pytest.skip("that is what it is for")
     for rows in steps_of(subject, scenario)[-1].result.transactions.values():
-        for one in rows:
-            assert clean_transaction(one) == one
-            assert find_day(one) is not None
+        for row in rows:
+            assert clean_transaction(row) == row
+            assert find_day(row) is not None
 
 
 @each_fetch
@@ -180,7 +182,7 @@ def test_only_selected_products_and_days_are_fetched(subject, scenario):
     assert set(part.transactions) == {key}
     assert part.positions == {}
     everything = done.result.transactions[key]
-    wanted = [one for one in everything if one.is_pending or find_day(one) >= since]
+    wanted = [transaction for transaction in everything if transaction.is_pending or find_day(transaction) >= since]
     assert set(wanted) <= set(part.transactions[key]) <= set(everything)
 
 

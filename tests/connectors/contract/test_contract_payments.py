@@ -37,17 +37,21 @@ from kontor.connectors.base import (
 from kontor.domain.payments import PayeeMatch, PaymentOutcome
 from kontor.domain.secrets import Secret
 
-CASES = [(subject, one) for subject in SUBJECTS for one in PAYMENTS.get(subject.name, ())]
+CASES = [(subject, scenario) for subject in SUBJECTS for scenario in PAYMENTS.get(subject.name, ())]
 
 
-def each(is_wanted=lambda one: True):
+def each(is_wanted=lambda scenario: True):
     cases = [case for case in CASES if is_wanted(case[1])]
-    return pytest.mark.parametrize(("subject", "scenario"), cases, ids=[f"{one.name}-{two.name}" for one, two in cases])
+    return pytest.mark.parametrize(
+        ("subject", "scenario"), cases, ids=[f"{subject.name}-{scenario.name}" for subject, scenario in cases]
+    )
 
 
 each_payment = each()
-each_that_moves_money = each(lambda one: one.moves_money and not one.is_outcome_unknown)
-each_that_sends_last = each(lambda one: one.moves_money and not one.is_outcome_unknown and not one.sends_first)
+each_that_moves_money = each(lambda scenario: scenario.moves_money and not scenario.is_outcome_unknown)
+each_that_sends_last = each(
+    lambda scenario: scenario.moves_money and not scenario.is_outcome_unknown and not scenario.sends_first
+)
 
 
 def start(subject, scenario):
@@ -76,7 +80,7 @@ def what_may_be_told(subject, outcome, steps):
 
 def read_balance(call, scenario):
     """As a fetch of the same customer shows it, and the sum of what is new on the statement."""
-    answers = [one for one in scenario.answers if not isinstance(one, AcceptPayees)]
+    answers = [answer for answer in scenario.answers if not isinstance(answer, AcceptPayees)]
     fetch = Call(call.subject, call.credentials, context=call.context)
     steps = [run_step(fetch)]
     while not isinstance(steps[-1], Done):
@@ -88,7 +92,7 @@ def read_balance(call, scenario):
                 answer = ChooseMethod(only[0].code) if hasattr(only[0], "code") else ChooseMedium(only[0].name)
         steps.append(run_step(replace(fetch, state=serialize(steps[-1].state), answer=pack(answer))))
         assert not isinstance(steps[-1], Failed)
-    product = next(one for one in steps[-2].partial.products if one.key == scenario.product_key)
+    product = next(product for product in steps[-2].partial.products if product.key == scenario.product_key)
     return product.balance, steps[-1].result.transactions[scenario.product_key]
 
 
@@ -120,17 +124,17 @@ def test_payment_ends_as_it_should(subject, scenario, run):
 @each_payment
 def test_state_is_json_without_secrets(subject, scenario):
     pins = {
-        scenario.credentials[one.key]
-        for one in subject.provider().login_fields
-        if one.is_secret and one.key in scenario.credentials
+        scenario.credentials[field.key]
+        for field in subject.provider().login_fields
+        if field.is_secret and field.key in scenario.credentials
     }
-    tans = {one.value.reveal() for one in scenario.answers if isinstance(one, Tan)}
+    tans = {answer.value.reveal() for answer in scenario.answers if isinstance(answer, Tan)}
     for step in drive_call(start(subject, scenario), scenario.answers, run_step):
         kept = getattr(step, "state", None)
         if kept is not None:
             assert json.loads(serialize(kept)) == kept
             words = serialize(kept).replace(scenario.credentials["userid"], "")
-            assert not [one for one in pins | tans if f'"{one}"' in words]
+            assert not [secret for secret in pins | tans if f'"{secret}"' in words]
 
 
 @each_payment
@@ -170,10 +174,10 @@ def test_the_same_id_pays_once(subject, scenario):
     before, rows_before = read_balance(call, scenario)
     steps = drive_call(call, scenario.answers, run_step)
     after, rows_after = read_balance(call, scenario)
-    assert before - after == sum(one.amount for one in scenario.orders)
-    new = [one for one in rows_after if one not in rows_before]
-    assert sum(one.amount for one in new) == after - before
-    assert all(one.bank_id for one in new)
+    assert before - after == sum(order.amount for order in scenario.orders)
+    new = [row for row in rows_after if row not in rows_before]
+    assert sum(row.amount for row in new) == after - before
+    assert all(row.bank_id for row in new)
 
     check_end(drive_call(call, scenario.answers, run_step, may_end_early=True)[-1], scenario)
     last_question = steps[-2]
@@ -232,7 +236,7 @@ def test_nonsense_neither_raises_nor_pays(subject, scenario):
     assert sent == []
 
 
-@each(lambda one: isinstance(one.answers[-1] if one.answers else None, Tan) and one.moves_money)
+@each(lambda scenario: isinstance(scenario.answers[-1] if scenario.answers else None, Tan) and scenario.moves_money)
 def test_a_wrong_tan_may_be_followed_by_the_right_one(subject, scenario):
     call = start(subject, scenario)
     asking = replace(call, context=replace(call.context, may_send=lambda: False))
@@ -244,7 +248,7 @@ def test_a_wrong_tan_may_be_followed_by_the_right_one(subject, scenario):
     check_end(run_in_new_process(replace(wrong, answer=pack(scenario.answers[-1]))), scenario)
 
 
-@each(lambda one: bool(one.answers))
+@each(lambda scenario: bool(scenario.answers))
 def test_what_is_confirmed_names_amount_and_payee(subject, scenario):
     """A challenge is tied to its order."""
     asking = start(subject, scenario)
@@ -252,7 +256,7 @@ def test_what_is_confirmed_names_amount_and_payee(subject, scenario):
         asking = replace(asking, context=replace(asking.context, may_send=lambda: False))
     for step in drive_call(asking, scenario.answers, run_step):
         if isinstance(step, NeedTan | NeedConfirmation):
-            total = f"{sum(one.amount for one in scenario.orders):.2f}"
+            total = f"{sum(order.amount for order in scenario.orders):.2f}"
             assert total.replace(".", "") in step.challenge.instructions.replace(".", "").replace(",", "")
             if len(scenario.orders) == 1:
                 assert scenario.orders[0].iban in step.challenge.instructions
@@ -269,21 +273,21 @@ def test_payees_are_verified_alike_alone_and_within_a_payment(subject, scenario)
     done = run_step(replace(call, job=VerifyPayees(scenario.product_key, scenario.orders)))
     assert isinstance(done.result, Verified)
     if len(done.result.results) == len(scenario.matches):
-        assert tuple(one.match for one in done.result.results) == scenario.matches
+        assert tuple(result.match for result in done.result.results) == scenario.matches
     first = run_step(call)
     if isinstance(first, NeedPayeeDecision):
         assert first.results == done.result.results
-        assert any(one.match is not PayeeMatch.MATCH for one in first.results)
+        assert any(result.match is not PayeeMatch.MATCH for result in first.results)
     elif not isinstance(first, Failed) and not call.job.is_payee_accepted:
-        assert {one.match for one in done.result.results} == {PayeeMatch.MATCH}
-    for one in done.result.results:
-        assert (one.match is PayeeMatch.CLOSE_MATCH) == (one.suggested_name is not None)
+        assert {result.match for result in done.result.results} == {PayeeMatch.MATCH}
+    for result in done.result.results:
+        assert (result.match is PayeeMatch.CLOSE_MATCH) == (result.suggested_name is not None)
 
 
 @each_payment
 def test_a_wrong_pin_neither_pays_nor_tells(subject, scenario):
     call = start(subject, scenario)
-    secret = next(one.key for one in subject.provider().login_fields if one.is_secret)
+    secret = next(field.key for field in subject.provider().login_fields if field.is_secret)
     stranger = replace(call, credentials=call.credentials | {secret: "not the PIN"})
     jobs = (call.job, VerifyPayees(scenario.product_key, scenario.orders), LookUp(call.job))
     if not subject.checks_pins:
@@ -296,11 +300,11 @@ def test_a_wrong_pin_neither_pays_nor_tells(subject, scenario):
 
 
 def test_scenarios_cover_every_kind_of_answer_and_end():
-    for subject in [one for one in SUBJECTS if one.name in PAYMENTS]:
+    for subject in [subject for subject in SUBJECTS if subject.name in PAYMENTS]:
         scenarios = PAYMENTS[subject.name]
-        kinds = {type(answer) for one in scenarios for answer in one.answers}
+        kinds = {type(answer) for scenario in scenarios for answer in scenario.answers}
         expected = {Tan, Poll, Returned, ChooseMethod, ChooseMedium, AcceptPayees, Cancel}
         expected -= set() if subject.has_media else {ChooseMedium}
         expected -= set() if subject.verifies_payees else {AcceptPayees}
         assert kinds >= expected
-        assert {one.booked for one in scenarios} == set(PaymentOutcome) - {PaymentOutcome.UNKNOWN}
+        assert {scenario.booked for scenario in scenarios} == set(PaymentOutcome) - {PaymentOutcome.UNKNOWN}

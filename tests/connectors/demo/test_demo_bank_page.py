@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
-from paying_desk import make_order
+from demo_payer import make_order
 
 from kontor.storage.demo_bank import DemoBankMemory
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from paying_desk import Desk, find_iban, make_order
+from demo_payer import Payer, find_iban, make_order
 
 from kontor.connectors.demo.payees import TEST_IBANS, Conduct, compare_names
 from kontor.domain.payments import PayeeMatch, PayeeResult
@@ -40,34 +40,34 @@ def test_names_are_compared_as_people_write_them(given, holder, expected):
 
 
 def test_payees_of_the_bank_itself_are_compared_with_their_holders(settings):
-    desk = Desk(settings.database_url)
-    payee = Desk(settings.database_url, f"student+{uuid4().hex}")
+    payer = Payer(settings.database_url)
+    payee = Payer(settings.database_url, f"student+{uuid4().hex}")
     order = make_order(iban=payee.main.iban, recipient="Ganz Anders")
-    assert desk.verify(order) == (PayeeResult(MATCH),), "an account that the bank has never shown"
+    assert payer.verify(order) == (PayeeResult(MATCH),), "an account that the bank has never shown"
     payee.fetch()
-    own = make_order(iban=desk.accounts[1].product.iban, recipient=desk.main.holder.upper())
+    own = make_order(iban=payer.accounts[1].product.iban, recipient=payer.main.holder.upper())
     right = make_order(iban=payee.main.iban, recipient=payee.main.holder)
-    assert desk.verify(order, right, own, make_order()) == (PayeeResult(NO), *[PayeeResult(MATCH)] * 3)
-    near = desk.verify(make_order(iban=payee.main.iban, recipient=payee.main.holder[:-1]))
+    assert payer.verify(order, right, own, make_order()) == (PayeeResult(NO), *[PayeeResult(MATCH)] * 3)
+    near = payer.verify(make_order(iban=payee.main.iban, recipient=payee.main.holder[:-1]))
     assert near == (PayeeResult(CLOSE, payee.main.holder),)
 
 
 def test_logins_and_ibans_can_ask_for_any_result(settings):
     orders = [
-        make_order(iban=find_iban(one))
-        for one in (Conduct.NAME_IS_CLOSE, Conduct.NAME_IS_OTHER, Conduct.NAME_IS_UNKNOWN, Conduct.REFUSES)
+        make_order(iban=find_iban(conduct))
+        for conduct in (Conduct.NAME_IS_CLOSE, Conduct.NAME_IS_OTHER, Conduct.NAME_IS_UNKNOWN, Conduct.REFUSES)
     ]
     orders.append(make_order(iban="BR1500000000000010932840814P2"))
     close = PayeeResult(CLOSE, "Erika Maria Muster")
     unknown = PayeeResult(PayeeMatch.NOT_POSSIBLE)
-    desk = Desk(settings.database_url)
-    assert desk.verify(*orders) == (close, PayeeResult(NO), unknown, PayeeResult(MATCH), unknown)
+    payer = Payer(settings.database_url)
+    assert payer.verify(*orders) == (close, PayeeResult(NO), unknown, PayeeResult(MATCH), unknown)
     one_word = make_order(recipient="Stadtwerke")
-    assert desk.as_login("test_vop_close").verify(make_order(), one_word) == (
+    assert payer.as_login("test_vop_close").verify(make_order(), one_word) == (
         close,
         PayeeResult(CLOSE, "Stadtwerke GmbH"),
     )
-    assert desk.as_login("test_vop_nomatch+x").verify(make_order()) == (PayeeResult(NO),)
+    assert payer.as_login("test_vop_nomatch+x").verify(make_order()) == (PayeeResult(NO),)
 
 
 def test_test_ibans_have_valid_check_digits_and_stand_in_the_guide():

@@ -4,10 +4,10 @@ from datetime import timedelta
 from decimal import Decimal
 from uuid import uuid4
 
+from demo_payer import OUTSIDE, TODAY, Payer, find_iban, make_order
 from hypothesis import HealthCheck, given
 from hypothesis import settings as sizes
 from hypothesis import strategies as st
-from paying_desk import OUTSIDE, TODAY, Desk, find_iban, make_order
 
 from kontor.connectors.base import Done, Failed, FailureKind
 from kontor.connectors.demo.payees import Conduct
@@ -36,34 +36,34 @@ class Life:
 
     def __init__(self, url):
         suffix = uuid4().hex
-        self.desks = [Desk(url, f"{name}+{suffix}", customer=suffix) for name in ("test_partial", "test_slow")]
-        for desk in self.desks:
-            desk.fetch()
+        self.payers = [Payer(url, f"{name}+{suffix}", customer=suffix) for name in ("test_partial", "test_slow")]
+        for payer in self.payers:
+            payer.fetch()
         self.today = TODAY
-        self.known = []  # (desk number, payment id)
-        self.moves = []  # (desk number, product key, day, amount)
+        self.known = []  # (payer number, payment id)
+        self.moves = []  # (payer number, product key, day, amount)
         self.ends = {}  # per payment id: outcome, day
 
-    def desk(self, number):
-        return self.desks[number].on(self.today)
+    def payer(self, number):
+        return self.payers[number].on(self.today)
 
     def find_iban(self, number, payee):
         accounts = {
             "outside": OUTSIDE,
-            "self": self.desks[number].main.iban,
-            "savings": self.desks[number].accounts[1].product.iban,
-            "other": self.desks[1 - number].main.iban,
+            "self": self.payers[number].main.iban,
+            "savings": self.payers[number].accounts[1].product.iban,
+            "other": self.payers[1 - number].main.iban,
         }
         return accounts[payee] if payee in accounts else find_iban(payee)
 
     def pay(self, is_second, orders, days):
         number, payment_id, day = int(is_second), uuid4(), self.today + timedelta(days=days)
         made = [make_order(Decimal(cents).scaleb(-2), self.find_iban(number, payee)) for payee, cents in orders]
-        desk = self.desk(number)
+        payer = self.payer(number)
         funds = self.find_funds(number)
-        end = desk.pay(*made, payment_id=payment_id, execution_date=day if days else None)
+        end = payer.pay(*made, payment_id=payment_id, execution_date=day if days else None)
         self.known.append((number, payment_id))
-        payees, total = [payee for payee, _ in orders], sum(one.amount for one in made)
+        payees, total = [payee for payee, _ in orders], sum(order.amount for order in made)
         if Conduct.DIES_BEFORE_BOOKING in payees:
             assert end.is_outcome_unknown
             outcome = PaymentOutcome.NEVER
@@ -74,16 +74,16 @@ class Life:
         else:
             outcome = PaymentOutcome.ACCEPTED if days else PaymentOutcome.EXECUTED
             assert (isinstance(end, Failed) and end.is_outcome_unknown) == (Conduct.DIES_AFTER_BOOKING in payees)
-            self.moves.append((number, desk.main.key, day, -total))
-            for (payee, _), one in zip(orders, made, strict=True):
+            self.moves.append((number, payer.main.key, day, -total))
+            for (payee, _), order in zip(orders, made, strict=True):
                 if payee in ("savings", "self", "other"):
                     whose = 1 - number if payee == "other" else number
                     place = 1 if payee == "savings" else 0
-                    self.moves.append((whose, self.desks[whose].accounts[place].product.key, day, one.amount))
+                    self.moves.append((whose, self.payers[whose].accounts[place].product.key, day, order.amount))
         self.ends[payment_id] = (outcome, day)
 
     def find_funds(self, number):
-        product = self.desk(number).main
+        product = self.payer(number).main
         counted = [
             amount
             for whose, key, day, amount in self.moves
@@ -101,7 +101,7 @@ class Life:
         number, payment_id = self.known[index % len(self.known)]
         if self.ends[payment_id][0] is PaymentOutcome.NEVER:
             self.ask(index)  # it may arrive until somebody asks
-        end = self.desk(number).pay(make_order("77.77"), payment_id=payment_id)
+        end = self.payer(number).pay(make_order("77.77"), payment_id=payment_id)
         outcome = self.outcome_of(payment_id)
         if isinstance(end, Done):
             assert end.result.outcome is outcome
@@ -110,25 +110,25 @@ class Life:
 
     def ask(self, index):
         number, payment_id = self.known[index % len(self.known)]
-        assert self.desk(number).look_up(payment_id)[0] is self.outcome_of(payment_id)
+        assert self.payer(number).look_up(payment_id)[0] is self.outcome_of(payment_id)
 
     def check(self):
         for number in range(2):
-            desk = self.desk(number)
+            payer = self.payer(number)
             expected = {}
             for whose, key, day, amount in self.moves:
                 if whose == number and day <= self.today:
                     expected[key] = expected.get(key, 0) + amount
-            shown, rows = desk.fetch()
-            for account in desk.accounts:
+            shown, rows = payer.fetch()
+            for account in payer.accounts:
                 key, plain = account.product.key, account.product.balance
                 assert shown[key].balance == plain + expected.get(key, 0)
                 if key not in rows:
                     continue  # this login's savings account shows no transactions
-                finals = [one for one in rows[key] if not one.is_pending]
+                finals = [row for row in rows[key] if not row.is_pending]
                 opening = account.opening["EUR"]
-                assert shown[key].balance == opening + sum(one.amount for one in finals)
-                assert all(find_day(one) <= self.today for one in finals)
+                assert shown[key].balance == opening + sum(row.amount for row in finals)
+                assert all(find_day(row) <= self.today for row in finals)
 
 
 @sizes(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))

@@ -6,7 +6,7 @@ from decimal import Decimal
 from uuid import uuid4
 
 import pytest
-from paying_desk import Desk, find_iban, make_order
+from demo_payer import Payer, find_iban, make_order
 
 from kontor.connectors.base import Done, Failed, FailureKind, Paid, Tan
 from kontor.connectors.demo import paying
@@ -20,32 +20,32 @@ LOST = Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)
 
 
 @pytest.fixture
-def desk(settings):
-    return Desk(settings.database_url, slow_seconds=7)
+def payer(settings):
+    return Payer(settings.database_url, slow_seconds=7)
 
 
 @pytest.fixture
 def naps(monkeypatch):
     """What the bank does while it is slow; it really does not wait."""
     calls = []
-    monkeypatch.setattr(paying.time, "sleep", lambda seconds: [one(seconds) for one in calls])
+    monkeypatch.setattr(paying.time, "sleep", lambda seconds: [call(seconds) for call in calls])
     return calls
 
 
 @pytest.mark.parametrize("conduct", [Conduct.REFUSES, Conduct.IS_CLOSED])
-def test_a_rejected_payee_is_told_in_german_and_remembered(desk, owner, conduct):
+def test_a_rejected_payee_is_told_in_german_and_remembered(payer, owner, conduct):
     payment_id, order = uuid4(), make_order(iban=find_iban(conduct))
-    failed = desk.pay(order, payment_id=payment_id)
+    failed = payer.pay(order, payment_id=payment_id)
     assert (failed.kind, failed.is_outcome_unknown) == (FailureKind.REJECTED, False)
     assert "Empfänger" in failed.detail
-    assert desk.look_up(payment_id) == (PaymentOutcome.REJECTED, failed.detail)
-    assert desk.pay(order, payment_id=payment_id) == failed
-    assert desk.read_moved() == {}
-    assert desk.list_events(owner, payment_id) == ["REJECTED", "LOOKED_UP"]
+    assert payer.look_up(payment_id) == (PaymentOutcome.REJECTED, failed.detail)
+    assert payer.pay(order, payment_id=payment_id) == failed
+    assert payer.read_moved() == {}
+    assert payer.list_events(owner, payment_id) == ["REJECTED", "LOOKED_UP"]
 
 
-def test_a_failing_login_is_rejected_after_the_tan_whatever_it_pays(desk):
-    failing = desk.as_login("test_failing_payment")
+def test_a_failing_login_is_rejected_after_the_tan_whatever_it_pays(payer):
+    failing = payer.as_login("test_failing_payment")
     payment_id = uuid4()
     failed = failing.pay(make_order("0.01"), payment_id=payment_id)
     assert failed.kind is FailureKind.REJECTED
@@ -54,41 +54,41 @@ def test_a_failing_login_is_rejected_after_the_tan_whatever_it_pays(desk):
     assert failing.read_moved() == {}
 
 
-def test_a_bank_that_answers_late_has_booked_already(desk, naps):
+def test_a_bank_that_answers_late_has_booked_already(payer, naps):
     payment_id, seen = uuid4(), []
-    naps.append(lambda seconds: seen.append((seconds, desk.look_up(payment_id)[0])))
-    assert desk.pay(make_order(iban=find_iban(Conduct.ANSWERS_LATE)), payment_id=payment_id) == EXECUTED
+    naps.append(lambda seconds: seen.append((seconds, payer.look_up(payment_id)[0])))
+    assert payer.pay(make_order(iban=find_iban(Conduct.ANSWERS_LATE)), payment_id=payment_id) == EXECUTED
     assert seen == [(7, PaymentOutcome.EXECUTED)]
 
 
-def test_a_bank_that_dies_after_booking_has_moved_the_money(desk):
+def test_a_bank_that_dies_after_booking_has_moved_the_money(payer):
     payment_id, order = uuid4(), make_order(iban=find_iban(Conduct.DIES_AFTER_BOOKING))
-    assert desk.pay(order, payment_id=payment_id) == LOST
-    assert desk.look_up(payment_id) == (PaymentOutcome.EXECUTED, None)
-    assert desk.read_moved() == {desk.main.key: Decimal("-10.00")}
+    assert payer.pay(order, payment_id=payment_id) == LOST
+    assert payer.look_up(payment_id) == (PaymentOutcome.EXECUTED, None)
+    assert payer.read_moved() == {payer.main.key: Decimal("-10.00")}
 
 
-def test_a_bank_that_dies_before_booking_has_not_and_never_will(desk, owner):
+def test_a_bank_that_dies_before_booking_has_not_and_never_will(payer, owner):
     payment_id, order = uuid4(), make_order(iban=find_iban(Conduct.DIES_BEFORE_BOOKING))
-    assert desk.pay(order, payment_id=payment_id) == LOST
-    assert desk.look_up(payment_id) == (PaymentOutcome.NEVER, None)
-    assert desk.read_moved() == {}
-    assert desk.list_events(owner, payment_id) == ["BURIED"]
+    assert payer.pay(order, payment_id=payment_id) == LOST
+    assert payer.look_up(payment_id) == (PaymentOutcome.NEVER, None)
+    assert payer.read_moved() == {}
+    assert payer.list_events(owner, payment_id) == ["BURIED"]
 
 
-def test_an_order_held_up_on_its_way_is_refused_once_somebody_asked_for_it(desk, naps, owner):
+def test_an_order_held_up_on_its_way_is_refused_once_somebody_asked_for_it(payer, naps, owner):
     payment_id = uuid4()
-    naps.append(lambda seconds: desk.look_up(payment_id))
-    late = desk.pay(make_order(iban=find_iban(Conduct.IS_HELD_UP)), payment_id=payment_id)
+    naps.append(lambda seconds: payer.look_up(payment_id))
+    late = payer.pay(make_order(iban=find_iban(Conduct.IS_HELD_UP)), payment_id=payment_id)
     assert (late.kind, late.is_outcome_unknown) == (FailureKind.REJECTED, False)
-    assert desk.look_up(payment_id) == (PaymentOutcome.NEVER, None)
-    assert desk.read_moved() == {}
-    assert desk.list_events(owner, payment_id) == ["BURIED", "REFUSED", "LOOKED_UP"]
+    assert payer.look_up(payment_id) == (PaymentOutcome.NEVER, None)
+    assert payer.read_moved() == {}
+    assert payer.list_events(owner, payment_id) == ["BURIED", "REFUSED", "LOOKED_UP"]
 
 
-def test_an_order_held_up_on_its_way_arrives_if_nobody_asked(desk, naps):
-    assert desk.pay(make_order(iban=find_iban(Conduct.IS_HELD_UP))) == EXECUTED
-    assert desk.read_moved() == {desk.main.key: Decimal("-10.00")}
+def test_an_order_held_up_on_its_way_arrives_if_nobody_asked(payer, naps):
+    assert payer.pay(make_order(iban=find_iban(Conduct.IS_HELD_UP))) == EXECUTED
+    assert payer.read_moved() == {payer.main.key: Decimal("-10.00")}
 
 
 def run_together(calls):
@@ -103,33 +103,33 @@ def run_together(calls):
         return list(pool.map(run, calls))
 
 
-def test_one_answer_given_many_times_at_once_pays_once(desk, owner):
+def test_one_answer_given_many_times_at_once_pays_once(payer, owner):
     payment_id = uuid4()
-    question = desk.ask_tan(make_order(), payment_id=payment_id)
-    steps = run_together([lambda: desk.resume(question.state, Tan(Secret("24")))] * 8)
+    question = payer.ask_tan(make_order(), payment_id=payment_id)
+    steps = run_together([lambda: payer.resume(question.state, Tan(Secret("24")))] * 8)
     assert steps == [EXECUTED] * 8
-    assert desk.read_moved() == {desk.main.key: Decimal("-10.00")}
-    assert desk.list_events(owner, payment_id) == ["BOOKED", *["REPEATED"] * 7]
+    assert payer.read_moved() == {payer.main.key: Decimal("-10.00")}
+    assert payer.list_events(owner, payment_id) == ["BOOKED", *["REPEATED"] * 7]
 
 
 @pytest.mark.parametrize("number", range(6))
-def test_a_question_at_the_moment_of_booking_gets_the_truth(desk, number):
+def test_a_question_at_the_moment_of_booking_gets_the_truth(payer, number):
     """Either it arrived and is executed, or it did not and never will: whoever comes first."""
     payment_id = uuid4()
-    question = desk.ask_tan(make_order(), payment_id=payment_id)
-    calls = [lambda: desk.resume(question.state, Tan(Secret("24"))), lambda: desk.look_up(payment_id)]
+    question = payer.ask_tan(make_order(), payment_id=payment_id)
+    calls = [lambda: payer.resume(question.state, Tan(Secret("24"))), lambda: payer.look_up(payment_id)]
     results = run_together(calls if number % 2 else calls[::-1])
     paid, told = results if number % 2 else results[::-1]
-    has_moved = desk.read_moved() != {}
+    has_moved = payer.read_moved() != {}
     assert (paid == EXECUTED) == has_moved
     assert told == (PaymentOutcome.EXECUTED if has_moved else PaymentOutcome.NEVER, None)
-    assert desk.look_up(payment_id) == told
+    assert payer.look_up(payment_id) == told
 
 
-def test_a_bank_that_stands_still_while_booking_loses_its_turn(desk, monkeypatch):
+def test_a_bank_that_stands_still_while_booking_loses_its_turn(payer, monkeypatch):
     """As if its process were paused: others get their answer, and what it had begun is undone."""
     payment_id, goes_on = uuid4(), threading.Event()
-    question = desk.ask_tan(make_order(), payment_id=payment_id)
+    question = payer.ask_tan(make_order(), payment_id=payment_id)
     book, stands_still = demo_bank_payments._book, threading.Event()
 
     def pause(*facts):
@@ -140,21 +140,23 @@ def test_a_bank_that_stands_still_while_booking_loses_its_turn(desk, monkeypatch
     monkeypatch.setattr(demo_bank_payments, "_book", pause)
     monkeypatch.setattr(demo_bank_payments, "PATIENCE", "300ms")
     with ThreadPoolExecutor(1) as pool:
-        paying = pool.submit(desk.resume, question.state, Tan(Secret("24")))
+        paying = pool.submit(payer.resume, question.state, Tan(Secret("24")))
         assert stands_still.wait(60)
-        assert desk.look_up(payment_id) == (PaymentOutcome.NEVER, None)
+        assert payer.look_up(payment_id) == (PaymentOutcome.NEVER, None)
         goes_on.set()
         assert paying.result() == LOST
-    assert desk.look_up(payment_id) == (PaymentOutcome.NEVER, None)
-    assert desk.read_moved() == {}
+    assert payer.look_up(payment_id) == (PaymentOutcome.NEVER, None)
+    assert payer.read_moved() == {}
 
 
-def test_two_payments_at_once_cannot_spend_the_same_money(desk):
-    order = make_order(desk.main.balance + desk.main.overdraft_limit)
-    questions = [desk.ask_tan(order) for _ in range(4)]
-    steps = run_together([lambda one=one: desk.resume(one.state, Tan(Secret("24"))) for one in questions])
-    assert sorted(one.kind if isinstance(one, Failed) else "paid" for one in steps) == [
+def test_two_payments_at_once_cannot_spend_the_same_money(payer):
+    order = make_order(payer.main.balance + payer.main.overdraft_limit)
+    questions = [payer.ask_tan(order) for _ in range(4)]
+    steps = run_together(
+        [lambda question=question: payer.resume(question.state, Tan(Secret("24"))) for question in questions]
+    )
+    assert sorted(step.kind if isinstance(step, Failed) else "paid" for step in steps) == [
         *[FailureKind.NO_FUNDS] * 3,
         "paid",
     ]
-    assert desk.read_moved() == {desk.main.key: -order.amount}
+    assert payer.read_moved() == {payer.main.key: -order.amount}

@@ -145,15 +145,15 @@ def test_ibans_have_valid_checksums(everybody: list[Person]) -> None:
 
 def test_a_suffix_makes_another_customer_of_the_same_kind() -> None:
     for login in ("student", "test_positions_error", "leer"):
-        one, other = find_person(login), find_person(f"{login}+anna")
-        assert [account.product.category for account in one.accounts] == [
+        person, other = find_person(login), find_person(f"{login}+anna")
+        assert [account.product.category for account in person.accounts] == [
             account.product.category for account in other.accounts
         ]
-        assert not {account.product.iban for account in one.accounts} & {
+        assert not {account.product.iban for account in person.accounts} & {
             account.product.iban for account in other.accounts
         } - {None}
         if login != "leer":
-            assert one.accounts[0].entries[:50] != other.accounts[0].entries[:50]
+            assert person.accounts[0].entries[:50] != other.accounts[0].entries[:50]
     names = {find_person(f"test_slow+{number}").name for number in range(8)}
     assert len(names) >= 6
 

@@ -28,7 +28,7 @@ def is_renewed(person: Person, contract: str) -> bool:
 
 def test_a_contract_has_one_iban_and_one_name_unless_the_partner_changes_them(person: Person) -> None:
     for contract, entries in group_by_contract(person).items():
-        seen = {(one.transaction.counterparty_iban, one.transaction.counterparty_name) for one in entries}
+        seen = {(entry.transaction.counterparty_iban, entry.transaction.counterparty_name) for entry in entries}
         assert len(seen) == 1 or is_renewed(person, contract), (contract, seen)
 
 
@@ -66,18 +66,18 @@ def read_mandate(entry: Entry) -> str | None:
 
 
 def test_two_contracts_at_one_partner_share_mandate_and_day_and_differ_in_number() -> None:
-    for login, one, other in (
+    for login, first, second in (
         ("familie", "private_liability", "home_contents"),
         ("hauskauf", "motor_full", "motor_liability"),
     ):
         person = find_person(login)
         contracts = {contract.id: contract for contract in person.contracts}
-        assert contracts[one].partner == contracts[other].partner
-        assert contracts[one].contract_numbers != contracts[other].contract_numbers
-        assert contracts[one].contract_numbers
+        assert contracts[first].partner == contracts[second].partner
+        assert contracts[first].contract_numbers != contracts[second].contract_numbers
+        assert contracts[first].contract_numbers
         groups = group_by_contract(person)
-        assert {read_mandate(entry) for entry in groups[one]} == {read_mandate(entry) for entry in groups[other]}
-        assert {read_day(entry) for entry in groups[one]} & {read_day(entry) for entry in groups[other]}
+        assert {read_mandate(entry) for entry in groups[first]} == {read_mandate(entry) for entry in groups[second]}
+        assert {read_day(entry) for entry in groups[first]} & {read_day(entry) for entry in groups[second]}
 
 
 def test_contracts_and_single_purchases_happen_at_one_partner(everybody: list[Person]) -> None:
@@ -117,7 +117,7 @@ def test_some_payments_are_missed() -> None:
     for login, contract in (("familie", "music_lessons"), ("demo1", "music_amazon")):
         days = [read_day(entry) for entry in group_by_contract(find_person(login))[contract]]
         assert len({(day.year, day.month) for day in days}) == len(days)
-        gaps = [(other - one).days for one, other in pairwise(days)]
+        gaps = [(next_day - day).days for day, next_day in pairwise(days)]
         assert sum(gap > 50 for gap in gaps) in (1, 2)
 
 

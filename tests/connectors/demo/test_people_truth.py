@@ -76,7 +76,7 @@ def test_contracts_fit_their_bookings(person: Person) -> None:
         assert {entry.truth.category for entry in regular} <= {contract.category}
         assert {entry.truth.insurance_type for entry in regular} <= {contract.insurance_type}
         assert {entry.truth.partner for entry in regular} <= {contract.partner}
-        gaps = [(read_day(other) - read_day(one)).days for one, other in pairwise(regular)]
+        gaps = [(read_day(next_entry) - read_day(entry)).days for entry, next_entry in pairwise(regular)]
         missed = [gap for gap in gaps if abs(gap - LENGTHS[contract.period]) > 8]
         assert all(abs(gap - 2 * LENGTHS[contract.period]) <= 8 for gap in missed), (contract, missed)
         assert len(missed) * 12 <= len(gaps), contract

@@ -60,12 +60,12 @@ def test_overlapping_files_of_all_formats_are_one_account(root):
     (folder / "2.zip").write_bytes(pack(**{"a.xml": write("camt.053", product, late)}))
     (folder / "3.xml").write_bytes(write("camt.052", product, take(rows, date(2026, 8, 1), date(2026, 10, 31))))
     products, fetched = fetch(root)
-    assert [one.key for one in products] == [product.iban]
-    every = take(rows, date(2026, 6, 1), DAY)
+    assert [listed.key for listed in products] == [product.iban]
+    expected = take(rows, date(2026, 6, 1), DAY)
     found = fetched.transactions[product.iban]
-    assert len(found) == len(every)
-    assert sum(one.amount for one in found) == sum(one.amount for one in every)
-    assert [find_day(one) for one in found] == sorted(find_day(one) for one in found)
+    assert len(found) == len(expected)
+    assert sum(row.amount for row in found) == sum(row.amount for row in expected)
+    assert [find_day(row) for row in found] == sorted(find_day(row) for row in found)
 
 
 def test_only_what_is_wanted_is_handed_out(root):
@@ -75,21 +75,21 @@ def test_only_what_is_wanted_is_handed_out(root):
     (root / "anna" / "2.sta").write_bytes(write("mt940", other, rows[-5:]))
     since = DAY - timedelta(days=5)
     products, fetched = fetch(root, Fetch(selected=(product.iban,), since={product.iban: since}))
-    assert [one.key for one in products] == list(fetched.transactions) == [product.iban]
-    assert all(find_day(one) >= since for one in fetched.transactions[product.iban])
+    assert [listed.key for listed in products] == list(fetched.transactions) == [product.iban]
+    assert all(find_day(transaction) >= since for transaction in fetched.transactions[product.iban])
 
 
 def test_a_depot_has_the_newest_positions(root):
     from kontor.connectors.demo.people import person_for
 
-    depot = next(one for one in person_for("demo1", DAY).accounts if one.positions)
+    depot = next(account for account in person_for("demo1", DAY).accounts if account.positions)
     for number, day in enumerate((DAY, DAY - timedelta(days=30))):
         held = depot.positions if day == DAY else depot.positions[:1]
         (root / "anna" / f"{number}.535").write_bytes(write_mt535(depot.product, held, day=day))
     products, fetched = fetch(root)
-    assert [one.category for one in products] == [ProductCategory.DEPOT]
+    assert [product.category for product in products] == [ProductCategory.DEPOT]
     (positions,) = fetched.positions.values()
-    assert [one.isin for one in positions] == [one.isin for one in depot.positions]
+    assert [position.isin for position in positions] == [position.isin for position in depot.positions]
 
 
 def test_what_cannot_be_read_is_a_problem_and_the_rest_is_there(root, monkeypatch):
@@ -105,8 +105,8 @@ def test_what_cannot_be_read_is_a_problem_and_the_rest_is_there(root, monkeypatc
     (folder / "good.sta").write_bytes(write("mt940", product, rows[:2]))
     _, fetched = fetch(root)
     assert len(fetched.transactions[product.iban]) == 2
-    assert {one.kind for one in fetched.problems} == {ProblemKind.ACCESS_INCOMPLETE}
-    assert [one.detail.partition(":")[0] for one in fetched.problems] == ["bad.xml", "bomb.xml", "large.sta"]
+    assert {problem.kind for problem in fetched.problems} == {ProblemKind.ACCESS_INCOMPLETE}
+    assert [problem.detail.partition(":")[0] for problem in fetched.problems] == ["bad.xml", "bomb.xml", "large.sta"]
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../anna", "anna/", "/etc", "anna\x00", "ben", "a" * 300, "ännä"])

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 from unittest.mock import patch
@@ -33,7 +33,7 @@ from kontor.connectors.demo.payees import TEST_IBANS, Conduct
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.fints import FintsBank, FintsConnector
 from kontor.connectors.fints.transport import HttpTransport
-from kontor.demobank.fints.segments import parse_segments
+from kontor.demobank.fints.segments import Segment, parse_segments
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.providers import LoginField, Provider
 from kontor.domain.secrets import Secret
@@ -54,7 +54,7 @@ def order(amount: str = "12.34", iban: str = FRIEND, **facts: Any) -> Order:
 
 
 def to(conduct: Conduct, **facts: Any) -> Order:
-    return order(iban=next(iban for iban, one in TEST_IBANS.items() if one is conduct), **facts)
+    return order(iban=next(iban for iban, candidate in TEST_IBANS.items() if candidate is conduct), **facts)
 
 
 @dataclass
@@ -65,6 +65,8 @@ class Payer:
     login: str
     product_id: str = "9FA6681DEC0CF3046BFC2F8A6"
     is_allowed: bool = True
+    is_present: bool = True
+    pin: str = PIN
     asked: int = 0
     states: list[str] = field(default_factory=list)
 
@@ -80,7 +82,7 @@ class Payer:
 
     @property
     def credentials(self) -> dict[str, Secret]:
-        return {"userid": Secret(self.login), "pin": Secret(PIN)}
+        return {"userid": Secret(self.login), "pin": Secret(self.pin)}
 
     @property
     def context(self) -> Context:
@@ -88,7 +90,7 @@ class Payer:
             self.asked += 1
             return self.is_allowed
 
-        return Context(TODAY, "customer", ADDRESS, may_send=ask)
+        return Context(TODAY, "customer", ADDRESS if self.is_present else None, may_send=ask)
 
     def make(self, *orders: Order, **facts: Any) -> Pay:
         return Pay(uuid4(), self.account, orders or (order(),), **facts)
@@ -150,10 +152,22 @@ def know_bank(bank: FintsBankUnderTest) -> State:
 
 @dataclass(frozen=True)
 class Sent:
-    """A message as it left: its segments' codes, and the signature's TAN."""
+    """A message as it left: its segments' codes, and the signature's TAN. `answer` are the bank's return codes."""
 
     codes: tuple[str, ...]
     tan: str
+    segments: tuple[Segment, ...] = ()
+    answer: tuple[str, ...] = ()
+
+    def find(self, code: str) -> Segment:
+        return next(segment for segment in self.segments if segment.code == code)
+
+
+def _list_codes(answer: bytes) -> tuple[str, ...]:
+    outer = parse_segments(answer)
+    inner = parse_segments(outer[2].read_binary(1)) if outer[1].code == "HNVSK" else outer
+    replies = [segment for segment in inner if segment.code in ("HIRMG", "HIRMS")]
+    return tuple(str(group[0]) for segment in replies for group in segment.elements)
 
 
 @contextmanager
@@ -165,8 +179,10 @@ def overheard() -> Iterator[list[Sent]]:
     def listen(transport: HttpTransport, message: bytes) -> bytes:
         shell = parse_segments(message)[2]
         inner = parse_segments(shell.read_binary(1))
-        sent.append(Sent(tuple(one.code for one in inner[1:-1]), inner[-1].read(3, 1)))
-        return exchange(transport, message)
+        sent.append(Sent(tuple(segment.code for segment in inner[1:-1]), inner[-1].read(3, 1), tuple(inner)))
+        answer = exchange(transport, message)
+        sent[-1] = replace(sent[-1], answer=_list_codes(answer))
+        return answer
 
     with patch.object(HttpTransport, "exchange", listen):
         yield sent

@@ -31,7 +31,7 @@ def open_message(raw: bytes) -> list[Segment]:
     """What is inside, without head, end and signature."""
     outer = parse_segments(raw)
     inner = parse_segments(outer[2].read_binary(1)) if outer[1].code == "HNVSK" else outer[1:-1]
-    return [one for one in inner if one.code not in ("HNSHK", "HNSHA")]
+    return [segment for segment in inner if segment.code not in ("HNSHK", "HNSHA")]
 
 
 def rewrite(raw: bytes, change: Callable[[list[Segment]], Sequence[Segment]]) -> bytes:
@@ -56,7 +56,7 @@ def send(answer: Callable[[bytes], bytes], when: str | None = None) -> Conduct:
     """Another answer to each message, or to those with this segment."""
 
     def conduct(handler: Any, question: bytes, right: bytes) -> None:
-        is_meant = when is None or any(one.code == when for one in open_message(question))
+        is_meant = when is None or any(segment.code == when for segment in open_message(question))
         say(handler, base64.b64encode(answer(right) if is_meant else right))
 
     return conduct

@@ -57,7 +57,7 @@ def begin(script, connector=None):
 
 
 def renumber(raw):
-    return rewrite(raw, lambda inner: [replace(one, version=one.version + 90) for one in inner])
+    return rewrite(raw, lambda inner: [replace(segment, version=segment.version + 90) for segment in inner])
 
 
 def disorder(raw):
@@ -156,7 +156,9 @@ def fetch(script, login=SMALL, limits=PATIENT):
 
 def put(code, change):
     """Segments of this code changed."""
-    return lambda raw: rewrite(raw, lambda inner: [change(one) if one.code == code else one for one in inner])
+    return lambda raw: rewrite(
+        raw, lambda inner: [change(segment) if segment.code == code else segment for segment in inner]
+    )
 
 
 def say_more(touchdown):
@@ -164,7 +166,7 @@ def say_more(touchdown):
     first = []
 
     def conduct(handler, question, right):
-        if any(one.code == "HKCAZ" for one in open_message(question)):
+        if any(segment.code == "HKCAZ" for segment in open_message(question)):
             first.append(right)
             more = replace(make_segment("HIRMS", 2, ("3040", None, "mehr", touchdown())), number=3, reference=3)
             right = rewrite(first[0], lambda inner: [*inner[:2], more, *inner[2:]])
@@ -189,15 +191,18 @@ def test_a_statement_without_an_end_ends(script, monkeypatch, touchdown):
 
 
 BROKEN = {
-    "no statement": ("HKCAZ", put("HICAZ", lambda one: replace(one, elements=(*one.elements[:2], ("x",))))),
-    "unknown version of the statement": ("HKCAZ", put("HICAZ", lambda one: replace(one, version=99))),
-    "accounts of an unknown version": ("HKSPA", put("HISPA", lambda one: replace(one, version=99))),
-    "accounts without numbers": ("HKSPA", put("HISPA", lambda one: replace(one, elements=(("N",),)))),
-    "balance of an unknown version": ("HKSAL", put("HISAL", lambda one: replace(one, version=99))),
-    "balance without an amount": ("HKSAL", put("HISAL", lambda one: replace(one, elements=one.elements[:2]))),
+    "no statement": ("HKCAZ", put("HICAZ", lambda segment: replace(segment, elements=(*segment.elements[:2], ("x",))))),
+    "unknown version of the statement": ("HKCAZ", put("HICAZ", lambda segment: replace(segment, version=99))),
+    "accounts of an unknown version": ("HKSPA", put("HISPA", lambda segment: replace(segment, version=99))),
+    "accounts without numbers": ("HKSPA", put("HISPA", lambda segment: replace(segment, elements=(("N",),)))),
+    "balance of an unknown version": ("HKSAL", put("HISAL", lambda segment: replace(segment, version=99))),
+    "balance without an amount": (
+        "HKSAL",
+        put("HISAL", lambda segment: replace(segment, elements=segment.elements[:2])),
+    ),
     "balance that is no number": (
         "HKSAL",
-        put("HISAL", lambda one: replace(one, elements=(*one.elements[:3], ("C", "x", "EUR", "20261113")))),
+        put("HISAL", lambda segment: replace(segment, elements=(*segment.elements[:3], ("C", "x", "EUR", "20261113")))),
     ),
     "truncated statement": ("HKCAZ", lambda raw: raw[: len(raw) // 2]),
     "error while reading": (
@@ -229,8 +234,8 @@ def test_a_bad_part_is_a_problem_or_a_failure_and_never_raises(script, caplog, c
 def replace_statement(text):
     """As camt.052, in the form of the segment."""
 
-    def change(one):
-        return replace(one, elements=(*one.elements[:2], (text,)))
+    def change(segment):
+        return replace(segment, elements=(*segment.elements[:2], (text,)))
 
     return send(put("HICAZ", change), "HKCAZ")
 
@@ -269,8 +274,10 @@ EMPTY_CAMT = (
 )
 def test_an_empty_document_among_the_pages_takes_no_bookings_away(script, documents):
     full = write_camt(3, "3.00")
-    pages = tuple(full if one == "full" else one for one in documents)
-    script.conduct = send(put("HICAZ", lambda one: replace(one, elements=(*one.elements[:2], pages))), "HKCAZ")
+    pages = tuple(full if document == "full" else document for document in documents)
+    script.conduct = send(
+        put("HICAZ", lambda segment: replace(segment, elements=(*segment.elements[:2], pages))), "HKCAZ"
+    )
     done = fetch(script)[-1]
     assert isinstance(done, Done)
     assert done.result.problems == ()
@@ -282,11 +289,11 @@ def test_an_empty_document_among_the_pages_takes_no_bookings_away(script, docume
 
 @pytest.mark.parametrize(
     "change",
-    [lambda one: (*one.elements[:2], (EMPTY_CAMT,)), lambda one: one.elements[:2]],
+    [lambda segment: (*segment.elements[:2], (EMPTY_CAMT,)), lambda segment: segment.elements[:2]],
     ids=["empty document", "no document"],
 )
 def test_an_empty_answer_is_an_account_without_bookings(script, change):
-    script.conduct = send(put("HICAZ", lambda one: replace(one, elements=change(one))), "HKCAZ")
+    script.conduct = send(put("HICAZ", lambda segment: replace(segment, elements=change(segment))), "HKCAZ")
     done = fetch(script)[-1]
     assert isinstance(done, Done)
     assert done.result.problems == ()
@@ -307,22 +314,22 @@ def test_a_bad_entry_is_a_problem_and_the_others_are_there(script):
     for rows in done.result.transactions.values():  # an account may come in several answers
         assert rows
         assert len(rows) % 2 == 0
-    assert any(one.count == 1 and "Entry 1" in (one.detail or "") for one in done.result.problems)
+    assert any(problem.count == 1 and "Entry 1" in (problem.detail or "") for problem in done.result.problems)
 
 
 def test_amounts_with_noise_behind_the_cents_are_read_in_bookings_and_balances(script):
     """As comdirect sends them."""
-    camt = send(put("HICAZ", lambda one: replace(one, elements=(*one.elements[:2], (NOISY,)))), "HKCAZ")
+    camt = send(put("HICAZ", lambda segment: replace(segment, elements=(*segment.elements[:2], (NOISY,)))), "HKCAZ")
     balance = ("C", "1234,010000000021", "EUR", "20261113")
 
     def conduct(handler, question, right):
-        if any(one.code == "HKSAL" for one in open_message(question)):
-            right = put("HISAL", lambda one: replace(one, elements=(*one.elements[:3], balance)))(right)
+        if any(segment.code == "HKSAL" for segment in open_message(question)):
+            right = put("HISAL", lambda segment: replace(segment, elements=(*segment.elements[:3], balance)))(right)
         camt(handler, question, right)
 
     script.conduct = conduct
     progress, done = fetch(script)
-    assert {one.balance for one in progress.partial.products} == {Decimal("1234.01")}
+    assert {product.balance for product in progress.partial.products} == {Decimal("1234.01")}
     assert done.result.problems == ()
     amounts = {row.amount for rows in done.result.transactions.values() for row in rows}
     assert amounts == {Decimal("94.01")}
@@ -331,10 +338,12 @@ def test_amounts_with_noise_behind_the_cents_are_read_in_bookings_and_balances(s
 @pytest.mark.parametrize("amount", ["100,10", "94,010000000020", "0,00"])
 def test_a_balance_that_ends_in_zeros_is_read(script, amount):
     balance = ("C", amount, "EUR", "20261113")
-    script.conduct = send(put("HISAL", lambda one: replace(one, elements=(*one.elements[:3], balance))), "HKSAL")
+    script.conduct = send(
+        put("HISAL", lambda segment: replace(segment, elements=(*segment.elements[:3], balance))), "HKSAL"
+    )
     progress = fetch(script)[0]
     assert isinstance(progress, Progress)
-    assert {one.balance for one in progress.partial.products} == {round(Decimal(amount.replace(",", ".")), 2)}
+    assert {product.balance for product in progress.partial.products} == {round(Decimal(amount.replace(",", ".")), 2)}
 
 
 def test_a_statement_that_contradicts_its_balance_is_kept_and_its_balances_are_handed_on(script):
@@ -357,7 +366,7 @@ def test_ten_megabytes_are_read(script):
 
     def conduct(handler, question, right):
         """Once is enough."""
-        if is_sent or not any(one.code == "HKCAZ" for one in open_message(question)):
+        if is_sent or not any(segment.code == "HKCAZ" for segment in open_message(question)):
             return send(lambda raw: raw)(handler, question, right)
         is_sent.append(True)
         return large(handler, question, right)
@@ -373,7 +382,7 @@ def test_an_xml_bomb_is_a_problem(script):
     script.conduct = replace_statement(bomb.encode())
     done = fetch(script)[-1]
     assert isinstance(done, Done)
-    assert {one.kind for one in done.result.problems} == {ProblemKind.TRANSACTIONS}
+    assert {problem.kind for problem in done.result.problems} == {ProblemKind.TRANSACTIONS}
 
 
 # Payments
@@ -425,15 +434,17 @@ def test_after_the_tan_has_left_a_bad_answer_is_an_unknown_outcome(script, condu
     ("codes", "kind"),
     [
         (["9050", "9391"], FailureKind.NO_FUNDS),
-        (["9050", "9931"], FailureKind.WRONG_CREDENTIALS),
+        (["9050", "9931"], FailureKind.LOCKED),
         (["3938", "9931"], FailureKind.LOCKED),
+        (["9942", "3938"], FailureKind.LOCKED),
+        (["9942"], FailureKind.WRONG_CREDENTIALS),
         (["9800"], FailureKind.UNREACHABLE),
         (["9050", "9999"], FailureKind.REJECTED),
         (["0010", "3060"], None),
     ],
 )
 def test_codes_have_one_meaning(codes, kind):
-    failure = find_failure([Code(one, "words") for one in codes], is_login=False)
+    failure = find_failure([Code(code, "words") for code in codes], is_login=False)
     assert (failure and failure[0]) == kind
 
 

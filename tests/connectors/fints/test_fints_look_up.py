@@ -31,7 +31,7 @@ def name(number):
 
 
 THREE = (order("1.00"), order("2.00"), order("1.00"))
-BOOKED = tuple(row(f"-{one.amount}", f"EREF+{name(place)} SVWZ+Rechnung") for place, one in enumerate(THREE, 1))
+BOOKED = tuple(row(f"-{part.amount}", f"EREF+{name(place)} SVWZ+Rechnung") for place, part in enumerate(THREE, 1))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_part_of_a_bulk_proves_nothing_about_the_rest():
     bulk = pay(*THREE, is_bulk=True)
     assert find_outcome(BOOKED, bulk, TODAY) is PaymentOutcome.EXECUTED
     for missing in range(3):
-        some = [one for place, one in enumerate(BOOKED) if place != missing]
+        some = [booking for place, booking in enumerate(BOOKED) if place != missing]
         assert find_outcome(some, bulk, TODAY) is PaymentOutcome.UNKNOWN
     waiting = (*BOOKED[:2], replace(BOOKED[2], is_pending=True))
     assert find_outcome(waiting, bulk, TODAY) is PaymentOutcome.ACCEPTED
@@ -65,9 +65,9 @@ def test_a_part_of_a_bulk_proves_nothing_about_the_rest():
 
 def test_equal_orders_of_a_bulk_need_a_row_each():
     twice = pay(*(order("5.00", end_to_end_id="MIETE"),) * 2, is_bulk=True)
-    one = row("-5.00", f"EREF+MIETE KREF+{ID.hex} SVWZ+Miete")
-    assert find_outcome([one], twice, TODAY) is PaymentOutcome.UNKNOWN
-    assert find_outcome([one, replace(one, bank_id="2")], twice, TODAY) is PaymentOutcome.EXECUTED
+    booking = row("-5.00", f"EREF+MIETE KREF+{ID.hex} SVWZ+Miete")
+    assert find_outcome([booking], twice, TODAY) is PaymentOutcome.UNKNOWN
+    assert find_outcome([booking, replace(booking, bank_id="2")], twice, TODAY) is PaymentOutcome.EXECUTED
 
 
 def test_the_tenth_order_of_a_bulk_is_not_the_first():

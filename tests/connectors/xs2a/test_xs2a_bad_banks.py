@@ -120,7 +120,7 @@ def test_a_bad_list_is_a_problem_of_its_account_alone(bad_bank, case):
     done = dialogue.resume(progress, Continue())
     assert isinstance(done, Done)
     assert done.result.transactions == {}
-    assert [(one.kind, one.product_key) for one in done.result.problems] == [
+    assert [(problem.kind, problem.product_key) for problem in done.result.problems] == [
         (ProblemKind.TRANSACTIONS, ACCOUNT["iban"])
     ]
     assert len(bank.asked) < 40

@@ -118,7 +118,7 @@ def test_every_message_is_signed_and_openssl_agrees(certificates, tmp_path):
     for _, _, headers, body in bank.requests:
         assert headers["digest"].startswith("SHA-256=")
         assert b64decode(headers["digest"].removeprefix("SHA-256=")) == sha256(body).digest()
-        parts = dict(one.split("=", 1) for one in headers["signature"].replace('",', '"\n').splitlines())
+        parts = dict(part.split("=", 1) for part in headers["signature"].replace('",', '"\n').splitlines())
         names = parts["headers"].strip('"').split()
         assert {"digest", "x-request-id", "date"} <= set(names)
         assert ("psu-id" in names) == ("psu-id" in headers)

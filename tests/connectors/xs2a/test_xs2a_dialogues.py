@@ -52,8 +52,8 @@ def test_everything_arrives_as_the_bank_has_it(xs2a_bank, kind):
     """Over the wire, page by page, and back: the same rows as in the bank's own books."""
     dialogue = Dialogue(xs2a_bank.make_connector(), new_login(kind))
     *_, progress, done = dialogue.drive(BY_TAN)
-    accounts = [one for one in person_for(dialogue.login, TODAY).accounts if one.product.iban]
-    assert [one.key for one in progress.partial.products] == [one.product.iban for one in accounts]
+    accounts = [account for account in person_for(dialogue.login, TODAY).accounts if account.product.iban]
+    assert [product.key for product in progress.partial.products] == [account.product.iban for account in accounts]
     assert done.result.problems == ()
     for account, product in zip(accounts, progress.partial.products, strict=True):
         known = account.product
@@ -272,7 +272,7 @@ def test_no_secret_is_kept(xs2a_bank):
         for step in dialogue.drive([code, tan], job)
     ]
     assert len(kept) > 5
-    assert not any('"test_sca_method"' in one or '"12"' in one for one in kept)
+    assert not any('"test_sca_method"' in text or '"12"' in text for text in kept)
 
 
 def test_lists_are_asked_for_where_the_bank_wants_them(xs2a_bank):

@@ -23,16 +23,18 @@ class Heard:
 
     @property
     def codes(self) -> list[str]:
-        return [group[0] for one in self.segments if one.code in ("HIRMG", "HIRMS") for group in one.elements]
+        return [
+            group[0] for segment in self.segments if segment.code in ("HIRMG", "HIRMS") for group in segment.elements
+        ]
 
     def find(self, code: str) -> Segment:
-        return next(one for one in self.segments if one.code == code)
+        return next(segment for segment in self.segments if segment.code == code)
 
     def find_all(self, code: str) -> list[Segment]:
-        return [one for one in self.segments if one.code == code]
+        return [segment for segment in self.segments if segment.code == code]
 
     def parameter(self, code: str) -> str:
-        groups = [group for one in self.segments if one.code == "HIRMS" for group in one.elements]
+        groups = [group for segment in self.segments if segment.code == "HIRMS" for group in segment.elements]
         return next(group[3] for group in groups if group[0] == code)
 
 
@@ -56,8 +58,16 @@ def frame(dialogue_id: str, number: int, body: bytes, last: int) -> bytes:
 class Talk:
     """One dialogue of one customer."""
 
-    def __init__(self, bank: FintsBank, login: str, pin: str = "demo", function: str = "999", system: str = "0"):
-        self.bank = bank
+    def __init__(
+        self,
+        bank: FintsBank,
+        login: str,
+        pin: str = "demo",
+        function: str = "999",
+        system: str = "0",
+        profile: int = 2,
+    ):
+        self.bank, self.profile = bank, profile
         self.login, self.pin, self.function, self.system = login, pin, function, system
         self.dialogue_id, self.number = "0", 0
 
@@ -65,7 +75,19 @@ class Talk:
         key = (*BANK, self.login)
         signed = [
             make_segment(
-                "HNSHK", 4, ("PIN", 2), self.function, 77, 1, 1, (1, None, self.system), 1, 1, 1, 6, (*key, "S", 0, 0)
+                "HNSHK",
+                4,
+                ("PIN", self.profile),
+                self.function,
+                77,
+                1,
+                1,
+                (1, None, self.system),
+                1,
+                1,
+                1,
+                6,
+                (*key, "S", 0, 0),
             ),
             *segments,
             make_segment("HNSHA", 2, 77, None, (self.pin, tan)),
@@ -120,8 +142,8 @@ def open_talk(bank: FintsBank, login: str, function: str = "901") -> Talk:
 
 def find_account(heard: Heard, place: int = 0) -> tuple[Any, ...]:
     """The international form of an account of the user parameters."""
-    one = heard.find_all("HIUPD")[place]
-    return (one.read(2), "KONTDEFFXXX", *one.read_group(1))
+    segment = heard.find_all("HIUPD")[place]
+    return (segment.read(2), "KONTDEFFXXX", *segment.read_group(1))
 
 
 def write_pain(

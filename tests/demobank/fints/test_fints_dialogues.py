@@ -26,7 +26,11 @@ def test_anybody_may_ask_what_the_bank_offers(fints_bank: FintsBankUnderTest):
     )
     assert heard.codes == ["3060", "0020", "3050"]
     assert heard.find("HIKOM").read(3, 1) == fints_bank.address
-    offered = {(one.code, one.version) for one in heard.segments if one.code.endswith("S") and len(one.code) == 6}
+    offered = {
+        (segment.code, segment.version)
+        for segment in heard.segments
+        if segment.code.endswith("S") and len(segment.code) == 6
+    }
     assert {("HITANS", 6), ("HITANS", 7), ("HISALS", 5), ("HIKAZS", 7), ("HICAZS", 1), ("HIVPPS", 1)} <= offered
     assert not heard.find_all("HIUPD")
     refused = say_anonymously(fints_bank.bank, heard.dialogue_id, 2, make_segment("HKSPA", 1))
@@ -38,7 +42,7 @@ def test_anybody_may_ask_what_the_bank_offers(fints_bank: FintsBankUnderTest):
 def test_parameters_come_in_the_order_clients_insist_on_and_only_when_they_are_new(fints_bank: FintsBankUnderTest):
     talk = Talk(fints_bank.bank, "student+order")
     heard = talk.begin(make_segment("HKSYN", 3, 0))
-    codes = [one.code for one in heard.segments]
+    codes = [segment.code for segment in heard.segments]
     assert codes.index("HIBPA") < codes.index("HIUPA") < codes.index("HISYN")
     again = Talk(fints_bank.bank, "student+order", system=heard.find("HISYN").read(1))
     known = again.send(
@@ -157,12 +161,12 @@ def test_a_method_that_is_not_the_customers_is_refused(fints_bank: FintsBankUnde
 
 
 def test_two_dialogues_at_once_do_not_see_each_other(fints_bank: FintsBankUnderTest):
-    one, other = open_talk(fints_bank.bank, "student+one"), open_talk(fints_bank.bank, "rente+two")
-    first = one.send(make_segment("HKSPA", 1)).find("HISPA").read(1, 1)
+    talk, other = open_talk(fints_bank.bank, "student+one"), open_talk(fints_bank.bank, "rente+two")
+    first = talk.send(make_segment("HKSPA", 1)).find("HISPA").read(1, 1)
     second = other.send(make_segment("HKSPA", 1)).find("HISPA").read(1, 1)
     assert first != second
     foreign = make_segment("HKSAL", 7, (second, "KONTDEFFXXX"), "N")
-    assert "9210" in one.send(foreign).codes
+    assert "9210" in talk.send(foreign).codes
     stolen = Talk(fints_bank.bank, "student+one", function="901")
     stolen.dialogue_id, stolen.number = other.dialogue_id, other.number
     assert {"9340", "9800"} <= set(stolen.send(make_segment("HKSPA", 1)).codes)

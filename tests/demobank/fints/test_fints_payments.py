@@ -11,10 +11,10 @@ from fints_talk import REPORT, SHOP, Heard, Talk, find_account, make_order, make
 from fints_banks import FintsBankUnderTest
 from kontor.connectors.base import Context, Continue, Done, Fetch, Fetched, Progress
 from kontor.connectors.demo import DemoConnector
-from kontor.demobank.fints.challenges import LostAnswerError
+from kontor.demobank.faults import LostAnswerError
 from kontor.demobank.fints.customers import PROVIDER, WIRE_CUSTOMER
 from kontor.demobank.fints.segments import make_segment
-from kontor.demobank.xs2a.desk import CUSTOMER as XS2A_CUSTOMER
+from kontor.demobank.xs2a.aspsp import CUSTOMER as XS2A_CUSTOMER
 from kontor.domain.secrets import Secret
 from kontor.domain.transactions import Transaction
 
@@ -71,8 +71,8 @@ def test_a_payment_is_booked_once_and_seen_by_every_way(fints_bank: FintsBankUnd
     paid = payer.talk.confirm(challenge, "2", approval)
     assert paid.codes[0] == "0010"
     assert payer.read_balance() == before - Decimal("12.34")
-    rows = [one for one in payer.fetch_in_process() if one.purpose == "EREF+E0 SVWZ+Test"]
-    assert [one.amount for one in rows] == [Decimal("-12.34")]
+    rows = [row for row in payer.fetch_in_process() if row.purpose == "EREF+E0 SVWZ+Test"]
+    assert [row.amount for row in rows] == [Decimal("-12.34")]
     order = make_segment("HKKAZ", 7, payer.account, "N", fints_bank.today)
     statement = payer.talk.send(order, make_tan(order="HKKAZ")).find("HIKAZ").read(1)
     assert "Erika Muster" in statement.replace("\r\n", "")

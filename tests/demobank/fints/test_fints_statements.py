@@ -43,7 +43,7 @@ def find_expected(login: str, today: date, since: date | None = None, until: dat
     person = person_for(login, today)
     assert person is not None
     rows = [entry.transaction for entry in person.accounts[0].entries if not entry.transaction.is_pending]
-    return [one.amount for one in rows if (since or date.min) <= (find_day(one) or today) <= (until or date.max)]
+    return [row.amount for row in rows if (since or date.min) <= (find_day(row) or today) <= (until or date.max)]
 
 
 def test_pages_of_bookings_add_up(fints_bank: FintsBankUnderTest):
@@ -52,7 +52,7 @@ def test_pages_of_bookings_add_up(fints_bank: FintsBankUnderTest):
     account = find_account(talk.begin(make_tan()))
     pages = fetch_pages(talk, account)
     assert len(pages) > 10
-    text = b"".join(one.read_binary(1) for one in pages)
+    text = b"".join(page.read_binary(1) for page in pages)
     assert list_amounts(text) == find_expected(login, fints_bank.today)
     marks = [(kind, read_number(mark, number)) for kind, mark, number in BALANCE.findall(text)]
     closings = [value for kind, value in marks if kind == b"2"]
@@ -69,7 +69,7 @@ def test_a_range_of_days_shows_these_days_only(fints_bank: FintsBankUnderTest):
     account = find_account(talk.begin(make_tan()))
     for version in (5, 6, 7):
         own = account if version == 7 else account[2:]
-        text = b"".join(one.read_binary(1) for one in fetch_pages(talk, own, since, until, version))
+        text = b"".join(page.read_binary(1) for page in fetch_pages(talk, own, since, until, version))
         assert list_amounts(text) == find_expected(login, fints_bank.today, since, until)
 
 
@@ -120,10 +120,10 @@ def test_depots_show_their_positions(fints_bank: FintsBankUnderTest):
     login = "demo1+depot"
     talk = Talk(fints_bank.bank, login, function="901", system="abc")
     heard = talk.begin(make_tan())
-    depot = next(one for one in heard.find_all("HIUPD") if one.read(4) == "30").read_group(1)
+    depot = next(segment for segment in heard.find_all("HIUPD") if segment.read(4) == "30").read_group(1)
     person = person_for(login, fints_bank.today)
     assert person is not None
-    isins = {one.isin for account in person.accounts for one in account.positions}
+    isins = {position.isin for account in person.accounts for position in account.positions}
     for version in (5, 6):
         text = talk.send(make_segment("HKWPD", version, depot)).find("HIWPD").read(1)
         assert set(re.findall(r"ISIN ([A-Z0-9]{12})", text)) == isins
@@ -134,8 +134,8 @@ def test_currencies_have_statements_of_their_own(fints_bank: FintsBankUnderTest)
     login = "demo1+currencies"
     talk = Talk(fints_bank.bank, login, function="901", system="abc")
     heard = talk.begin(make_tan())
-    place = next(i for i, one in enumerate(heard.find_all("HIUPD")) if "hrungskonto" in one.read(8))
-    text = b"".join(one.read_binary(1) for one in fetch_pages(talk, find_account(heard, place)))
+    place = next(i for i, segment in enumerate(heard.find_all("HIUPD")) if "hrungskonto" in segment.read(8))
+    text = b"".join(page.read_binary(1) for page in fetch_pages(talk, find_account(heard, place)))
     assert len(set(re.findall(rb":60F:[CD]\d{6}([A-Z]{3})", text))) > 1
 
 

@@ -38,14 +38,16 @@ def trim(segment: Segment) -> list[list[str | bytes]]:
 def test_whatever_is_written_is_read_again(rows):
     segments = [Segment("HKSAL", 7, tuple(map(tuple, groups)), number) for number, groups in enumerate(rows, 1)]
     read = parse_segments(write_segments(segments))
-    assert [trim(one) for one in read] == [trim(one) for one in segments]
-    assert [(one.code, one.number, one.version) for one in read] == [("HKSAL", one.number, 7) for one in segments]
+    assert [trim(segment) for segment in read] == [trim(segment) for segment in segments]
+    assert [(segment.code, segment.number, segment.version) for segment in read] == [
+        ("HKSAL", segment.number, 7) for segment in segments
+    ]
 
 
 @given(st.binary(max_size=200))
 def test_bytes_that_are_no_message_are_a_wire_error_or_segments(data):
     with suppress(WireError):
-        assert all(one.code.isupper() for one in parse_segments(data))
+        assert all(segment.code.isupper() for segment in parse_segments(data))
 
 
 def test_plain_values_are_written_as_the_specification_wants_them():

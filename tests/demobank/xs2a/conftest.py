@@ -14,6 +14,6 @@ def xs2a_bank(settings: Settings) -> Iterator[Xs2aBankUnderTest]:
 
 @pytest.fixture
 def caller(xs2a_bank: Xs2aBankUnderTest) -> Iterator[Caller]:
-    one = Caller(xs2a_bank.url, new_login("test_bank_message"))
-    yield one
-    one.close()
+    client = Caller(xs2a_bank.url, new_login("test_bank_message"))
+    yield client
+    client.close()

@@ -99,7 +99,7 @@ def test_a_consent_reaches_as_far_as_it_says(caller):
     iban = person_for(caller.login, TODAY).accounts[0].product.iban
     caller.get_consent(access={"accounts": [{"iban": iban}], "balances": [{"iban": iban}]})
     accounts = caller.call("GET", "/v1/accounts").json()["accounts"]
-    assert [one["iban"] for one in accounts] == [iban]
+    assert [account["iban"] for account in accounts] == [iban]
     assert set(accounts[0]["_links"]) == {"balances"}
     path = f"/v1/accounts/{accounts[0]['resourceId']}"
     assert caller.call("GET", f"{path}/balances").status_code == 200
@@ -136,12 +136,12 @@ def test_pages_hold_every_booking_once(xs2a_bank):
     rows, pages = [], 0
     while link:
         report = caller.call("GET", link).json()["transactions"]
-        rows += [one["transactionId"] for one in report["booked"]]
+        rows += [booking["transactionId"] for booking in report["booked"]]
         pages += 1
         link = report["_links"].get("next", {}).get("href")
     entries = person_for(caller.login, TODAY).accounts[0].entries
-    known = [one.transaction.bank_id for one in entries if str(one.transaction.booked_at) > "2026-05-31 12"]
-    assert sorted(rows) == sorted(one for one in known if one)
+    known = [entry.transaction.bank_id for entry in entries if str(entry.transaction.booked_at) > "2026-05-31 12"]
+    assert sorted(rows) == sorted(bank_id for bank_id in known if bank_id)
     assert pages > 3
     caller.close()
 
@@ -150,9 +150,9 @@ def test_an_account_of_several_currencies_has_a_balance_in_each(xs2a_bank):
     caller = Caller(xs2a_bank.url, new_login("demo1"))
     caller.get_consent()
     accounts = caller.call("GET", "/v1/accounts?withBalance=true").json()["accounts"]
-    several = next(one for one in accounts if one["currency"] == "XXX")
-    booked = [one for one in several["balances"] if one["balanceType"] == "interimBooked"]
-    assert {one["balanceAmount"]["currency"] for one in booked} == {"EUR", "USD", "CHF"}
+    several = next(account for account in accounts if account["currency"] == "XXX")
+    booked = [balance for balance in several["balances"] if balance["balanceType"] == "interimBooked"]
+    assert {balance["balanceAmount"]["currency"] for balance in booked} == {"EUR", "USD", "CHF"}
     caller.close()
 
 

@@ -44,10 +44,10 @@ class Bookings:
 def choose_tag(options: Options) -> Callable[[Record | Contract], str]:
     """How a booking or contract is named under these options."""
     if options.tagged_by is TaggedBy.BUSINESS_PARTNERS:
-        return lambda one: one.partner
+        return lambda entry: entry.partner
     if options.level is Level.MAIN:
-        return lambda one: one.category.partition("_")[0]
-    return lambda one: one.category
+        return lambda entry: entry.category.partition("_")[0]
+    return lambda entry: entry.category
 
 
 def is_left_out(category: str, *, exclude_savings: bool) -> bool:
@@ -80,7 +80,7 @@ def select_bookings(records: Iterable[Record], today: date, options: Options) ->
 def select_contracts(contracts: Sequence[Contract], options: Options) -> list[Contract]:
     """The contracts whose payments count."""
     return [
-        one
-        for one in contracts
-        if one.currency == CURRENCY and not is_left_out(one.category, exclude_savings=options.exclude_savings)
+        contract
+        for contract in contracts
+        if contract.currency == CURRENCY and not is_left_out(contract.category, exclude_savings=options.exclude_savings)
     ]

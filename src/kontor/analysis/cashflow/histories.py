@@ -119,12 +119,12 @@ def list_surprises(contract: Contract) -> list[int]:
     """By how much each payment differed from what the ones before it led to expect, the latest first."""
     amounts = [to_cents(amount) for _, amount in sorted(contract.cost_development_regular.items())]
     if contract.amount_next == contract.amount_latest:
-        return [other - one for one, other in reversed(list(pairwise(amounts)))]
-    found = []
+        return [later - earlier for earlier, later in reversed(list(pairwise(amounts)))]
+    surprises = []
     for place in range(len(amounts) - 1, 2, -1):
         before = amounts[max(0, place - _VARIES_OVER) : place]
-        found.append(amounts[place] - round(sum(before) / len(before)))
-    return found
+        surprises.append(amounts[place] - round(sum(before) / len(before)))
+    return surprises
 
 
 class Histories:
@@ -175,15 +175,15 @@ class Histories:
                 continue
             now = [cents for day, cents in due if day <= window.last_day]
             later = [cents for day, cents in due if day > window.last_day]
-            found = list_surprises(contract)
+            surprises = list_surprises(contract)
             latest_id = contract.transaction_ids_regular[-1]
             for tag in list_tags(find_tag(contract), due[0][1], with_aggregates=self._with_aggregates):
                 history = self._find(tag)
                 history.due += sum(now)
                 history.due_next += sum(later)
                 history.payments += [Payment(day, cents, latest_id) for day, cents in due]
-                _spread(found, len(now), history.surprises)
-                _spread(found, len(later), history.surprises_next)
+                _spread(surprises, len(now), history.surprises)
+                _spread(surprises, len(later), history.surprises_next)
 
 
 def _spread(found: Sequence[int], payments: int, surprises: list[int]) -> None:

@@ -32,7 +32,7 @@ def find_quantile(ordered: Sequence[int], share: float) -> float:
 def find_shortest(ordered: Sequence[int], count: int) -> tuple[int, int]:
     """The shortest range that holds so many of the values; of equally short ones the one nearest to zero."""
     ranges = [(ordered[place], ordered[place + count - 1]) for place in range(len(ordered) - count + 1)]
-    return min(ranges, key=lambda one: (one[1] - one[0], abs(one[0] + one[1])))
+    return min(ranges, key=lambda bounds: (bounds[1] - bounds[0], abs(bounds[0] + bounds[1])))
 
 
 def find_bounds(values: Sequence[int], *, is_total: bool) -> tuple[int, int]:

@@ -21,7 +21,7 @@ def _predict(
     """The month's prediction, or nothing where nothing is expected. `booked` is regular and irregular so far."""
     regular, irregular = booked[0] + due, booked[1] + find_middle(experience)
     amount = regular + irregular
-    varied = [one + other for one, other in zip(experience, surprises, strict=True)]
+    varied = [cents + surprise for cents, surprise in zip(experience, surprises, strict=True)]
     lower, upper = find_bounds(varied, is_total=tag.is_aggregate)
     lower, upper = min(amount, sum(booked) + due + lower), max(amount, sum(booked) + due + upper)
     if due <= 0 and max(experience, default=0) <= 0:
@@ -46,14 +46,14 @@ def predict_months(tag: Tag, histories: Histories) -> tuple[Prediction, ...]:
     history = histories.by_tag.get(tag)
     if history is None:
         return ()
-    found = []
+    predictions = []
     month, following = name_month(histories.window.current), name_month(histories.window.current + 1)
     if month is not None:
         booked = history.booked_regular, history.booked_irregular
-        found.append(_predict(month, booked, history.due, history.rests, history.surprises, tag))
+        predictions.append(_predict(month, booked, history.due, history.rests, history.surprises, tag))
     if following is not None:
-        found.append(_predict(following, (0, 0), history.due_next, history.wholes, history.surprises_next, tag))
-    return tuple(one for one in found if one is not None)
+        predictions.append(_predict(following, (0, 0), history.due_next, history.wholes, history.surprises_next, tag))
+    return tuple(prediction for prediction in predictions if prediction is not None)
 
 
 def explain_predictions(history: History, months: int) -> list[Reason]:
@@ -65,7 +65,7 @@ def explain_predictions(history: History, months: int) -> list[Reason]:
         )
     ]
     if history.payments:
-        named = ", ".join(f"{to_amount(one.cents)} on {one.day}" for one in sorted(history.payments)[:20])
-        ids = dict.fromkeys(one.latest_id for one in sorted(history.payments))
+        named = ", ".join(f"{to_amount(payment.cents)} on {payment.day}" for payment in sorted(history.payments)[:20])
+        ids = dict.fromkeys(payment.latest_id for payment in sorted(history.payments))
         reasons.append(Reason(f"{len(history.payments)} payments of contracts are due: {named}", tuple(ids)))
     return reasons

@@ -49,7 +49,7 @@ def _read_histories(
     find_tag = choose_tag(options)
     with_aggregates = options.focus is Focus.TIME and options.tagged_by is TaggedBy.CATEGORIES
     histories = Histories(window, with_aggregates=with_aggregates)
-    regular_ids = {one for contract in contracts for one in contract.transaction_ids_regular}
+    regular_ids = {transaction_id for contract in contracts for transaction_id in contract.transaction_ids_regular}
     histories.add_bookings(bookings.counted, find_tag, regular_ids)
     histories.add_contracts(select_contracts(contracts, options), find_tag, today)
     return histories
@@ -74,7 +74,7 @@ def _list_tags(
             excluded.setdefault(NET, set()).add(currency)
     ordered = sorted({*sums, *predictions, *excluded}, key=_order_tags)
     ids = _collect_ids(bookings, options) if options.explain else {}
-    found = []
+    cashflows = []
     for tag in ordered:
         statistics = tuple(map(Statistic._make, sums.get(tag, {}).items()))
         of_tag, currencies = predictions.get(tag, ()), tuple(sorted(excluded.get(tag, ())))
@@ -85,8 +85,8 @@ def _list_tags(
             reasons = _explain_sums(ids.get(tag, []), currencies)
             if of_tag and histories is not None:
                 reasons += explain_predictions(histories.by_tag[tag], len(histories.window.months))
-        found.append(Cashflow(tag.name, tag.is_aggregate, statistics, of_tag, currencies, tuple(reasons)))
-    return found
+        cashflows.append(Cashflow(tag.name, tag.is_aggregate, statistics, of_tag, currencies, tuple(reasons)))
+    return cashflows
 
 
 def _list_spans(
@@ -101,10 +101,18 @@ def _list_spans(
         for span, amount in of_tag.items():
             statistics.setdefault(span, []).append(Statistic(tag.name, amount))
     expected: dict[str, list[Prediction]] = {}
-    for tag in sorted(predictions, key=lambda one: one.name):
-        for one in predictions[tag]:
-            turned = Prediction(tag.name, one.amount, one.regular, one.irregular, one.lower, one.upper, one.confidence)
-            expected.setdefault(one.item, []).append(turned)
+    for tag in sorted(predictions, key=lambda tag: tag.name):
+        for prediction in predictions[tag]:
+            turned = Prediction(
+                tag.name,
+                prediction.amount,
+                prediction.regular,
+                prediction.irregular,
+                prediction.lower,
+                prediction.upper,
+                prediction.confidence,
+            )
+            expected.setdefault(prediction.item, []).append(turned)
     excluded: dict[str, set[str]] = {}
     for _, cell, currency in bookings.excluded:
         for span in list_spans(cell):
@@ -114,18 +122,18 @@ def _list_spans(
         for record in bookings.counted:
             for span in list_spans(find_cell(record.day)):
                 ids.setdefault(span, []).append(record.id)
-    found = []
+    cashflows = []
     for span in sorted({*statistics, *expected, *excluded}, key=sort_key):
         currencies = tuple(sorted(excluded.get(span, ())))
         reasons = _explain_sums(ids.get(span, []), currencies) if options.explain else []
         if reasons and span in expected:
             reasons.append(Reason("Predictions are the middle of the previous complete months plus contracts"))
-        found.append(
+        cashflows.append(
             Cashflow(
                 span, False, tuple(statistics.get(span, ())), tuple(expected.get(span, ())), currencies, tuple(reasons)
             )
         )
-    return found
+    return cashflows
 
 
 def _collect_ids(bookings: Bookings, options: Options) -> dict[Tag, list[str]]:

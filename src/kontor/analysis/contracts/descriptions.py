@@ -63,7 +63,7 @@ def do_amounts_vary(cents: Sequence[int]) -> bool:
     latest = cents[-_VARIES_OVER:]
     if len(latest) < 3:
         return False
-    changes = [other - one for one, other in pairwise(latest) if not are_equal(one, other)]
+    changes = [later - earlier for earlier, later in pairwise(latest) if not are_equal(earlier, later)]
     return len(changes) * 2 >= len(latest) - 1 and any(change > 0 for change in changes) and min(changes) < 0
 
 
@@ -106,8 +106,8 @@ def _list_numbers(payments: Sequence[Payment]) -> tuple[tuple[str, ...], tuple[s
                 counts[place][number] = counts[place].get(number, 0) + 1
     least = min(2, len(payments))
     contract, customer = (
-        tuple(sorted(number for number, count in found.items() if count >= max(least, 0.1 * len(payments))))
-        for found in counts
+        tuple(sorted(number for number, count in counter.items() if count >= max(least, 0.1 * len(payments))))
+        for counter in counts
     )
     return contract, customer
 
@@ -181,7 +181,7 @@ def describe_run(run: Run, others: Sequence[Payment], context: Context, confiden
     """The contract that a run tells of. `others` are the partner's remaining payments."""
     regular = sorted(run.payments, key=sort_key)
     extras = sorted(run.extras, key=sort_key)
-    every = sorted(regular + extras, key=sort_key)
+    payments = sorted(regular + extras, key=sort_key)
     latest = regular[-1].record
     category = find_usual_category(regular)
     step = -1 if category.startswith(_PAID_AHEAD) else 1
@@ -200,12 +200,12 @@ def describe_run(run: Run, others: Sequence[Payment], context: Context, confiden
         status=status,
         is_income=run.is_income,
         currency=latest.currency,
-        accounts=tuple(sorted({payment.record.account for payment in every})),
-        transaction_ids=tuple(payment.record.id for payment in every),
+        accounts=tuple(sorted({payment.record.account for payment in payments})),
+        transaction_ids=tuple(payment.record.id for payment in payments),
         transaction_ids_regular=tuple(payment.record.id for payment in regular),
         transaction_ids_non_regular=tuple(payment.record.id for payment in extras),
         **_measure(regular),
-        amount_total=_sum(every),
+        amount_total=_sum(payments),
         amount_total_regular=_sum(regular),
         amount_total_non_regular=_sum(extras),
         amount_next=None if is_over else predict_amount(regular),
@@ -216,7 +216,7 @@ def describe_run(run: Run, others: Sequence[Payment], context: Context, confiden
         days_age=max(0, (context.today - start).days),
         contract_numbers=contract_numbers,
         customer_numbers=customer_numbers,
-        cost_development=_develop(every),
+        cost_development=_develop(payments),
         cost_development_regular=_develop(regular),
         cost_development_non_regular=_develop(extras),
         counterparty_name=_find_whole_name(regular),

@@ -68,11 +68,11 @@ def read_numbers(purpose: str, year: int) -> Numbers:
     text = _compile_noise(year).sub(" ", purpose)
     contract: list[str] = []
     customer: list[str] = []
-    for found in _LABELLED.finditer(text):
-        number = _trim(found["number"], year)
-        least = _FEWEST_DIGITS if (found["contract"] or "").endswith(_SHORT) else _LEAST_DIGITS
+    for match in _LABELLED.finditer(text):
+        number = _trim(match["number"], year)
+        least = _FEWEST_DIGITS if (match["contract"] or "").endswith(_SHORT) else _LEAST_DIGITS
         if sum(map(str.isdigit, number)) >= least:
-            (customer if found["customer"] else contract).append(number)
+            (customer if match["customer"] else contract).append(number)
     if contract or customer:
         return Numbers(tuple(contract), tuple(customer))
     unnamed = tuple(_trim(number, year) for number in _LONG.findall(text))

@@ -134,7 +134,7 @@ def list_fits(timeline: Timeline) -> list[Fit]:
     usual = gaps[len(gaps) // 2]
     fits = []
     tried = [period for period in PERIODS if _SHORTEST * usual <= period.days <= _LONGEST * usual]
-    for period in sorted(tried, key=lambda one: abs(one.days - usual) / one.days):
+    for period in sorted(tried, key=lambda period: abs(period.days - usual) / period.days):
         fit = fit_period(timeline, period)
         if fit is None:
             continue

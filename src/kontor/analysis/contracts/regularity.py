@@ -67,14 +67,14 @@ class Amounts:
         return self.equal_share >= 0.5
 
 
-def are_equal(one: int, other: int) -> bool:
-    return abs(one - other) <= max(1, _SAME * abs(one))
+def are_equal(cents: int, other: int) -> bool:
+    return abs(cents - other) <= max(1, _SAME * abs(cents))
 
 
 def measure_amounts(cents: Sequence[int]) -> Amounts:
     if len(cents) < 2:
         return Amounts(1.0, 0.0)
-    equal = sum(are_equal(one, other) for one, other in pairwise(cents))
+    equal = sum(are_equal(earlier, later) for earlier, later in pairwise(cents))
     mean = sum(cents) / len(cents)
     # Against the line through the amounts: a price that rises every year does not spread.
     slope = _find_slope(cents, mean)

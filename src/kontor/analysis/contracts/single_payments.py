@@ -39,11 +39,11 @@ def _read_date(day: str, month: str, year: str) -> date | None:
 
 def read_span(purpose: str) -> tuple[date, date] | None:
     """The time that a payment covers, as its text says."""
-    found = _SPAN.search(purpose)
-    if found is None:
+    match = _SPAN.search(purpose)
+    if match is None:
         return None
-    end = _read_date(found[4], found[5], found[6])
-    begin = _read_date(found[1], found[2], found[3] or found[6])
+    end = _read_date(match[4], match[5], match[6])
+    begin = _read_date(match[1], match[2], match[3] or match[6])
     return (begin, end) if begin is not None and end is not None and begin < end else None
 
 
@@ -82,7 +82,7 @@ def tells_other_period(payment: Payment, period: Period) -> bool:
 
 def find_single_payments(left: Iterable[Payment]) -> list[tuple[Payment, Period, float]]:
     """Payments that stand alone and still tell of a contract."""
-    found = []
+    single_payments = []
     left = list(left)
     alike = Counter(payment.signature for payment in left)
     for payment in left:
@@ -94,5 +94,5 @@ def find_single_payments(left: Iterable[Payment]) -> list[tuple[Payment, Period,
         # What comes again and again without a rhythm is no single payment.
         most = 1 if told is not None and told[1] <= HINT_CONFIDENCE else _MOST_ALIKE
         if told is not None and alike[payment.signature] <= most:
-            found.append((payment, *told))
-    return found
+            single_payments.append((payment, *told))
+    return single_payments

@@ -138,26 +138,26 @@ def _split_by_words(payments: Iterable[Payment]) -> dict[tuple[str, str], list[P
     return streams
 
 
-def _can_continue(one: Run, other: Run) -> bool:
-    """Whether `other` goes on where `one` stopped: same period and day, about the same amount, no other contract."""
-    if one.period.name != other.period.name or one.is_income != other.is_income:
+def _can_continue(earlier: Run, later: Run) -> bool:
+    """Does `later` go on where `earlier` stopped: same period and day, about the same amount, no other contract?"""
+    if earlier.period.name != later.period.name or earlier.is_income != later.is_income:
         return False
-    last, first = one.payments[-1], other.payments[0]
-    if first.day <= last.day or first.day - last.day > (_LONGEST_PAUSE_STEPS + 0.5) * one.period.days:
+    last, first = earlier.payments[-1], later.payments[0]
+    if first.day <= last.day or first.day - last.day > (_LONGEST_PAUSE_STEPS + 0.5) * earlier.period.days:
         return False
-    if _has_other_contract_number(one, other):
+    if _has_other_contract_number(earlier, later):
         return False
     change = abs(first.cents - last.cents) / max(abs(first.cents), abs(last.cents))
     if change > _LARGEST_CHANGE:
         return False
-    fit = fit_period(draw_timeline([*one.payments, *other.payments]), one.period)
+    fit = fit_period(draw_timeline([*earlier.payments, *later.payments]), earlier.period)
     return fit is not None and fit.share > 0.9
 
 
-def _has_other_contract_number(one: Run, other: Run) -> bool:
-    mine = {number for payment in one.payments for number in payment.numbers.contract}
-    theirs = {number for payment in other.payments for number in payment.numbers.contract}
-    return bool(mine and theirs and one.numbers and other.numbers and not mine & theirs)
+def _has_other_contract_number(earlier: Run, later: Run) -> bool:
+    mine = {number for payment in earlier.payments for number in payment.numbers.contract}
+    theirs = {number for payment in later.payments for number in payment.numbers.contract}
+    return bool(mine and theirs and earlier.numbers and later.numbers and not mine & theirs)
 
 
 def merge_runs(runs: list[Run]) -> list[Run]:
@@ -249,5 +249,5 @@ def _find_runs_of_stream(stream: Sequence[Payment]) -> tuple[list[Run], list[Pay
 def _hides_another(run: Run) -> bool:
     """Whether the payments beside the run could be an agreement of their own."""
     return len(run.extras) >= max(3, 0.3 * len(run.payments)) and any(
-        are_equal(one.cents, other.cents) for one, other in pairwise(run.extras)
+        are_equal(earlier.cents, later.cents) for earlier, later in pairwise(run.extras)
     )

@@ -35,24 +35,24 @@ def squeeze_text(text: str) -> str:
 
 
 def read_mandate(squeezed: str) -> str:
-    found = _MANDATE.search(squeezed)
-    return found[1] if found else ""
+    match = _MANDATE.search(squeezed)
+    return match[1] if match else ""
 
 
 def read_creditor(squeezed: str) -> str:
-    found = _CREDITOR.search(squeezed)
-    return (found[1] or found[0]) if found else ""
+    match = _CREDITOR.search(squeezed)
+    return (match[1] or match[0]) if match else ""
 
 
 def read_purpose(squeezed: str) -> str:
     """The words of the payer or payee, without the fields around them."""
     begin = squeezed.find("SVWZ+")
     text = squeezed if begin < 0 else squeezed[begin + 5 :]
-    found = _FIELDS.search(text)
-    if found is None:
+    match = _FIELDS.search(text)
+    if match is None:
         return text
     # Nothing before the first field: the bank sent fields alone.
-    return text[: found.start()]
+    return text[: match.start()]
 
 
 def read_signature(purpose: str) -> str:
@@ -72,8 +72,8 @@ def is_by_wallet(name: str, squeezed: str) -> bool:
 
 def read_merchant(squeezed: str) -> str:
     """The shop behind an intermediary, where the text names it."""
-    found = _MERCHANT.search(squeezed)
-    return found[1].rstrip(".") if found else ""
+    match = _MERCHANT.search(squeezed)
+    return match[1].rstrip(".") if match else ""
 
 
 @lru_cache(maxsize=8192)

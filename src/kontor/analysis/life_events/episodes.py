@@ -103,14 +103,14 @@ class Course:
     count: int = 0
 
     def list_episodes(self, *signs: Sign) -> list[Episode]:
-        found = [episode for sign in signs for episode in self.episodes.get(sign, ())]
-        found.sort(key=lambda episode: (episode.first, episode.records[0].id))
-        return found
+        episodes = [episode for sign in signs for episode in self.episodes.get(sign, ())]
+        episodes.sort(key=lambda episode: (episode.first, episode.records[0].id))
+        return episodes
 
     def list_singles(self, *signs: Sign) -> list[Record]:
-        found = [record for sign in signs for record in self.singles.get(sign, ())]
-        found.sort(key=lambda record: (record.day, record.id))
-        return found
+        records = [record for sign in signs for record in self.singles.get(sign, ())]
+        records.sort(key=lambda record: (record.day, record.id))
+        return records
 
     @property
     def first_day(self) -> date:

@@ -21,7 +21,7 @@ def make_bins(pairs: Sequence[tuple[float, bool]]) -> list[Bin]:
     for confidence, is_right in pairs:
         groups[min(int(confidence * BINS), BINS - 1)].append((confidence, is_right))
     return [
-        Bin(len(group), sum(one[0] for one in group) / len(group), sum(one[1] for one in group) / len(group))
+        Bin(len(group), sum(pair[0] for pair in group) / len(group), sum(pair[1] for pair in group) / len(group))
         for group in groups
         if group
     ]
@@ -31,7 +31,7 @@ def find_calibration_error(pairs: Sequence[tuple[float, bool]]) -> float:
     """The mean gap between confidence and accuracy, weighted by how many answers have it."""
     if not pairs:
         return 0.0
-    return sum(one.count * abs(one.confidence - one.accuracy) for one in make_bins(pairs)) / len(pairs)
+    return sum(bucket.count * abs(bucket.confidence - bucket.accuracy) for bucket in make_bins(pairs)) / len(pairs)
 
 
 def find_brier_score(pairs: Sequence[tuple[float, bool]]) -> float:
@@ -51,6 +51,6 @@ def find_auroc(pairs: Sequence[tuple[float, bool]]) -> float | None:
         end = start
         while end < len(ordered) and ordered[end][0] == ordered[start][0]:
             end += 1
-        ranks += (start + 1 + end) / 2 * sum(one[1] for one in ordered[start:end])
+        ranks += (start + 1 + end) / 2 * sum(pair[1] for pair in ordered[start:end])
         start = end
     return (ranks - rights * (rights + 1) / 2) / (rights * wrongs)

@@ -42,7 +42,9 @@ class ContractScores:
     purchases_inside: int = 0
 
     def __add__(self, other: "ContractScores") -> "ContractScores":
-        return ContractScores(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+        return ContractScores(
+            *(getattr(self, attribute.name) + getattr(other, attribute.name) for attribute in fields(self))
+        )
 
     @property
     def f1(self) -> float:

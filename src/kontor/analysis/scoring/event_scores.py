@@ -28,7 +28,9 @@ class EventScores:
     missed: int = 0
 
     def __add__(self, other: "EventScores") -> "EventScores":
-        return EventScores(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+        return EventScores(
+            *(getattr(self, attribute.name) + getattr(other, attribute.name) for attribute in fields(self))
+        )
 
     @property
     def precision(self) -> float:

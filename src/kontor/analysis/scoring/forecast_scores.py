@@ -48,7 +48,9 @@ class ForecastScores:
     stated_hits: int = 0
 
     def __add__(self, other: "ForecastScores") -> "ForecastScores":
-        return ForecastScores(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+        return ForecastScores(
+            *(getattr(self, attribute.name) + getattr(other, attribute.name) for attribute in fields(self))
+        )
 
     @property
     def mean_error(self) -> float:
@@ -102,7 +104,10 @@ def forecast_mean(months: Sequence[float]) -> Forecast:
 
 
 def _read_months(flows: Sequence[Cashflow]) -> dict[tuple[str, bool], dict[str, float]]:
-    return {(flow.item, flow.is_aggregate): {one.item: float(one.amount) for one in flow.statistics} for flow in flows}
+    return {
+        (flow.item, flow.is_aggregate): {statistic.item: float(statistic.amount) for statistic in flow.statistics}
+        for flow in flows
+    }
 
 
 def compare_day(
@@ -117,15 +122,15 @@ def compare_day(
     for flow in flows:
         came = truth.get((flow.item, flow.is_aggregate), {})
         past = [came.get(name_month(month) or "", 0.0) for month in range(current - 1, current - 1 - CYCLES, -1)]
-        predicted = {one.item: one for one in flow.predictions}
+        predicted = {prediction.item: prediction for prediction in flow.predictions}
         for month in (current, current + 1):
             name = name_month(month) or ""
-            found = predicted.get(name)
-            if found is None and not any(past):
+            prediction = predicted.get(name)
+            if prediction is None and not any(past):
                 continue
             ours = Forecast(0, 0, 0)
-            if found is not None:
-                ours = Forecast(float(found.amount), float(found.lower), float(found.upper))
+            if prediction is not None:
+                ours = Forecast(float(prediction.amount), float(prediction.lower), float(prediction.upper))
             outcome = came.get(name, 0.0)
             scores[flow.is_aggregate] += Comparison(
                 score_forecast(ours, outcome),
@@ -147,8 +152,8 @@ def backtest(
         known = [replace(account, data_until=today) for account in accounts]
         contracts = find_contracts(seen, known, today)
         for kind in kinds:
-            found = compare_day(find_cashflow(seen, contracts, known, today, KINDS[kind]), truth[kind], today)
-            scores[kind] += found[False]
+            comparisons = compare_day(find_cashflow(seen, contracts, known, today, KINDS[kind]), truth[kind], today)
+            scores[kind] += comparisons[False]
             if kind == SUB:
-                scores[AGGREGATES] += found[True]
+                scores[AGGREGATES] += comparisons[True]
     return scores

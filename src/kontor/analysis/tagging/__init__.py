@@ -4,9 +4,11 @@
 booking and the same own accounts give the same `Tagging`.
 """
 
-from kontor.analysis.tagging.partners import Partner, find_partner, list_partners
-from kontor.analysis.tagging.taggers import Tagger, derive_version, load_tagger
+from kontor.analysis.tagging.partners import Partner
+from kontor.analysis.tagging.prepared_knowledge import find_partner, list_partners
+from kontor.analysis.tagging.taggers import Tagger, load_tagger
 from kontor.analysis.tagging.taggings import NOBODY, Evidence, OwnAccounts, Tagging
+from kontor.analysis.tagging.versions import derive_version
 
 __all__ = [
     "NOBODY",

@@ -61,8 +61,8 @@ class Confidences(dict[Cell, float]):
         self._coefficients = coefficients
 
     def __missing__(self, cell: Cell) -> float:
-        found = self[cell] = round(score_cell(cell, self._coefficients), 4)
-        return found
+        confidence = self[cell] = round(score_cell(cell, self._coefficients), 4)
+        return confidence
 
 
 @lru_cache(maxsize=1)

@@ -77,8 +77,8 @@ def find_remark(name: str, purpose: str) -> str:
     if name.upper().startswith(TELLING_STAGES) and purpose.startswith(name) and "//" not in purpose:
         return purpose[len(name) :]
     if "EBITK" in purpose or "ebitk" in purpose:
-        found = _REMARK.search(purpose)
-        return found[1] if found else ""
+        match = _REMARK.search(purpose)
+        return match[1] if match else ""
     # `Bürgerbüro Personalausweis 07.08 09.16 girocard`; but the shop again comes with its place.
     is_shop_again = purpose.lower().startswith(name.partition("//")[0].partition(" ")[0].lower())
     before, girocard, _ = purpose.partition(" girocard")
@@ -104,8 +104,8 @@ def _find_unnamed(purpose: str, is_card: bool) -> str | None:
 
 
 def _cut_particulars(text: str) -> str:
-    while found := _PARTICULARS.match(text):
-        text = text[found.end() :]
+    while match := _PARTICULARS.match(text):
+        text = text[match.end() :]
     return text if len(text) > SHORTEST_PLACE else ""
 
 

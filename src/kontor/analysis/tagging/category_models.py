@@ -57,13 +57,10 @@ class CategoryModel:
 
     def _widen(self, weights: bytes) -> list[int]:
         """Each n-gram's bytes spread to lanes of two bytes, as one number."""
-        width = self._width
-        rows = []
-        for start in range(0, len(weights), width):
-            lanes = bytearray(width * _LANE)
-            lanes[::_LANE] = weights[start : start + width]
-            rows.append(int.from_bytes(lanes, "little"))
-        return rows
+        lanes = bytearray(len(weights) * _LANE)
+        lanes[::_LANE] = weights
+        width = self._width * _LANE
+        return [int.from_bytes(lanes[start : start + width], "little") for start in range(0, len(lanes), width)]
 
     def score(self, grams: list[bytes], allowed: Sequence[int]) -> list[float]:
         """What speaks for each of the allowed categories, which are numbers in `categories`."""

@@ -1,7 +1,7 @@
 """Which of the partners found in a booking is the one it was made with, and what that says about it."""
 
+from kontor.analysis.tagging.knowledge import Alias, Knowledge
 from kontor.analysis.tagging.lexicons import Rules, find_main, name_insurance_category
-from kontor.analysis.tagging.matching import Alias, Matcher
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
 from kontor.analysis.tagging.readings import CARD, DEBIT, Reading
@@ -43,11 +43,10 @@ class Choice:
 
 
 class PartnerChooser:
-    def __init__(self, matcher: Matcher, rules: Rules) -> None:
-        self._partners, self._creditors = matcher.partners, matcher.creditors
+    def __init__(self, knowledge: Knowledge, rules: Rules) -> None:
+        self._partners, self._creditors = knowledge.partners, knowledge.creditors
         self._rules = rules
-        self._meanings = [self._mean(partner) for partner in self._partners]
-        self._numbers = {partner.system_name: number for number, partner in enumerate(self._partners)}
+        self._meanings: dict[str, tuple[str, str]] = {}
 
     def _mean(self, partner: Partner) -> tuple[str, str]:
         """The category of money coming from a partner, and of money going there."""
@@ -99,11 +98,11 @@ class PartnerChooser:
                 return alias
         return chosen
 
-    def _is_kin(self, one: int, other: int) -> bool:
+    def _is_kin(self, number: int, other: int) -> bool:
         """A creditor may collect for several brands of its group; the name then knows better."""
-        first, second = self._partners[one], self._partners[other]
+        first, second = self._partners[number], self._partners[other]
         return (
-            one == other
+            number == other
             or (bool(first.group) and first.group in (second.group, second.name))
             or (bool(second.group) and second.group == first.name)
         )
@@ -144,7 +143,9 @@ class PartnerChooser:
             return True
         category = self._partners[alias.partner].category
         main = find_main(category)
-        return any(weight >= TELLING_WEIGHT and find_main(one) == main for one, weight in tally.scores.items())
+        return any(
+            weight >= TELLING_WEIGHT and find_main(category) == main for category, weight in tally.scores.items()
+        )
 
     def _follows_trade(self, alias: Alias, start: int, reading: Reading, tally: Tally) -> bool:
         """Whether a name is the kind of shop and then the brand: `JUWELIER CHRIST`."""
@@ -156,7 +157,9 @@ class PartnerChooser:
     def weigh(self, choice: Choice, reading: Reading, tally: Tally) -> None:
         """Adds what the partner says about category and insurance type."""
         partner, place = choice.partner, choice.place
-        category = self._meanings[self._numbers[partner.system_name]][not reading.is_incoming]
+        name = partner.system_name
+        meaning = self._meanings.get(name) or self._meanings.setdefault(name, self._mean(partner))
+        category = meaning[not reading.is_incoming]
         if not category or partner.is_intermediary:
             return
         kind = BY_CREDITOR if place == AT_CREDITOR else BY_PARTNER
@@ -235,7 +238,8 @@ NAME_FILLERS = frozenset(
 def is_strange(partner: Partner, tally: Tally) -> bool:
     main = find_main(partner.category)
     return any(
-        weight >= TELLING_WEIGHT and find_main(one) not in (main, "OTHER") for one, weight in tally.scores.items()
+        weight >= TELLING_WEIGHT and find_main(category) not in (main, "OTHER")
+        for category, weight in tally.scores.items()
     )
 
 

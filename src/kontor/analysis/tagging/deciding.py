@@ -6,8 +6,8 @@ from typing import NamedTuple
 from kontor.analysis.tagging.calibrating import MARGINS, SCORES, Cell, Confidences
 from kontor.analysis.tagging.category_models import CategoryModel
 from kontor.analysis.tagging.choices import AT_NAME, AT_START, Choice, PartnerChooser
+from kontor.analysis.tagging.knowledge import GENERIC, Knowledge
 from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main, name_insurance_category
-from kontor.analysis.tagging.matching import GENERIC, Matcher
 from kontor.analysis.tagging.model_priors import MODEL_WEIGHT, ModelPrior
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
@@ -79,13 +79,13 @@ class Decision(NamedTuple):
 class Decider:
     def __init__(
         self,
-        matcher: Matcher,
+        knowledge: Knowledge,
         rules: Rules,
         confidences: tuple[Confidences, Confidences, Confidences, Confidences],
         model: CategoryModel | None,
         categories: list[str],
     ) -> None:
-        self._collector, self._chooser = Collector(matcher, rules.surnames), PartnerChooser(matcher, rules)
+        self._collector, self._chooser = Collector(knowledge, rules.surnames), PartnerChooser(knowledge, rules)
         self._rules, self._confidences = rules, confidences
         self._prior = ModelPrior(model, rules, categories)
         self._unlikely, self._refinements, self._insured = rules.unlikely, rules.refinements, rules.insured
@@ -234,8 +234,12 @@ class Decider:
     def _specify(self, generic: str, tally: Tally) -> str:
         """The special one of the same main category that is named at all: `Versicherung` beside `Haftpflicht`."""
         main, scores = MAINS[generic], tally.scores
-        siblings = [one for one in scores if MAINS[one] == main and one != generic and scores[one] >= SPECIAL_ENOUGH]
-        return max(siblings, key=lambda one: (scores[one], one)) if siblings else generic
+        siblings = [
+            category
+            for category in scores
+            if MAINS[category] == main and category != generic and scores[category] >= SPECIAL_ENOUGH
+        ]
+        return max(siblings, key=lambda category: (scores[category], category)) if siblings else generic
 
     def guess(self, reading: Reading) -> tuple[str, Cell]:
         """What the model alone would say, as it must where nothing written is found."""
@@ -260,7 +264,7 @@ class Decider:
             for category in scores.keys() | weights.keys()
         }
         # Of equal ones the alphabet decides, never chance.
-        chosen = min(totals, key=lambda one: (-totals[one], one))
+        chosen = min(totals, key=lambda category: (-totals[category], category))
         cell = (
             "asked" if chosen == best else "sibling" if MAINS[chosen] == MAINS[best] else "overruled",
             f"a:{name_probability(weights.get(chosen, 0.0) / MODEL_WEIGHT)}",
@@ -270,9 +274,9 @@ class Decider:
         return chosen, cell
 
     def _choose_freelancer(self, category: str, insurance_type: str, reading: Reading, tally: Tally) -> str:
-        found = tally.freelancers.get(category)
-        if found is not None:
-            return found
+        freelancer_category = tally.freelancers.get(category)
+        if freelancer_category is not None:
+            return freelancer_category
         pair = self._rules.freelancer.get(insurance_type) or self._rules.freelancer.get(category)
         return NO_BUSINESS if pair is None else pair[reading.is_incoming]
 

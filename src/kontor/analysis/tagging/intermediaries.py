@@ -104,7 +104,7 @@ COLLECTORS = (
     "trustly",
     "checkout com",
 )
-_COLLECTORS_BEGIN = frozenset(one[:4] for one in COLLECTORS)
+_COLLECTORS_BEGIN = frozenset(collector[:4] for collector in COLLECTORS)
 BUYING = ("kauf bei ", "zahlung an ", "bestellung bei ", "payment to ")
 _ENDS = (
     ",",
@@ -212,20 +212,20 @@ def find_merchants(text: str) -> tuple[list[str], str]:
     """The merchant that a collector names in its purpose, and what stands before. PayPal names it twice, and a line's
     end may have cut one."""
     lower = text.lower()
-    found, rest = [], len(text)
+    merchants, rest = [], len(text)
     for words in BUYING:
         start = lower.find(words)
         if start >= 0:
             rest = start
-            found.append(_cut_end(text[start + len(words) :]))
+            merchants.append(_cut_end(text[start + len(words) :]))
             break
     start = lower.find(".pp")
     if start >= 0:
         rest = min(rest, start)
         merchant = _cut_end(text[start + 3 :].lstrip(" /.-"))
         if not merchant.lower().startswith(("paypal", "ihr einkauf")):
-            found.append(merchant)
-    return [merchant for merchant in found if _is_name(merchant)], text[:rest]
+            merchants.append(merchant)
+    return [merchant for merchant in merchants if _is_name(merchant)], text[:rest]
 
 
 def _is_name(merchant: str) -> bool:

@@ -25,8 +25,8 @@ class _Mains(dict[str, str]):
     """Main categories by category, each worked out once: a look-up is all that is left in the hot path."""
 
     def __missing__(self, category: str) -> str:
-        found = self[category] = category.partition("_")[0]
-        return found
+        main = self[category] = category.partition("_")[0]
+        return main
 
 
 MAINS = _Mains()

@@ -26,13 +26,15 @@ class ModelPrior:
         self._model, self._stems = model, Stems(rules.stems)
         fitting = [
             frozenset(
-                one for one in categories if rules.mirror(one, incoming) == one and not one.startswith(NEVER_GUESSED)
+                category
+                for category in categories
+                if rules.mirror(category, incoming) == category and not category.startswith(NEVER_GUESSED)
             )
             for incoming in (True, False)
         ]
         self._guessable = (fitting[0], fitting[1])
         known = model.categories if model is not None else []
-        numbers = [tuple(number for number, one in enumerate(known) if one in allowed) for allowed in fitting]
+        numbers = [tuple(number for number, category in enumerate(known) if category in allowed) for allowed in fitting]
         self._numbers = (numbers[0], numbers[1])
 
     def is_asked(self, reading: Reading, best: str, best_score: float, second: float) -> bool:
@@ -52,7 +54,7 @@ class ModelPrior:
         opinion = self._find_probabilities(reading)
         if not opinion:
             return default, 0.0, "none"
-        category = min(opinion, key=lambda one: (-opinion[one], one))
+        category = min(opinion, key=lambda category: (-opinion[category], category))
         probability = opinion[category]
         if tally.trace is not None:
             weight = round(probability, 3)

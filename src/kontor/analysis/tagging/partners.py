@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -101,12 +100,11 @@ def list_files(folder: Traversable) -> list[Traversable]:
     return sorted((entry for entry in folder.iterdir() if entry.name.endswith(".txt")), key=lambda entry: entry.name)
 
 
-@lru_cache(maxsize=1)
-def list_partners() -> tuple[Partner, ...]:
+def read_partners() -> tuple[Partner, ...]:
     """All partners by system name, without `UNKNOWN`. A line written by hand wins over a built one of the same name,
     but takes the aliases of further lines."""
     data = files("kontor.analysis") / "data"
-    found: dict[str, Partner] = {}
+    by_name: dict[str, Partner] = {}
     sources = [(entry, False) for entry in list_files(data / "partners")]
     # The built table may lie beside the hand-written ones.
     sources = [(entry, "nsi" in entry.name) for entry, _ in sources]
@@ -117,14 +115,5 @@ def list_partners() -> tuple[Partner, ...]:
         for line in list_lines(entry):
             partner = read_partner(line, is_built)
             if partner.system_name and partner.system_name != NO_PARTNER:
-                found.setdefault(partner.system_name, partner)
-    return tuple(found[name] for name in sorted(found))
-
-
-@lru_cache(maxsize=1)
-def _index_partners() -> dict[str, Partner]:
-    return {partner.system_name: partner for partner in list_partners()}
-
-
-def find_partner(system_name: str) -> Partner | None:
-    return _index_partners().get(system_name)
+                by_name.setdefault(partner.system_name, partner)
+    return tuple(by_name[name] for name in sorted(by_name))

@@ -6,8 +6,8 @@ from kontor.analysis.tagging.card_texts import find_remark, find_shop
 from kontor.analysis.tagging.columns import is_cut, join_lines
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.intermediaries import find_bare_merchant, find_merchants, is_collector, unwrap_star
+from kontor.analysis.tagging.knowledge import LEGAL_FORMS
 from kontor.analysis.tagging.lexicons import Rules
-from kontor.analysis.tagging.matching import LEGAL_FORMS
 from kontor.analysis.tagging.sepa_tags import GLUED_KIND, SepaFields, split_glued, split_purpose
 from kontor.domain.transactions import Transaction
 
@@ -55,7 +55,7 @@ class Reader:
         self._codes = {key[3:]: channel for key, channel in rules.channels.items() if key.startswith("gv:")}
         self._words = {key: channel for key, channel in rules.channels.items() if not key.startswith("gv:")}
         self._booking_texts: dict[str, tuple[str, str]] = {}
-        codes = {one.code[5:] for one in rules.keywords if one.code.startswith("purp:")}
+        codes = {keyword.code[5:] for keyword in rules.keywords if keyword.code.startswith("purp:")}
         # Some banks write a purpose code bare at the end.
         self._bare_codes = frozenset(f" {code}" for code in codes - CODES_THAT_ARE_WORDS)
 
@@ -86,19 +86,19 @@ class Reader:
 
     def _find_bare(self, collector: str, purpose: str) -> str:
         """A merchant without words that tell it is one must be a brand, or behind a star."""
-        found, is_starred = find_bare_merchant(collector, purpose)
-        bare = fold(found.replace(" + ", "&")) if found else ""
+        merchant, is_starred = find_bare_merchant(collector, purpose)
+        bare = fold(merchant.replace(" + ", "&")) if merchant else ""
         brand = " ".join(word for word in bare.split() if word not in LEGAL_FORMS)
         return bare if is_starred or brand in self._brands else ""
 
-    def read(self, one: Transaction) -> Reading:
-        raw_name, raw_purpose = one.counterparty_name or "", one.purpose or ""
-        booking_text = one.booking_text
+    def read(self, transaction: Transaction) -> Reading:
+        raw_name, raw_purpose = transaction.counterparty_name or "", transaction.purpose or ""
+        booking_text = transaction.booking_text
         if not booking_text and (raw_purpose.startswith(GLUED_KIND) or (not raw_name and GLUED_KIND in raw_purpose)):
             name, booking_text, raw_purpose = split_glued(raw_purpose)
             raw_name = raw_name or name
         text, channel = self.read_booking_text(booking_text) if booking_text else ("", OTHER)
-        gv_code = (one.gv_code or "")[:3] if one.amount else NOTHING_MOVED
+        gv_code = (transaction.gv_code or "")[:3] if transaction.amount else NOTHING_MOVED
         if gv_code:
             channel = self._codes.get(gv_code, channel)
         if channel != CARD and is_card_text(raw_name, raw_purpose, channel):
@@ -119,7 +119,7 @@ class Reader:
                 text_found, others = raw_purpose, mended
             name, purpose, has_collector = read_shop(raw_name, text_found, channel)
         folded = fold(name.replace("+", "&") if "+" in name else name)
-        ultimate = one.ultimate_counterparty or fields.ultimate
+        ultimate = transaction.ultimate_counterparty or fields.ultimate
         has_merchant = has_collector
         if is_collector(folded):
             has_collector = True
@@ -133,7 +133,7 @@ class Reader:
             elif bare := self._find_bare(folded, purpose):
                 folded, has_merchant = bare, True
         return Reading(
-            one.amount > 0,
+            transaction.amount > 0,
             folded,
             fold(ultimate) if ultimate else "",
             _fold_purpose(purpose, others) if purpose else "",

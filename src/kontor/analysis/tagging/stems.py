@@ -12,9 +12,9 @@ END_BONUS = 1.5
 
 class Stems:
     def __init__(self, stems: Mapping[str, str]) -> None:
-        self._starts = {one[:-1]: category for one, category in stems.items() if one[0] != "*"}
-        self._ends = {one[1:]: category for one, category in stems.items() if one[-1] != "*"}
-        self._inner = {one[1:-1]: category for one, category in stems.items() if one[0] == one[-1] == "*"}
+        self._starts = {stem[:-1]: category for stem, category in stems.items() if stem[0] != "*"}
+        self._ends = {stem[1:]: category for stem, category in stems.items() if stem[-1] != "*"}
+        self._inner = {stem[1:-1]: category for stem, category in stems.items() if stem[0] == stem[-1] == "*"}
 
     def find(self, name: str) -> str:
         """The category of the longest part that is known, an ending before a beginning; empty if there is none."""
@@ -29,12 +29,12 @@ class Stems:
 
     def _read_word(self, word: str) -> tuple[str, float]:
         for size in range(len(word), SHORTEST - 1, -1):
-            found = self._ends.get(word[-size:])
-            if found is not None:
-                return found, size + END_BONUS
-            found = self._starts.get(word[:size])
-            if found is not None:
-                return found, size
+            category = self._ends.get(word[-size:])
+            if category is not None:
+                return category, size + END_BONUS
+            category = self._starts.get(word[:size])
+            if category is not None:
+                return category, size
         inside = [(len(part), category) for part, category in self._inner.items() if part in word]
-        size, found = max(inside, default=(0, ""))
-        return found, size
+        size, category = max(inside, default=(0, ""))
+        return category, size

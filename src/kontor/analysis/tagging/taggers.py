@@ -1,25 +1,21 @@
 """The tagger as others call it."""
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from hashlib import blake2b
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 
 from kontor.analysis.tagging.calibrating import Cell, load_confidences
 from kontor.analysis.tagging.category_models import CategoryModel, load_model
 from kontor.analysis.tagging.deciding import Decider, Decision
-from kontor.analysis.tagging.lexicons import find_main, load_keywords, load_rules
-from kontor.analysis.tagging.matching import Matcher
-from kontor.analysis.tagging.partners import list_lines, list_partners
+from kontor.analysis.tagging.lexicons import find_main, load_rules
+from kontor.analysis.tagging.partners import list_lines
 from kontor.analysis.tagging.persons import Acquaintances, Customer
+from kontor.analysis.tagging.prepared_knowledge import load_knowledge
 from kontor.analysis.tagging.readings import Reader
 from kontor.analysis.tagging.taggings import Evidence, OwnAccounts, Tagging
+from kontor.analysis.tagging.versions import derive_version
 from kontor.domain.transactions import Transaction
-
-# Raised when the code decides differently on the same knowledge.
-ENGINE_VERSION = 7
 
 
 class Tagger:
@@ -33,9 +29,9 @@ class Tagger:
         """A tagging for each of the bookings, in their order."""
         customer = Customer(own)
         taggings = []
-        for one in transactions:
-            reading = self._reader.read(one)
-            relation = self._acquaintances.relate(reading, one.counterparty_iban, customer)
+        for transaction in transactions:
+            reading = self._reader.read(transaction)
+            relation = self._acquaintances.relate(reading, transaction.counterparty_iban, customer)
             taggings.append(self._decider.tag(reading, relation))
         return taggings
 
@@ -45,8 +41,8 @@ class Tagger:
         relation = self._acquaintances.relate(reading, transaction.counterparty_iban, Customer(own))
         trace: list[Evidence] = []
         tagging = self._decider.tag(reading, relation, trace)
-        evidence = [mark_decisive(one, tagging) for one in trace]
-        return tagging, tuple(sorted(evidence, key=lambda one: (not one.is_decisive, -one.weight, one.text)))
+        evidence = [mark_decisive(entry, tagging) for entry in trace]
+        return tagging, tuple(sorted(evidence, key=lambda entry: (not entry.is_decisive, -entry.weight, entry.text)))
 
     def decide(self, transaction: Transaction, own: OwnAccounts) -> Decision:
         """The decision behind a tagging, with the cells its confidences are fitted by."""
@@ -59,34 +55,17 @@ class Tagger:
         return self._decider.guess(self._reader.read(transaction))
 
 
-def mark_decisive(one: Evidence, tagging: Tagging) -> Evidence:
+def mark_decisive(evidence: Evidence, tagging: Tagging) -> Evidence:
     """Evidence speaks for the result if it names the category, or one of the same kind."""
     main = find_main(tagging.category)
-    names = one.detail.replace(":", " ").split()
+    names = evidence.detail.replace(":", " ").split()
     is_decisive = any(name == main or name.startswith(f"{main}_") for name in names)
-    return Evidence(one.kind, one.text.strip(), one.detail, round(one.weight, 2), is_decisive)
-
-
-def _list_all_files(folder: Traversable) -> Iterator[Traversable]:
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            yield from _list_all_files(entry)
-        else:
-            yield entry
-
-
-def derive_version() -> str:
-    """Changes with the engine, and with every byte of knowledge."""
-    digest = blake2b(str(ENGINE_VERSION).encode(), digest_size=6)
-    for file in _list_all_files(files("kontor.analysis") / "data"):
-        digest.update(file.name.encode())
-        digest.update(file.read_bytes())
-    return f"{ENGINE_VERSION}-{digest.hexdigest()}"
+    return Evidence(evidence.kind, evidence.text.strip(), evidence.detail, round(evidence.weight, 2), is_decisive)
 
 
 @lru_cache(maxsize=1)
 def load_tagger() -> Tagger:
-    """The tagger of this process; the first call takes a second or two."""
+    """The tagger of this process; the first call takes half a second, or two where nothing is prepared."""
     # Nothing that is made here is garbage: looking for some would take much of the time.
     was_collecting = gc.isenabled()
     gc.disable()
@@ -101,10 +80,9 @@ def load_tagger() -> Tagger:
 
 
 def make_tagger(model: CategoryModel | None) -> Tagger:
-    rules = load_rules()
-    matcher = Matcher(list_partners(), load_keywords(), rules)
+    rules, knowledge = load_rules(), load_knowledge()
     lines = list_lines(files("kontor.analysis") / "data" / "trees" / "categories.txt")
     categories = [line.split("|")[1].strip() for line in lines if not line.startswith("@")]
-    leaves = [one for one in categories if "_" in one or one == "TAXES"]
-    decider = Decider(matcher, rules, load_confidences(), model, leaves)
-    return Tagger(decider, Reader(rules, matcher.names), Acquaintances(rules, matcher.names), derive_version())
+    leaves = [category for category in categories if "_" in category or category == "TAXES"]
+    decider = Decider(knowledge, rules, load_confidences(), model, leaves)
+    return Tagger(decider, Reader(rules, knowledge.names), Acquaintances(rules, knowledge.names), derive_version())

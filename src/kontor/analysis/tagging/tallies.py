@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from kontor.analysis.tagging.knowledge import NOTHING, Alias, Clue, Knowledge, Pattern
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, IN_TEXT, MAINS
-from kontor.analysis.tagging.matching import NOTHING, SHORTEST_MENDED_NAME, Alias, Clue, Match, Matcher
+from kontor.analysis.tagging.matching import SHORTEST_MENDED_NAME, Match, Matcher
 from kontor.analysis.tagging.readings import Reading
 from kontor.analysis.tagging.taggings import NO_INSURANCE, Evidence
 
@@ -26,7 +27,7 @@ PLACE_SHARE = 0.35
 STREET_ENDINGS = ("strasse", "strass", "stras", "stra", "str", "gasse", "weg", "allee", "chaussee")
 # `WEG` alone are the owners of a house.
 STREETS = frozenset(STREET_ENDINGS) - {"weg"}
-STREETS_BEGIN = frozenset(one[0] for one in STREETS)
+STREETS_BEGIN = frozenset(street[0] for street in STREETS)
 
 
 class Tally:
@@ -69,7 +70,7 @@ class Tally:
     def refine(self, refinements: Mapping[str, Sequence[tuple[str, float]]]) -> None:
         """What speaks for a general category speaks for the special one, where that is named: a loan for a house."""
         scores = self.scores
-        for general in [one for one in scores if one in refinements]:
+        for general in [category for category in scores if category in refinements]:
             for special, least in refinements[general]:
                 if scores.get(special, 0.0) >= max(least, scores[general] / OUTWEIGHS):
                     scores[special] += scores.pop(general)
@@ -119,29 +120,37 @@ def is_street(text: str, end: int) -> bool:
     return text.endswith(STREET_ENDINGS, end, text.find(" ", end))
 
 
+Meaning = tuple[tuple[Clue, ...], tuple[Clue, ...], tuple[Alias, ...], bool, int, str]
+
+
+class _Meanings(dict[int, Meaning | None]):
+    """What each pattern says for one sign, as a bare tuple: this is read for every find."""
+
+    def __init__(self, patterns: dict[int, Pattern], is_incoming: bool) -> None:
+        super().__init__()
+        self._patterns, self._is_incoming = patterns, is_incoming
+
+    def __missing__(self, number: int) -> Meaning | None:
+        meaning = self[number] = self._find(self._patterns[number])
+        return meaning
+
+    def _find(self, pattern: Pattern) -> Meaning | None:
+        if pattern is NOTHING:
+            return None
+        clues, joint = pattern.outgoing, pattern.joint_outgoing
+        if self._is_incoming:
+            clues, joint = pattern.incoming, pattern.joint_incoming
+        return clues, joint, pattern.aliases, pattern.is_closed, pattern.tail, pattern.word
+
+
 class Collector:
     """Walks over the finds of a booking and fills its tally."""
 
-    def __init__(self, matcher: Matcher, surnames: frozenset[str]) -> None:
-        # By sign, outgoing first, and as bare tuples: this is read for every find.
-        self._meanings = [
-            [
-                None
-                if one is NOTHING
-                else (
-                    one.incoming if is_incoming else one.outgoing,
-                    one.joint_incoming if is_incoming else one.joint_outgoing,
-                    one.aliases,
-                    one.is_closed,
-                    one.tail,
-                    one.word,
-                )
-                for one in matcher.patterns
-            ]
-            for is_incoming in (False, True)
-        ]
-        self._codes = matcher.codes
-        self._matcher = matcher
+    def __init__(self, knowledge: Knowledge, surnames: frozenset[str]) -> None:
+        patterns = knowledge.patterns
+        self._meanings = (_Meanings(patterns, is_incoming=False), _Meanings(patterns, is_incoming=True))
+        self._codes = knowledge.codes
+        self._matcher = Matcher(knowledge)
         self._surnames = surnames
 
     def collect(self, reading: Reading, is_person: bool, tally: Tally) -> None:

@@ -103,7 +103,7 @@ async def add_accesses(call: Call) -> Answer:
         new_id = await _find_new_access(call, body)
         if new_id is not None:
             return await redirect_user(call, UseCase.CREATE_ACCOUNT, new_id, query.callbackUrl, address)
-    requests = {access_id: one.to_request() for access_id, one in body.items()}
+    requests = {access_id: new_access.to_request() for access_id, new_access in body.items()}
     try:
         wait = await call.services.accesses.add_accesses(
             call.principal, requests, refresh=query.refresh, is_attended=address is not None
@@ -135,20 +135,22 @@ async def _find_new_access(call: Call, body: dict[str, NewAccess]) -> str | None
 
     One that was begun there and is not confirmed yet counts as new: its form is gone on with.
     """
-    for access_id, one in body.items():
+    for access_id, new_access in body.items():
         check_access_id(access_id)
-        refuse_credentials(access_id, one)
-    missing = [one for one in body if not await call.services.accesses.is_confirmed(call.principal, one)]
+        refuse_credentials(access_id, new_access)
+    missing = [
+        access_id for access_id in body if not await call.services.accesses.is_confirmed(call.principal, access_id)
+    ]
     if len(missing) > 1:
         raise HttpError(400, "body: this tenant adds one access at a time")
     return missing[0] if missing else None
 
 
-def refuse_credentials(access_id: str, one: NewAccess) -> None:
+def refuse_credentials(access_id: str, new_access: NewAccess) -> None:
     """What a tenant that uses the redirect frontend must not send."""
-    if one.providerId is not None or one.credentials is not None:
+    if new_access.providerId is not None or new_access.credentials is not None:
         raise HttpError(400, f"{access_id}: this tenant must not send credentials or a provider id")
-    if one.sync is False:
+    if new_access.sync is False:
         raise HttpError(400, f"{access_id}.sync: must be true for this tenant")
 
 

@@ -39,7 +39,7 @@ async def list_balances(call: Call) -> Answer:
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     await call.services.transactions.require_product(call.principal, access_id, product_id)
     query = call.query(BalancesQuery)
-    found = await call.services.balances.list_balances(
+    balances = await call.services.balances.list_balances(
         call.principal, access_id, product_id, query.since, query.until, query.interval
     )
-    return json_answer([show_balance(one) for one in found])
+    return json_answer([show_balance(balance) for balance in balances])

@@ -47,8 +47,8 @@ async def read_cashflow(call: Call) -> Answer:
 
 
 def _show_chosen(facts: Facts, urls: Urls, options: Options) -> list[Cashflow]:
-    found = find_cashflow(facts.records, facts.contracts, facts.accounts, facts.today, options)
-    return show_cashflow(found, facts, urls, options)
+    cashflows = find_cashflow(facts.records, facts.contracts, facts.accounts, facts.today, options)
+    return show_cashflow(cashflows, facts, urls, options)
 
 
 @operation("GET", AI + "/disposable-money", query=DisposableMoneyQuery, success=Success(shape=DisposableMoney), **HEAVY)

@@ -91,8 +91,8 @@ async def _read_access(call: Call, access_id: str) -> NewAccess | None:
     body = await call.json_map(NewAccess)
     if set(body) - {access_id}:
         raise HttpError(400, "body: name only the access of the path")
-    found = body.get(access_id)
-    return None if found is None or found == NewAccess() else found
+    new_access = body.get(access_id)
+    return None if new_access is None or new_access == NewAccess() else new_access
 
 
 async def _find(call: Call) -> ConsentView:

@@ -42,7 +42,7 @@ class ErasureQuery(msgspec.Struct):
     query=ExportQuery,
     success=Success(
         shape=Export,
-        other_media_types=tuple(one for one in MEDIA_TYPES.values() if one != JSON),
+        other_media_types=tuple(media_type for media_type in MEDIA_TYPES.values() if media_type != JSON),
         headers={"Content-Disposition": "attachment, with a file name"},
     ),
     is_heavy=True,

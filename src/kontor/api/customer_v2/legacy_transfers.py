@@ -62,9 +62,9 @@ async def start_legacy_transfer(call: Call) -> Answer:
 def _check_choice(access: Access, body: Ueberweisung) -> None:
     """As far as the bank's methods and media are known; else the bank tells."""
     method, medium = body.sicherheitsverfahrenKodierung, body.tanMediumName
-    if access.methods and method not in [one.code for one in access.methods]:
+    if access.methods and method not in [known_method.code for known_method in access.methods]:
         raise OrderError(OrderProblem.METHOD, "is no method of this access", "sicherheitsverfahrenKodierung")
-    if medium is not None and access.media and medium not in [one.name for one in access.media]:
+    if medium is not None and access.media and medium not in [known_medium.name for known_medium in access.media]:
         raise OrderError(OrderProblem.DATA, "is no medium of this access", "tanMediumName")
 
 

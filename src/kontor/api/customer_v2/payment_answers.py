@@ -36,9 +36,9 @@ class ListQuery(msgspec.Struct):
 async def list_payments(call: Call) -> Answer:
     """List the user's payments, newest first. Challenges are shown with the single payment only."""
     limit = call.query(ListQuery).limit
-    found = await call.services.payments.list_payments(call.principal, limit)
+    payments = await call.services.payments.list_payments(call.principal, limit)
     offers_steps = call.principal.is_regulated
-    return json_answer([show_payment(one, Secrets(), call.urls, offers_steps=offers_steps) for one in found])
+    return json_answer([show_payment(payment, Secrets(), call.urls, offers_steps=offers_steps) for payment in payments])
 
 
 @operation("GET", ONE_SINGLE, **STATUS, **TRANSFER)

@@ -203,7 +203,7 @@ async def _read_order(
     elif is_regulated:
         raise HttpError(400, "callbackUrl: the parameter is required")
     body: NewTransfer | NewBulkTransfer = await read_order_body(call, shape)
-    has_debtor = any(one is not None for one in (body.provider, body.credentials, body.product))
+    has_debtor = any(part is not None for part in (body.provider, body.credentials, body.product))
     if has_debtor and not is_regulated:
         raise HttpError(400, "body: this tenant must not send a provider, credentials or a product")
     request = PaymentRequest(

@@ -67,7 +67,7 @@ async def update_category(call: Call) -> Answer:
 async def list_tagging_rules(call: Call) -> Answer:
     """List the user's tagging rules."""
     rules = await call.services.transaction_tagging.list_rules(call.principal)
-    return json_answer([show_rule(one, call.urls) for one in rules])
+    return json_answer([show_rule(rule, call.urls) for rule in rules])
 
 
 @operation("POST", RULES, body=NewRule, success=Success(201, headers={"Location": "the rule"}), **MODIFY)

@@ -98,7 +98,7 @@ async def read_product(call: Call) -> Answer:
     product_id = call.path_uuid("product-id")
     if isinstance(view, UnconfirmedAccess):
         raise NotFoundError
-    product = next((one for one in view.products if one.id == product_id), None)
+    product = next((product for product in view.products if product.id == product_id), None)
     if product is None:
         raise NotFoundError
     show: Any = show_english_product if call.query(ProductQuery).form == "en" else show_product
@@ -213,7 +213,7 @@ async def list_positions(call: Call) -> Answer:
     positions = await call.services.transactions.list_positions(
         call.principal, call.path("access-id"), call.path_uuid("product-id")
     )
-    return json_answer([show_position(one) for one in positions])
+    return json_answer([show_position(position) for position in positions])
 
 
 class _Pages:

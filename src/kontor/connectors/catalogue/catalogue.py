@@ -36,11 +36,11 @@ class Catalogue:
         capability: Capability | None = None,
     ) -> tuple[Provider, ...]:
         """All that fit, best first when `q` is given. `blz` and `bic` may be beginnings; blanks do not count."""
-        found = self._providers if q is None or not q.strip() else self._index.search(q)
+        providers = self._providers if q is None or not q.strip() else self._index.search(q)
         code, business = _without_blanks(blz), _without_blanks(bic).upper()
         return tuple(
             provider
-            for provider in found
+            for provider in providers
             if (provider.bank_code or "").startswith(code)
             and (provider.bic or "").startswith(business)
             and (capability is None or capability in provider.capabilities)

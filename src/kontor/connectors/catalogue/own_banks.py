@@ -46,28 +46,28 @@ def read_own_banks(file: Path | None) -> dict[str, OwnBank]:
     if odd := sorted(set(content) - {"bank"}):
         raise OwnBanksError(f"KONTOR_BANKS: unknown {', '.join(odd)}")
     listed = content.get("bank", [])
-    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+    if not isinstance(listed, list) or not all(isinstance(table, dict) for table in listed):
         raise OwnBanksError("KONTOR_BANKS: banks must be tables, each begun by [[bank]]")
-    found: dict[str, OwnBank] = {}
-    for number, one in enumerate(listed, 1):
-        bank = _read(one, f"KONTOR_BANKS: bank {number}")
-        if bank.code in found:
+    banks: dict[str, OwnBank] = {}
+    for number, table in enumerate(listed, 1):
+        bank = _read(table, f"KONTOR_BANKS: bank {number}")
+        if bank.code in banks:
             raise OwnBanksError(f"KONTOR_BANKS: bank {bank.code} occurs twice")
-        found[bank.code] = bank
-    return found
+        banks[bank.code] = bank
+    return banks
 
 
-def _read(one: Mapping[str, Any], place: str) -> OwnBank:
-    if odd := sorted(set(one) - _KNOWN):
+def _read(table: Mapping[str, Any], place: str) -> OwnBank:
+    if odd := sorted(set(table) - _KNOWN):
         raise OwnBanksError(f"{place}: unknown {', '.join(odd)}")
-    code = one.get("code")
+    code = table.get("code")
     if not isinstance(code, str) or not (code.isascii() and code.isdigit() and len(code) == 8):
         raise OwnBanksError(f"{place}: code must be the eight digits of a bank code, as text")
     for name in ("name", "bic", "fints"):
-        if name in one and not isinstance(one[name], str):
+        if name in table and not isinstance(table[name], str):
             raise OwnBanksError(f"{place}: {name} must be text")
-    if "fints" in one and not one["fints"].startswith("https://"):
+    if "fints" in table and not table["fints"].startswith("https://"):
         raise OwnBanksError(f"{place}: fints must begin with https://")
-    if "xs2a" in one and not isinstance(one["xs2a"], dict):
+    if "xs2a" in table and not isinstance(table["xs2a"], dict):
         raise OwnBanksError(f"{place}: xs2a must be a table")
-    return OwnBank(code, one.get("name"), one.get("bic"), one.get("fints"), one.get("xs2a", {}))
+    return OwnBank(code, table.get("name"), table.get("bic"), table.get("fints"), table.get("xs2a", {}))

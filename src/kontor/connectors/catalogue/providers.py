@@ -88,7 +88,7 @@ def load_catalogue(
     check_formats()
     table = load_banks()
     known = {bank.blz for bank in table}
-    added = tuple(_make_bank(one) for code, one in own_banks.items() if code not in known)
+    added = tuple(_make_bank(own_bank) for code, own_bank in own_banks.items() if code not in known)
 
     def providers() -> Iterator[Provider]:
         if list_all or DEMO_PROVIDER.connector in enabled_connectors:

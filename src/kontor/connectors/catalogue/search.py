@@ -86,12 +86,12 @@ class _WordIndex:
         return self._owners.get(word, set())
 
     def beginning(self, prefix: str) -> set[int]:
-        found: set[int] = set()
+        owners: set[int] = set()
         for at in range(bisect_left(self._sorted, prefix), len(self._sorted)):
             if not self._sorted[at].startswith(prefix):
                 break
-            found |= self._owners[self._sorted[at]]
-        return found
+            owners |= self._owners[self._sorted[at]]
+        return owners
 
     def has_beginning(self, prefix: str) -> bool:
         at = bisect_left(self._sorted, prefix)
@@ -101,7 +101,10 @@ class _WordIndex:
 class SearchIndex:
     def __init__(self, providers: Iterable[Provider], cities: Mapping[str, str]) -> None:
         vocabulary = _Vocabulary()
-        standing = [(_standing(one, words := vocabulary.words(one.name)), " ".join(words), one) for one in providers]
+        standing = [
+            (_standing(provider, words := vocabulary.words(provider.name)), " ".join(words), provider)
+            for provider in providers
+        ]
         standing.sort(key=itemgetter(0))
         self._names = [name for _, name, _ in standing]
         self._providers = [provider for _, _, provider in standing]

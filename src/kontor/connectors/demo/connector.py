@@ -1,6 +1,5 @@
 """The demo bank as a connector: serves its people, and misbehaves where a login asks for it."""
 
-import time
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -109,8 +108,8 @@ class DemoConnector:
         scenario = find_scenario(login)
         if scenario.failure is not None:
             return scenario.failure
-        if scenario.is_slow:
-            time.sleep(self._slow_seconds)
+        if scenario.is_slow and not context.wait(self._slow_seconds):
+            return FailureKind.UNREACHABLE
         # The lock is the customer's own: somebody else who tries the same demo login is not locked out.
         key = f"{context.customer} {login}"
         if self._bank.read_wrong_pins(key) >= MAX_WRONG_PINS:
@@ -128,7 +127,7 @@ class DemoConnector:
         self._bank.register_accounts(owner, [account.product for account in person.accounts])
         bookings = self._bank.list_bookings(owner, context.today)
         products = _list_products(person, scenario)
-        moved = tuple(move_balance(one, bookings.get(one.key, ())) for one in products)
+        moved = tuple(move_balance(product, bookings.get(product.key, ())) for product in products)
         return Progress(
             Headers(moved, scenario.methods, scenario.media, scenario.methods[0]),
             {"login": state["login"], "job": state["job"], "consent_until": state["consent_until"], "stage": "headers"},
@@ -193,7 +192,7 @@ def _select_rows(rows: list[Transaction], account: Account, job: Fetch, today: d
     is_short = job.history is History.RECENT or (job.history is History.PAYMENT_ACCOUNTS and not is_payment_account)
     if since is None and is_short:
         since = today - timedelta(days=SHORT_HISTORY_DAYS)
-    wanted = (one for one in rows if since is None or one.is_pending or (find_day(one) or today) >= since)
+    wanted = (row for row in rows if since is None or row.is_pending or (find_day(row) or today) >= since)
     return mark_channel(wanted, CHANNEL)
 
 

@@ -28,7 +28,12 @@ class BankMemory(Protocol):
 
 
 class BankBooks(Protocol):
-    """Accounts, payments and bookings, to which rows are only added. Out of reach is a `ConnectionError`."""
+    """Accounts, payments and bookings, to which rows are only added. Out of reach is a `ConnectionError`.
+
+    `pays_twice`: an order that arrives again is booked again, whatever id it has.
+    """
+
+    pays_twice: bool
 
     def register_accounts(self, owner: BookOwner, products: Sequence[Product]) -> None: ...
     def find_holders(self, ibans: Sequence[str]) -> Mapping[str, str]: ...

@@ -54,10 +54,10 @@ class Payments:
         if refusal is not None or account is None:
             return refusal or Failed(FailureKind.NOT_SUPPORTED)
         owner = find_owner(login, context)
-        known = self._bank.find_receipt(owner, job.payment_id)
+        known = None if self._bank.pays_twice else self._bank.find_receipt(owner, job.payment_id)
         if known is not None:
             return _answer(known, context)
-        self._bank.register_accounts(owner, [one.product for one in person.accounts])
+        self._bank.register_accounts(owner, [own_account.product for own_account in person.accounts])
         if job.prefers_rejection:
             moved = self._bank.sum_bookings(owner, account.product.key, context.today)
             if _find_funds(account) + moved < sum_orders(job.orders):
@@ -65,7 +65,7 @@ class Payments:
         state: State = {"login": login, "job": serialize_job(job)}
         if not job.is_payee_accepted:
             results = self._check_payees(login, person, job.orders)
-            if any(one.match is not PayeeMatch.MATCH for one in results):
+            if any(result.match is not PayeeMatch.MATCH for result in results):
                 return NeedPayeeDecision(results, state | {"stage": "payees"})
         return authentication.begin(state, find_scenario(login))
 
@@ -92,10 +92,10 @@ class Payments:
     # Steps
 
     def _check_payees(self, login: str, person: Person, orders: tuple[Order, ...]) -> tuple[PayeeResult, ...]:
-        own = {one.product.iban: one.product.holder for one in person.accounts if one.product.iban}
-        holders = {**self._bank.find_holders([one.iban for one in orders]), **own}
+        own = {account.product.iban: account.product.holder for account in person.accounts if account.product.iban}
+        holders = {**self._bank.find_holders([order.iban for order in orders]), **own}
         forced = find_scenario(login).payee_match
-        return tuple(check_payee(one, forced, holders) for one in orders)
+        return tuple(check_payee(order, forced, holders) for order in orders)
 
     def _send(self, state: State, context: Context) -> Step:
         """The point of no return. From `may_send` on, an answer that is missing is an outcome nobody knows."""
@@ -107,20 +107,20 @@ class Payments:
         slip = _refuse(write_slip(job, account, context.today), job, is_failing=find_scenario(login).fails_payments)
         if not context.may_send():
             return Failed(FailureKind.INTERNAL)
-        conducts = {find_conduct(one) for one in job.orders}
+        conducts = {find_conduct(order) for order in job.orders}
         lost = Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)
         if Conduct.DIES_BEFORE_BOOKING in conducts:
             return lost
         if Conduct.IS_HELD_UP in conducts:
-            time.sleep(self._slow_seconds)
+            time.sleep(self._slow_seconds)  # the bank goes on, though nobody waits for it any more
         try:
             receipt = self._bank.settle(find_owner(login, context), slip, _find_funds(account), context.today)
         except ConnectionError:
             return lost
         if Conduct.DIES_AFTER_BOOKING in conducts:
             return lost
-        if Conduct.ANSWERS_LATE in conducts:
-            time.sleep(self._slow_seconds)
+        if Conduct.ANSWERS_LATE in conducts and not context.wait(self._slow_seconds):
+            return lost
         return _answer(receipt, context)
 
 
@@ -132,7 +132,7 @@ def _find_person(login: str, context: Context) -> Person:
 
 def _find_account(person: Person, name: str) -> Account | None:
     """By the bank's own name for it, or by its IBAN."""
-    return next((one for one in person.accounts if name in (one.product.key, one.product.iban)), None)
+    return next((account for account in person.accounts if name in (account.product.key, account.product.iban)), None)
 
 
 def _find_funds(account: Account) -> Decimal:
@@ -147,13 +147,15 @@ def _check_order(job: Pay, account: Account | None, context: Context) -> Failed 
         return Failed(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
     if not account.product.can_transfer or (job.is_bulk and not account.product.can_bulk_transfer):
         return Failed(FailureKind.NOT_SUPPORTED, "Von diesem Konto sind keine Überweisungen möglich.")
-    if any(one.currency != "EUR" for one in job.orders):
+    if any(order.currency != "EUR" for order in job.orders):
         return Failed(FailureKind.NOT_SUPPORTED, "Die Bank überweist nur in Euro.")
-    if job.is_instant and any(find_conduct(one) is Conduct.HAS_NO_INSTANT or not is_sepa(one) for one in job.orders):
+    if job.is_instant and any(
+        find_conduct(order) is Conduct.HAS_NO_INSTANT or not is_sepa(order) for order in job.orders
+    ):
         return Failed(FailureKind.NOT_SUPPORTED, "Die Bank des Empfängers nimmt keine Echtzeitüberweisungen an.")
     if not job.orders or (len(job.orders) > 1 and not job.is_bulk):
         return Failed(FailureKind.REJECTED, "Der Auftrag muss genau eine Überweisung enthalten.")
-    if not all(_is_payable(one.amount) for one in job.orders):
+    if not all(_is_payable(order.amount) for order in job.orders):
         return Failed(FailureKind.REJECTED, "Der Betrag ist ungültig.")
     if job.execution_date is not None and job.execution_date < context.today:
         return Failed(FailureKind.REJECTED, "Das Ausführungsdatum liegt in der Vergangenheit.")
@@ -166,7 +168,7 @@ def _is_payable(amount: Decimal) -> bool:
 
 def _refuse(slip: Slip, job: Pay, *, is_failing: bool) -> Slip:
     """The slip with the reason why the bank will not do it, if there is one. One bad order spoils the whole bulk."""
-    reasons = [REFUSALS[one] for one in map(find_conduct, job.orders) if one in REFUSALS]
+    reasons = [REFUSALS[conduct] for conduct in map(find_conduct, job.orders) if conduct in REFUSALS]
     if is_failing:
         reasons.append(FAILING_TEXT)
     return replace(slip, failure=str(FailureKind.REJECTED), detail=reasons[0]) if reasons else slip

@@ -35,7 +35,7 @@ def describe_subject(job: Fetch | Pay) -> SigningSubject:
 
 
 def sum_orders(orders: tuple[Order, ...]) -> Decimal:
-    return sum((one.amount for one in orders), Decimal(0))
+    return sum((order.amount for order in orders), Decimal(0))
 
 
 def write_amount(amount: Decimal) -> str:

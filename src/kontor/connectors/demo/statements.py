@@ -47,7 +47,7 @@ def write_slip(job: Pay, account: Account, today: date) -> Slip:
     else:
         purpose = f"EREF+{job.payment_id.hex} SVWZ+Sammelueberweisung, {len(job.orders)} Auftraege"
         debit = replace(debit, purpose=purpose)
-    credits = tuple(Credit(one.iban, _write_credit(one, job, product, booked_on)) for one in job.orders)
+    credits = tuple(Credit(order.iban, _write_credit(order, job, product, booked_on)) for order in job.orders)
     return Slip(job.payment_id, product.key, booked_on, debit, credits, is_scheduled)
 
 
@@ -90,10 +90,11 @@ def move_balance(product: Product, booked: Sequence[Transaction]) -> Product:
     """The product after these bookings, which are all in euros."""
     if not booked or product.balance is None:
         return product
-    moved = sum((one.amount for one in booked), Decimal(0))
+    moved = sum((transaction.amount for transaction in booked), Decimal(0))
     balance = product.balance + moved
     pockets = tuple(
-        replace(one, balance=one.balance + moved) if one.currency == "EUR" else one for one in product.balances
+        replace(pocket, balance=pocket.balance + moved) if pocket.currency == "EUR" else pocket
+        for pocket in product.balances
     )
     home_savings = product.home_savings
     if home_savings is not None:
@@ -108,6 +109,6 @@ def list_rows(account: Account, booked: Sequence[Transaction]) -> list[Transacti
     rows = [entry.transaction for entry in account.entries]
     if not booked:
         return rows
-    finals = [*(one for one in rows if not one.is_pending), *booked]
-    finals.sort(key=lambda one: find_day(one) or date.min)
-    return [*finals, *(one for one in rows if one.is_pending)]
+    finals = [*(row for row in rows if not row.is_pending), *booked]
+    finals.sort(key=lambda row: find_day(row) or date.min)
+    return [*finals, *(row for row in rows if row.is_pending)]

@@ -61,7 +61,7 @@ def name_account(account: AccountIdentification, form: str) -> str:
         return account.iban
     if account.account_number:
         bank = account.bank_code or (account.origin and account.origin.bank)
-        given = "/".join(one for one in (bank, account.account_number) if one)
+        given = "/".join(part for part in (bank, account.account_number) if part)
         return derive_iban(account.bank_code, account.account_number) or given
     return account.origin.key if account.origin is not None else account.bank_code or account.bic or form
 
@@ -86,15 +86,15 @@ def derive_iban(bank_code: str | None, number: str | None) -> str | None:
 def join_statements(statements: Iterable[Statement], holdings: Iterable[Holdings]) -> list[FileAccount]:
     """Per account: bookings of overlapping statements once, and the newest balance."""
     by_key: dict[str, list[Statement]] = {}
-    for one in statements:
-        by_key.setdefault(name_account(one.account, _name_family(one)), []).append(one)
-    found = [_complete(_join(key, group), group) for key, group in by_key.items()]
+    for statement in statements:
+        by_key.setdefault(name_account(statement.account, _name_family(statement)), []).append(statement)
+    accounts = [_complete(_join(key, group), group) for key, group in by_key.items()]
     depots: dict[str, Holdings] = {}
     for held in holdings:
         key = name_account(held.account, "MT535")
         if key not in depots or (held.day or date.min) >= (depots[key].day or date.min):
             depots[key] = held
-    return found + [_make_depot(key, held) for key, held in depots.items()]
+    return accounts + [_make_depot(key, held) for key, held in depots.items()]
 
 
 def _complete(account: FileAccount, statements: Sequence[Statement]) -> FileAccount:
@@ -102,10 +102,10 @@ def _complete(account: FileAccount, statements: Sequence[Statement]) -> FileAcco
     ordered = sorted(statements, key=find_end)
     return replace(
         account,
-        rejected=tuple(row for one in statements for row in one.rejected),
-        form=", ".join(dict.fromkeys(_name_form(one) for one in statements)),
-        opening=next((one.opening for one in ordered if one.opening is not None), None),
-        closing=next((one.closing for one in reversed(ordered) if one.closing is not None), None),
+        rejected=tuple(row for statement in statements for row in statement.rejected),
+        form=", ".join(dict.fromkeys(_name_form(statement) for statement in statements)),
+        opening=next((statement.opening for statement in ordered if statement.opening is not None), None),
+        closing=next((statement.closing for statement in reversed(ordered) if statement.closing is not None), None),
     )
 
 
@@ -118,12 +118,12 @@ def _join(key: str, statements: Sequence[Statement]) -> FileAccount:
     rows.sort(key=lambda row: find_day(row) or date.min)
     newest = max(statements, key=find_end)
     # Not every format names everything.
-    named = max(statements, key=lambda one: (bool(one.account.iban), find_end(one)))
+    named = max(statements, key=lambda statement: (bool(statement.account.iban), find_end(statement)))
     product = _make_product(key, named.account, ProductCategory.CHECKING, newest.closing)
     doubts = tuple(
-        _make_doubt(issue, one.sequence or key)
-        for one in statements
-        for issue in one.issues
+        _make_doubt(issue, statement.sequence or key)
+        for statement in statements
+        for issue in statement.issues
         if issue.kind is not IssueKind.BALANCE_MISMATCH  # balances are compared with what is stored
     )
     return FileAccount(product, tuple(rows), doubts=doubts, spans=tuple(spans))
@@ -133,12 +133,12 @@ def _add(rows: list[Transaction], entries: Sequence[Transaction]) -> list[Transa
     """What another statement has besides. Rules of identity are those of fetches."""
     days = [day for day in map(find_day, entries) if day is not None]
     first = min(days) - timedelta(MOVED_DAYS) if days else date.max
-    touched = [one for one in rows if one.is_pending or (find_day(one) or date.max) >= first]
-    untouched = [one for one in rows if not (one.is_pending or (find_day(one) or date.max) >= first)]
-    numbered = [StoredTransaction(_number(index), one) for index, one in enumerate(touched)]
+    touched = [row for row in rows if row.is_pending or (find_day(row) or date.max) >= first]
+    untouched = [row for row in rows if not (row.is_pending or (find_day(row) or date.max) >= first)]
+    numbered = [StoredTransaction(_number(index), row) for index, row in enumerate(touched)]
     merge = merge_transactions(numbered, entries)
-    changed = {one.id: one.transaction for one in merge.changed}
-    return [*untouched, *(changed.get(one.id, one.transaction) for one in numbered), *merge.new]
+    changed = {stored.id: stored.transaction for stored in merge.changed}
+    return [*untouched, *(changed.get(stored.id, stored.transaction) for stored in numbered), *merge.new]
 
 
 def _make_doubt(issue: StatementIssue, place: str) -> Doubt:
@@ -176,4 +176,6 @@ def _make_product(
 
 def _make_depot(key: str, held: Holdings) -> FileAccount:
     product = _make_product(key, held.account, ProductCategory.DEPOT, held.total)
-    return FileAccount(product, (), held.positions, tuple(_make_doubt(one, key) for one in held.issues), form="MT535")
+    return FileAccount(
+        product, (), held.positions, tuple(_make_doubt(issue, key) for issue in held.issues), form="MT535"
+    )

@@ -56,7 +56,7 @@ class FilesConnector:
             return Failed(FailureKind.NOT_SUPPORTED, "Aus Dateien kann nicht überwiesen werden.")
         state: State = {"folder": name, "job": serialize_job(job), "stage": "headers"}
         accounts, _ = self._read(name, job)
-        return Progress(Headers(tuple(one.product for one in accounts)), state)
+        return Progress(Headers(tuple(account.product for account in accounts)), state)
 
     def resume(
         self, provider: Provider, credentials: Credentials, state: State, answer: Answer, context: Context
@@ -71,16 +71,16 @@ class FilesConnector:
         assert isinstance(job, Fetch)
         accounts, problems = self._read(state["folder"], job)
         transactions, positions = {}, {}
-        for one in accounts:
-            key = one.product.key
-            if one.positions is not None:
-                positions[key] = one.positions
+        for account in accounts:
+            key = account.product.key
+            if account.positions is not None:
+                positions[key] = account.positions
                 continue
             since = job.since.get(key)
             transactions[key] = tuple(
-                row for row in one.transactions if since is None or (find_day(row) or since) >= since
+                row for row in account.transactions if since is None or (find_day(row) or since) >= since
             )
-        spans = {one.product.key: one.spans for one in accounts if one.spans}
+        spans = {account.product.key: account.spans for account in accounts if account.spans}
         return Done(Fetched(transactions, positions, tuple(problems), spans=spans))
 
     def _is_admitted(self, name: str, pin: str) -> bool:
@@ -101,29 +101,29 @@ class FilesConnector:
             try:
                 if file.stat().st_size > LIMITS.size:
                     raise StatementError("The file is too large.")
-                found = read_statements(file.read_bytes())
+                readings = read_statements(file.read_bytes())
             except (StatementError, OSError) as error:
                 problems.append(Problem(ProblemKind.ACCESS_INCOMPLETE, detail=f"{file.name}: {error}"))
                 continue
-            statements += found.statements
-            holdings += found.holdings
+            statements += readings.statements
+            holdings += readings.holdings
         accounts = [
-            one
-            for one in join_statements(statements, holdings)
-            if job.selected is None or one.product.key in job.selected
+            account
+            for account in join_statements(statements, holdings)
+            if job.selected is None or account.product.key in job.selected
         ]
-        for one in accounts:
-            key = one.product.key
+        for account in accounts:
+            key = account.product.key
             problems += [
-                Problem(ProblemKind.TRANSACTIONS, key, f"{doubt.detail}: {doubt.kind}") for doubt in one.doubts
+                Problem(ProblemKind.TRANSACTIONS, key, f"{doubt.detail}: {doubt.kind}") for doubt in account.doubts
             ]
-            if one.rejected:
-                problems.append(report_rejected(key, one.rejected))
+            if account.rejected:
+                problems.append(report_rejected(key, account.rejected))
         return accounts, problems
 
     def _list_files(self, name: str) -> list[Path]:
         with suppress(FileNotFoundError):
-            files = [one for one in (self._root / name).iterdir() if _is_statement(one)]
+            files = [file for file in (self._root / name).iterdir() if _is_statement(file)]
             return sorted(files)[:MOST_FILES]
         return []
 

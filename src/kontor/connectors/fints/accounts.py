@@ -49,7 +49,7 @@ class Account:
 
     @property
     def key(self) -> str:
-        return self.iban or "/".join(one for one in (self.number, self.sub_number) if one)
+        return self.iban or "/".join(part for part in (self.number, self.sub_number) if part)
 
     def can(self, command: str) -> bool:
         """A bank that lists nothing for an account leaves open what it can."""
@@ -75,30 +75,39 @@ class Account:
 
 def list_accounts(session: Session) -> list[Account]:
     """All accounts of the user parameters; IBAN and BIC from the SEPA accounts where the bank tells them there."""
-    accounts = [_read_account(one, session.bank.bank_code) for one in session.parameters.list_accounts()]
+    accounts = [_read_account(segment, session.bank.bank_code) for segment in session.parameters.list_accounts()]
     if session.parameters.find_parameter("HKSPA") is None:
         return accounts
     reply = session.send(HKSPA1()).refuse()
     known = {}
     for segment in reply.list("HISPA"):
-        for one in segment.accounts:
-            known[one.account_number, one.subaccount_number or ""] = (one.iban or "", one.bic or "")
+        for sepa_account in segment.accounts:
+            known[sepa_account.account_number, sepa_account.subaccount_number or ""] = (
+                sepa_account.iban or "",
+                sepa_account.bic or "",
+            )
     completed = []
-    for each in accounts:
-        iban, bic = known.get((each.number, each.sub_number)) or known.get((each.number, "")) or ("", "")
-        completed.append(replace(each, iban=each.iban or iban, bic=bic))
+    for account in accounts:
+        iban, bic = known.get((account.number, account.sub_number)) or known.get((account.number, "")) or ("", "")
+        completed.append(replace(account, iban=account.iban or iban, bic=bic))
     return completed
 
 
 def find_account(session: Session, name: str) -> Account | None:
     """By our key for it, its IBAN or its number."""
-    return next((one for one in list_accounts(session) if name in (one.key, one.iban, one.number)), None)
+    return next(
+        (account for account in list_accounts(session) if name in (account.key, account.iban, account.number)), None
+    )
 
 
 def _read_account(segment: Any, bank_code: str) -> Account:
     information = segment.account_information
     names = (segment.name_account_owner_1, segment.name_account_owner_2)
-    businesses = [one.transaction for one in segment.allowed_transactions if one is not None and one.transaction]
+    businesses = [
+        business.transaction
+        for business in segment.allowed_transactions
+        if business is not None and business.transaction
+    ]
     return Account(
         number=information.account_number or "",
         sub_number=information.subaccount_number or "",
@@ -107,7 +116,7 @@ def _read_account(segment: Any, bank_code: str) -> Account:
         bic="",
         kind=int(segment.account_type or 1),
         currency=segment.account_currency or "EUR",
-        holder=" ".join(one for one in names if one),
+        holder=" ".join(name for name in names if name),
         name=segment.account_product_name or "Konto",
         businesses=tuple(businesses),
     )
@@ -155,6 +164,8 @@ def add_balance(session: Session, account: Account, product: Product) -> Product
         segment = reply.find("HISAL")
         return product if segment is None else _with_balance(product, segment)
     except RefusedError as error:
+        if error.is_about_pin:
+            raise
         return Problem(ProblemKind.PRODUCT, account.key, error.detail)
     except MALFORMED:
         return Problem(ProblemKind.PRODUCT, account.key, "Der Saldo ist nicht lesbar.")

@@ -10,12 +10,14 @@ from typing import Any
 from fints.formals import TANMediaType2
 from fints.segments.auth import HKTAB4, HKTAB5
 
+from kontor.connectors.fints.codes import CONFIRMATION_WANTED, NO_TAN_NEEDED, TAN_WANTED
 from kontor.connectors.fints.parameters import Method
 from kontor.connectors.fints.sessions import MALFORMED, Reply, Session
 from kontor.domain.clocks import BERLIN
 from kontor.domain.sca import Challenge, MediumClass, ScaMedium
 
 LONGEST_TEXT = 4096
+FIRST_STEP, NO_REFERENCE = "4", "noref"
 FLICKER_PREFIX, TEXT_PREFIX = "CHLGUC  ", "CHLGTEXT"
 MEDIA_VERSIONS = (4, 5)
 _BREAKS = re.compile(r"<\s*(br|/p|/li)\s*/?\s*>", re.IGNORECASE)
@@ -27,6 +29,16 @@ _CLASSES = {
     "S": MediumClass.SECODER,
     "B": MediumClass.PUSH,
 }
+
+
+def is_challenge(reply: Reply) -> bool:
+    """Does the bank ask its customer? Some say so by the challenge alone, without a return code."""
+    if reply.has(TAN_WANTED, CONFIRMATION_WANTED):
+        return True
+    segment = reply.find("HITAN")
+    if segment is None or reply.has(NO_TAN_NEEDED):
+        return False
+    return segment.tan_process == FIRST_STEP and (segment.task_reference or NO_REFERENCE) != NO_REFERENCE
 
 
 def read_challenge(reply: Reply, method: Method) -> tuple[Challenge, str, datetime | None]:
@@ -91,17 +103,17 @@ def list_media(session: Session) -> tuple[ScaMedium, ...]:
     if answer is None:
         return ()
     try:
-        listed = [_read_medium(one) for one in answer.tan_media_list]
+        listed = [_read_medium(medium) for medium in answer.tan_media_list]
     except MALFORMED:
         return ()
-    return tuple(one for one in listed if one.name)
+    return tuple(medium for medium in listed if medium.name)
 
 
-def _read_medium(one: Any) -> ScaMedium:
-    letter = one.tan_medium_class.value if one.tan_medium_class is not None else "M"
-    name = one.tan_medium_name or one.mobile_number_masked or one.card_number or one.tan_list_number or ""
+def _read_medium(medium: Any) -> ScaMedium:
+    letter = medium.tan_medium_class.value if medium.tan_medium_class is not None else "M"
+    name = medium.tan_medium_name or medium.mobile_number_masked or medium.card_number or medium.tan_list_number or ""
     return ScaMedium(
-        str(name), _CLASSES.get(letter, MediumClass.MOBILE), _begin_of(one.valid_from), _begin_of(one.valid_until)
+        str(name), _CLASSES.get(letter, MediumClass.MOBILE), _begin_of(medium.valid_from), _begin_of(medium.valid_until)
     )
 
 

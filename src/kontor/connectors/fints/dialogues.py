@@ -2,7 +2,8 @@
 
 A dialogue's state is JSON: where it stands (`stage`), the job, the session, and what was collected so far. It holds no
 PIN and no TAN. Method and medium are chosen without asking until the bank wants the customer to authenticate; then the
-customer chooses where there is more than one.
+customer chooses where there is more than one. Methods that reach the customer's phone are chosen before the bank is
+asked, so that the phone rings once.
 """
 
 from datetime import timedelta
@@ -16,6 +17,7 @@ from kontor.connectors.base import (
     Context,
     Failed,
     FailureKind,
+    Fetch,
     NeedConfirmation,
     NeedMedium,
     NeedMethod,
@@ -26,7 +28,16 @@ from kontor.connectors.base import (
     Tan,
 )
 from kontor.connectors.fints.challenges import list_media, read_challenge
-from kontor.connectors.fints.codes import CONFIRMATION_OPEN, CONFIRMATION_WANTED, DIALOGUE_OVER, TAN_WANTED
+from kontor.connectors.fints.codes import (
+    CHALLENGE_REFUSED,
+    CONFIRMATION_OPEN,
+    CONFIRMATION_WANTED,
+    DEVICE_UNKNOWN,
+    DIALOGUE_OVER,
+    METHOD_REFUSED,
+    NEW_SYSTEM_ID_WANTED,
+    TAN_WANTED,
+)
 from kontor.connectors.fints.parameters import NO_SYSTEM_ID, Method
 from kontor.connectors.fints.sessions import RefusedError, Reply, Session
 from kontor.connectors.fints.transport import NoResponseError
@@ -41,6 +52,8 @@ class Dialogue:
     """One step of a dialogue; see the subclasses for what happens once the customer is logged in."""
 
     has_left = False  # whether an order may be on its way
+    _is_synchronised = False  # in this step
+    _needs_customer = False  # who is not there
 
     def __init__(self, session: Session, state: State, context: Context) -> None:
         self.session = session
@@ -69,13 +82,14 @@ class Dialogue:
     def begin(self) -> Step:
         if self.session.parameters.system_id == NO_SYSTEM_ID:
             self.session.synchronise()
+            self._is_synchronised = True
         return self.log_in()
 
     def resume(self, answer: Answer) -> Step:
         stage = self.state["stage"]
         match stage, answer:
             case "method", ChooseMethod(code):
-                if code not in [one.code for one in self.session.parameters.list_methods()]:
+                if code not in [method.code for method in self._list_methods()]:
                     return Failed(FailureKind.REJECTED, "unknown method")
                 self.state |= {"method": code, "is_method_chosen": True, "medium": None}
                 return self.log_in()
@@ -92,22 +106,86 @@ class Dialogue:
 
     def log_in(self) -> Step:
         method = self._choose_method()
+        if isinstance(method, NeedMethod):
+            return method
         media: tuple[ScaMedium, ...] = ()
         medium = self.state.get("medium")
         if method is not None and method.needs_medium and medium is None:
             media = self._ask_media()
+            if len(media) > 1 and self._is_attended and not method.is_silent:
+                self.state |= {"method": method.code, "is_method_chosen": True}
+                return self.ask_medium(media)
             medium = media[0].name if media else None
-        reply = self.session.open(method, medium)
+        try:
+            reply = self.session.open(method, medium)
+        except RefusedError as error:
+            if method is None or not self._adapt(error, method):
+                raise
+            return self.log_in()
         self.state |= {"method": None if method is None else method.code, "medium": medium}
         if not reply.has(TAN_WANTED, CONFIRMATION_WANTED):
             return self.proceed()
         return self._ask_choice(media) or self.ask_customer("login", reply)
 
-    def _choose_method(self) -> Method | None:
-        methods = self.session.parameters.list_methods()
+    def _adapt(self, error: RefusedError, method: Method) -> bool:
+        """Whether to log in again: the bank no longer knows the device, serves the method or knows the system."""
+        state, parameters = self.state, self.session.parameters
+        if error.is_about_pin:
+            return False
+        if DEVICE_UNKNOWN in error.codes and state.get("medium") is not None:
+            state["medium"] = None
+        elif error.codes & METHOD_REFUSED:
+            state["refused_methods"] = [*state.get("refused_methods", ()), method.code]
+            state |= {"method": None, "is_method_chosen": False, "medium": None}
+            if not self._list_methods():
+                return False
+        elif NEW_SYSTEM_ID_WANTED in error.codes and not self._is_synchronised:
+            parameters.system_id, self._is_synchronised = NO_SYSTEM_ID, True
+            self.session.end()
+            self.session.synchronise()
+        else:
+            return False
+        self._needs_customer = bool(error.codes & CHALLENGE_REFUSED) and not self._is_attended
+        self.session.end()
+        return True
+
+    # Choosing method and medium
+
+    @property
+    def _is_attended(self) -> bool:
+        return self.context.customer_ip is not None
+
+    def _list_methods(self) -> list[Method]:
+        """Without those that the bank has refused in this dialogue."""
+        refused = self.state.get("refused_methods", ())
+        return [method for method in self.session.parameters.list_methods() if method.code not in refused]
+
+    def _choose_method(self) -> Method | NeedMethod | None:
+        """What to log in with. Where each method would reach the customer's phone, the customer is asked before."""
         if self.session.bank.quirks.has_one_step:
             return None
-        return next((one for one in methods if one.code == self.state.get("method")), methods[0] if methods else None)
+        methods = self._list_methods()
+        known = next((method for method in methods if method.code == self.state.get("method")), None)
+        if len(methods) > 1 and self._is_attended and not self.state.get("is_method_chosen"):
+            known = self._find_unasked_method(methods, known)
+            if known is None:
+                return self._ask_method(methods)
+        choice = known or (methods[0] if methods else None)
+        if self._needs_customer and choice is not None and not choice.is_silent:
+            return self._ask_method(methods)
+        return choice
+
+    def _find_unasked_method(self, methods: list[Method], known: Method | None) -> Method | None:
+        """The method used before, or one by which a fetch finds out whether the bank asks. None: ask the customer."""
+        is_renewal = isinstance(self.job, Fetch) and self.job.is_renewal
+        if known is not None and (known.is_silent or not is_renewal):
+            return known
+        if known is not None or not isinstance(self.job, Fetch):
+            return None
+        return next((method for method in methods if method.is_silent), None)
+
+    def _ask_method(self, methods: list[Method]) -> NeedMethod:
+        return NeedMethod(tuple(method.shown for method in methods), self._put_aside_choice("method"))
 
     def _ask_media(self) -> tuple[ScaMedium, ...]:
         """In a dialogue of its own, for which no medium is needed."""
@@ -117,16 +195,29 @@ class Dialogue:
         return media
 
     def _ask_choice(self, media: tuple[ScaMedium, ...]) -> Step | None:
-        """The customer is to authenticate: by which method, on which medium? None where that is settled."""
-        methods = self.session.parameters.list_methods()
+        """The customer is to authenticate: by which method, on which medium? None where that is settled.
+
+        It is settled as well where the customer's phone has rung: to ask would make it ring again.
+        """
+        methods, method = self._list_methods(), self.session.method
+        if self._is_attended and method is not None and not method.is_silent:
+            return None
         if len(methods) > 1 and not self.state.get("is_method_chosen"):
             self.session.end()
-            return NeedMethod(tuple(one.shown for one in methods), self.put_aside("method"))
+            return self._ask_method(methods)
         if len(media) > 1 and not self.state.get("is_medium_chosen"):
             self.session.end()
-            self.state |= {"medium": None, "media": [one.name for one in media]}
-            return NeedMedium(media, self.put_aside("medium"))
+            return self.ask_medium(media)
         return None
+
+    def ask_medium(self, media: tuple[ScaMedium, ...]) -> NeedMedium:
+        self.state |= {"medium": None, "media": [medium.name for medium in media]}
+        return NeedMedium(media, self._put_aside_choice("medium"))
+
+    def _put_aside_choice(self, stage: str) -> State:
+        """Before the first login there may be no method and no medium yet."""
+        self.state = {"method": None, "medium": None} | self.state
+        return self.put_aside(stage)
 
     # Challenges
 
@@ -139,7 +230,7 @@ class Dialogue:
             raise NoResponseError("a challenge without a reference") from None
         self.state |= {"reference": reference, "instructions": challenge.instructions}
         state = self.put_aside(stage)
-        if reply.has(CONFIRMATION_WANTED):
+        if reply.has(CONFIRMATION_WANTED) or (method.is_decoupled and not reply.has(TAN_WANTED)):
             return NeedConfirmation(challenge, state, method.poll_seconds[0], is_held=True)
         return NeedTan(challenge, state, end, is_held=True)
 
@@ -163,7 +254,7 @@ class Dialogue:
         segment = self.session.make_tan_segment("S", reference=self.state["reference"])
         reply = self.session.send(*self.add_to_confirmation(stage), segment)
         self.check_confirmation(stage, reply, segment)
-        if reply.has(CONFIRMATION_OPEN):
+        if reply.has(*CONFIRMATION_OPEN):
             method = self.session.method
             assert method is not None
             challenge = Challenge(method.name, self.state.get("instructions", ""))

@@ -32,8 +32,10 @@ class FetchDialogue(Dialogue):
     def proceed(self) -> Step:
         """Logged in: which accounts are there? A present customer is also asked what old bookings need, now."""
         job = self._job
-        found = [one for one in list_accounts(self.session) if job.selected is None or one.key in job.selected]
-        self.state |= {"accounts": [one.serialize() for one in found], "raw": {}, "problems": []}
+        accounts = [
+            account for account in list_accounts(self.session) if job.selected is None or account.key in job.selected
+        ]
+        self.state |= {"accounts": [account.serialize() for account in accounts], "raw": {}, "problems": []}
         return self._ask_for_old_bookings() if self._wants_old_bookings else self._show_headers()
 
     def go_on(self, stage: str, answer: Answer) -> Step:
@@ -43,7 +45,7 @@ class FetchDialogue(Dialogue):
 
     def confirm(self, stage: str, reply: Reply) -> Step:
         key = self.state["asked"]
-        account = next(one for one in self._accounts if one.key == key)
+        account = next(account for account in self._accounts if account.key == key)
         result = self._make_history(account).go_on(reply)
         if isinstance(result, Question):
             return self.ask_customer("history", result.reply)
@@ -65,7 +67,7 @@ class FetchDialogue(Dialogue):
 
     @property
     def _accounts(self) -> list[Account]:
-        return [Account.deserialize(one) for one in self.state["accounts"]]
+        return [Account.deserialize(values) for values in self.state["accounts"]]
 
     def _find_start(self, account: Account) -> date | None:
         """The first day to ask for; None is as far back as the bank goes."""
@@ -114,8 +116,8 @@ class FetchDialogue(Dialogue):
                 self.state["problems"] = [*self.state["problems"], [account.key, result.detail]]
                 result = product
             products.append(result)
-        methods = tuple(one.shown for one in parameters.list_methods())
-        active = next((one for one in methods if one.code == self.state["method"]), None)
+        methods = tuple(method.shown for method in parameters.list_methods())
+        active = next((method for method in methods if method.code == self.state["method"]), None)
         return Progress(Headers(tuple(products), methods, (), active), self.put_aside("headers"))
 
     def _fetch_rest(self) -> Step:
@@ -127,6 +129,8 @@ class FetchDialogue(Dialogue):
             try:
                 raw = self._find_raw(account)
             except RefusedError as error:
+                if error.is_about_pin:
+                    raise
                 kind = ProblemKind.POSITIONS if account.is_depot else ProblemKind.TRANSACTIONS
                 problems.append(Problem(kind, account.key, error.detail))
                 continue

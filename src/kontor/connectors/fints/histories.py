@@ -43,13 +43,13 @@ class Raw:
     def serialize(self) -> State:
         return {
             "form": self.form,
-            "booked": [base64.b64encode(one).decode() for one in self.booked],
-            "pending": [base64.b64encode(one).decode() for one in self.pending],
+            "booked": [base64.b64encode(page).decode() for page in self.booked],
+            "pending": [base64.b64encode(page).decode() for page in self.pending],
         }
 
     @classmethod
     def deserialize(cls, values: State) -> "Raw":
-        booked, pending = ([base64.b64decode(one) for one in values[name]] for name in ("booked", "pending"))
+        booked, pending = ([base64.b64decode(page) for page in values[name]] for name in ("booked", "pending"))
         return cls(values["form"], booked, pending)
 
 
@@ -110,7 +110,7 @@ class History:
                 return Question(reply)
             reply.refuse()
             size += _take(reply, raw)
-            touchdown = next((one.parameters[0] for one in reply.codes if _has_more(one)), None)
+            touchdown = next((code.parameters[0] for code in reply.codes if _has_more(code)), None)
             if touchdown is None:
                 return raw
             if touchdown in seen or size > MOST_BYTES:
@@ -140,7 +140,7 @@ def _list_camt_forms(session: Session) -> list[str]:
     parameter = session.parameters.find_parameter("HKCAZ")
     if parameter is None or not hasattr(parameter, "parameter"):
         return []
-    return [one for one in parameter.parameter.supported_camt_formats if one and CAMT_052 in one]
+    return [form for form in parameter.parameter.supported_camt_formats if form and CAMT_052 in form]
 
 
 def _take(reply: Reply, raw: Raw) -> int:
@@ -162,7 +162,7 @@ def _take(reply: Reply, raw: Raw) -> int:
 def _list_documents(segment: Any) -> list[bytes]:
     """The camt documents of a page. Banks without bookings leave the element out, which the library cannot read."""
     if hasattr(segment, "statement_booked"):
-        return [bytes(one) for one in segment.statement_booked.camt_statements if one]
+        return [bytes(document) for document in segment.statement_booked.camt_statements if document]
     if len(segment._additional_data) > BOOKED_ELEMENT:
         raise NoResponseError("a statement in a form that is not known")
     return []
@@ -184,7 +184,7 @@ def read_transactions(key: str, raw: Raw) -> Bookings:
         else:
             # Banks cut MT940 anywhere: only all pages together are a statement.
             joined = (b"".join(raw.booked), b"".join(raw.pending))
-            pages = [one for page in joined if page.strip(NOTHING) for one in read_mt940(page)]
+            pages = [statement for page in joined if page.strip(NOTHING) for statement in read_mt940(page)]
     except StatementError as error:
         return Bookings(None, problems=(Problem(ProblemKind.TRANSACTIONS, key, str(error)),))
     problems = tuple(
@@ -195,13 +195,13 @@ def read_transactions(key: str, raw: Raw) -> Bookings:
     )
     if rejected := [row for page in pages for row in page.rejected]:
         problems += (report_rejected(key, rejected),)
-    rows = tuple(one for page in pages for one in mark_channel(page.entries, str(page.kind)))
+    rows = tuple(row for page in pages for row in mark_channel(page.entries, str(page.kind)))
     return Bookings(rows, tuple(span for chain in link_statements(pages) for span in chain.spans), problems)
 
 
 def read_positions(key: str, raw: Raw) -> tuple[tuple[Position, ...] | None, list[Problem]]:
     try:
-        held = [one for page in raw.booked if page.strip() for one in read_mt535(page)]
+        held = [holdings for page in raw.booked if page.strip() for holdings in read_mt535(page)]
     except StatementError as error:
         return None, [Problem(ProblemKind.POSITIONS, key, str(error))]
-    return tuple(position for one in held for position in one.positions), []
+    return tuple(position for holdings in held for position in holdings.positions), []

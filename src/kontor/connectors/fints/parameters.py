@@ -18,17 +18,25 @@ from kontor.domain.sca import ScaMethod
 NO_SYSTEM_ID = "0"
 ONE_STEP = "999"
 TAN_VERSIONS = (7, 6)
+SILENT = ("HHD", "MS1", "iTAN")  # chipTAN, photoTAN, lists
+DECOUPLED = "decoupled"  # in the name that the banks' association has for a method
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to authenticate that the bank offers this customer. `version` is that of the TAN segments it goes with."""
+    """A way to authenticate that the bank offers this customer. `version` is that of the TAN segments it goes with.
+
+    `is_decoupled`: the customer confirms in an app, and no TAN is typed in. `is_silent`: a challenge is nothing but
+    shown, and reaches no phone.
+    """
 
     code: str
     name: str
     version: int
     needs_medium: bool
     poll_seconds: tuple[int, int]
+    is_decoupled: bool = False
+    is_silent: bool = False
 
     @property
     def shown(self) -> ScaMethod:
@@ -53,26 +61,26 @@ class BankParameters:
         if user is not None:
             self.user_version = user.upd_version
             self.user_parameters = SegmentSequence(list(message.find_segments("HIUPD")))
-        for one in codes:
-            if one.code == METHODS:
-                self.functions = list(one.parameters)
+        for code in codes:
+            if code.code == METHODS:
+                self.functions = list(code.parameters)
 
     # What follows from it
 
     def list_methods(self) -> list[Method]:
         """Two-step methods of this customer, in the bank's order; each with the newest segments that know it."""
-        found: dict[str, Method] = {}
+        methods: dict[str, Method] = {}
         for version in TAN_VERSIONS:
             for segment in self.bank_parameters.find_segments("HITANS", version):
-                for one in segment.parameter.twostep_parameters:
-                    if one.security_function in self.functions and one.tan_process == "2":
-                        found.setdefault(one.security_function, _read_method(one, version))
-        return [found[one] for one in self.functions if one in found]
+                for parameter in segment.parameter.twostep_parameters:
+                    if parameter.security_function in self.functions and parameter.tan_process == "2":
+                        methods.setdefault(parameter.security_function, _read_method(parameter, version))
+        return [methods[function] for function in self.functions if function in methods]
 
     def find_newest(self, command: str, versions: Iterable[int]) -> int | None:
         """The newest of these versions that the bank has of a business, such as HKSAL."""
         name = f"{command[0]}I{command[2:]}S"
-        offered = {one.header.version for one in self.bank_parameters.find_segments(name)}
+        offered = {segment.header.version for segment in self.bank_parameters.find_segments(name)}
         return max(offered.intersection(versions), default=None)
 
     def find_parameter(self, command: str) -> Any:
@@ -82,7 +90,10 @@ class BankParameters:
         pins = self.bank_parameters.find_segment_first("HIPINS")
         if pins is None:
             return False
-        return any(one.transaction == command and one.tan_required for one in pins.parameter.transaction_tans_required)
+        return any(
+            requirement.transaction == command and requirement.tan_required
+            for requirement in pins.parameter.transaction_tans_required
+        )
 
     def list_accounts(self) -> list[Any]:
         return list(self.user_parameters.find_segments("HIUPD"))
@@ -132,10 +143,13 @@ def _read_method(parameters: Any, version: int) -> Method:
     has_media = (parameters.supported_media_number or 0) > 1
     first = getattr(parameters, "wait_before_first_poll", None)
     following = getattr(parameters, "wait_before_next_poll", None)
+    technique, dk_name = parameters.tech_id or "", parameters.zka_id or ""
     return Method(
         parameters.security_function,
         parameters.name,
         version,
         has_media and parameters.description_required == DescriptionRequired.MUST,
         (first or 2, following or 2),
+        is_decoupled=DECOUPLED in f"{technique} {dk_name}".lower(),
+        is_silent=technique.startswith(SILENT) or dk_name.startswith(SILENT),
     )

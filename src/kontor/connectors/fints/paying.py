@@ -7,7 +7,6 @@ executed yet.
 
 import base64
 import re
-import time
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -27,7 +26,8 @@ from kontor.connectors.base import (
     Step,
 )
 from kontor.connectors.fints.accounts import Account, find_account
-from kontor.connectors.fints.codes import CONFIRMATION_OPEN, CONFIRMATION_WANTED, PAYEE_WANTED, TAN_WANTED
+from kontor.connectors.fints.challenges import is_challenge, list_media
+from kontor.connectors.fints.codes import APPROVAL_WAIVED, CONFIRMATION_OPEN, ORDER_HELD, PAYEE_WANTED
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.histories import History, Question, read_transactions
 from kontor.connectors.fints.payments import (
@@ -43,7 +43,7 @@ from kontor.connectors.fints.payments import (
 from kontor.connectors.fints.sessions import RefusedError, Reply
 from kontor.connectors.fints.transport import NoResponseError
 from kontor.connectors.pain001 import Batch, name_order
-from kontor.domain.payments import PayeeMatch, PaymentOutcome
+from kontor.domain.payments import PaymentOutcome
 from kontor.domain.transactions import Transaction
 
 MOST_POLLS = 20
@@ -53,8 +53,12 @@ LOOK_BACK_DAYS = 10
 
 class PayDialogue(Dialogue):
     _is_admitted = False
+    _judged: tuple[FinTS3Segment, ...] = ()  # of the last message: what the bank's words about them say of the order
 
     def proceed(self) -> Step:
+        question = self._check_medium()
+        if question is not None:
+            return question
         account = find_account(self.session, self._pay.product_key)
         if account is None:
             raise RefusedError(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
@@ -71,7 +75,7 @@ class PayDialogue(Dialogue):
         # Who has authenticated to be let in has renewed the consent, also on the way to a payment.
         day = self.state["consent_until"] if self.state.get("is_authenticated") else None
         consent_until = None if day is None else date.fromisoformat(day)
-        return Done(Paid(read_outcome(reply), consent_until=consent_until), self.remember())
+        return Done(Paid(read_outcome(reply, *self._judged), consent_until=consent_until), self.remember())
 
     def may_confirm(self, stage: str) -> bool:
         if stage == "login":
@@ -86,10 +90,11 @@ class PayDialogue(Dialogue):
         return (make_payee_approval(base64.b64decode(self.state["verdict"])),)
 
     def check_confirmation(self, stage: str, reply: Reply, confirmation: FinTS3Segment) -> None:
+        self._judged = (confirmation,)
         if stage != "login":
             _refuse_contradiction(reply, confirmation)
         reply.refuse()
-        if stage != "login" and not reply.has(CONFIRMATION_OPEN):
+        if stage != "login" and not reply.has(*CONFIRMATION_OPEN):
             _refuse_silence(reply, confirmation)
 
     # Parts
@@ -99,12 +104,26 @@ class PayDialogue(Dialogue):
         assert isinstance(self.job, Pay)
         return self.job
 
+    def _check_medium(self) -> Step | None:
+        """Is the stored device still one of the customer's? Asked before the order leaves, which is not sent twice."""
+        method, medium = self.session.method, self.session.medium
+        if method is None or not method.needs_medium or self.state.get("is_medium_chosen"):
+            return None
+        media = list_media(self.session)
+        if not media or medium in [listed.name for listed in media]:
+            return None
+        if len(media) > 1:
+            self.session.end()
+            return self.ask_medium(media)
+        self.session.medium = self.state["medium"] = media[0].name
+        return None
+
     def _make_order(self, account: Account) -> FinTS3Segment:
         created_at = datetime.fromisoformat(self.state["created_at"])
         return make_order(self.session, account, self._pay, self.context.today, created_at)
 
     def _submit(self, account: Account, approved: bytes | None) -> Step:
-        session, pay = self.session, self._pay
+        session = self.session
         order = self._make_order(account)
         check = None if approved is not None else make_payee_check(session, order)
         first = [check] if check is not None else []
@@ -116,17 +135,18 @@ class PayDialogue(Dialogue):
         self.has_left = True
         reply = session.send(*first, order, *last)
         if check is not None:
-            reply, verdict = self._await_verdict(reply)
-            step = self._ask_about_payees(reply, verdict, pay)
+            reply, verdict, was_polled = self._await_verdict(reply)
+            step = self._ask_about_payees(reply, verdict, was_polled=was_polled)
             if step is not None:
                 self.has_left = False
                 return step
-        if reply.has(TAN_WANTED, CONFIRMATION_WANTED):
+        if is_challenge(reply):
             self.has_left = False
             return self.ask_customer("order", reply)
         _refuse_contradiction(reply, order)
         reply.refuse()
-        _refuse_silence(reply, order, *last)
+        self._judged = (order, *last)
+        _refuse_silence(reply, *self._judged)
         return self.confirm("order", reply)
 
     def _may_send(self) -> bool:
@@ -134,37 +154,46 @@ class PayDialogue(Dialogue):
         self._is_admitted = self._is_admitted or self.context.may_send()
         return self._is_admitted
 
-    def _await_verdict(self, reply: Reply) -> tuple[Reply, Verdict | None]:
-        """The bank's verdict on the payees, and the message that it came with: what counts is the bank's last word."""
+    def _await_verdict(self, reply: Reply) -> tuple[Reply, Verdict | None, bool]:
+        """The bank's verdict on the payees, the message that it came with, and whether it had to be asked for again.
+
+        What counts is the bank's last word.
+        """
         verdict = read_verdict(reply, len(self._pay.orders))
         polls = 0
-        while verdict is not None and verdict.polling_id is not None:
-            self.has_left = False  # while the payees are being verified, the bank holds the order
-            if polls == MOST_POLLS:
+        while verdict is not None and verdict.is_pending:
+            if reply.has(ORDER_HELD):
+                self.has_left = False
+            if polls == MOST_POLLS or not self.context.wait(min(verdict.wait_seconds, LONGEST_WAIT_SECONDS)):
                 raise NoResponseError("the payees are not verified in time")
-            time.sleep(min(verdict.wait_seconds, LONGEST_WAIT_SECONDS))
             order = self._make_order(Account.deserialize(self.state["account"]))
-            again = make_payee_check(self.session, order, verdict.polling_id)
+            again = make_payee_check(self.session, order, verdict)
             assert again is not None
             reply = self.session.send(again).refuse()
             verdict = read_verdict(reply, len(self._pay.orders))
             polls += 1
         if polls and verdict is None:
             raise NoResponseError("the bank has not said whether the payees match")
-        return reply, verdict
+        return reply, verdict, polls > 0
 
-    def _ask_about_payees(self, reply: Reply, verdict: Verdict | None, pay: Pay) -> Step | None:
+    def _ask_about_payees(self, reply: Reply, verdict: Verdict | None, *, was_polled: bool) -> Step | None:
         """None where the order goes on by itself. One that was held for the check is sent again with its approval."""
         if verdict is None:
             reply.refuse()
             return None
-        self.state["verdict"] = base64.b64encode(verdict.id).decode()
-        is_match = all(one.match is PayeeMatch.MATCH for one in verdict.results)
-        self.state["is_match"] = is_match
-        is_held = reply.has(*PAYEE_WANTED) or not (self.has_left or reply.has(TAN_WANTED, CONFIRMATION_WANTED))
-        if is_match and not is_held:
+        self.state |= {"verdict": base64.b64encode(verdict.id).decode(), "is_match": verdict.is_match}
+        is_asking = is_challenge(reply)
+        if reply.has(APPROVAL_WAIVED):
+            # The order is on its way, unless the customer has to release it.
+            self.has_left, self.state["is_match"] = not is_asking, False
+            if not verdict.is_match:
+                raise NoResponseError("the bank contradicts itself")
             return None
-        if pay.is_payee_accepted or is_match:
+        is_held = reply.has(*PAYEE_WANTED) or (was_polled and not is_asking)
+        if verdict.is_match and not is_held:
+            return None
+        reply.refuse()
+        if self._pay.is_payee_accepted or verdict.is_match:
             return self._submit(Account.deserialize(self.state["account"]), verdict.id)
         return NeedPayeeDecision(verdict.results, self.put_aside("payees"), is_held=True)
 
@@ -205,7 +234,9 @@ def find_outcome(rows: Sequence[Transaction], pay: Pay, day: date) -> PaymentOut
     if not found:
         for number, order in enumerate(pay.orders):
             name = batch.id if order.end_to_end_id else name_order(batch, number)
-            fitting = [row for row in rows if row.amount == -order.amount and not any(row is one for one in found)]
+            fitting = [
+                row for row in rows if row.amount == -order.amount and not any(row is found_row for found_row in found)
+            ]
             row = next((row for row in fitting if _has_reference(row, name) or _has_reference(row, batch.id)), None)
             if row is None:
                 return PaymentOutcome.UNKNOWN

@@ -11,7 +11,7 @@ from fints.segments.transfer import HKCCM1, HKCCS1, HKIPM1, HKIPZ1
 
 from kontor.connectors.base import FailureKind, Pay
 from kontor.connectors.fints.accounts import Account, name_account
-from kontor.connectors.fints.codes import EXECUTED, find_failure
+from kontor.connectors.fints.codes import EXECUTED, MORE_FOLLOWS, PAYEE_MATCHES, Code, find_failure
 from kontor.connectors.fints.sessions import RefusedError, Reply, Session
 from kontor.connectors.pain001 import NAMESPACE, SCHEMA, Batch, Debtor, write_pain001
 from kontor.connectors.statements import LIMITS, StatementError
@@ -30,12 +30,22 @@ TAKEN = (*EXECUTED, "0010")  # of a segment; of the whole message 0010 says only
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The bank's result of verifying payees. `id` is what an order that goes on must name."""
+    """The bank's result of verifying payees. `id` is what an order that goes on must name.
+
+    While `is_pending` there is no result yet. Who asks again names `polling_id` and `restart_point`, both where the
+    bank gave both.
+    """
 
     id: bytes
     results: tuple[PayeeResult, ...]
+    is_pending: bool = False
     polling_id: bytes | None = None
+    restart_point: str | None = None
     wait_seconds: int = 1
+
+    @property
+    def is_match(self) -> bool:
+        return all(result.match is PayeeMatch.MATCH for result in self.results)
 
 
 def make_order(session: Session, account: Account, pay: Pay, today: date, created_at: datetime) -> FinTS3Segment:
@@ -52,7 +62,7 @@ def make_order(session: Session, account: Account, pay: Pay, today: date, create
         account=name_account(form, account), sepa_descriptor=_find_descriptor(session), sepa_pain_message=document
     )
     if pay.is_bulk:
-        segment.sum_amount = Amount1(sum(one.amount for one in pay.orders), "EUR")
+        segment.sum_amount = Amount1(sum(order.amount for order in pay.orders), "EUR")
         segment.request_single_booking = False
     return segment
 
@@ -61,16 +71,19 @@ def _find_descriptor(session: Session) -> str:
     """The bank's own name for the format where it lists one."""
     parameter = session.parameters.find_parameter("HKSPA")
     formats = [] if parameter is None else list(getattr(parameter.parameter, "supported_sepa_formats", ()))
-    return next((one for one in formats if one and SCHEMA in one), NAMESPACE)
+    return next((descriptor for descriptor in formats if descriptor and SCHEMA in descriptor), NAMESPACE)
 
 
-def make_payee_check(session: Session, order: FinTS3Segment, polling_id: bytes | None = None) -> FinTS3Segment | None:
-    """The segment that asks the bank to verify the payees, where this order needs it."""
+def make_payee_check(session: Session, order: FinTS3Segment, pending: Verdict | None = None) -> FinTS3Segment | None:
+    """The segment that asks the bank to verify the payees, where this order needs it, or for a result still pending."""
     parameter = session.parameters.find_parameter("HKVPP")
     if parameter is None or order.header.type not in list(parameter.parameter.payment_order_segment):
         return None
-    report = str(parameter.parameter.supported_report_formats or "")
-    return HKVPP1(supported_reports=PSRD1(psrd=[report]), polling_id=polling_id)
+    formats = str(parameter.parameter.supported_report_formats or "").split(";")
+    segment = HKVPP1(supported_reports=PSRD1(psrd=formats))
+    if pending is not None:
+        segment.polling_id, segment.aufsetzpunkt = pending.polling_id, pending.restart_point
+    return segment
 
 
 def make_payee_approval(verdict_id: bytes) -> FinTS3Segment:
@@ -78,19 +91,30 @@ def make_payee_approval(verdict_id: bytes) -> FinTS3Segment:
 
 
 def read_verdict(reply: Reply, count: int) -> Verdict | None:
+    """None where the bank says nothing about the payees."""
     segment = reply.find("HIVPP")
-    if segment is None:
+    restart_point = next((code.parameters[0] for code in reply.codes if _goes_on(code)), None)
+    if segment is None and restart_point is None:
         return None
-    wait = int(segment.wait_for_seconds or 1)
-    if segment.polling_id and not segment.vop_id:
-        return Verdict(b"", (), bytes(segment.polling_id), wait)
+    polling_id = bytes(getattr(segment, "polling_id", None) or b"") or None
+    verdict_id = bytes(getattr(segment, "vop_id", None) or b"")
+    if segment is None or restart_point is not None or (polling_id is not None and not verdict_id):
+        wait = int(getattr(segment, "wait_for_seconds", None) or 1)
+        return Verdict(b"", (), is_pending=True, polling_id=polling_id, restart_point=restart_point, wait_seconds=wait)
     report = bytes(segment.payment_status_report or b"")
+    single = getattr(segment.vop_single_result, "result", None)
+    if not report and not single and reply.has(PAYEE_MATCHES):
+        return Verdict(verdict_id, (PayeeResult(PayeeMatch.MATCH),) * count)
     results = _read_report(report, count) if report else (_read_result(segment.vop_single_result),) * count
-    return Verdict(bytes(segment.vop_id or b""), results)
+    return Verdict(verdict_id, results)
 
 
-def _read_result(single: Any) -> PayeeResult:
-    return _make_result(getattr(single, "result", None), getattr(single, "close_match_name", None))
+def _goes_on(code: Code) -> bool:
+    return code.code == MORE_FOLLOWS and bool(code.parameters)
+
+
+def _read_result(result: Any) -> PayeeResult:
+    return _make_result(getattr(result, "result", None), getattr(result, "close_match_name", None))
 
 
 def _make_result(code: str | None, name: str | None) -> PayeeResult:
@@ -99,17 +123,19 @@ def _make_result(code: str | None, name: str | None) -> PayeeResult:
 
 
 def _read_report(report: bytes, count: int) -> tuple[PayeeResult, ...]:
-    """A pain.002: one result per order, in their order. Banks may leave out those that match."""
+    """A pain.002: one result per order, in their order; or one for all of them, in the group or in the block."""
     try:
-        groups = [one for _, one in read_elements(report, ("OrgnlGrpInfAndSts",), LIMITS)]
-        rows = [one for _, one in read_elements(report, ("TxInfAndSts",), LIMITS)]
+        groups = [group for _, group in read_elements(report, ("OrgnlGrpInfAndSts",), LIMITS)]
+        blocks = [block for _, block in read_elements(report, ("OrgnlPmtInfAndSts",), LIMITS)]
+        rows = [row for _, row in read_elements(report, ("TxInfAndSts",), LIMITS)]
     except StatementError:
         return (PayeeResult(PayeeMatch.NOT_POSSIBLE),) * count
     if len(rows) == count:
         return tuple(
-            _make_result(find_text(one, "TxSts"), find_deep_text(one, "StsRsnInf", "AddtlInf")) for one in rows
+            _make_result(find_text(row, "TxSts"), find_deep_text(row, "StsRsnInf", "AddtlInf")) for row in rows
         )
-    whole = next((find_text(one, "GrpSts") for one in groups), None)
+    found = [find_text(group, "GrpSts") for group in groups] + [find_text(block, "PmtInfSts") for block in blocks]
+    whole = next((status for status in found if status), None)
     return (_make_result(whole, None),) * count
 
 
@@ -124,11 +150,11 @@ def is_contradictory(reply: Reply, segment: FinTS3Segment) -> bool:
 def is_taken(reply: Reply, *segments: FinTS3Segment) -> bool:
     """Has the bank said so of one of the segments? An order without such a word may still be held."""
     numbers = {segment.header.number for segment in segments}
-    return any(one.code in TAKEN and one.segment in numbers for one in reply.codes)
+    return any(code.code in TAKEN and code.segment in numbers for code in reply.codes)
 
 
-def read_outcome(reply: Reply) -> PaymentOutcome:
-    """What the bank says of an order that it has taken. Without a word of execution it is accepted only."""
-    if reply.has(*EXECUTED):
-        return PaymentOutcome.EXECUTED
-    return PaymentOutcome.ACCEPTED
+def read_outcome(reply: Reply, *segments: FinTS3Segment) -> PaymentOutcome:
+    """What the bank says, about these segments, of an order that it has taken: executed, or accepted only."""
+    numbers = {segment.header.number for segment in segments}
+    is_executed = any(code.code in EXECUTED and code.segment in numbers for code in reply.codes)
+    return PaymentOutcome.EXECUTED if is_executed else PaymentOutcome.ACCEPTED

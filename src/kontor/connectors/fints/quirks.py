@@ -29,15 +29,15 @@ class FintsBank:
 @cache
 def load_quirks() -> dict[str, Quirks]:
     """By the name of the file, which is a bank code or a group's name in small letters."""
-    found = {}
-    known = {one.name for one in fields(Quirks)}
+    quirks = {}
+    known = {field.name for field in fields(Quirks)}
     for file in (files(__package__) / "quirks").iterdir():
         if file.name.endswith(".toml"):
             values = tomllib.loads(file.read_text(encoding="utf-8"))
             if odd := set(values) - known:
                 raise ValueError(f"{file.name}: unknown {', '.join(sorted(odd))}")
-            found[file.name.removesuffix(".toml")] = Quirks(**values)
-    return found
+            quirks[file.name.removesuffix(".toml")] = Quirks(**values)
+    return quirks
 
 
 def find_quirks(bank_code: str, group: str | None) -> Quirks:

@@ -6,7 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from fints.exceptions import FinTSError
-from fints.formals import BankIdentifier, Language2, SynchronizationMode, SystemIDStatus
+from fints.formals import (
+    BankIdentifier,
+    Language2,
+    SecurityMethod,
+    SecurityProfile,
+    SynchronizationMode,
+    SystemIDStatus,
+)
 from fints.message import FinTSCustomerMessage, FinTSInstituteMessage
 from fints.parser import FinTSParserWarning
 from fints.security import PinTanAuthenticationMechanism, PinTanDummyEncryptionMechanism
@@ -17,7 +24,7 @@ from fints.segments.message import HNHBK3, HNHBS1
 
 from kontor.connectors.base import FailureKind, State
 from kontor.connectors.fints.amounts import accept_amounts
-from kontor.connectors.fints.codes import Code, find_failure
+from kontor.connectors.fints.codes import ABORTED, PIN_REFUSED, Code, find_failure
 from kontor.connectors.fints.parameters import ONE_STEP, BankParameters, Method
 from kontor.connectors.fints.quirks import FintsBank
 from kontor.connectors.fints.transport import HttpTransport, NoResponseError
@@ -37,11 +44,16 @@ MALFORMED = (FinTSError, ValueError, TypeError, KeyError, IndexError, AttributeE
 
 
 class RefusedError(Exception):
-    """The bank said no."""
+    """The bank said no, with these return codes."""
 
-    def __init__(self, kind: FailureKind, detail: str | None = None) -> None:
+    def __init__(self, kind: FailureKind, detail: str | None = None, codes: frozenset[str] = frozenset()) -> None:
         super().__init__(kind)
-        self.kind, self.detail = kind, detail
+        self.kind, self.detail, self.codes = kind, detail, codes
+
+    @property
+    def is_about_pin(self) -> bool:
+        """Nothing may be sent after it: the customer has to enter a PIN first."""
+        return self.kind in PIN_REFUSED
 
 
 class Reply:
@@ -51,7 +63,7 @@ class Reply:
         """Should a bank repeat the PIN in what it says, nobody gets to see it."""
         self.message = message
         hide = (pin, "***") if len(pin) >= SHORTEST_HIDDEN else ("\0", "")
-        self.codes = tuple(replace(one, text=one.text.replace(*hide)) for one in _list_codes(message))
+        self.codes = tuple(replace(code, text=code.text.replace(*hide)) for code in _list_codes(message))
 
     def find(self, name: str) -> Any | None:
         return self.message.find_segment_first(name)
@@ -60,13 +72,13 @@ class Reply:
         return list(self.message.find_segments(name))
 
     def has(self, *codes: str) -> bool:
-        return any(one.code in codes for one in self.codes)
+        return any(code.code in codes for code in self.codes)
 
     def refuse(self, *, is_login: bool = False) -> "Reply":
         """Raises RefusedError where the bank reports an error."""
         failure = find_failure(self.codes, is_login=is_login)
         if failure is not None:
-            raise RefusedError(*failure)
+            raise RefusedError(*failure, frozenset(code.code for code in self.codes))
         return self
 
 
@@ -76,8 +88,18 @@ class _Signature(PinTanAuthenticationMechanism):  # type: ignore[misc]  # python
         self.security_function = function
         self._tan = tan
 
+    def sign_prepare(self, message: FinTSCustomerMessage) -> None:
+        """The library always names version 1 of the profile. Strict banks expect that of the method."""
+        super().sign_prepare(message)
+        version = find_profile_version(self.security_function)
+        self.pending_signature.security_profile = SecurityProfile(SecurityMethod.PIN, version)
+
     def _get_tan(self) -> str | None:
         return self._tan
+
+
+def find_profile_version(function: str) -> int:
+    return 1 if function == ONE_STEP else 2
 
 
 class Session:
@@ -103,6 +125,7 @@ class Session:
         self.medium: str | None = None
         self.dialog_id = NO_DIALOGUE
         self.number = 1
+        self._refusal: RefusedError | None = None
 
     @property
     def client(self) -> "Session":
@@ -120,7 +143,7 @@ class Session:
 
     def synchronise(self) -> None:
         """Get a system id, the parameters, and the methods of this customer."""
-        reply = self.send(*self._identify(), HKSYN3(SynchronizationMode.NEW_SYSTEM_ID)).refuse(is_login=True)
+        reply = self._log_in(*self._identify(), HKSYN3(SynchronizationMode.NEW_SYSTEM_ID))
         answer = reply.message.find_segment_first(HISYN4)
         if answer is None or not answer.system_id:
             raise NoResponseError("no system id")
@@ -133,14 +156,22 @@ class Session:
         segments = self._identify()
         if method is not None:
             segments.append(self.make_tan_segment("4", "HKIDN"))
-        return self.send(*segments).refuse(is_login=True)
+        return self._log_in(*segments)
+
+    def _log_in(self, *segments: FinTS3Segment) -> Reply:
+        try:
+            return self.send(*segments).refuse(is_login=True)
+        except RefusedError as error:
+            if error.is_about_pin:
+                self._refusal = error
+            raise
 
     def end(self) -> None:
-        """Say goodbye. Whether the bank has heard is of no importance."""
-        if self.is_open:
+        """Say goodbye, unless the bank has refused the PIN. Whether it has heard is of no importance."""
+        if self.is_open and self._refusal is None:
             with suppress(NoResponseError):
                 self.send(HKEND1(self.dialog_id))
-            self.dialog_id, self.number = NO_DIALOGUE, 1
+        self.dialog_id, self.number = NO_DIALOGUE, 1
 
     def _identify(self) -> list[FinTS3Segment]:
         return [
@@ -151,6 +182,9 @@ class Session:
     # Messages
 
     def send(self, *segments: FinTS3Segment, tan: Secret | None = None) -> Reply:
+        """Every message carries the PIN: after the bank has refused it, none leaves."""
+        if self._refusal is not None:
+            raise self._refusal
         _refuse_foreign(self.user_id, FailureKind.WRONG_CREDENTIALS)
         _refuse_foreign(self._pin.reveal(), FailureKind.WRONG_CREDENTIALS)
         if tan is not None:
@@ -160,16 +194,22 @@ class Session:
         message = FinTSCustomerMessage(self)
         message += HNHBK3(0, 300, self.dialog_id, self.number)
         signature.sign_prepare(message)
-        for one in segments:
-            message += one
+        for segment in segments:
+            message += segment
         signature.sign_commit(message)
         message += HNHBS1(self.number)
-        PinTanDummyEncryptionMechanism(1 if function == ONE_STEP else 2).encrypt(message)
+        PinTanDummyEncryptionMechanism(find_profile_version(function)).encrypt(message)
         answer = self._transport.exchange(_note_size(message.render_bytes()))
         self.number += 1
-        return self._read(answer)
+        reply = self._read(answer, self.number - 1)
+        failure = find_failure(reply.codes, is_login=False)
+        if failure is not None and failure[0] in PIN_REFUSED:
+            self._refusal = RefusedError(*failure)
+        if reply.has(ABORTED):
+            self.dialog_id, self.number = NO_DIALOGUE, 1
+        return reply
 
-    def _read(self, answer: bytes) -> Reply:
+    def _read(self, answer: bytes, number: int) -> Reply:
         try:
             reply = Reply(FinTSInstituteMessage(segments=answer), self._pin.reveal())
             head = reply.message.find_segment_first(HNHBK3)
@@ -178,6 +218,8 @@ class Session:
             raise NoResponseError(f"unreadable: {type(error).__name__}") from None
         if head is None or not reply.codes:
             raise NoResponseError("not a FinTS message")
+        if _answers_another(head, number):
+            raise NoResponseError("an answer to another message")
         if not self.is_open:
             self.dialog_id = head.dialog_id
         return reply
@@ -203,7 +245,9 @@ class Session:
     def take_up(self, values: State, method: str | None, medium: str | None) -> None:
         """With the method and the medium that it was opened with."""
         self.dialog_id, self.number = values["dialogue"] or NO_DIALOGUE, values["number"]
-        self.method = next((one for one in self.parameters.list_methods() if one.code == method), None)
+        self.method = next(
+            (candidate for candidate in self.parameters.list_methods() if candidate.code == method), None
+        )
         self.medium = medium
 
 
@@ -214,15 +258,22 @@ def _note_size(message: bytes) -> bytes:
 
 def _refuse_foreign(text: str, kind: FailureKind) -> None:
     """FinTS has one character set; what is not in it cannot be right."""
-    if not text or any(ord(one) < 32 or ord(one) > 255 for one in text) or len(text) > LONGEST_SECRET:
+    if not text or any(ord(character) < 32 or ord(character) > 255 for character in text) or len(text) > LONGEST_SECRET:
         raise RefusedError(kind)
+
+
+def _answers_another(head: HNHBK3, number: int) -> bool:
+    """Does the head name another message than the one that was sent, in both places where it names one?"""
+    reference = head.reference_message
+    named = None if reference is None else reference.message_number
+    return bool(named) and head.message_number != number and named != number
 
 
 def _list_codes(message: FinTSInstituteMessage) -> list[Code]:
     codes = []
     for segment in message.find_segments([HIRMG2, HIRMS2]):
         reference = segment.header.reference
-        for one in segment.responses:
-            parameters = tuple(str(each) for each in one.parameters if each is not None)
-            codes.append(Code(one.code, one.text or "", parameters, reference))
+        for response in segment.responses:
+            parameters = tuple(str(parameter) for parameter in response.parameters if parameter is not None)
+            codes.append(Code(response.code, response.text or "", parameters, reference))
     return codes

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import math
 import ssl
 import time
 from dataclasses import dataclass
@@ -36,11 +37,13 @@ class NoResponseError(Exception):
 class HttpTransport:
     """HTTPS with the bank's certificate checked. Redirects are not followed, and no proxy is looked for."""
 
-    def __init__(self, url: str, tls: ssl.SSLContext, limits: TransportLimits = LIMITS) -> None:
+    def __init__(
+        self, url: str, tls: ssl.SSLContext, limits: TransportLimits = LIMITS, deadline: float = math.inf
+    ) -> None:
         self._url = url
         self._limits = limits
-        timeout = httpx.Timeout(limits.read_seconds, connect=limits.connect_seconds)
-        self._client = httpx.Client(verify=tls, timeout=timeout, follow_redirects=False, trust_env=False)
+        self._deadline = deadline
+        self._client = httpx.Client(verify=tls, follow_redirects=False, trust_env=False)
 
     def __enter__(self) -> "HttpTransport":
         return self
@@ -51,17 +54,25 @@ class HttpTransport:
         self._client.close()
 
     def exchange(self, message: bytes) -> bytes:
-        content = base64.b64encode(message)
+        content, headers = base64.b64encode(message), {"Content-Type": "text/plain"}
+        timeout = self._limit_time()
         try:
-            with self._client.stream("POST", self._url, content=content, headers={"Content-Type": "text/plain"}) as one:
-                return self._read(one)
+            with self._client.stream("POST", self._url, content=content, headers=headers, timeout=timeout) as response:
+                return self._read(response)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise NoResponseError(type(error).__name__) from None
+
+    def _limit_time(self) -> httpx.Timeout:
+        remaining = self._deadline - time.monotonic()
+        if remaining <= 0:
+            raise NoResponseError("the deadline has passed")
+        limits = self._limits
+        return httpx.Timeout(min(limits.read_seconds, remaining), connect=min(limits.connect_seconds, remaining))
 
     def _read(self, response: httpx.Response) -> bytes:
         if response.status_code not in GOOD:
             raise NoResponseError(f"HTTP status {response.status_code}")
-        pieces, size, end = [], 0, time.monotonic() + self._limits.answer_seconds
+        pieces, size, end = [], 0, min(time.monotonic() + self._limits.answer_seconds, self._deadline)
         for piece in response.iter_bytes():
             size += len(piece)
             if size > self._limits.largest_bytes:

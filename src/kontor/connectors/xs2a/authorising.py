@@ -89,7 +89,7 @@ class Authoriser:
         raise StoppedError(FailureKind.REJECTED, "this answer does not fit the open step")
 
     def _choose(self, code: str) -> Step | None:
-        chosen = next((one for one in self.state["methods"] if one["code"] == code), None)
+        chosen = next((sca_method for sca_method in self.state["methods"] if sca_method["code"] == code), None)
         if chosen is None:
             raise StoppedError(FailureKind.REJECTED, "unknown method")
         self.state = self.state | {"chosen": code}
@@ -152,13 +152,13 @@ class Authoriser:
                 return self._ask_tan(answer, "PUT", _href(links, "authoriseTransaction"))
             if "selectAuthenticationMethod" in links:
                 return self._ask_method(answer, "PUT", _href(links, "selectAuthenticationMethod"))
-            with_pin = next((one for one in ("updatePsuAuthentication", WITH_PIN) if one in links), None)
+            with_pin = next((name for name in ("updatePsuAuthentication", WITH_PIN) if name in links), None)
             if with_pin is not None:
                 body = {"psuData": {"password": self._client.reveal_pin()}}
                 answer = self._send("PUT", _href(links, with_pin), body)
             elif "updatePsuIdentification" in links:
                 answer = self._send("PUT", _href(links, "updatePsuIdentification"), {})
-            elif "scaStatus" in links and not any(one in links for one in UNKNOWN_WAYS):
+            elif "scaStatus" in links and not any(way in links for way in UNKNOWN_WAYS):
                 self._pass_send_guard()
                 text = answer.psu_message or "Bitte bestätigen Sie den Auftrag in Ihrer Banking-App."
                 self.state = self.state | {"sca": _href(links, "scaStatus"), "text": text}
@@ -173,11 +173,11 @@ class Authoriser:
 
     def _note_methods(self, answer: Authorising) -> None:
         if answer.sca_methods:
-            self.state = self.state | {"methods": [_serialize_method(one) for one in answer.sca_methods]}
+            self.state = self.state | {"methods": [_serialize_method(sca_method) for sca_method in answer.sca_methods]}
         chosen = answer.chosen_sca_method
         if chosen is not None:
             known = self.state.get("methods", [])
-            if all(one["code"] != chosen.authentication_method_id for one in known):
+            if all(sca_method["code"] != chosen.authentication_method_id for sca_method in known):
                 known = [*known, _serialize_method(chosen)]
             self.state = self.state | {"methods": known, "chosen": chosen.authentication_method_id}
 
@@ -192,12 +192,27 @@ class Authoriser:
     def _ask_tan(self, answer: Authorising, method: str, link: str) -> Step:
         self._note_methods(answer)
         self.state = self.state | {"stage": "tan", "way": [method, link]}
-        chosen = next((one for one in self.state.get("methods", []) if one["code"] == self.state.get("chosen")), None)
-        return NeedTan(_read_challenge(answer, chosen), self.state)
+        chosen = next(
+            (
+                sca_method
+                for sca_method in self.state.get("methods", [])
+                if sca_method["code"] == self.state.get("chosen")
+            ),
+            None,
+        )
+        # A challenge is the bank's word that nothing is executed yet, also after a TAN: another may be sent.
+        return NeedTan(_read_challenge(answer, chosen), self.state, is_held=not self.state.get("has_left"))
 
     def _ask_confirmation(self) -> Step:
         self.state = self.state | {"stage": "confirmation"}
-        chosen = next((one for one in self.state.get("methods", []) if one["code"] == self.state.get("chosen")), None)
+        chosen = next(
+            (
+                sca_method
+                for sca_method in self.state.get("methods", [])
+                if sca_method["code"] == self.state.get("chosen")
+            ),
+            None,
+        )
         name = "Entkoppelte Authentifizierung" if chosen is None else chosen["name"]
         return NeedConfirmation(Challenge(name, self.state["text"]), self.state)
 
@@ -229,18 +244,20 @@ def _href(links: Links, name: str) -> str:
     return links[name].href
 
 
-def _serialize_method(one: ScaMethodMessage) -> State:
-    name = one.name or one.authentication_type or one.authentication_method_id
+def _serialize_method(sca_method: ScaMethodMessage) -> State:
+    name = sca_method.name or sca_method.authentication_type or sca_method.authentication_method_id
     return {
-        "code": one.authentication_method_id,
+        "code": sca_method.authentication_method_id,
         "name": name,
-        "hint": one.explanation,
-        "kind": one.authentication_type,
+        "hint": sca_method.explanation,
+        "kind": sca_method.authentication_type,
     }
 
 
 def deserialize_methods(state: State) -> tuple[ScaMethod, ...]:
-    return tuple(ScaMethod(one["code"], one["name"], one["hint"]) for one in state.get("methods", []))
+    return tuple(
+        ScaMethod(sca_method["code"], sca_method["name"], sca_method["hint"]) for sca_method in state.get("methods", [])
+    )
 
 
 def _read_challenge(answer: Authorising, chosen: State | None) -> Challenge:

@@ -69,7 +69,7 @@ class Xs2aSettings:
 
 def read_profile(values: Mapping[str, Any], bank_code: str) -> Xs2aBank:
     """A profile from an operator's file. Raises ValueError for what is not part of one."""
-    known = {one.name: one for one in fields(Xs2aBank)}
+    known = {field.name: field for field in fields(Xs2aBank)}
     if odd := sorted(set(values) - set(known)):
         raise ValueError(f"bank {bank_code}: XS2A knows no {', '.join(odd)}")
     if not str(values.get("base_url", "")).startswith(("https://", "http://127.0.0.1", "http://localhost")):

@@ -45,6 +45,8 @@ class Client:
         self._settings = settings
         self._credentials = credentials
         self._context = context
+        # Ids of earlier requests. Not every bank repeats the id of a request in its answer, as the standard asks.
+        self._sent: set[str] = set()
 
     def enter(self, path: str) -> str:
         """An entry point of the standard. All other addresses come from the bank."""
@@ -65,7 +67,9 @@ class Client:
         """A successful answer; anything else is an error. `request_id` may be given where it must be the same again."""
         url = self._resolve(link)
         content = b"" if body is None else msgspec.json.encode(body)
-        sent = self._make_headers(facts.get("request_id") or str(uuid4()))
+        request_id = facts.get("request_id") or str(uuid4())
+        self._sent.add(request_id)
+        sent = self._make_headers(request_id)
         if body is not None:
             sent["content-type"] = "application/json"
         sent |= headers or {}
@@ -73,7 +77,9 @@ class Client:
             files = (self._settings.seal_certificate_file, self._settings.seal_key_file)
             sent |= load_seal(*files, self._settings.seal_key_password).sign(sent, content)
         try:
-            with self._http.stream(method, url, content=content, headers=sent) as response:
+            with self._http.stream(method, url, content=content, headers=sent, timeout=self._limit_time()) as response:
+                if response.headers.get("x-request-id", "").lower() in self._sent - {request_id}:
+                    raise NoResponseError("the bank sends an earlier answer again")
                 answer = Answer(
                     response.status_code, self._read_body(response), response.headers.get("aspsp-sca-approach")
                 )
@@ -143,10 +149,16 @@ class Client:
             headers["psu-ip-address"] = self._context.customer_ip
         return headers
 
+    def _limit_time(self) -> httpx.Timeout:
+        remaining, settings = self._context.remaining_seconds(), self._settings
+        if remaining <= 0:
+            raise NoResponseError("the deadline has passed")
+        return httpx.Timeout(min(settings.read_seconds, remaining), connect=min(settings.connect_seconds, remaining))
+
     def _read_body(self, response: httpx.Response) -> bytes:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise NoResponseError("the bank's answer is packed, though nobody asked for that")
-        latest = time.monotonic() + self._settings.answer_seconds
+        latest = min(time.monotonic() + self._settings.answer_seconds, self._context.deadline)
         pieces, size = [], 0
         for piece in response.iter_raw():
             size += len(piece)
@@ -171,17 +183,18 @@ def _read_refusal(answer: Answer) -> RefusedError | NoResponseError:
         refusal = msgspec.json.decode(answer.body, type=Refusal)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return RefusedError(answer.status, (), None)
-    codes = tuple(one.code for one in refusal.tpp_messages) or ((refusal.code,) if refusal.code else ())
-    texts = [one.text for one in refusal.tpp_messages if one.text] or ([refusal.detail] if refusal.detail else [])
+    codes = tuple(message.code for message in refusal.tpp_messages) or ((refusal.code,) if refusal.code else ())
+    texts = [message.text for message in refusal.tpp_messages if message.text] or (
+        [refusal.detail] if refusal.detail else []
+    )
     return RefusedError(answer.status, codes, texts[0][:DETAIL] if texts else None)
 
 
 @contextmanager
 def open_client(bank: Xs2aBank, settings: Xs2aSettings, credentials: Credentials, context: Context) -> Iterator[Client]:
-    timeout = httpx.Timeout(settings.read_seconds, connect=settings.connect_seconds)
     # The environment decides nothing here: whom to trust and which way to go are settings.
     with httpx.Client(
-        verify=_trust(bank, settings), timeout=timeout, follow_redirects=False, trust_env=False, proxy=settings.proxy
+        verify=_trust(bank, settings), follow_redirects=False, trust_env=False, proxy=settings.proxy
     ) as http:
         yield Client(http, bank, settings, credentials, context)
 

@@ -110,11 +110,11 @@ class Fetching:
             balances = self._read_balances(accounts, consent)
             products.append(make_product(key, accounts, balances, self._bank, self._context.today))
         links = {
-            key: [one.links["transactions"].href for one in accounts if "transactions" in one.links]
+            key: [account.links["transactions"].href for account in accounts if "transactions" in account.links]
             for key, accounts in groups.items()
         }
         methods = deserialize_methods(state)
-        active = next((one for one in methods if one.code == state.get("chosen")), None)
+        active = next((method for method in methods if method.code == state.get("chosen")), None)
         kept = {
             "stage": "headers",
             "job": state["job"],
@@ -123,30 +123,30 @@ class Fetching:
             "chosen": state.get("chosen"),
             "until": str(until),
             "links": links,
-            "categories": {one.key: str(one.category) for one in products},
+            "categories": {product.key: str(product.category) for product in products},
             "problems": problems,
         }
         return Progress(Headers(tuple(products), methods, (), active), kept)
 
     def _read_balances(self, accounts: list[Account], consent: State) -> list[Balance]:
         """What is missing shows as a product without a balance."""
-        found: list[Balance] = []
-        for one in accounts:
-            if one.balances is not None:
-                found += one.balances
-            elif "balances" in one.links:
+        balances: list[Balance] = []
+        for account in accounts:
+            if account.balances is not None:
+                balances += account.balances
+            elif "balances" in account.links:
                 try:
-                    found += self._read(one.links["balances"].href, BalanceList, consent).balances
+                    balances += self._read(account.links["balances"].href, BalanceList, consent).balances
                 except RefusedError as error:
                     if not error.is_final:
                         raise
-        return found
+        return balances
 
     def fetch(self, state: State) -> Step:
         job = deserialize_job(state["job"])
         assert isinstance(job, Fetch)
         transactions: dict[str, tuple[Transaction, ...]] = {}
-        problems = [Problem(ProblemKind(one["kind"]), one["key"]) for one in state["problems"]]
+        problems = [Problem(ProblemKind(problem["kind"]), problem["key"]) for problem in state["problems"]]
         for key, links in state["links"].items():
             if job.selected is not None and key not in job.selected:
                 continue
@@ -185,6 +185,7 @@ class Fetching:
                 raise
             page = self._read(_ask_rows(link, recent), TransactionPage, consent)
         seen: set[str] = set()
+        named: set[Transaction] = set()
         unread = 0
         while True:
             report = page.transactions
@@ -192,11 +193,13 @@ class Fetching:
                 raise NoResponseError("the bank sends no bookings")
             for raws, is_pending in ((report.booked, False), (report.pending, True)):
                 for raw in raws:
-                    one = _read_row(raw, self._bank, is_pending=is_pending)
-                    if one is None:
+                    row = _read_row(raw, self._bank, is_pending=is_pending)
+                    if row is None:
                         unread += 1
-                    else:
-                        rows.append(one)
+                    elif row not in named:  # the bank's own id and all else: the same booking, sent twice
+                        rows.append(row)
+                    if row is not None and row.bank_id is not None:
+                        named.add(row)
             if "next" not in report.links:
                 return unread
             next_link = report.links["next"].href

@@ -160,7 +160,7 @@ def _tell(status: PaymentStatus) -> Step:
     if outcome is PaymentOutcome.NEVER:
         return Failed(FailureKind.REJECTED, status.psu_message)
     if outcome is PaymentOutcome.REJECTED:
-        codes = [one.code for one in status.tpp_messages]
+        codes = [message.code for message in status.tpp_messages]
         has_funds = status.funds_available is not False and "FUNDS_NOT_AVAILABLE" not in codes
         return Failed(FailureKind.REJECTED if has_funds else FailureKind.NO_FUNDS, status.psu_message)
     return Done(Paid(outcome))
@@ -170,7 +170,9 @@ def _write_order(job: Pay) -> State:
     debtor = {"debtorAccount": {"iban": job.product_key}}
     day = {} if job.execution_date is None else {"requestedExecutionDate": job.execution_date.isoformat()}
     if job.is_bulk:
-        return debtor | day | {"batchBookingPreferred": True, "payments": [_write_transfer(one) for one in job.orders]}
+        return (
+            debtor | day | {"batchBookingPreferred": True, "payments": [_write_transfer(order) for order in job.orders]}
+        )
     return debtor | day | _write_transfer(job.orders[0])
 
 

@@ -44,7 +44,7 @@ def make_product(
     first = accounts[0]
     category = CATEGORIES.get(first.cash_account_type or "CACC", ProductCategory.OTHER_ACCOUNT)
     pockets = _read_pockets(balances, today)
-    currencies = [one.currency for one in accounts if one.currency != SEVERAL]
+    currencies = [account.currency for account in accounts if account.currency != SEVERAL]
     currency = "EUR" if "EUR" in pockets or not pockets else next(iter(pockets))
     if len(accounts) == 1 and currencies:
         currency = currencies[0]
@@ -79,16 +79,20 @@ def _find_number(account: Account) -> str | None:
 
 def _read_pockets(balances: Sequence[Balance], today: date) -> dict[str, CurrencyBalance]:
     """The best balance of each currency; one without a date is of today."""
-    found: dict[str, CurrencyBalance] = {}
+    pockets: dict[str, CurrencyBalance] = {}
     for kind in BALANCES:
-        for one in balances:
-            currency = one.balance_amount.currency
-            amount = read_amount(one.balance_amount.amount)
-            at = _read_time(one.last_change_date_time) or find_midnight(one.reference_date) or find_midnight(str(today))
-            is_usable = amount is not None and _CURRENCY.fullmatch(currency) and not one.credit_limit_included
-            if one.balance_type == kind and currency not in found and is_usable and amount is not None and at:
-                found[currency] = CurrencyBalance(currency, amount, at)
-    return found
+        for balance in balances:
+            currency = balance.balance_amount.currency
+            amount = read_amount(balance.balance_amount.amount)
+            at = (
+                _read_time(balance.last_change_date_time)
+                or find_midnight(balance.reference_date)
+                or find_midnight(str(today))
+            )
+            is_usable = amount is not None and _CURRENCY.fullmatch(currency) and not balance.credit_limit_included
+            if balance.balance_type == kind and currency not in pockets and is_usable and amount is not None and at:
+                pockets[currency] = CurrencyBalance(currency, amount, at)
+    return pockets
 
 
 def read_amount(text: str) -> Decimal | None:
@@ -123,27 +127,36 @@ def _read_time(text: str | None) -> datetime | None:
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
-def make_transaction(one: Booking, bank: Xs2aBank, *, is_pending: bool) -> Transaction | None:
+def make_transaction(booking: Booking, bank: Xs2aBank, *, is_pending: bool) -> Transaction | None:
     """None for a row that cannot be stored: no amount, or no day."""
-    amount = read_amount(one.transaction_amount.amount)
-    booked_at, value_at = find_midnight(one.booking_date), find_midnight(one.value_date)
-    if amount is None or not _CURRENCY.fullmatch(one.transaction_amount.currency) or (booked_at or value_at) is None:
+    amount = read_amount(booking.transaction_amount.amount)
+    booked_at, value_at = find_midnight(booking.booking_date), find_midnight(booking.value_date)
+    if (
+        amount is None
+        or not _CURRENCY.fullmatch(booking.transaction_amount.currency)
+        or (booked_at or value_at) is None
+    ):
         return None
     if amount < 0:
-        name, account, agent = one.creditor_name, one.creditor_account, one.creditor_agent
-        ultimate = one.ultimate_creditor
+        name, account, agent = booking.creditor_name, booking.creditor_account, booking.creditor_agent
+        ultimate = booking.ultimate_creditor
     else:
-        name, account, agent, ultimate = one.debtor_name, one.debtor_account, one.debtor_agent, one.ultimate_debtor
+        name, account, agent, ultimate = (
+            booking.debtor_name,
+            booking.debtor_account,
+            booking.debtor_agent,
+            booking.ultimate_debtor,
+        )
     account = account or AccountReference()
-    code = _CODE.fullmatch(one.proprietary_bank_transaction_code or "")
-    bank_id = (one.entry_reference or one.transaction_id) if bank.has_stable_ids and not is_pending else None
+    code = _CODE.fullmatch(booking.proprietary_bank_transaction_code or "")
+    bank_id = (booking.entry_reference or booking.transaction_id) if bank.has_stable_ids and not is_pending else None
     return Transaction(
         amount,
-        one.transaction_amount.currency,
+        booking.transaction_amount.currency,
         booked_at,
         value_at,
-        purpose=_write_purpose(one),
-        booking_text=one.additional_information,
+        purpose=_write_purpose(booking),
+        booking_text=booking.additional_information,
         gv_code=(code[1] or None) if code else None,
         prima_nota=(code[2] or None) if code else None,
         counterparty_name=name,
@@ -156,14 +169,14 @@ def make_transaction(one: Booking, bank: Xs2aBank, *, is_pending: bool) -> Trans
     )
 
 
-def _write_purpose(one: Booking) -> str | None:
+def _write_purpose(booking: Booking) -> str | None:
     """As a statement says it, with SEPA references as tags; the bank's own text where it has tags already."""
-    text = one.remittance_information_unstructured or ""
-    lines = one.remittance_information_unstructured_array
+    text = booking.remittance_information_unstructured or ""
+    lines = booking.remittance_information_unstructured_array
     if lines:
         # A full line goes on in the next one, in the middle of a word.
         text = "".join(line if len(line) == LINE else f"{line} " for line in lines).rstrip()
-    tags = (("EREF", one.end_to_end_id), ("MREF", one.mandate_id), ("CRED", one.creditor_id))
+    tags = (("EREF", booking.end_to_end_id), ("MREF", booking.mandate_id), ("CRED", booking.creditor_id))
     parts = [f"{tag}+{value}" for tag, value in tags if value and f"{tag}+" not in text]
     if parts and "SVWZ+" not in text:
         text = f"SVWZ+{text}"

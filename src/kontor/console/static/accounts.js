@@ -3,7 +3,7 @@
 
 const LOOKS = 30;
 const PAUSE_MS = 2000;
-const statesOf = (page) => [...page.querySelectorAll("section.bank")].map((one) => `${one.id} ${one.dataset.state}`).join();
+const statesOf = (page) => [...page.querySelectorAll("section.bank")].map((bank) => `${bank.id} ${bank.dataset.state}`).join();
 
 async function watch() {
   const before = statesOf(document);

@@ -7,18 +7,18 @@ const withAlpha = (colour, alpha) => `color-mix(in srgb, ${colour} ${alpha * 100
 
 function makeDatasets(facts) {
   const sets = [];
-  for (const one of facts.series) {
-    const colour = colourOf(one.colour);
-    if (one.low && one.high) {
+  for (const series of facts.series) {
+    const colour = colourOf(series.colour);
+    if (series.low && series.high) {
       const edge = { type: "line", borderWidth: 0, pointRadius: 0, pointHitRadius: 0, tension: 0.25, isEdge: true };
-      sets.push({ ...edge, label: `${one.name} ↑`, data: one.high, stack: `${one.name} ↑`, fill: "+1", backgroundColor: withAlpha(colour, 0.22) });
-      sets.push({ ...edge, label: `${one.name} ↓`, data: one.low, stack: `${one.name} ↓`, fill: false });
+      sets.push({ ...edge, label: `${series.name} ↑`, data: series.high, stack: `${series.name} ↑`, fill: "+1", backgroundColor: withAlpha(colour, 0.22) });
+      sets.push({ ...edge, label: `${series.name} ↓`, data: series.low, stack: `${series.name} ↓`, fill: false });
     }
-    const isLine = one.kind === "line";
+    const isLine = series.kind === "line";
     sets.push({
-      type: one.kind, label: one.name, data: one.values, stack: one.stack || (isLine ? one.name : facts.isStacked ? "all" : undefined),
-      borderColor: colour, backgroundColor: isLine ? withAlpha(colour, 0.12) : one.isDashed ? withAlpha(colour, 0.45) : colour,
-      borderWidth: isLine ? 2 : one.isDashed ? 1 : 0, borderDash: one.isDashed ? [5, 4] : [], borderRadius: isLine ? 0 : 3,
+      type: series.kind, label: series.name, data: series.values, stack: series.stack || (isLine ? series.name : facts.isStacked ? "all" : undefined),
+      borderColor: colour, backgroundColor: isLine ? withAlpha(colour, 0.12) : series.isDashed ? withAlpha(colour, 0.45) : colour,
+      borderWidth: isLine ? 2 : series.isDashed ? 1 : 0, borderDash: series.isDashed ? [5, 4] : [], borderRadius: isLine ? 0 : 3,
       pointRadius: 0, pointHitRadius: 12, stepped: isLine && facts.isStepped, tension: facts.isStepped ? 0 : 0.15,
       fill: isLine && facts.series.length === 1 ? "origin" : false, maxBarThickness: 42, order: isLine ? 0 : 1,
     });

@@ -44,7 +44,7 @@ async def _gather(visit: Visit, refused: str | None = None) -> Facts:
         "totals": sum_by_currency(products),
         "outcome": outcome if outcome is None or outcome in OUTCOMES else "OTHER",
         "outcome_tone": OUTCOMES.get(outcome or "", ""),
-        "deleting": next((one for one in banks if one.id == visit.query.get("delete")), None),
+        "deleting": next((bank for bank in banks if bank.id == visit.query.get("delete")), None),
         "refused": refused,
         "new_id": uuid4(),
     }
@@ -65,7 +65,7 @@ async def connect(visit: Visit, form: Form) -> Facts | None:
 async def renew(visit: Visit, form: Form) -> Facts | None:
     """To the web form: authentication that the bank wants, or an access that is not finished. Nothing else changes."""
     banks = await list_banks(visit.api)
-    bank = next((one for one in banks if one.id == field_of(form, "access")), None)
+    bank = next((bank for bank in banks if bank.id == field_of(form, "access")), None)
     if bank is None or bank.renewal is None:
         raise GoTo(PAGE)  # another tab was faster
     try:
@@ -140,7 +140,7 @@ async def show_account(visit: Visit) -> Facts:
 
 async def _show_depot(visit: Visit, product: Product) -> Facts:
     positions = read_positions(await visit.api.get(f"{product.path}/depotpositionen"))
-    total = sum((one.value for one in positions if one.value is not None), Decimal(0))
+    total = sum((position.value for position in positions if position.value is not None), Decimal(0))
     return {"chart": None, "summary": None, "entries": [], "positions": positions, "total": total}
 
 

@@ -9,12 +9,12 @@ from kontor.console.visits import Facts, View, Visit
 
 
 async def show(visit: Visit) -> Facts:
-    found, check = await together(
+    affordability, check = await together(
         visit.api.get("/customer/v2/ai/affordability"), visit.api.get("/customer/v2/ai/credit-check")
     )
-    if not found:  # no complete month has data
+    if not affordability:  # no complete month has data
         return {"details": None}
-    details, facts = found["details"], check.get("details", {})
+    details, facts = affordability["details"], check.get("details", {})
     return {
         "details": details,
         "check": facts,

@@ -112,23 +112,23 @@ def find_parent(mains: Sequence[Flow], choice: Choice) -> Flow | None:
     """The main category whose parts are asked for."""
     if choice.main is None:
         return None
-    found = next((one for one in mains if one.name == choice.main and not one.is_aggregate), None)
-    if found is None:
+    parent = next((main for main in mains if main.name == choice.main and not main.is_aggregate), None)
+    if parent is None:
         raise BadRequestError
-    return found
+    return parent
 
 
 def average_months(aggregates: Aggregates, visit: Visit) -> Facts | None:
     """Of whole months, up to a year; nothing where there is none yet."""
     months = list_spans("month", AVERAGED_MONTHS + 1, visit.today, visit.language)[:-1]
     months = [
-        one for one in drop_empty_start(months, aggregates.net) if aggregates.net.booked.get(one.name) is not None
+        month for month in drop_empty_start(months, aggregates.net) if aggregates.net.booked.get(month.name) is not None
     ]
     if not months:
         return None
     income, expenses, net = (
-        (one.total(months) / len(months)).quantize(_CENT)
-        for one in (aggregates.income, aggregates.expenses, aggregates.net)
+        (flow.total(months) / len(months)).quantize(_CENT)
+        for flow in (aggregates.income, aggregates.expenses, aggregates.net)
     )
     return {"count": len(months), "income": income, "expenses": expenses, "net": net,
             "share": net / income if income > 0 else None}  # fmt: skip
@@ -136,23 +136,23 @@ def average_months(aggregates: Aggregates, visit: Visit) -> Facts | None:
 
 def list_lines(flows: Sequence[Flow], spans: Sequence[Span], choice: Choice, texts: Texts) -> list[Line]:
     """Income first, then what costs most."""
-    chosen = [one for one in flows if not one.is_aggregate and any(one.amounts(spans))]
+    chosen = [flow for flow in flows if not flow.is_aggregate and any(flow.amounts(spans))]
     if choice.main is not None:
-        chosen = [one for one in chosen if one.main_category == choice.main]
+        chosen = [flow for flow in chosen if flow.main_category == choice.main]
     if choice.tag == "partners":
-        chosen.sort(key=lambda one: -abs(one.total(spans)))
+        chosen.sort(key=lambda flow: -abs(flow.total(spans)))
     else:
-        chosen.sort(key=lambda one: (one.main_category != INCOME, one.total(spans)))
+        chosen.sort(key=lambda flow: (flow.main_category != INCOME, flow.total(spans)))
     can_open = choice.tag == "categories" and choice.main is None
     lines = [
         Line(
-            one.name,
-            one.shown_name,
-            one.main_category.lower() if can_open else COLOURS[place % len(COLOURS)],
-            one.amounts(spans),
-            choice.keep(of=one.name) if can_open else None,
+            flow.name,
+            flow.shown_name,
+            flow.main_category.lower() if can_open else COLOURS[place % len(COLOURS)],
+            flow.amounts(spans),
+            choice.keep(of=flow.name) if can_open else None,
         )
-        for place, one in enumerate(chosen)
+        for place, flow in enumerate(chosen)
     ]
     if choice.tag == "partners" and len(lines) > SHOWN_PARTNERS:
         rest = lines[SHOWN_PARTNERS:]
@@ -167,7 +167,7 @@ def list_sums(aggregates: Aggregates, spans: Sequence[Span], texts: Texts) -> li
 
 
 def _add_up(lines: Sequence[Line]) -> list[Decimal]:
-    return [sum(amounts, Decimal(0)) for amounts in zip(*(one.amounts for one in lines), strict=True)]
+    return [sum(amounts, Decimal(0)) for amounts in zip(*(line.amounts for line in lines), strict=True)]
 
 
 def draw_totals(visit: Visit, aggregates: Aggregates, spans: Sequence[Span], choice: Choice) -> Chart:
@@ -175,7 +175,7 @@ def draw_totals(visit: Visit, aggregates: Aggregates, spans: Sequence[Span], cho
     texts = visit.texts
     caption = texts(f"cashflow.chart_{choice.unit}")
     if choice.unit != "month":
-        labels = [texts("cashflow.so_far", span=one.label) if one.is_current else one.label for one in spans]
+        labels = [texts("cashflow.so_far", span=span.label) if span.is_current else span.label for span in spans]
         return Chart("totals", caption, labels, [
             Series(texts("cashflow.income"), aggregates.income.amounts(spans), "income"),
             Series(texts("cashflow.expenses"), aggregates.expenses.amounts(spans), "expense"),
@@ -183,45 +183,46 @@ def draw_totals(visit: Visit, aggregates: Aggregates, spans: Sequence[Span], cho
         ], is_stacked=True, label_heading=texts(f"cashflow.by_{choice.unit}"))  # fmt: skip
     months = add_coming_month(spans, visit.today, visit.language)
     net = aggregates.net
-    expected = [net.expected.get(one.name) for one in months]
-    return Chart("totals", caption, [one.label for one in months], [
+    expected = [net.expected.get(month.name) for month in months]
+    return Chart("totals", caption, [month.label for month in months], [
         Series(texts("cashflow.income"), _list_booked(aggregates.income, months), "income"),
         Series(texts("cashflow.expenses"), _list_booked(aggregates.expenses, months), "expense"),
         Series(texts("cashflow.income_to_come"), _list_to_come(aggregates.income, months, 1), "income", is_dashed=True),
         Series(texts("cashflow.expenses_to_come"), _list_to_come(aggregates.expenses, months, -1), "expense",
                is_dashed=True),
         Series(texts("cashflow.net"),
-               [None if one.is_current or one.is_future else net.amount(one) for one in months], "net", "line"),
-        Series(texts("cashflow.net_expected"), [None if one is None else one.amount for one in expected], "net", "line",
-               is_dashed=True, low=[None if one is None else one.low for one in expected],
-               high=[None if one is None else one.high for one in expected]),
+               [None if month.is_current or month.is_future else net.amount(month) for month in months], "net", "line"),
+        Series(texts("cashflow.net_expected"),
+               [None if expectation is None else expectation.amount for expectation in expected], "net", "line",
+               is_dashed=True, low=[None if expectation is None else expectation.low for expectation in expected],
+               high=[None if expectation is None else expectation.high for expectation in expected]),
     ], is_stacked=True, label_heading=texts("common.month"))  # fmt: skip
 
 
 def _list_booked(flow: Flow, months: Sequence[Span]) -> list[Decimal | None]:
-    return [None if one.is_future else flow.amount(one) for one in months]
+    return [None if month.is_future else flow.amount(month) for month in months]
 
 
 def _list_to_come(flow: Flow, months: Sequence[Span], sign: int) -> list[Decimal | None]:
     """What is still missing from what is expected; nothing where more is booked already."""
     missing: list[Decimal | None] = []
-    for one in months:
-        expected = flow.expected.get(one.name)
-        rest = None if expected is None else expected.amount - flow.amount(one)
+    for month in months:
+        expected = flow.expected.get(month.name)
+        rest = None if expected is None else expected.amount - flow.amount(month)
         missing.append(rest if rest is not None and rest * sign > 0 else None)
     return missing
 
 
 def draw_parts(texts: Texts, lines: Sequence[Line], spans: Sequence[Span]) -> Chart | None:
     """Where the money went, stacked: the largest by name, all others as one."""
-    costs = sorted((one for one in lines if one.total < 0), key=lambda one: one.total)
+    costs = sorted((line for line in lines if line.total < 0), key=lambda line: line.total)
     if not costs:
         return None
-    named = [one for one in costs if one.name][:SHOWN_IN_CHART]
-    series = [Series(one.shown_name, [-amount for amount in one.amounts], one.colour) for one in named]
-    if rest := [one for one in costs if one not in named]:
+    named = [cost for cost in costs if cost.name][:SHOWN_IN_CHART]
+    series = [Series(line.shown_name, [-amount for amount in line.amounts], line.colour) for line in named]
+    if rest := [cost for cost in costs if cost not in named]:
         series.append(Series(texts("cashflow.rest"), [-amount for amount in _add_up(rest)], "muted"))
-    return Chart("parts", texts("cashflow.parts_caption"), [one.label for one in spans], series, is_stacked=True,
+    return Chart("parts", texts("cashflow.parts_caption"), [span.label for span in spans], series, is_stacked=True,
                  label_heading=texts("cashflow.span"))  # fmt: skip
 
 

@@ -37,34 +37,34 @@ async def show(visit: Visit) -> Facts:
         "choices": CHOICES,
         "sorted_by": sorted_by,
         "sorts": SORTS,
-        "calendar": make_calendar([one for one in contracts if one.is_running], visit.today),
+        "calendar": make_calendar([contract for contract in contracts if contract.is_running], visit.today),
     }
 
 
 def select_contracts(contracts: list[Contract], chosen: str) -> list[Contract]:
     """Those that run, of the chosen kind, or those that have ended."""
     if chosen == "ended":
-        return [one for one in contracts if not one.is_running]
-    running = [one for one in contracts if one.is_running]
+        return [contract for contract in contracts if not contract.is_running]
+    running = [contract for contract in contracts if contract.is_running]
     if chosen in ("costs", "income"):
-        return [one for one in running if one.is_income == (chosen == "income")]
+        return [contract for contract in running if contract.is_income == (chosen == "income")]
     return running
 
 
-def _by_due_day(one: Contract) -> tuple[Any, ...]:
-    return (one.next_day is None, one.next_day or 0, one.name.casefold())
+def _by_due_day(contract: Contract) -> tuple[Any, ...]:
+    return (contract.next_day is None, contract.next_day or 0, contract.name.casefold())
 
 
-def _by_yearly_amount(one: Contract) -> tuple[Any, ...]:
-    return (-abs(one.yearly or Decimal(0)), one.name.casefold())
+def _by_yearly_amount(contract: Contract) -> tuple[Any, ...]:
+    return (-abs(contract.yearly or Decimal(0)), contract.name.casefold())
 
 
-def _by_name(one: Contract) -> tuple[Any, ...]:
-    return (not one.name, one.name.casefold(), one.category)
+def _by_name(contract: Contract) -> tuple[Any, ...]:
+    return (not contract.name, contract.name.casefold(), contract.category)
 
 
-def _by_price_change(one: Contract) -> tuple[Any, ...]:
-    return (-(one.price_change_share or Decimal(0)), one.name.casefold())
+def _by_price_change(contract: Contract) -> tuple[Any, ...]:
+    return (-(contract.price_change_share or Decimal(0)), contract.name.casefold())
 
 
 _KEYS: dict[str, Callable[[Contract], Any]] = {
@@ -80,7 +80,7 @@ async def show_one(visit: Visit) -> Facts:
         visit.api.get(CONTRACTS, explain=True), visit.api.get("/customer/v2/bankzugaenge")
     )
     number = visit.path("number")
-    found = next((one for one in answer or () if one["id"] == number), None)
+    found = next((candidate for candidate in answer or () if candidate["id"] == number), None)
     if found is None:
         raise ApiError(404, [], text=visit.texts("contract.unknown"))
     contract = read_contract(found)
@@ -108,23 +108,23 @@ async def find_bookings(visit: Visit, contract: Contract, products: list[Product
         "to": contract.facts["dateLatest"],
         "limit": SHOWN_BOOKINGS,
     }
-    accounts = [one for one in products if not one.is_depot][:MOST_SEARCHED]
-    pages = await together(*(visit.api.get(f"{one.path}/kontoumsaetze", **searched) for one in accounts))
+    accounts = [product for product in products if not product.is_depot][:MOST_SEARCHED]
+    pages = await together(*(visit.api.get(f"{account.path}/kontoumsaetze", **searched) for account in accounts))
     ids, regular = set(contract.facts["transactionIds"]), set(contract.facts["transactionIdsRegular"])
-    found = [
+    bookings = [
         {
-            "day": one["buchungsdatum"],
-            "purpose": one.get("verwendungszweck") or one.get("buchungstext") or "",
-            "amount": Decimal(one["betrag"]),
-            "currency": one.get("waehrung") or "EUR",
+            "day": booking["buchungsdatum"],
+            "purpose": booking.get("verwendungszweck") or booking.get("buchungstext") or "",
+            "amount": Decimal(booking["betrag"]),
+            "currency": booking.get("waehrung") or "EUR",
             "account": account.name,
-            "is_regular": one["id"] in regular,
+            "is_regular": booking["id"] in regular,
         }
         for account, page in zip(accounts, pages, strict=True)
-        for one in page or ()
-        if one["id"] in ids
+        for booking in page or ()
+        if booking["id"] in ids
     ]
-    return sorted(found, key=lambda one: str(one["day"]), reverse=True)
+    return sorted(bookings, key=lambda booking: str(booking["day"]), reverse=True)
 
 
 def list_payments(contract: Contract) -> list[Facts]:
@@ -132,7 +132,7 @@ def list_payments(contract: Contract) -> list[Facts]:
     apart = read_development(contract.facts["costDevelopmentNonRegular"])
     paid = [{"day": day, "amount": amount, "is_regular": True} for day, amount in contract.development.items()]
     paid += [{"day": day, "amount": amount, "is_regular": False} for day, amount in apart.items()]
-    return sorted(paid, key=lambda one: str(one["day"]), reverse=True)[:SHOWN_BOOKINGS]
+    return sorted(paid, key=lambda payment: str(payment["day"]), reverse=True)[:SHOWN_BOOKINGS]
 
 
 def draw_development(visit: Visit, contract: Contract) -> Chart | None:

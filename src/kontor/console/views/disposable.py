@@ -14,11 +14,11 @@ from kontor.console.waterfalls import Step, Waterfall, draw_waterfall
 
 
 async def show(visit: Visit) -> Facts:
-    found, answer = await together(
+    disposable, answer = await together(
         visit.api.get("/customer/v2/ai/disposable-money", explain=True),
         visit.api.get("/customer/v2/ai/contracts"),
     )
-    details = (found or {}).get("details")
+    details = (disposable or {}).get("details")
     if not details:
         return {"details": None, "has_contracts": bool(answer)}
     until = date.fromisoformat(details["dateSalaryNext"])
@@ -49,7 +49,7 @@ def draw_money(details: Mapping[str, Any]) -> Waterfall:
 
 def find_further(details: Mapping[str, Any], dues: Sequence[Due]) -> Decimal:
     """What the API expects of contracts beyond what is listed: a payment that is late, say."""
-    return Decimal(details["amountExpectedFixedCashflow"]) - sum((one.amount for one in dues), Decimal(0))
+    return Decimal(details["amountExpectedFixedCashflow"]) - sum((due.amount for due in dues), Decimal(0))
 
 
 VIEWS = [View("disposable", "/disposable", show, group="money")]

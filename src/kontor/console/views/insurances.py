@@ -19,26 +19,28 @@ async def show(visit: Visit) -> Facts:
         api.get("/customer/v2/ai/sales-triggers", explain=True),
         get_tree(api, TREE),
     )
-    policies = [read_policy(one, visit.today) for one in contracts]
-    active = [one for one in policies if one.is_active]
+    policies = [read_policy(contract, visit.today) for contract in contracts]
+    active = [policy for policy in policies if policy.is_active]
     reasons = Reasons(visit.texts)
-    findings = [read_finding(one, reasons) for one in triggers]
-    missing = [one for one in findings if one.group == MISSING_GROUP]
+    findings = [read_finding(trigger, reasons) for trigger in triggers]
+    missing = [finding for finding in findings if finding.group == MISSING_GROUP]
     divisions = group_policies(active, items, visit.texts("insurances.home_savings"))
     return {
         "divisions": divisions,
-        "yearly": sum(one.yearly for one in divisions if one.is_insurance),
-        "count": sum(len(one.policies) for one in divisions if one.is_insurance),
-        "ended": sorted((one for one in policies if not one.is_active), key=lambda one: one.last_day, reverse=True),
+        "yearly": sum(division.yearly for division in divisions if division.is_insurance),
+        "count": sum(len(division.policies) for division in divisions if division.is_insurance),
+        "ended": sorted(
+            (policy for policy in policies if not policy.is_active), key=lambda policy: policy.last_day, reverse=True
+        ),
         "missing": missing,
-        "kinds": list_kinds(items, active, [one.system_name for one in missing]),
+        "kinds": list_kinds(items, active, [finding.system_name for finding in missing]),
     }
 
 
 async def get_tree(api: Gateway, system_name: str) -> list[dict[str, Any]]:
     """The items of a tree of tags, found by the tree's name."""
     trees = await api.get("/tags/v1/tag-trees")
-    number = next(one["systemId"] for one in trees if one["systemName"] == system_name)
+    number = next(tree["systemId"] for tree in trees if tree["systemName"] == system_name)
     items: list[dict[str, Any]] = await api.get(f"/tags/v1/tag-trees/{number}/tag-tree-items")
     return items
 

@@ -17,10 +17,10 @@ async def show(visit: Visit) -> Facts:
         api.get("/customer/v2/ai/contracts"),  # knows the full names of those who pay and are paid
     )
     reasons = Reasons(visit.texts, Partners.of_contracts(contracts))
-    now = {one.group: one for one in (read_finding(stage, reasons) for stage in stages)}
+    now = {finding.group: finding for finding in (read_finding(stage, reasons) for stage in stages)}
     return {
         "stages": [now[group] for group in STAGE_GROUPS if group in now],
-        "timeline": make_timeline([read_finding(one, reasons) for one in events], visit.today),
+        "timeline": make_timeline([read_finding(event, reasons) for event in events], visit.today),
     }
 
 

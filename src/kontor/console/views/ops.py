@@ -19,9 +19,9 @@ async def show(visit: Visit) -> Facts:
         "accesses": accesses,
         "refreshes": refreshes,
         "health": health,
-        "alive": sum(1 for one in workers if one["alive"]),
-        "queued": sum(one["count"] for one in jobs if one["status"] == "queued"),
-        "held": sum(one["count"] for one in jobs if one["status"] == "failed"),
+        "alive": sum(1 for worker in workers if worker["alive"]),
+        "queued": sum(job["count"] for job in jobs if job["status"] == "queued"),
+        "held": sum(job["count"] for job in jobs if job["status"] == "failed"),
         "is_operator": is_operator,
     }
 

@@ -16,8 +16,8 @@ async def show_tenants(visit: Visit) -> Facts:
         visit.api.get("/ops/v1/clients", limit=MOST_ROWS),
     )
     by_tenant: dict[str, list[object]] = {}
-    for one in clients:
-        by_tenant.setdefault(one["tenant"], []).append(one)
+    for client in clients:
+        by_tenant.setdefault(client["tenant"], []).append(client)
     return {"tenants": tenants, "clients": by_tenant, "cursor": following}
 
 

@@ -78,7 +78,7 @@ async def show_audit(visit: Visit) -> Facts:
     proof = await visit.api.get("/ops/v1/audit/verification", tenant=tenant) if wants_proof else None
     return {
         "entries": entries, "cursor": following, "tenant": tenant, "proof": proof,
-        "tenants": [one["name"] for one in tenants], "keep": {"tenant": tenant} if tenant else {},
+        "tenants": [listed_tenant["name"] for listed_tenant in tenants], "keep": {"tenant": tenant} if tenant else {},
         "is_operator": visit.session.role is Role.OPERATOR,
     }  # fmt: skip
 

@@ -17,11 +17,13 @@ async def show(visit: Visit) -> Facts:
         api.get("/customer/v2/ai/contracts"),
     )
     products = list_accounts(list_products(accesses))
-    coming = [one for one in contracts if (one["details"].get("dateNext") or "") >= visit.today.isoformat()]
-    coming.sort(key=lambda one: one["details"]["dateNext"])
+    coming = [
+        contract for contract in contracts if (contract["details"].get("dateNext") or "") >= visit.today.isoformat()
+    ]
+    coming.sort(key=lambda contract: contract["details"]["dateNext"])
     return {
         "products": products,
-        "total": sum((one.balance or Decimal(0) for one in products if one.currency == "EUR"), Decimal(0)),
+        "total": sum((product.balance or Decimal(0) for product in products if product.currency == "EUR"), Decimal(0)),
         "disposable": disposable,
         "coming": coming[:SHOWN_CONTRACTS],
     }

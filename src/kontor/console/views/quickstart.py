@@ -48,7 +48,7 @@ def write_own_token(base_url: str, tenant: str, username: str) -> str:
 def list_own_calls(base_url: str, accesses: Mapping[str, Any]) -> list[tuple[str, str]]:
     """By the key of their text: what to ask for first, with the ids of the user's own accounts."""
     calls = [("accesses", "/customer/v2/bankzugaenge")]
-    products = [one for one in list_products(accesses) if not one.is_depot]
+    products = [product for product in list_products(accesses) if not product.is_depot]
     if products:
         calls.append(("transactions", f"{products[0].path}/kontoumsaetze?limit=5&tag=categories"))
     calls += [

@@ -36,7 +36,7 @@ TREES = {"insurance": "insurance-types", "partner": "business-partners", "freela
 
 async def show_transactions(visit: Visit) -> Facts:
     accesses, categories = await together(visit.api.get(ACCESSES), list_categories(visit.api))
-    products = [one for one in list_products(accesses) if not one.is_depot]
+    products = [product for product in list_products(accesses) if not product.is_depot]
     product = choose_product(products, visit.query.get("account"))
     asked = {name: visit.query[name] for name in FILTERS if visit.query.get(name)}
     fields = {name: asked.get(name, "") for name in FILTERS}
@@ -59,11 +59,11 @@ async def show_transactions(visit: Visit) -> Facts:
 def choose_product(products: list[Product], account: str | None) -> Product | None:
     """The one that was asked for, else the first checking account, else the first of any kind."""
     if account:
-        found = next((one for one in products if f"{one.access_id}/{one.id}" == account), None)
-        if found is None:
+        product = next((product for product in products if f"{product.access_id}/{product.id}" == account), None)
+        if product is None:
             raise ApiError(404, [], text="There is no such account.")
-        return found
-    checking = [one for one in products if one.kind == CHECKING]
+        return product
+    checking = [product for product in products if product.kind == CHECKING]
     return next(iter(checking or products), None)
 
 
@@ -90,8 +90,8 @@ async def list_entries(
 
 def _bound(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The days of a page: within them, a search need not look through the whole history again."""
-    days = [read_booking_day(one) for one in rows]
-    known = [one.isoformat() for one in days if one is not None]
+    days = [read_booking_day(row) for row in rows]
+    known = [day.isoformat() for day in days if day is not None]
     return {"from": min(known), "to": max(known)} if len(known) == len(days) else {}
 
 
@@ -162,9 +162,9 @@ async def _find_row(api: Gateway, path: str, where: dict[str, Any], entry_id: st
     cursor = None
     for _ in range(MOST_FOUND_PAGES):
         rows, following = await api.get_page(path, tag="categories", explain=True, cursor=cursor, **where)
-        found = next((one for one in rows if one["id"] == entry_id), None)
-        if found is not None:
-            return found, cursor
+        row = next((row for row in rows if row["id"] == entry_id), None)
+        if row is not None:
+            return row, cursor
         if following is None:
             break
         cursor = following
@@ -172,7 +172,7 @@ async def _find_row(api: Gateway, path: str, where: dict[str, Any], entry_id: st
 
 
 def _find_tag(rows: list[Any], entry_id: str) -> Any:
-    return next((read_tag(one) for one in rows if one["id"] == entry_id), None)
+    return next((read_tag(row) for row in rows if row["id"] == entry_id), None)
 
 
 def _write_back(visit: Visit, access_id: str, product_id: str, **more: str) -> str:
@@ -200,7 +200,7 @@ async def correct(visit: Visit, form: Form) -> Facts | None:
 
 async def show_rules(visit: Visit) -> Facts:
     rules = await visit.api.get(RULES)
-    return {"rules": sorted(rules, key=lambda one: (one["counterpartyName"].casefold(), one["counterpartyIban"]))}
+    return {"rules": sorted(rules, key=lambda rule: (rule["counterpartyName"].casefold(), rule["counterpartyIban"]))}
 
 
 async def delete_rule(visit: Visit, form: Form) -> Facts | None:

@@ -15,8 +15,8 @@ async def show(visit: Visit) -> Facts:
     )
     reasons = Reasons(visit.texts, Partners.of_contracts(contracts))
     groups: dict[str, list[Finding]] = {key: [] for key in GROUPS}
-    for one in triggers:
-        finding = read_finding(one, reasons)
+    for trigger in triggers:
+        finding = read_finding(trigger, reasons)
         groups.setdefault(finding.group, []).append(finding)
     return {"occasions": groups, "count": len(triggers)}
 

@@ -34,8 +34,8 @@ def find_product(turn: Turn, customer: Customer, order: Segment) -> Product | No
 
 def show_accounts(turn: Turn, customer: Customer, order: Segment) -> None:
     wanted = {order.read(element, 0) for element in range(1, len(order.elements) + 1)} - {""}
-    products = [one for one in customer.products if not wanted or one.account_number in wanted]
-    rows = [(bool(one.iban), *name_account_internationally(one)) for one in products]
+    products = [product for product in customer.products if not wanted or product.account_number in wanted]
+    rows = [(bool(product.iban), *name_account_internationally(product)) for product in products]
     turn.reply(order, "0020")
     turn.add(make_segment("HISPA", order.version, *rows), order)
 
@@ -46,10 +46,10 @@ def show_balance(turn: Turn, customer: Customer, order: Segment) -> None:
         return
     wanted = [product]
     if order.read(2) == "J":
-        wanted = [one for one in customer.products if not one.category.is_depot]
+        wanted = [product for product in customer.products if not product.category.is_depot]
     turn.reply(order, "0020")
-    for one in wanted:
-        turn.add(_make_balance(one, order.version, turn), order)
+    for wanted_product in wanted:
+        turn.add(_make_balance(wanted_product, order.version, turn), order)
 
 
 def _make_balance(product: Product, version: int, turn: Turn) -> Segment:
@@ -75,13 +75,13 @@ def show_media(turn: Turn, customer: Customer, order: Segment) -> None:
     """Of the kind that is asked for; `A` are all."""
     scenario = find_scenario(customer.login)
     wanted = order.read(2)
-    methods = name_allowed_methods(scenario.methods)
-    media = [one for one in scenario.media if wanted in ("A", "", _MEDIA.get(one.medium_class, _MOBILE))]
+    methods = name_allowed_methods(scenario.methods, turn.modes)
+    media = [medium for medium in scenario.media if wanted in ("A", "", _MEDIA.get(medium.medium_class, _MOBILE))]
     if not media:
         turn.reply(order, "3010")
     else:
         turn.reply(order, "0020")
-    rows = [_describe_medium(one, order.version, methods[0]) for one in media]
+    rows = [_describe_medium(medium, order.version, methods[0]) for medium in media]
     turn.add(make_segment("HITAB", order.version, 0, *rows), order)
 
 

@@ -6,11 +6,14 @@ from datetime import date, datetime, timedelta
 
 from kontor.connectors.demo.memory import Bank
 from kontor.connectors.demo.people.numbers import DEMO_BANK_CODE
-from kontor.demobank.fints import accounts, challenges, statements, transfers
+from kontor.demobank.faults import UNDISTURBED, Fault, FaultInjector, LostAnswerError, Visit
+from kontor.demobank.fints import accounts, challenges, payee_checks, statements, transfers
 from kontor.demobank.fints.customers import CONSENT_DAYS, Customer, Customers
 from kontor.demobank.fints.dialogues import Dialogue, Dialogues, TooManyDialoguesError, TrustedSystems
+from kontor.demobank.fints.fault_hooks import exchange
 from kontor.demobank.fints.initialisation import Entrance
-from kontor.demobank.fints.messages import Envelope, Request, read_request, write_response
+from kontor.demobank.fints.messages import ONE_STEP, Envelope, Request, read_request, write_response
+from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import BUSINESSES, VERIFIED_ORDERS
 from kontor.demobank.fints.segments import Segment, WireError
 from kontor.demobank.fints.turns import Turn
@@ -21,13 +24,15 @@ LOCK_SECONDS = 30
 _OPENING = frozenset(("HKIDN", "HKVVB", "HKSYN"))
 # What a customer may ask for before being authenticated.
 _BEFORE_AUTHENTICATION = frozenset(("HKTAB",))
+_READING = frozenset(("HKSAL", "HKKAZ", "HKCAZ"))
 
 
 @dataclass(frozen=True, slots=True)
 class FintsOptions:
     """`address` is told to clients, without a scheme. `page_rows` bookings are sent at once; then clients ask on.
 
-    If there are `products`, only programs of these registrations are let in.
+    If there are `products`, only programs of these registrations are let in. `modes` are ways of real banks, `faults`
+    go wrong.
     """
 
     address: str
@@ -35,6 +40,8 @@ class FintsOptions:
     slow_seconds: float = 200
     is_under_maintenance: bool = False
     products: frozenset[str] = frozenset()
+    modes: frozenset[Mode] = frozenset()
+    faults: FaultInjector | None = None
 
 
 class FintsBank:
@@ -53,6 +60,11 @@ class FintsBank:
             request = read_request(message)
         except WireError as error:
             return self._refuse(Envelope(), error.code)
+        if self._options.faults is None:
+            return self._respond(request, UNDISTURBED)
+        return exchange(self._options.faults, request, lambda visit: self._respond(request, visit))
+
+    def _respond(self, request: Request, visit: Visit) -> bytes:
         envelope = Envelope(request.dialogue_id, request.number, request.signature)
         if self._options.is_under_maintenance:
             return self._refuse(envelope, "9030")
@@ -61,25 +73,28 @@ class FintsBank:
                 dialogue = self._dialogues.open()
             else:
                 found = self._dialogues.find(request.dialogue_id)
+                if found is not None and visit.fault is Fault.EARLY_END:
+                    self._dialogues.close(found)
+                    found = None
                 if found is None:
                     return self._refuse(envelope, "9010", "Der Dialog ist unbekannt oder abgelaufen.")
                 dialogue = found
         except TooManyDialoguesError:
             return self._refuse(envelope, "9030", "Zu viele Dialoge. Bitte versuchen Sie es später.")
-        return self._answer_in(dialogue, request, envelope)
+        return self._answer_in(dialogue, request, envelope, visit)
 
-    def _answer_in(self, dialogue: Dialogue, request: Request, envelope: Envelope) -> bytes:
+    def _answer_in(self, dialogue: Dialogue, request: Request, envelope: Envelope, visit: Visit) -> bytes:
         """One message at a time: the next one of the same dialogue waits."""
         if not dialogue.lock.acquire(timeout=LOCK_SECONDS):
             return self._refuse(envelope, "9010", "Der Dialog ist noch mit einer anderen Nachricht beschäftigt.")
-        turn = Turn(request, dialogue, self._find_today())
+        turn = Turn(request, dialogue, self._find_today(), self._options.modes, visit=visit)
         try:
             self._handle(turn)
         except WireError as error:
             turn.abort(None, error.code)
         except ConnectionError:
             turn.abort(None, "9030")
-        except challenges.LostAnswerError:
+        except LostAnswerError:
             self._dialogues.close(dialogue)
             raise
         finally:
@@ -90,6 +105,9 @@ class FintsBank:
 
     def _handle(self, turn: Turn) -> None:
         request, dialogue = turn.request, turn.dialogue
+        if Mode.PROFILE_CHECKED in turn.modes and not _has_right_profile(turn):
+            turn.abort(None, "9010", "Ungültiger Signaturaufbau: Fehler im Segmentaufbau.")
+            return
         if request.dialogue_id == NO_DIALOGUE:
             if request.number != 1:
                 turn.abort(None, "9010", "Ein Dialog beginnt mit der Nachricht 1.")
@@ -126,10 +144,10 @@ class FintsBank:
             self._handle_tan(turn, segment)
         elif code == "HKVPP":
             if turn.find("HKTAN") is None:
-                transfers.poll(turn, self._customers, self._find_customer(turn), segment)
+                payee_checks.poll(turn, self._customers, self._find_customer(turn), segment)
         elif code == "HKVPA":
             if not any(turn.find(order) for order in VERIFIED_ORDERS):
-                transfers.approve(turn, segment)
+                payee_checks.approve(turn, segment)
         else:
             self._handle_order(turn, segment)
 
@@ -173,6 +191,9 @@ class FintsBank:
         if not turn.dialogue.is_open and order.code not in _BEFORE_AUTHENTICATION:
             turn.abort(order, "9075")
             return
+        if Mode.PIN_REFUSED_LATER in turn.modes and order.code in _READING:
+            turn.reply(order, "9942")
+            return
         if order.code in ("HKKAZ", "HKCAZ"):
             tan_request = challenges.find_first_step(turn)
             if statements.needs_tan(turn, self._customers, self._find_customer(turn), order):
@@ -214,6 +235,15 @@ class FintsBank:
 
     def _find_today(self) -> date:
         return self._read_time().astimezone(BERLIN).date()
+
+
+def _has_right_profile(turn: Turn) -> bool:
+    """One step is the profile's version 1, two steps are version 2, in signature and envelope alike."""
+    signature = turn.request.signature
+    if signature is None:
+        return True
+    expected = "1" if signature.security_function == ONE_STEP else "2"
+    return signature.profiles == (expected, expected)
 
 
 def _is_signed_alike(turn: Turn) -> bool:

@@ -19,9 +19,12 @@ from kontor.connectors.base import (
     Step,
     Tan,
 )
+from kontor.connectors.demo.authentication import TANS
+from kontor.demobank.faults import LostAnswerError
 from kontor.demobank.fints.customers import Customers
 from kontor.demobank.fints.dialogues import MAX_WRONG_TANS, Pending, make_room
-from kontor.demobank.fints.parameters import is_decoupled, must_name_medium
+from kontor.demobank.fints.modes import Mode
+from kontor.demobank.fints.parameters import VERIFIED_ORDERS, find_method, is_decoupled, must_name_medium
 from kontor.demobank.fints.segments import Segment, make_segment
 from kontor.demobank.fints.turns import Turn
 from kontor.domain.payments import PaymentOutcome
@@ -31,6 +34,7 @@ from kontor.domain.secrets import Secret
 FIRST_STEP, SECOND_STEP, STATUS = "4", "2", "S"
 NO_REFERENCE, NO_CHALLENGE = "noref", "nochallenge"
 VALID_SECONDS = 300
+EVEN_TAN = "2"  # right for mockTAN
 VERSIONS = (6, 7)
 SUCCESS_TEXTS = {
     PaymentOutcome.EXECUTED: "Auftrag ausgeführt.",
@@ -38,14 +42,29 @@ SUCCESS_TEXTS = {
 }
 
 
-class LostAnswerError(Exception):
-    """The connection ends without an answer: what became of the order, nobody says."""
-
-
 def find_first_step(turn: Turn) -> Segment | None:
     """The HKTAN that comes along with an order."""
-    found = turn.find("HKTAN")
-    return found if found is not None and found.read(1) == FIRST_STEP else None
+    tan_request = turn.find("HKTAN")
+    return tan_request if tan_request is not None and tan_request.read(1) == FIRST_STEP else None
+
+
+def execute_without_tan(turn: Turn, customers: Customers, order: Segment, step: Step) -> None:
+    """Pay although nobody was asked: the bank answers its own questions."""
+    function = find_method(turn.dialogue.security_function, turn.modes)
+    following: Step | None = step
+    while following is not None:
+        match following:
+            case NeedMethod(_, state):
+                following = customers.answer(state, ChooseMethod(function), turn.today)
+            case NeedMedium(media, state):
+                following = customers.answer(state, ChooseMedium(media[0].name), turn.today)
+            case NeedConfirmation(_, state):
+                following = customers.answer(state, Poll(), turn.today)
+            case NeedTan(_, state):
+                following = customers.answer(state, Tan(Secret(TANS.get(function, EVEN_TAN))), turn.today)
+            case _:
+                report_payment(turn, order, following)
+                return
 
 
 def waive(turn: Turn, tan_request: Segment | None) -> None:
@@ -53,21 +72,34 @@ def waive(turn: Turn, tan_request: Segment | None) -> None:
     if tan_request is None:
         return
     turn.reply(tan_request, "3076")
+    add_no_challenge(turn, tan_request)
+
+
+def add_no_challenge(turn: Turn, tan_request: Segment) -> None:
     turn.add(make_segment("HITAN", tan_request.version, FIRST_STEP, None, NO_REFERENCE, NO_CHALLENGE), tan_request)
 
 
 def challenge(turn: Turn, customers: Customers, tan_request: Segment, step: Step, order: Segment | None = None) -> bool:
     """Carry a step of the bank's on until it is a challenge. False, with a reply, if that is not possible."""
     function = turn.dialogue.security_function
+    if Mode.METHOD_WITHDRAWN in turn.modes and isinstance(step, NeedMethod) and _is_withdrawn(step, function):
+        turn.reply(tan_request, "9260")
+        turn.reply(None, "3070")
+        turn.reply(None, "3999")
+        return False
     if tan_request.version not in VERSIONS or (is_decoupled(function) and tan_request.version < 7):
         turn.reply(tan_request, "9380")
         return False
     today = turn.today
     following: Step | None = step
     if isinstance(step, NeedMethod):
-        following = customers.answer(step.state, ChooseMethod(function), today)
+        following = customers.answer(step.state, ChooseMethod(find_method(function, turn.modes)), today)
     if isinstance(following, NeedMedium):
-        medium = _choose_medium(following.media, tan_request.read(11).strip(), function)
+        name = tan_request.read(11).strip()
+        if Mode.DEVICE_UNKNOWN in turn.modes and name not in [medium.name for medium in following.media]:
+            _refuse_device(turn, tan_request)
+            return False
+        medium = _choose_medium(following.media, name, function)
         if medium is None:
             turn.reply(tan_request, "9955")
             return False
@@ -78,25 +110,48 @@ def challenge(turn: Turn, customers: Customers, tan_request: Segment, step: Step
     reference = secrets.token_hex(12)
     make_room(turn.dialogue.pending)
     turn.dialogue.pending[reference] = Pending(following.state, time.monotonic() + VALID_SECONDS, order)
-    turn.reply(tan_request, "0030" if isinstance(following, NeedTan) else "3955")
+    _announce(turn, tan_request, is_for_app=isinstance(following, NeedConfirmation))
     turn.add(_make_challenge(tan_request, reference, following.challenge), tan_request)
     return True
+
+
+def _is_withdrawn(step: NeedMethod, function: str) -> bool:
+    return len(step.methods) > 1 and step.methods[0].code == function
+
+
+def _refuse_device(turn: Turn, tan_request: Segment) -> None:
+    """While logging in, that is the end of the dialogue."""
+    turn.reply(None, "3905")
+    turn.reply(tan_request, "9955", "Auftrag nicht ausgeführt - Die Gerätebezeichnung ist unbekannt.")
+    turn.is_over = turn.is_aborted = not turn.dialogue.is_open
+
+
+def _announce(turn: Turn, tan_request: Segment, *, is_for_app: bool) -> None:
+    """Say that there is a challenge, unless it comes with the result of a payee check that was asked for again."""
+    if turn.find("HKTAN") is None:
+        return
+    asked = tan_request
+    if Mode.ASKS_ELSEWHERE in turn.modes:
+        asked = next(filter(None, map(turn.find, ("HKIDN", *VERIFIED_ORDERS))), tan_request)
+        if is_for_app:
+            turn.reply(asked, "0030")
+    turn.reply(asked, "3955" if is_for_app else "0030")
 
 
 def _choose_medium(media: tuple[ScaMedium, ...], name: str, function: str) -> ScaMedium | None:
     """The only one, whatever it is called: clients that know no names make one up. Otherwise the one that is named."""
     if len(media) == 1 or (not name and not must_name_medium(function)):
         return media[0]
-    return next((one for one in media if one.name == name), None)
+    return next((medium for medium in media if medium.name == name), None)
 
 
-def _make_challenge(tan_request: Segment, reference: str, one: Challenge) -> Segment:
+def _make_challenge(tan_request: Segment, reference: str, challenge: Challenge) -> Segment:
     picture: bytes | None = None
-    if one.photo is not None:
-        picture = b"".join(struct.pack(">H", len(part)) + part for part in (b"image/png", one.photo))
-    elif one.hhd_uc is not None:
-        picture = one.hhd_uc.encode("ascii")
-    return make_segment("HITAN", tan_request.version, FIRST_STEP, None, reference, one.instructions, picture)
+    if challenge.photo is not None:
+        picture = b"".join(struct.pack(">H", len(part)) + part for part in (b"image/png", challenge.photo))
+    elif challenge.hhd_uc is not None:
+        picture = challenge.hhd_uc.encode("ascii")
+    return make_segment("HITAN", tan_request.version, FIRST_STEP, None, reference, challenge.instructions, picture)
 
 
 def answer(turn: Turn, customers: Customers, tan_request: Segment) -> Pending | None:
@@ -119,13 +174,17 @@ def answer(turn: Turn, customers: Customers, tan_request: Segment) -> Pending | 
         case NeedConfirmation(_, state):
             waiting.state = state
             turn.reply(tan_request, "3956")
+            if Mode.TERSE_CONFIRMATION in turn.modes:
+                return None
             turn.add(make_segment("HITAN", tan_request.version, STATUS, None, reference), tan_request)
             return None
         case Failed(FailureKind.WRONG_TAN):
             _count_wrong_tan(turn, tan_request, waiting, reference)
             return None
-    del turn.dialogue.pending[reference]
-    turn.add(make_segment("HITAN", tan_request.version, tan_request.read(1), None, reference), tan_request)
+    if step is None or not customers.pays_twice:
+        del turn.dialogue.pending[reference]
+    if Mode.TERSE_CONFIRMATION not in turn.modes:
+        turn.add(make_segment("HITAN", tan_request.version, tan_request.read(1), None, reference), tan_request)
     if step is None:
         turn.dialogue.has_fresh_sca = True
         return waiting
@@ -155,6 +214,8 @@ def report_payment(turn: Turn, to: Segment, step: Step) -> None:
     """What became of an order that was sent."""
     match step:
         case Done(Paid(outcome)):
+            if Mode.ORDER_ACCEPTED in turn.modes:
+                outcome = PaymentOutcome.ACCEPTED
             turn.reply(to, "0020" if outcome is PaymentOutcome.EXECUTED else "0010", SUCCESS_TEXTS.get(outcome))
         case Failed(FailureKind.UNREACHABLE):
             raise LostAnswerError

@@ -58,7 +58,7 @@ def read_transfer(data: bytes) -> TransferDocument:
     if len(blocks) != 1:
         raise TransferError("Die SEPA-Nachricht muss genau einen Auftragsblock enthalten.")
     block = blocks[0]
-    orders = tuple(_read_order(one) for one in _find_all(block, "CdtTrfTxInf"))
+    orders = tuple(_read_order(element) for element in _find_all(block, "CdtTrfTxInf"))
     if not 0 < len(orders) <= MAX_ORDERS:
         raise TransferError("Die SEPA-Nachricht enthält keine oder zu viele Aufträge.")
     return TransferDocument(
@@ -111,7 +111,11 @@ def _read_day(text: str) -> date | None:
 
 def _find_all(element: ElementTree.Element, name: str) -> Iterator[ElementTree.Element]:
     """Descendants of that name, in whatever namespace."""
-    return (one for one in element.iter() if isinstance(one.tag, str) and one.tag.rpartition("}")[2] == name)
+    return (
+        descendant
+        for descendant in element.iter()
+        if isinstance(descendant.tag, str) and descendant.tag.rpartition("}")[2] == name
+    )
 
 
 def _read(element: ElementTree.Element, *path: str) -> str:
@@ -122,15 +126,15 @@ def _read(element: ElementTree.Element, *path: str) -> str:
         if position == 0 and name == "GrpHdr":
             found = next(_find_all(below, name), None)
         else:
-            found = next((one for one in below if one.tag.rpartition("}")[2] == name), None)
+            found = next((child for child in below if child.tag.rpartition("}")[2] == name), None)
         if found is None:
             return ""
     return "" if found is None else (found.text or "").strip()
 
 
-def write_report(document: TransferDocument, results: Sequence[PayeeResult]) -> bytes:
-    """A pain.002 with the result for each payee."""
-    counts = {code: sum(RESULTS[one.match] == code for one in results) for code in RESULTS.values()}
+def write_report(document: TransferDocument, results: Sequence[PayeeResult], *, has_rows: bool = True) -> bytes:
+    """A pain.002 with the result for each payee, or for the block only."""
+    counts = {code: sum(RESULTS[result.match] == code for result in results) for code in RESULTS.values()}
     # The whole is as good as its worst part.
     whole = next((code for code in ("RVNM", "RVNA", "RVMC") if counts[code]), "RCVC")
     totals = "".join(
@@ -144,14 +148,17 @@ def write_report(document: TransferDocument, results: Sequence[PayeeResult]) -> 
         f"<CdtrAcct><Id><IBAN>{escape(order.iban)}</IBAN></Id></CdtrAcct></OrgnlTxRef></TxInfAndSts>"
         for order, result in zip(document.orders, results, strict=True)
     )
+    group_status, block_status = (f"<GrpSts>{whole}</GrpSts>{totals}", rows)
+    if not has_rows:
+        group_status, block_status = "", f"<PmtInfSts>{whole}</PmtInfSts>"
     number = len(document.orders)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>'
         '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"><CstmrPmtStsRpt><GrpHdr>'
         f"<MsgId>VOP{uuid4().hex[:24]}</MsgId></GrpHdr><OrgnlGrpInfAndSts>"
         f"<OrgnlMsgId>{escape(document.message_id)}</OrgnlMsgId><OrgnlMsgNmId>pain.001</OrgnlMsgNmId>"
-        f"<OrgnlNbOfTxs>{number}</OrgnlNbOfTxs><GrpSts>{whole}</GrpSts>{totals}</OrgnlGrpInfAndSts>"
-        f"<OrgnlPmtInfAndSts><OrgnlPmtInfId>{escape(document.message_id)}</OrgnlPmtInfId>{rows}"
+        f"<OrgnlNbOfTxs>{number}</OrgnlNbOfTxs>{group_status}</OrgnlGrpInfAndSts>"
+        f"<OrgnlPmtInfAndSts><OrgnlPmtInfId>{escape(document.message_id)}</OrgnlPmtInfId>{block_status}"
         "</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>"
     ).encode()
 

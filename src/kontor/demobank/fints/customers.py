@@ -48,7 +48,9 @@ class Customer:
     def find_product(self, *names: str) -> Product | None:
         """By IBAN or account number."""
         wanted = {name for name in names if name}
-        return next((one for one in self.products if wanted & {one.iban, one.account_number, one.key}), None)
+        return next(
+            (product for product in self.products if wanted & {product.iban, product.account_number, product.key}), None
+        )
 
 
 class Customers:
@@ -74,10 +76,10 @@ class Customers:
         person = person_for(login, today)
         assert person is not None, "the login was checked when the dialogue began"
         bookings = self._bank.list_bookings(self._find_owner(login, today), today)
-        products = [one.product for one in person.accounts]
+        products = [account.product for account in person.accounts]
         if ProblemKind.PRODUCT in find_scenario(login).problems:
             del products[-1]
-        return Customer(login, tuple(move_balance(one, bookings.get(one.key, ())) for one in products))
+        return Customer(login, tuple(move_balance(product, bookings.get(product.key, ())) for product in products))
 
     def fetch(self, customer: Customer, product: Product, since: date | None, today: date) -> Fetched:
         days: dict[str, date] = {} if since is None else {product.key: since}
@@ -110,7 +112,13 @@ class Customers:
         scenario = find_scenario(state["login"])
         return authentication.resume(state, scenario, answer, self._bank, self._tell(today))
 
+    @property
+    def pays_twice(self) -> bool:
+        return self._bank.pays_twice
+
     def is_known_payment(self, login: str, payment_id: UUID, today: date) -> bool:
+        if self._bank.pays_twice:
+            return False
         return self._bank.find_receipt(self._find_owner(login, today), payment_id) is not None
 
     def _find_owner(self, login: str, today: date) -> BookOwner:
@@ -122,5 +130,5 @@ class Customers:
 
 def list_balances(product: Product) -> dict[str, Decimal]:
     if product.balances:
-        return {one.currency: one.balance for one in product.balances}
+        return {balance.currency: balance.balance for balance in product.balances}
     return {product.currency or "EUR": product.balance or Decimal(0)}

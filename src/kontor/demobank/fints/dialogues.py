@@ -36,11 +36,12 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class PayeeCheck:
-    """`polls` says how often the client has asked for the result so far."""
+    """`polls` says how often the client has asked for the result so far, `tan_request` is what came with the order."""
 
     document: TransferDocument
     job: Pay
     digest: str
+    tan_request: Segment
     polls: int = 0
 
 
@@ -115,8 +116,8 @@ class Dialogues:
 
     def _drop_idle(self) -> None:
         oldest = self._clock() - IDLE_SECONDS
-        for one in [one for one in self._known.values() if one.used_at < oldest]:
-            del self._known[one.id]
+        for dialogue in [dialogue for dialogue in self._known.values() if dialogue.used_at < oldest]:
+            del self._known[dialogue.id]
 
 
 class TrustedSystems:
@@ -124,6 +125,7 @@ class TrustedSystems:
 
     def __init__(self) -> None:
         self._until: dict[tuple[str, str], date] = {}
+        self._issued: dict[str, None] = {}
         self._lock = threading.Lock()
 
     def trust(self, login: str, system_id: str, until: date) -> None:
@@ -134,6 +136,18 @@ class TrustedSystems:
             self._until[login, system_id] = until
             while len(self._until) > MAX_TRUSTED:
                 del self._until[next(iter(self._until))]
+
+    def issue(self) -> str:
+        """A new system id."""
+        system_id = secrets.token_hex(14)
+        with self._lock:
+            self._issued[system_id] = None
+            while len(self._issued) > MAX_TRUSTED:
+                del self._issued[next(iter(self._issued))]
+        return system_id
+
+    def is_issued(self, system_id: str) -> bool:
+        return system_id in self._issued
 
     def is_trusted(self, login: str, system_id: str, today: date) -> bool:
         until = self._until.get((login, system_id))

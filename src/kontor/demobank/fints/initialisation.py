@@ -1,15 +1,16 @@
 """How a dialogue begins: HKIDN, HKVVB, HKSYN, and HKTAN for who must authenticate first."""
 
-import secrets
 from dataclasses import dataclass
 
 from kontor.connectors.base import FailureKind, ProblemKind
 from kontor.connectors.demo.people.numbers import DEMO_BANK_CODE
 from kontor.connectors.demo.scenarios import find_scenario
+from kontor.demobank.faults import Fault
 from kontor.demobank.fints import challenges
 from kontor.demobank.fints.customers import Customer, Customers
-from kontor.demobank.fints.dialogues import TrustedSystems
+from kontor.demobank.fints.dialogues import NO_SYSTEM, TrustedSystems
 from kontor.demobank.fints.messages import ONE_STEP, Signature
+from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import (
     UPD_VERSION,
     count_version,
@@ -48,14 +49,17 @@ class Entrance:
         if identification.read(1, 1) != DEMO_BANK_CODE:
             turn.abort(identification, "9210", "Die Bankleitzahl gehört nicht zu dieser Bank.")
             return
-        signature = turn.request.signature
+        signature, system_id = turn.request.signature, identification.read(3)
+        if Mode.SYSTEM_FORGOTTEN in turn.modes and system_id != NO_SYSTEM and not self.trusted.is_issued(system_id):
+            turn.abort(identification, "9391")
+            return
         if signature is None:
             self._begin_anonymously(turn, identification, preparation)
             return
         customer = self._log_in(turn, identification, signature)
         if customer is None:
             return
-        turn.dialogue.system_id = identification.read(3)
+        turn.dialogue.system_id = system_id
         self._show_bank_parameters(turn, preparation)
         self._name_methods(turn, preparation, signature.login)
         self._synchronise(turn)
@@ -69,31 +73,36 @@ class Entrance:
         self._show_bank_parameters(turn, preparation)
 
     def _log_in(self, turn: Turn, identification: Segment, signature: Signature) -> Customer | None:
-        found = self.customers.log_in(signature.login, signature.pin, turn.today)
-        if isinstance(found, FailureKind):
-            _explain_failure(turn, identification, signature.login, found)
+        if turn.visit.fault is Fault.REFUSED_PIN:
+            turn.abort(identification, "9942")
             return None
-        allowed = [ONE_STEP, *name_allowed_methods(find_scenario(signature.login).methods)]
+        result = self.customers.log_in(signature.login, signature.pin, turn.today)
+        if isinstance(result, FailureKind):
+            _explain_failure(turn, identification, signature.login, result)
+            return None
+        allowed = [ONE_STEP, *name_allowed_methods(find_scenario(signature.login).methods, turn.modes)]
         if signature.security_function not in allowed:
             self._name_methods(turn, identification, signature.login)
             turn.abort(identification, "9380")
             return None
+        if Mode.LOCK_AS_WARNING in turn.modes:
+            turn.reply(identification, "3938")
         dialogue = turn.dialogue
         dialogue.login, dialogue.pin = signature.login, signature.pin
         dialogue.security_function = signature.security_function
-        turn.customer = found
-        return found
+        turn.customer = result
+        return result
 
     def _show_bank_parameters(self, turn: Turn, preparation: Segment) -> None:
-        if preparation.read(1) != str(count_version(self.address)):
+        if preparation.read(1) != str(count_version(self.address, turn.modes)):
             turn.reply(preparation, "3050", "BPD nicht mehr aktuell, aktuelle Version enthalten.")
-            for one in list_bank_parameters(self.address):
-                turn.add(one, preparation, "parameters")
+            for segment in list_bank_parameters(self.address, turn.modes):
+                turn.add(segment, preparation, "parameters")
         else:
             turn.reply(preparation, "0020", "BPD sind aktuell.")
 
     def _name_methods(self, turn: Turn, to: Segment, login: str) -> None:
-        turn.reply(to, "3920", None, *name_allowed_methods(find_scenario(login).methods))
+        turn.reply(to, "3920", None, *name_allowed_methods(find_scenario(login).methods, turn.modes))
 
     def _synchronise(self, turn: Turn) -> None:
         wish = turn.find("HKSYN")
@@ -103,7 +112,7 @@ class Entrance:
             turn.reply(wish, "9120")
             return
         if wish.read(1) == NEW_SYSTEM_ID:
-            turn.dialogue.system_id = secrets.token_hex(14)
+            turn.dialogue.system_id = self.trusted.issue()
             turn.dialogue.is_synchronised = True
             self.tell_system_id(turn, wish)
         else:
@@ -119,6 +128,8 @@ class Entrance:
         tan_request = challenges.find_first_step(turn)
         demands = self.customers.demands_sca(login)
         is_trusted = self.trusted.is_trusted(login, dialogue.system_id, turn.today)
+        if turn.visit.fault is Fault.UNEXPECTED_TAN and tan_request is not None:
+            demands, is_trusted = True, False
         if dialogue.security_function == ONE_STEP or (demands and is_trusted) or not demands:
             dialogue.is_open = not demands or (is_trusted and dialogue.security_function != ONE_STEP)
             challenges.waive(turn, tan_request)
@@ -135,8 +146,8 @@ class Entrance:
         """The customer is in: tell the accounts, unless the client knows them, and what the bank has to say."""
         if to.code != "HKVVB" or to.read(2) != str(UPD_VERSION):
             name = customer.products[0].holder if customer.products else customer.login
-            for one in list_user_parameters(customer.login, name, customer.products):
-                turn.add(one, to, "user")
+            for segment in list_user_parameters(customer.login, name, customer.products):
+                turn.add(segment, to, "user")
             turn.reply(to, "3050", "UPD nicht mehr aktuell, aktuelle Version enthalten.")
         if ProblemKind.BANK_MESSAGE in find_scenario(customer.login).problems:
             turn.add(make_segment("HIKIM", 2, *BANK_MESSAGE), None, "synchronisation")

@@ -23,7 +23,10 @@ _HEAD_BYTES = 12
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who sent the message. `security_function` is the method chosen for authentication, 999 for none."""
+    """Who sent the message. `security_function` is the method chosen for authentication, 999 for none.
+
+    `profiles` are the versions of the security profile in the signature and in the envelope.
+    """
 
     security_function: str
     reference: str
@@ -31,6 +34,7 @@ class Signature:
     login: str
     pin: Secret
     tan: Secret | None
+    profiles: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,8 @@ def read_request(data: bytes) -> Request:
     _read_number(outer[-1].read(1))
     inner, signature = outer[1:-1], None
     if inner[0].code == "HNVSK":
-        inner = _open_envelope(inner)
-        inner, signature = _take_signature(inner)
+        envelope_profile = inner[0].read(1, 1)
+        inner, signature = _take_signature(_open_envelope(inner), envelope_profile)
     _refuse_disorder([head, *inner, outer[-1]], is_signed=signature is not None)
     return Request(dialogue_id, number, tuple(inner), signature)
 
@@ -79,7 +83,7 @@ def _read_number(text: str) -> int:
 
 
 def _open_envelope(segments: list[Segment]) -> list[Segment]:
-    if [one.code for one in segments] != ["HNVSK", "HNVSD"]:
+    if [segment.code for segment in segments] != ["HNVSK", "HNVSD"]:
         raise WireError("9110", "the envelope is incomplete")
     if segments[0].read(1) != "PIN":
         raise WireError("9010", "only PIN/TAN is spoken here")
@@ -89,7 +93,7 @@ def _open_envelope(segments: list[Segment]) -> list[Segment]:
     return inner
 
 
-def _take_signature(segments: list[Segment]) -> tuple[list[Segment], Signature]:
+def _take_signature(segments: list[Segment], envelope_profile: str) -> tuple[list[Segment], Signature]:
     first, last = segments[0], segments[-1]
     if first.code != "HNSHK" or last.code != "HNSHA" or first.read(3) != last.read(1):
         raise WireError("9340", "the message is not signed")
@@ -100,13 +104,14 @@ def _take_signature(segments: list[Segment]) -> tuple[list[Segment], Signature]:
         login=first.read(11, 2),
         pin=Secret(last.read(3, 0)),
         tan=Secret(last.read(3, 1)) if last.read(3, 1) else None,
+        profiles=(first.read(1, 1), envelope_profile),
     )
     return segments[1:-1], signature
 
 
 def _refuse_disorder(segments: Sequence[Segment], *, is_signed: bool) -> None:
     """Numbers rise by one; a signature's two segments have been taken out."""
-    numbers = [one.number for one in segments]
+    numbers = [segment.number for segment in segments]
     expected = list(range(1, len(segments) + 1))
     if is_signed:
         expected = [1, *range(3, len(segments) + 1), len(segments) + 2]

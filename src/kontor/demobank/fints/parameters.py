@@ -1,11 +1,12 @@
 """What the bank can do, as tables: bank parameters (BPD) for everybody, user parameters (UPD) for one customer."""
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kontor.connectors.demo.people.numbers import DEMO_BANK, DEMO_BANK_CODE
 from kontor.connectors.demo.scenarios import APP_TAN, CHIP_TAN, LIST_TAN, MOCK_TAN, PHOTO_TAN
 from kontor.demobank.fints.messages import COUNTRY, ONE_STEP
+from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.segments import Segment, Writable, make_segment, write_segments
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.sca import ScaMethod
@@ -61,6 +62,9 @@ TAN_PARAMETERS = (
     TanParameters(CHIP_TAN, "HHD1.4OPT", "HHDOPT1", "1.4", tan_digits=6, needs_medium=1),
     TanParameters(APP_TAN, "SealOne", "Decoupled", needs_medium=1, is_decoupled=True),
 )
+# With `Mode.PHOTO_TAN_900`.
+PHOTO_TAN_900 = replace(PHOTO_TAN, code="900")
+PHOTO_TAN_900_PARAMETERS = (TanParameters(PHOTO_TAN_900, "MS1.4.1"),)
 DECOUPLED_POLLS = 60
 MUST_NAME = 2
 
@@ -83,18 +87,17 @@ NAME_CHARACTERS = 27
 PRODUCT_NAME_CHARACTERS = 30
 
 
-def list_bank_parameters(address: str, version: int | None = None) -> list[Segment]:
+def list_bank_parameters(address: str, modes: frozenset[Mode], version: int | None = None) -> list[Segment]:
     """`address` is where the bank is reached, without a scheme: clients put https:// before it."""
     bank = (COUNTRY, DEMO_BANK_CODE)
-    known = count_version(address) if version is None else version
+    known = count_version(address, modes) if version is None else version
     return [
         make_segment("HIBPA", 3, known, bank, DEMO_BANK, 0, 1, 300, MAX_MESSAGE_KILOBYTES, 10, 600),
         make_segment("HIKOM", 4, bank, 1, (3, address, None, "MIM", 1)),
         make_segment("HISHV", 3, False, ("PIN", 1)),
         *_list_business_parameters(),
         _make_pin_parameters(),
-        _make_tan_parameters(6),
-        _make_tan_parameters(7),
+        *_list_tan_parameters(modes),
         make_segment(
             "HIVPPS",
             1,
@@ -106,9 +109,9 @@ def list_bank_parameters(address: str, version: int | None = None) -> list[Segme
     ]
 
 
-def count_version(address: str) -> int:
+def count_version(address: str, modes: frozenset[Mode]) -> int:
     """A number that changes whenever the parameters do, so that clients fetch them anew."""
-    return zlib.crc32(write_segments(list_bank_parameters(address, 0))) % 998 + 1
+    return zlib.crc32(write_segments(list_bank_parameters(address, modes, 0))) % 998 + 1
 
 
 def _list_business_parameters() -> list[Segment]:
@@ -134,32 +137,74 @@ def _list_business_parameters() -> list[Segment]:
 
 
 def _make_pin_parameters() -> Segment:
-    businesses = [one for code, (_, asks_tan) in BUSINESSES.items() for one in (code, asks_tan)]
+    businesses = [value for code, (_, asks_tan) in BUSINESSES.items() for value in (code, asks_tan)]
     return make_segment("HIPINS", 1, 1, 1, 1, (4, 20, 8, "Login der Demobank", "", *businesses))
 
 
-def _make_tan_parameters(version: int) -> Segment:
+def _list_tan_parameters(modes: frozenset[Mode]) -> list[Segment]:
+    if Mode.PHOTO_TAN_900 in modes:
+        outdated = (False, False, 0, 0, "900", 1, "iTAN", "iTAN", 6, 1, "TAN-Nummer", 3, 1, False, False)
+        return [make_segment("HITANS", 1, 1, 1, 1, outdated), _make_tan_parameters(6, PHOTO_TAN_900_PARAMETERS)]
+    return [_make_tan_parameters(version, TAN_PARAMETERS) for version in (6, 7)]
+
+
+def _make_tan_parameters(version: int, methods: tuple[TanParameters, ...]) -> Segment:
     """Version 6 knows no decoupled methods."""
     values: list[Writable] = [False, False, 0]
-    for one in TAN_PARAMETERS:
-        if version < 7 and one.is_decoupled:
+    for parameters in methods:
+        if version < 7 and parameters.is_decoupled:
             continue
-        values += [one.method.code, 2, one.technique, one.dk_name, one.dk_version, one.method.name]
-        values += [None, None] if one.is_decoupled else [one.tan_digits, 1]
-        values += ["TAN-Nummer", 2048, False, 1, True, 0, 0, False, False, "00", one.needs_medium, False, one.media]
+        values += [
+            parameters.method.code,
+            2,
+            parameters.technique,
+            parameters.dk_name,
+            parameters.dk_version,
+            parameters.method.name,
+        ]
+        values += [None, None] if parameters.is_decoupled else [parameters.tan_digits, 1]
+        values += [
+            "TAN-Nummer",
+            2048,
+            False,
+            1,
+            True,
+            0,
+            0,
+            False,
+            False,
+            "00",
+            parameters.needs_medium,
+            False,
+            parameters.media,
+        ]
         if version >= 7:
-            values += [DECOUPLED_POLLS, 1, 1, True, True] if one.is_decoupled else [None] * 5
+            values += [DECOUPLED_POLLS, 1, 1, True, True] if parameters.is_decoupled else [None] * 5
     return make_segment("HITANS", version, 1, 1, 1, values)
 
 
-def name_allowed_methods(methods: tuple[ScaMethod, ...]) -> list[str]:
+def name_allowed_methods(methods: tuple[ScaMethod, ...], modes: frozenset[Mode]) -> list[str]:
     """Codes of a customer's methods that FinTS knows; one that leads to the bank's own page is not among them."""
-    known = {one.method.code for one in TAN_PARAMETERS}
-    return [one.code for one in methods if one.code in known] or [ONE_STEP]
+    if Mode.PHOTO_TAN_900 in modes:
+        return [ONE_STEP, PHOTO_TAN_900.code]
+    if Mode.METHOD_REPLACED in modes:
+        methods = methods[-1:]
+    known = {parameters.method.code for parameters in TAN_PARAMETERS}
+    return [method.code for method in methods if method.code in known] or [ONE_STEP]
+
+
+def find_method(security_function: str, modes: frozenset[Mode]) -> str:
+    """The bank's own code of the method that a client names."""
+    is_photo = Mode.PHOTO_TAN_900 in modes and security_function == PHOTO_TAN_900.code
+    return PHOTO_TAN.code if is_photo else security_function
 
 
 def must_name_medium(security_function: str) -> bool:
-    return any(one.needs_medium == MUST_NAME for one in TAN_PARAMETERS if one.method.code == security_function)
+    return any(
+        parameters.needs_medium == MUST_NAME
+        for parameters in TAN_PARAMETERS
+        if parameters.method.code == security_function
+    )
 
 
 def is_decoupled(security_function: str) -> bool:
@@ -171,7 +216,7 @@ def is_decoupled(security_function: str) -> bool:
 
 def list_user_parameters(login: str, name: str, products: tuple[Product, ...]) -> list[Segment]:
     head = make_segment("HIUPA", 4, login, UPD_VERSION, 0, name[:35])
-    return [head, *(_describe_product(login, one) for one in products)]
+    return [head, *(_describe_product(login, product) for product in products)]
 
 
 def _describe_product(login: str, product: Product) -> Segment:

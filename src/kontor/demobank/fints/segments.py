@@ -57,7 +57,9 @@ class Segment:
         """All values of an element as texts."""
         if not 0 < element <= len(self.elements):
             return ()
-        return tuple(one.decode(CHARSET) if isinstance(one, bytes) else one for one in self.elements[element - 1])
+        return tuple(
+            value.decode(CHARSET) if isinstance(value, bytes) else value for value in self.elements[element - 1]
+        )
 
     def read_day(self, element: int) -> date | None:
         text = self.read(element)
@@ -86,7 +88,7 @@ class Segment:
 
 def make_segment(code: str, version: int, *elements: Writable | Sequence[Writable]) -> Segment:
     """A segment from plain values; a sequence is a group. Numbers are given when a message is put together."""
-    groups = (one if isinstance(one, tuple | list) else (one,) for one in elements)
+    groups = (element if isinstance(element, tuple | list) else (element,) for element in elements)
     return Segment(code, version, tuple(tuple(write_value(value) for value in group) for group in groups))
 
 
@@ -139,11 +141,11 @@ def _write_group(group: Group) -> bytes:
 def _write_one(value: Value) -> bytes:
     if isinstance(value, bytes):
         return b"@%d@%b" % (len(value), value) if value else b""
-    return _SPECIAL.sub(lambda found: f"?{found[0]}", value).encode(CHARSET, "replace")
+    return _SPECIAL.sub(lambda match: f"?{match[0]}", value).encode(CHARSET, "replace")
 
 
 def number_segments(segments: Iterable[Segment], first: int) -> list[Segment]:
-    return [replace(one, number=number) for number, one in enumerate(segments, first)]
+    return [replace(segment, number=number) for number, segment in enumerate(segments, first)]
 
 
 # Reading
@@ -185,23 +187,23 @@ class _Reader:
             return self._read_binary()
         text = bytearray()
         while True:
-            found = _MARKS.search(self.data, self.position)
-            if found is None:
+            match = _MARKS.search(self.data, self.position)
+            if match is None:
                 raise WireError("9110", "a segment has no end")
-            text += self.data[self.position : found.start()]
-            self.position = found.end()
-            if found[0] != b"?":
-                return text.decode(CHARSET), found[0]
+            text += self.data[self.position : match.start()]
+            self.position = match.end()
+            if match[0] != b"?":
+                return text.decode(CHARSET), match[0]
             if self.position >= len(self.data):
                 raise WireError("9110", "nothing follows an escape")
             text.append(self.data[self.position])
             self.position += 1
 
     def _read_binary(self) -> tuple[bytes, bytes]:
-        found = _LENGTH.match(self.data, self.position)
-        if found is None:
+        match = _LENGTH.match(self.data, self.position)
+        if match is None:
             raise WireError("9110", "a binary value has no length")
-        start, end = found.end(), found.end() + int(found[1])
+        start, end = match.end(), match.end() + int(match[1])
         mark = self.data[end : end + 1]
         if end >= len(self.data) or mark not in (b":", b"+", b"'"):
             raise WireError("9110", "a binary value is not as long as it says")
@@ -211,10 +213,12 @@ class _Reader:
 
 def _make_read_segment(elements: list[list[Value]]) -> Segment:
     head = elements[0]
-    if not 3 <= len(head) <= 4 or not all(isinstance(one, str) for one in head):
+    if not 3 <= len(head) <= 4 or not all(isinstance(value, str) for value in head):
         raise WireError("9110", "a segment has no proper head")
-    code, *numbers = (str(one) for one in head)
-    if not _CODE.fullmatch(code) or not all(one.isascii() and one.isdigit() and len(one) <= 3 for one in numbers):
+    code, *numbers = (str(value) for value in head)
+    if not _CODE.fullmatch(code) or not all(
+        number.isascii() and number.isdigit() and len(number) <= 3 for number in numbers
+    ):
         raise WireError("9110", "a segment has no proper head")
     reference = int(numbers[2]) if len(numbers) > 2 else None
     body = tuple(tuple(group) for group in elements[1:])

@@ -12,8 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from kontor.demobank.faults import LostAnswerError, SubstitutedAnswerError
 from kontor.demobank.fints.bank import FintsBank
-from kontor.demobank.fints.challenges import LostAnswerError
 
 PATHS = ("/fints", "/")
 MAX_BODY_BYTES = 3 * 1024 * 1024  # of Base64
@@ -21,6 +21,7 @@ READ_SECONDS = 30
 IDLE_SECONDS = 60
 DRAIN_SECONDS = 2
 MAX_CONNECTIONS = 100
+TEXT = "text/plain; charset=iso-8859-1"
 _log = logging.getLogger(__name__)
 
 
@@ -128,6 +129,9 @@ class _Handler(BaseHTTPRequestHandler):
         except LostAnswerError:
             self.close_connection = True
             return
+        except SubstitutedAnswerError as other:
+            self._send(HTTPStatus(other.status), other.body, other.content_type)
+            return
         self._send(HTTPStatus.OK, base64.b64encode(answer))
 
     def do_GET(self) -> None:
@@ -164,9 +168,9 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             left -= len(part)
 
-    def _send(self, status: HTTPStatus, body: bytes) -> None:
+    def _send(self, status: HTTPStatus, body: bytes, content_type: str = TEXT) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "text/plain; charset=iso-8859-1")
+        self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
         if self.close_connection:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
+from kontor.demobank.faults import Fault
+from kontor.demobank.faults.rows import distort_rows, disturb_list, find_first_day
 from kontor.demobank.fints.accounts import find_product
 from kontor.demobank.fints.customers import Customer, Customers, list_balances
 from kontor.demobank.fints.dialogues import Cursor, make_room
@@ -27,6 +29,8 @@ _DATES = {"HKKAZ": 3, "HKCAZ": 4}
 
 def needs_tan(turn: Turn, customers: Customers, customer: Customer, order: Segment) -> bool:
     """Bookings of more than 90 days ago need an authentication in this very dialogue, of those who need one at all."""
+    if turn.visit.fault is Fault.UNEXPECTED_TAN and turn.find("HKTAN") is not None:
+        return True
     if not customers.demands_sca(customer.login) or turn.dialogue.has_fresh_sca:
         return False
     if order.read(_DATES[order.code] + 3) in turn.dialogue.cursors:
@@ -50,6 +54,8 @@ def show_bookings(turn: Turn, customers: Customers, customer: Customer, order: S
         return
     limit = order.read(first + 2)
     size = min(page_rows, int(limit)) if limit.isascii() and limit.isdigit() and int(limit) else page_rows
+    if turn.visit.fault is Fault.EMPTY_PAGE and not touchdown:
+        size = 0
     page, rest = cursor.rows[:size], cursor.rows[size:]
     if not cursor.rows:
         turn.reply(order, "3010")
@@ -62,7 +68,9 @@ def show_bookings(turn: Turn, customers: Customers, customer: Customer, order: S
         turn.reply(order, "3040", None, token)
     else:
         turn.reply(order, "0020")
-    answer = _write_page(order, product, page, balances, min(until or turn.today, turn.today))
+    shown = tuple(disturb_list(distort_rows(page, turn.visit.plan), turn.visit))
+    day = min(until or turn.today, turn.today)
+    answer = _write_page(order, product, shown, (_subtract(balances, page), balances), day)
     turn.add(_break_page(answer) if cursor.is_broken else answer, order)
 
 
@@ -82,52 +90,58 @@ def _find_rows(
             turn.reply(order, "9210", "Auftrag abgelehnt - Der Aufsetzpunkt ist unbekannt.")
             return None
         return cursor
+    if since is not None:
+        since = find_first_day(since, turn.visit)
     fetched = customers.fetch(customer, product, since, turn.today)
     rows = fetched.transactions.get(product.key)
     if rows is None:
         turn.reply(order, "9210", "Auftrag abgelehnt - Die Umsätze sind zurzeit nicht verfügbar.")
         return None
-    sound = [one for one in rows if one.is_pending or (one.amount.is_finite() and find_day(one) is not None)]
+    sound = [row for row in rows if row.is_pending or (row.amount.is_finite() and find_day(row) is not None)]
     last = until or date.max
-    shown = tuple(one for one in sound if one.is_pending or (find_day(one) or date.min) <= last)
-    later = tuple(one for one in sound if not one.is_pending and (find_day(one) or date.min) > last)
+    shown = tuple(row for row in sound if row.is_pending or (find_day(row) or date.min) <= last)
+    later = tuple(row for row in sound if not row.is_pending and (find_day(row) or date.min) > last)
     return Cursor(f"{order.code} {product.key}", shown, later, list_balances(product), is_broken=len(sound) < len(rows))
 
 
 def _subtract(balances: Mapping[str, Decimal], rows: Iterable[Transaction]) -> dict[str, Decimal]:
     """Balances before these rows."""
     before = dict(balances)
-    for one in rows:
-        if not one.is_pending:
-            before[one.currency] = before.get(one.currency, Decimal(0)) - one.amount
+    for row in rows:
+        if not row.is_pending:
+            before[row.currency] = before.get(row.currency, Decimal(0)) - row.amount
     return before
 
 
 def _write_page(
-    order: Segment, product: Product, page: tuple[Transaction, ...], closing: Mapping[str, Decimal], day: date
+    order: Segment,
+    product: Product,
+    page: tuple[Transaction, ...],
+    balances: tuple[Mapping[str, Decimal], Mapping[str, Decimal]],
+    day: date,
 ) -> Segment:
-    """One statement per currency; `closing` is what they end with."""
-    opening = _subtract(closing, page)
-    currencies = [name for name in opening if any(one.currency == name for one in page)] or list(opening)[:1]
+    """One statement per currency; `balances` are what they begin and end with."""
+    opening, closing = balances
+    currencies = [name for name in opening if any(row.currency == name for row in page)] or list(opening)[:1]
     pieces = [
-        (replace(product, currency=name), [one for one in page if one.currency == name], opening[name])
+        (replace(product, currency=name), [row for row in page if row.currency == name], opening[name], closing[name])
         for name in currencies
     ]
-    pending = [one for one in page if one.is_pending]
+    pending = [row for row in page if row.is_pending]
     if order.code == "HKKAZ":
-        booked = b"".join(write_mt940(one, rows, balance, day=day) for one, rows, balance in pieces)
-        interim = b"".join(write_mt942(one, rows, day=day) for one, rows, _ in pieces) if pending else None
+        booked = b"".join(write_mt940(pocket, rows, begin, day=day, closing=end) for pocket, rows, begin, end in pieces)
+        interim = b"".join(write_mt942(pocket, rows, day=day) for pocket, rows, _, _ in pieces) if pending else None
         return make_segment("HIKAZ", order.version, booked, interim)
-    format_name = next((one for one in order.read_group(2) if one in CAMT_052), CAMT_052[0])
+    format_name = next((name for name in order.read_group(2) if name in CAMT_052), CAMT_052[0])
     version = format_name[-2:]
     documents = [
-        write_camt052(one, [row for row in rows if not row.is_pending], balance, day=day, version=version)
-        for one, rows, balance in pieces
+        write_camt052(pocket, [row for row in rows if not row.is_pending], begin, day=day, version=version, closing=end)
+        for pocket, rows, begin, end in pieces
     ]
     report = None
     if pending:
-        one, rows, balance = pieces[0]
-        report = write_camt052(one, [row for row in rows if row.is_pending], balance, day=day, version=version)
+        pocket, rows, begin, _ = pieces[0]
+        report = write_camt052(pocket, [row for row in rows if row.is_pending], begin, day=day, version=version)
     return make_segment("HICAZ", order.version, name_account_internationally(product), format_name, documents, report)
 
 

@@ -3,10 +3,12 @@
 from dataclasses import dataclass, field, replace
 from datetime import date
 
+from kontor.demobank.faults import UNDISTURBED, Visit
 from kontor.demobank.fints.codes import TEXTS
 from kontor.demobank.fints.customers import Customer
 from kontor.demobank.fints.dialogues import Dialogue
 from kontor.demobank.fints.messages import Request
+from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.segments import Segment, make_segment
 
 # Clients expect this order; hbci4java refuses the message otherwise.
@@ -28,7 +30,9 @@ class Turn:
     request: Request
     dialogue: Dialogue
     today: date
+    modes: frozenset[Mode] = frozenset()
     customer: Customer | None = None
+    visit: Visit = UNDISTURBED
     is_over: bool = False
     is_aborted: bool = False
     general: list[Reply] = field(default_factory=list)
@@ -42,18 +46,20 @@ class Turn:
 
     @property
     def has_errors(self) -> bool:
-        return self.is_aborted or any(one.code.startswith("9") for replies in self.replies.values() for one in replies)
+        return self.is_aborted or any(
+            reply.code.startswith("9") for replies in self.replies.values() for reply in replies
+        )
 
     def find(self, code: str) -> Segment | None:
-        return next((one for one in self.request.segments if one.code == code), None)
+        return next((segment for segment in self.request.segments if segment.code == code), None)
 
     def reply(self, to: Segment | None, code: str, text: str | None = None, *parameters: str) -> None:
         """What is said about a segment, or about the whole message."""
-        one = Reply(code, (text or TEXTS[code])[:MAX_REPLY_CHARACTERS], parameters)
+        reply = Reply(code, (text or TEXTS[code])[:MAX_REPLY_CHARACTERS], parameters)
         if to is None:
-            self.general.append(one)
+            self.general.append(reply)
         else:
-            self.replies.setdefault(to.number, []).append(one)
+            self.replies.setdefault(to.number, []).append(reply)
 
     def abort(self, to: Segment | None, code: str, text: str | None = None) -> None:
         self.reply(to, code, text)
@@ -65,10 +71,10 @@ class Turn:
     def assemble(self) -> list[Segment]:
         segments = [_make_replies(self._sum_up(), None)]
         segments += [_make_replies(replies, number) for number, replies in sorted(self.replies.items())]
-        return segments + [one for name in _ORDER for one in self.parts[name]]
+        return segments + [segment for name in _ORDER for segment in self.parts[name]]
 
     def _sum_up(self) -> list[Reply]:
-        codes = [one.code for replies in self.replies.values() for one in replies]
+        codes = [reply.code for replies in self.replies.values() for reply in replies]
         good = "3060" if any(code.startswith("3") for code in codes) else "0010"
         first = "9050" if self.has_errors else good
         summary = [Reply(first, TEXTS[first])]
@@ -79,5 +85,5 @@ class Turn:
 
 def _make_replies(replies: list[Reply], number: int | None) -> Segment:
     code = "HIRMG" if number is None else "HIRMS"
-    rows = [(one.code, None, one.text, *one.parameters) for one in replies]
+    rows = [(reply.code, None, reply.text, *reply.parameters) for reply in replies]
     return replace(make_segment(code, 2, *rows), reference=number)

@@ -26,9 +26,13 @@ def write_camt052(
     day: date,
     version: str = "02",
     sequence: int = 1,
+    closing: Decimal | None = None,
 ) -> bytes:
-    """An account report up to `day`. Pending transactions are in it, marked as such; no balance counts them."""
-    return _write_document("052", version, product, transactions, opening, day, sequence)
+    """An account report up to `day`. Pending transactions are in it, marked as such; no balance counts them.
+
+    `closing` is the balance at the end, if it does not follow from the transactions.
+    """
+    return _write_document("052", version, product, transactions, opening, day, sequence, closing)
 
 
 def write_camt053(
@@ -41,7 +45,7 @@ def write_camt053(
     sequence: int = 1,
 ) -> bytes:
     """An account statement up to `day`. It knows bookings only: what is pending is left out."""
-    booked = [one for one in transactions if not one.is_pending]
+    booked = [transaction for transaction in transactions if not transaction.is_pending]
     return _write_document("053", version, product, booked, opening, day, sequence)
 
 
@@ -53,11 +57,13 @@ def _write_document(
     opening: Decimal,
     day: date,
     sequence: int,
+    closing: Decimal | None = None,
 ) -> bytes:
     root, name = ("BkToCstmrAcctRpt", "Rpt") if kind == "052" else ("BkToCstmrStmt", "Stmt")
-    booked = [one for one in rows if not one.is_pending]
-    closing = opening + sum((one.amount for one in booked), Decimal(0))
-    first = min((find_day(one) or day for one in booked), default=day)
+    booked = [row for row in rows if not row.is_pending]
+    if closing is None:
+        closing = opening + sum((row.amount for row in booked), Decimal(0))
+    first = min((find_day(row) or day for row in booked), default=day)
     currency = product.currency or "EUR"
     at = datetime(day.year, day.month, day.day, tzinfo=BERLIN).isoformat()
     message = f"{kind}D{day:%Y%m%d}N{sequence:06d}"
@@ -69,7 +75,7 @@ def _write_document(
         _write_account(product, currency, version),
         _write_balance("PRCD" if kind == "052" else "OPBD", opening, currency, first),
         _write_balance("CLBD", closing, currency, day),
-        *(_write_entry(one, day, version) for one in rows),
+        *(_write_entry(row, day, version) for row in rows),
         f"</{name}></{root}></Document>",
     ]
     return "".join(parts).encode()
@@ -115,35 +121,41 @@ def _write_balance(code: str, amount: Decimal, currency: str, day: date) -> str:
     )
 
 
-def _write_entry(one: Transaction, day: date, version: str) -> str:
-    status = "PDNG" if one.is_pending else "BOOK"
-    booked_on = find_day(one) or day
-    value = "" if one.value_at is None else f"<ValDt><Dt>{one.value_at.astimezone(BERLIN).date()}</Dt></ValDt>"
+def _write_entry(transaction: Transaction, day: date, version: str) -> str:
+    status = "PDNG" if transaction.is_pending else "BOOK"
+    booked_on = find_day(transaction) or day
+    value = (
+        ""
+        if transaction.value_at is None
+        else f"<ValDt><Dt>{transaction.value_at.astimezone(BERLIN).date()}</Dt></ValDt>"
+    )
     return (
-        f"<Ntry>{_write_amount(one.amount, one.currency)}"
+        f"<Ntry>{_write_amount(transaction.amount, transaction.currency)}"
         f"<Sts>{status if version == '02' else f'<Cd>{status}</Cd>'}</Sts>"
-        f"<BookgDt><Dt>{booked_on}</Dt></BookgDt>{value}{_element('AcctSvcrRef', one.bank_id)}"
-        f"<BkTxCd>{_write_code(one)}</BkTxCd>"
-        f"<NtryDtls><TxDtls>{_write_details(one, version)}</TxDtls></NtryDtls>"
-        f"{_element('AddtlNtryInf', one.booking_text)}</Ntry>"
+        f"<BookgDt><Dt>{booked_on}</Dt></BookgDt>{value}{_element('AcctSvcrRef', transaction.bank_id)}"
+        f"<BkTxCd>{_write_code(transaction)}</BkTxCd>"
+        f"<NtryDtls><TxDtls>{_write_details(transaction, version)}</TxDtls></NtryDtls>"
+        f"{_element('AddtlNtryInf', transaction.booking_text)}</Ntry>"
     )
 
 
-def _write_code(one: Transaction) -> str:
+def _write_code(transaction: Transaction) -> str:
     """The bank transaction code of ISO, and the German one: SWIFT key, GV code, prima nota."""
-    is_debit_note = one.gv_code in _DIRECT_DEBITS
+    is_debit_note = transaction.gv_code in _DIRECT_DEBITS
     if is_debit_note:
-        domain = ("RDDT", "ESDD") if one.amount < 0 else ("IDDT", "ESDD")
+        domain = ("RDDT", "ESDD") if transaction.amount < 0 else ("IDDT", "ESDD")
     else:
-        domain = ("ICDT", "ESCT") if one.amount < 0 else ("RCDT", "ESCT")
+        domain = ("ICDT", "ESCT") if transaction.amount < 0 else ("RCDT", "ESCT")
     code = (
         f"<Domn><Cd>PMNT</Cd><Fmly><Cd>{domain[0]}</Cd><SubFmlyCd>{domain[1]}</SubFmlyCd></Fmly></Domn>"
-        if one.gv_code
+        if transaction.gv_code
         else ""
     )
-    if one.gv_code or one.prima_nota:
+    if transaction.gv_code or transaction.prima_nota:
         key = "NDDT" if is_debit_note else "NTRF"
-        words = "+".join((key, one.gv_code or "", *([one.prima_nota] if one.prima_nota else [])))
+        words = "+".join(
+            (key, transaction.gv_code or "", *([transaction.prima_nota] if transaction.prima_nota else []))
+        )
         code += f"<Prtry><Cd>{_clean(words)}</Cd><Issr>DK</Issr></Prtry>"
     return code
 
@@ -151,25 +163,25 @@ def _write_code(one: Transaction) -> str:
 def _split_purpose(purpose: str) -> dict[str, str]:
     """The text by its SEPA tags; untagged text is the remittance information (`SVWZ`)."""
     pieces = _TAG.split(purpose)
-    found = dict(zip(pieces[1::2], pieces[2::2], strict=True))
-    if len(found) != len(pieces) // 2 or pieces[0]:
+    tags = dict(zip(pieces[1::2], pieces[2::2], strict=True))
+    if len(tags) != len(pieces) // 2 or pieces[0]:
         return {"SVWZ": purpose}
-    return found
+    return tags
 
 
-def _write_details(one: Transaction, version: str) -> str:
-    tags = _split_purpose(one.purpose) if one.purpose else {}
+def _write_details(transaction: Transaction, version: str) -> str:
+    tags = _split_purpose(transaction.purpose) if transaction.purpose else {}
     refs = _element("EndToEndId", tags.get("EREF")) + _element("MndtId", tags.get("MREF"))
     refs = _element("InstrId", tags.get("KREF")) + refs
     text = tags.get("SVWZ", "")
     chunks = [text[start : start + USTRD_WIDTH] for start in range(0, len(text), USTRD_WIDTH)]
-    remittance = "".join(f"<Ustrd>{_clean(one)}</Ustrd>" for one in chunks)
-    amount = f'<Amt Ccy="{one.currency}">{abs(one.amount):f}</Amt>'
+    remittance = "".join(f"<Ustrd>{_clean(chunk)}</Ustrd>" for chunk in chunks)
+    amount = f'<Amt Ccy="{transaction.currency}">{abs(transaction.amount):f}</Amt>'
     if version == "02":
         amount = f"<AmtDtls><TxAmt>{amount}</TxAmt></AmtDtls>"
     else:
-        amount += f"<CdtDbtInd>{'DBIT' if one.amount < 0 else 'CRDT'}</CdtDbtInd>"
-    parties, agents = _write_parties(one, tags, version)
+        amount += f"<CdtDbtInd>{'DBIT' if transaction.amount < 0 else 'CRDT'}</CdtDbtInd>"
+    parties, agents = _write_parties(transaction, tags, version)
     return (
         (f"<Refs>{refs}</Refs>" if refs else "")
         + amount
@@ -179,10 +191,10 @@ def _write_details(one: Transaction, version: str) -> str:
     )
 
 
-def _write_parties(one: Transaction, tags: dict[str, str], version: str) -> tuple[str, str]:
+def _write_parties(transaction: Transaction, tags: dict[str, str], version: str) -> tuple[str, str]:
     """The other side is the creditor of a debit and the debtor of a credit."""
-    is_debit = one.amount < 0
-    name = _element("Nm", (one.counterparty_name or "")[:NAME_WIDTH])
+    is_debit = transaction.amount < 0
+    name = _element("Nm", (transaction.counterparty_name or "")[:NAME_WIDTH])
     creditor_id = tags.get("CRED")
     identity = ""
     if creditor_id:
@@ -190,14 +202,14 @@ def _write_parties(one: Transaction, tags: dict[str, str], version: str) -> tupl
         identity = f"<Id><PrvtId><Othr>{_element('Id', creditor_id)}{scheme}</Othr></PrvtId></Id>"
     creditor = (name if is_debit else "") + identity
     debtor = "" if is_debit else name
-    ultimate = _element("Nm", (one.ultimate_counterparty or "")[:NAME_WIDTH])
-    account = f"<Id>{_element('IBAN', one.counterparty_iban)}</Id>" if one.counterparty_iban else ""
+    ultimate = _element("Nm", (transaction.ultimate_counterparty or "")[:NAME_WIDTH])
+    account = f"<Id>{_element('IBAN', transaction.counterparty_iban)}</Id>" if transaction.counterparty_iban else ""
     other = "Cdtr" if is_debit else "Dbtr"
     parts = {"Dbtr": _wrap_party(debtor, version), "Cdtr": _wrap_party(creditor, version)}
     parts |= {f"{other}Acct": account, f"Ultmt{other}": _wrap_party(ultimate, version)}
     order = ("Dbtr", "DbtrAcct", "UltmtDbtr", "Cdtr", "CdtrAcct", "UltmtCdtr")
     parties = "".join(f"<{name}>{parts[name]}</{name}>" for name in order if parts.get(name))
-    bic = _write_bank(one.counterparty_bic, version)
+    bic = _write_bank(transaction.counterparty_bic, version)
     agents = f"<RltdAgts><{other}Agt><FinInstnId>{bic}</FinInstnId></{other}Agt></RltdAgts>" if bic else ""
     return (f"<RltdPties>{parties}</RltdPties>" if parties else ""), agents
 

@@ -40,45 +40,45 @@ def write_mt535(product: Product, positions: Sequence[Position], *, day: date) -
         f":17B::ACTI//{'Y' if positions else 'N'}",
         ":16S:GENL",
     ]
-    for one in positions:
-        lines += _write_position(one, currency)
-    total = sum((one.total_value for one in positions if one.total_value is not None), Decimal("0.00"))
+    for position in positions:
+        lines += _write_position(position, currency)
+    total = sum((position.total_value for position in positions if position.total_value is not None), Decimal("0.00"))
     lines += [":16R:ADDINFO", f":19A::HOLP//{_write_signed(total, currency)}", ":16S:ADDINFO", "-", ""]
     return LINE_END.join(lines).encode("latin-1")
 
 
-def _write_position(one: Position, currency: str) -> list[str]:
-    unit = "FAMT" if one.unit is TradingUnit.NOMINAL else "UNIT"
-    lines = [":16R:FIN", *_write_identification(one)]
-    if one.price is not None and unit == "FAMT":
-        lines.append(f":90A::MRKT//PRCT/{write_number(one.price)}")
-    elif one.price is not None:
-        lines.append(f":90B::MRKT//ACTU/{one.currency or currency}{write_number(one.price)}")
-    if one.exchange is not None:
-        lines.append(f":94B::PRIC//LMAR/{MARKETS.get(one.exchange, make_swift_text(one.exchange)[:30])}")
-    if one.price_at is not None:
-        lines.append(f":98A::PRIC//{one.price_at.astimezone(BERLIN):%Y%m%d}")
-    if one.quantity is not None:
-        sign = "N" if one.quantity < 0 else ""
-        quantity = write_number(one.quantity)
+def _write_position(position: Position, currency: str) -> list[str]:
+    unit = "FAMT" if position.unit is TradingUnit.NOMINAL else "UNIT"
+    lines = [":16R:FIN", *_write_identification(position)]
+    if position.price is not None and unit == "FAMT":
+        lines.append(f":90A::MRKT//PRCT/{write_number(position.price)}")
+    elif position.price is not None:
+        lines.append(f":90B::MRKT//ACTU/{position.currency or currency}{write_number(position.price)}")
+    if position.exchange is not None:
+        lines.append(f":94B::PRIC//LMAR/{MARKETS.get(position.exchange, make_swift_text(position.exchange)[:30])}")
+    if position.price_at is not None:
+        lines.append(f":98A::PRIC//{position.price_at.astimezone(BERLIN):%Y%m%d}")
+    if position.quantity is not None:
+        sign = "N" if position.quantity < 0 else ""
+        quantity = write_number(position.quantity)
         lines += [
             f":93B::AGGR//{unit}/{sign}{quantity}",
             ":16R:SUBBAL",
             f":93C::TAVI//{unit}/AVAI/{sign}{quantity}",
             ":16S:SUBBAL",
         ]
-    if one.total_value is not None:
-        lines.append(f":19A::HOLD//{_write_signed(one.total_value, currency)}")
-    if one.exchange_rate is not None:
-        lines.append(f":92B::EXCH//{one.currency or currency}/{currency}/{write_number(one.exchange_rate)}")
+    if position.total_value is not None:
+        lines.append(f":19A::HOLD//{_write_signed(position.total_value, currency)}")
+    if position.exchange_rate is not None:
+        lines.append(f":92B::EXCH//{position.currency or currency}/{currency}/{write_number(position.exchange_rate)}")
     return [*lines, ":16S:FIN"]
 
 
-def _write_identification(one: Position) -> list[str]:
+def _write_identification(position: Position) -> list[str]:
     """Field 35B: the ISIN, the German number, and the name in two lines at most."""
-    lines = [f"ISIN {one.isin}"] if one.isin else []
-    lines += [f"/DE/{one.wkn}"] if one.wkn else []
-    lines += _split_name(make_swift_text(one.name).strip())
+    lines = [f"ISIN {position.isin}"] if position.isin else []
+    lines += [f"/DE/{position.wkn}"] if position.wkn else []
+    lines += _split_name(make_swift_text(position.name).strip())
     return [f":35B:{lines[0]}", *lines[1:]]
 
 

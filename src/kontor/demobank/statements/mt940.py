@@ -20,38 +20,50 @@ _DIRECT_DEBITS = frozenset(("104", "105", "107", "108", "109", "171", "174", "18
 
 
 def write_mt940(
-    product: Product, transactions: Sequence[Transaction], opening: Decimal, *, day: date, sequence: int = 1
+    product: Product,
+    transactions: Sequence[Transaction],
+    opening: Decimal,
+    *,
+    day: date,
+    sequence: int = 1,
+    closing: Decimal | None = None,
 ) -> bytes:
     """One statement per booking day, each opening with the balance the one before closed with.
 
     What is pending is left out: that is for `write_mt942`. Without any booking there is one empty statement for `day`.
+    `closing` is the balance at the end, if it does not follow from the transactions.
     """
-    booked = sorted((one for one in transactions if not one.is_pending), key=lambda one: find_day(one) or day)
-    days = [(at, list(rows)) for at, rows in groupby(booked, key=lambda one: find_day(one) or day)] or [(day, [])]
+    booked = sorted(
+        (transaction for transaction in transactions if not transaction.is_pending),
+        key=lambda transaction: find_day(transaction) or day,
+    )
+    days = [(at, list(rows)) for at, rows in groupby(booked, key=lambda row: find_day(row) or day)] or [(day, [])]
     currency, balance = product.currency or "EUR", opening
     text = ""
     for number, (at, rows) in enumerate(days, sequence):
-        closing = balance + sum((one.amount for one in rows), Decimal(0))
+        after = balance + sum((row.amount for row in rows), Decimal(0))
+        if closing is not None and at == days[-1][0]:
+            after = closing
         lines = [
             ":20:STARTUMSE",
             f":25:{_write_account(product)}",
             f":28C:{number % 100_000:05d}/001",
             f":60F:{_write_balance(balance, currency, at if rows else day)}",
             *_write_entries(rows, at),
-            f":62F:{_write_balance(closing, currency, at)}",
+            f":62F:{_write_balance(after, currency, at)}",
             "-",
         ]
         text += LINE_END + LINE_END.join(lines)
-        balance = closing
+        balance = after
     return text.encode("latin-1") + LINE_END.encode()
 
 
 def write_mt942(product: Product, transactions: Sequence[Transaction], *, day: date, sequence: int = 1) -> bytes:
     """What is pending among the transactions, as an interim report of `day`."""
-    pending = [one for one in transactions if one.is_pending]
+    pending = [transaction for transaction in transactions if transaction.is_pending]
     currency = product.currency or "EUR"
-    debits = [one.amount for one in pending if one.amount < 0]
-    credits = [one.amount for one in pending if one.amount >= 0]
+    debits = [transaction.amount for transaction in pending if transaction.amount < 0]
+    credits = [transaction.amount for transaction in pending if transaction.amount >= 0]
     lines = [
         "",
         ":20:STARTDISPE",
@@ -79,28 +91,31 @@ def _write_balance(balance: Decimal, currency: str, day: date) -> str:
 
 def _write_entries(rows: Iterable[Transaction], day: date) -> list[str]:
     lines = []
-    for one in rows:
-        booked_on = find_day(one) or day
-        value_on = booked_on if one.value_at is None else one.value_at.astimezone(BERLIN).date()
-        mark = ("D" if one.amount < 0 else "C") + one.currency[2]
-        kind = "NDDT" if one.gv_code in _DIRECT_DEBITS else "NTRF"
-        reference = f"//{make_swift_text(one.bank_id)[-16:]}" if one.bank_id else ""
+    for row in rows:
+        booked_on = find_day(row) or day
+        value_on = booked_on if row.value_at is None else row.value_at.astimezone(BERLIN).date()
+        mark = ("D" if row.amount < 0 else "C") + row.currency[2]
+        kind = "NDDT" if row.gv_code in _DIRECT_DEBITS else "NTRF"
+        reference = f"//{make_swift_text(row.bank_id)[-16:]}" if row.bank_id else ""
         dates = f"{write_short_date(value_on)}{booked_on:%m%d}"
-        lines.append(f":61:{dates}{mark}{write_number(one.amount)}{kind}NONREF{reference}")
-        lines += _write_details(one)
+        lines.append(f":61:{dates}{mark}{write_number(row.amount)}{kind}NONREF{reference}")
+        lines += _write_details(row)
     return lines
 
 
-def _write_details(one: Transaction) -> list[str]:
+def _write_details(transaction: Transaction) -> list[str]:
     """Field 86. Lines break between subfields, so that no text begins a line with a colon or a dash."""
-    fields = [("00", make_swift_text(one.booking_text or "")[:27]), ("10", make_swift_text(one.prima_nota or "")[:10])]
-    fields += zip(map(str, PURPOSE_FIELDS), _cut_purpose(one), strict=False)
-    fields += [
-        ("30", make_swift_text(one.counterparty_bic or "")[:12]),
-        ("31", make_swift_text(one.counterparty_iban or "")[:34]),
-        *zip(("32", "33"), cut_text(make_swift_text(one.counterparty_name or ""), NAME_WIDTH, 2), strict=False),
+    fields = [
+        ("00", make_swift_text(transaction.booking_text or "")[:27]),
+        ("10", make_swift_text(transaction.prima_nota or "")[:10]),
     ]
-    lines = [f":86:{one.gv_code or '000'}"]
+    fields += zip(map(str, PURPOSE_FIELDS), _cut_purpose(transaction), strict=False)
+    fields += [
+        ("30", make_swift_text(transaction.counterparty_bic or "")[:12]),
+        ("31", make_swift_text(transaction.counterparty_iban or "")[:34]),
+        *zip(("32", "33"), cut_text(make_swift_text(transaction.counterparty_name or ""), NAME_WIDTH, 2), strict=False),
+    ]
+    lines = [f":86:{transaction.gv_code or '000'}"]
     for number, text in sorted(fields):
         if text:
             piece = f"?{number}{text}"
@@ -111,9 +126,9 @@ def _write_details(one: Transaction) -> list[str]:
     return lines
 
 
-def _cut_purpose(one: Transaction) -> list[str]:
-    purpose = make_swift_text(one.purpose or "")
-    if one.ultimate_counterparty and "ABWA+" not in purpose and "ABWE+" not in purpose:
-        tag = "ABWE" if one.amount < 0 else "ABWA"
-        purpose = f"{purpose} {tag}+{make_swift_text(one.ultimate_counterparty)}".lstrip()
+def _cut_purpose(transaction: Transaction) -> list[str]:
+    purpose = make_swift_text(transaction.purpose or "")
+    if transaction.ultimate_counterparty and "ABWA+" not in purpose and "ABWE+" not in purpose:
+        tag = "ABWE" if transaction.amount < 0 else "ABWA"
+        purpose = f"{purpose} {tag}+{make_swift_text(transaction.ultimate_counterparty)}".lstrip()
     return [piece for part in _TAG.split(purpose) for piece in cut_text(part, PURPOSE_WIDTH, len(PURPOSE_FIELDS))]

@@ -5,10 +5,12 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import NAMESPACE_URL, uuid5
 
+from kontor.demobank.faults import Fault
+from kontor.demobank.faults.rows import distort_rows, disturb_list, find_first_day
+from kontor.demobank.xs2a.aspsp import DemoAspsp, Holding
 from kontor.demobank.xs2a.bodies import make_link
 from kontor.demobank.xs2a.bookings import list_balances, show_booking
 from kontor.demobank.xs2a.consents import Consents, covers
-from kontor.demobank.xs2a.desk import Desk, Holding
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.resources import Consent
 from kontor.domain.products import ProductCategory
@@ -25,25 +27,26 @@ KINDS = {
     ProductCategory.FIXED_TERM: "LLSV",
     ProductCategory.LOAN: "LOAN",
 }
+AFTER_EMPTY = "afterEmptyPage"  # the page that an empty one was sent instead of
 _STATUSES = ("information", "booked", "pending", "both", "all")
 
 
 class Accounts:
-    def __init__(self, desk: Desk, consents: Consents, page_size: int) -> None:
-        self._desk = desk
+    def __init__(self, aspsp: DemoAspsp, consents: Consents, page_size: int) -> None:
+        self._aspsp = aspsp
         self._consents = consents
         self._page_size = page_size
 
     def list_all(self, request: Request) -> Response:
         has_balances = request.read_flag("withBalance")
         consent = self._consents.use(request, "accounts")
-        self._desk.register(consent.login or "")
-        found = [
-            _show_account(one, consent, has_balances=has_balances)
-            for one in self._list_holdings(consent)
-            if covers(consent, one.product.iban, "accounts")
+        self._aspsp.register(consent.login or "")
+        accounts = [
+            _show_account(holding, consent, has_balances=has_balances)
+            for holding in self._list_holdings(consent)
+            if covers(consent, holding.product.iban, "accounts")
         ]
-        return Response(200, {"accounts": found})
+        return Response(200, {"accounts": accounts})
 
     def read(self, request: Request, account_id: str) -> Response:
         has_balances = request.read_flag("withBalance")
@@ -60,7 +63,7 @@ class Accounts:
             raise RefusedError("FORMAT_ERROR", "bookingStatus is missing or unknown.")
         if "entryReferenceFrom" in request.query or request.read_flag("deltaList"):
             raise RefusedError("PARAMETER_NOT_SUPPORTED", "There are no deltas here.")
-        today = self._desk.today
+        today = self._aspsp.today
         since = request.read_date("dateFrom") or today - timedelta(days=LONG_AGO_DAYS)
         until = request.read_date("dateTo")
         has_balances = request.read_flag("withBalance")
@@ -78,34 +81,41 @@ class Accounts:
         if not holding.has_rows:
             raise RefusedError("INTERNAL_SERVER_ERROR", "Die Umsätze sind zurzeit nicht lesbar.")
         # The newest come first, pending ones before all others.
-        rows = [one for one in reversed(holding.list_rows()) if _is_wanted(one, status)]
-        rows = [one for one in rows if one.is_pending or (since <= _day(one) and (until is None or _day(one) <= until))]
+        rows = [row for row in reversed(holding.list_rows()) if _is_wanted(row, status)]
+        since = find_first_day(since, request.visit)
+        rows = [row for row in rows if row.is_pending or (since <= _day(row) and (until is None or _day(row) <= until))]
         shown: dict[str, Any] = {"account": _refer(holding), "transactions": _show_page(request, rows, page, size)}
-        shown["transactions"] |= _split(rows[page * size : (page + 1) * size], status)
+        listed = rows[page * size : (page + 1) * size]
+        if request.visit.fault is Fault.EMPTY_PAGE and AFTER_EMPTY not in request.query:
+            query = urlencode({**request.query, AFTER_EMPTY: "true"})
+            shown["transactions"]["_links"]["next"] = make_link(f"{request.path}?{query}")
+            listed = []
+        listed = disturb_list(distort_rows(listed, request.visit.plan), request.visit)
+        shown["transactions"] |= _split(listed, status)
         if has_balances:
             shown["balances"] = list_balances(holding.product)
         return Response(200, shown)
 
     def read_transaction(self, request: Request, account_id: str, transaction_id: str) -> Response:
         _, holding = self._find(request, account_id, "transactions")
-        row = next((one for one in holding.list_rows() if one.bank_id == transaction_id), None)
+        row = next((row for row in holding.list_rows() if row.bank_id == transaction_id), None)
         if row is None:
             raise RefusedError("RESOURCE_UNKNOWN", "Diesen Umsatz gibt es nicht.")
         return Response(200, {"transactionsDetails": show_booking(row)})
 
     def _list_holdings(self, consent: Consent) -> list[Holding]:
         assert consent.login is not None, "a valid consent was authorised by somebody"
-        return self._desk.list_holdings(consent.login)
+        return self._aspsp.list_holdings(consent.login)
 
     def _find(
         self, request: Request, account_id: str, part: str, *, is_counted: bool = True
     ) -> tuple[Consent, Holding]:
         consent = self._consents.use(request, f"{account_id} {part}") if is_counted else self._look(request)
-        for one in self._list_holdings(consent):
-            if number_account(one) == account_id:
-                if not covers(consent, one.product.iban, part):
+        for holding in self._list_holdings(consent):
+            if number_account(holding) == account_id:
+                if not covers(consent, holding.product.iban, part):
                     raise RefusedError("CONSENT_INVALID", "Die Einwilligung reicht nicht so weit.")
-                return consent, one
+                return consent, holding
         raise RefusedError("RESOURCE_UNKNOWN", "Dieses Konto gibt es nicht.")
 
     def _look(self, request: Request) -> Consent:
@@ -120,21 +130,21 @@ def number_account(holding: Holding) -> str:
     return str(uuid5(NAMESPACE_URL, f"xs2a account {holding.product.key}"))
 
 
-def _day(one: Transaction) -> Any:
-    return find_day(one)
+def _day(transaction: Transaction) -> Any:
+    return find_day(transaction)
 
 
-def _is_wanted(one: Transaction, status: str) -> bool:
-    return status in ("both", "all") or (status == "pending" if one.is_pending else status == "booked")
+def _is_wanted(transaction: Transaction, status: str) -> bool:
+    return status in ("both", "all") or (status == "pending" if transaction.is_pending else status == "booked")
 
 
 def _split(rows: list[Transaction], status: str) -> dict[str, Any]:
     """Each kind that was asked for is there, be it empty."""
     kinds: dict[str, list[Any]] = {}
     if status in ("booked", "both", "all"):
-        kinds["booked"] = [show_booking(one) for one in rows if not one.is_pending]
+        kinds["booked"] = [show_booking(row) for row in rows if not row.is_pending]
     if status in ("pending", "both", "all"):
-        kinds["pending"] = [show_booking(one) for one in rows if one.is_pending]
+        kinds["pending"] = [show_booking(row) for row in rows if row.is_pending]
     if status in ("information", "all"):
         kinds["information"] = []  # there are no standing orders here
     return kinds

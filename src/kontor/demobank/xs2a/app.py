@@ -4,6 +4,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 from uuid import UUID, uuid4
@@ -11,11 +12,13 @@ from uuid import UUID, uuid4
 import msgspec
 import structlog
 
+from kontor.demobank.faults import Fault, FaultInjector
 from kontor.demobank.xs2a.accounts import Accounts
+from kontor.demobank.xs2a.aspsp import DemoAspsp
 from kontor.demobank.xs2a.authorising import Authoriser
 from kontor.demobank.xs2a.consents import Consents
-from kontor.demobank.xs2a.desk import Desk
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response, check_headers
+from kontor.demobank.xs2a.fault_hooks import Xs2aFaults
 from kontor.demobank.xs2a.payments import PaymentOrders
 
 log = structlog.get_logger(__name__)
@@ -40,18 +43,20 @@ def draw_code() -> str:
 
 
 def make_xs2a_app(
-    desk: Desk,
+    aspsp: DemoAspsp,
     *,
     page_size: int = PAGE_SIZE,
     confirms_redirects: bool = True,
     draw_code: Callable[[], str] = draw_code,
     pages: AsgiApp | None = None,
+    faults: FaultInjector | None = None,
 ) -> AsgiApp:
     """`confirms_redirects`: a payment confirmed on the bank's page waits for the third party's confirmation code.
 
-    `pages` serves everything that is not below `/v1`, the bank's own page above all.
+    `pages` serves everything that is not below `/v1`, the bank's own page above all. `faults` go wrong below it.
     """
-    routes = _list_routes(desk, page_size, confirms_redirects, draw_code)
+    routes = _list_routes(aspsp, page_size, confirms_redirects, draw_code)
+    disturbances = None if faults is None else Xs2aFaults(faults)
 
     async def app(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -61,19 +66,22 @@ def make_xs2a_app(
             await pages(scope, receive, send)
             return
         request = await _read(scope, receive)
-        response = await asyncio.to_thread(_answer, routes, request)
+        if disturbances is None:
+            response = await asyncio.to_thread(_answer, routes, request)
+        else:
+            response = await asyncio.to_thread(disturbances.exchange, request, partial(_answer, routes))
         await _write(send, request, response)
 
     return app
 
 
 def _list_routes(
-    desk: Desk, page_size: int, confirms_redirects: bool, draw_code: Callable[[], str]
+    aspsp: DemoAspsp, page_size: int, confirms_redirects: bool, draw_code: Callable[[], str]
 ) -> list[tuple[str, re.Pattern[str], tuple[str, ...], Handler]]:
-    authoriser = Authoriser(desk, draw_code)
-    consents = Consents(desk, authoriser)
-    accounts = Accounts(desk, consents, page_size)
-    orders = PaymentOrders(desk, authoriser, confirms_redirects=confirms_redirects)
+    authoriser = Authoriser(aspsp, draw_code)
+    consents = Consents(aspsp, authoriser)
+    accounts = Accounts(aspsp, consents, page_size)
+    orders = PaymentOrders(aspsp, authoriser, confirms_redirects=confirms_redirects)
     one_payment = "/v1/{}/{}/{}"
     listed: list[tuple[str, str, tuple[str, ...], Handler]] = [
         ("POST", "/v1/consents", ADDRESS, consents.create),
@@ -106,15 +114,19 @@ def _list_routes(
 def _answer(routes: list[tuple[str, re.Pattern[str], tuple[str, ...], Handler]], request: Request) -> Response:
     """The first route that fits the path decides which methods there are."""
     try:
-        found = [(one, match) for one in routes if (match := one[1].fullmatch(request.path))]
-        family = [(one, match) for one, match in found if one[1] is found[0][0][1] or one[1] == found[0][0][1]]
+        if request.visit.fault is Fault.REFUSED_PIN:
+            raise RefusedError("PSU_CREDENTIALS_INVALID", "Die Zugangsdaten sind falsch.")
+        matches = [(route, match) for route in routes if (match := route[1].fullmatch(request.path))]
+        family = [
+            (route, match) for route, match in matches if route[1] is matches[0][0][1] or route[1] == matches[0][0][1]
+        ]
         if not family:
             raise RefusedError("RESOURCE_UNKNOWN", "There is nothing here.")
         for (method, _, needed, handler), match in family:
             if method == request.method:
                 check_headers(request, needed)
                 return handler(request, *(unquote(part) for part in match.groups()))
-        allowed = ", ".join(sorted({one[0] for one, _ in family}))
+        allowed = ", ".join(sorted({route[0] for route, _ in family}))
         return _refuse(RefusedError("SERVICE_INVALID", "This method is not served here."), {"Allow": allowed})
     except RefusedError as error:
         return _refuse(error, {})
@@ -161,11 +173,13 @@ async def _write(send: Any, request: Request, response: Response) -> None:
         request_id = str(uuid4())
     headers = {"X-Request-ID": request_id, "Cache-Control": "no-store", **response.headers}
     body = b""
-    if response.body is not None:
+    if response.content is not None:
+        body = response.content
+    elif response.body is not None:
         body = msgspec.json.encode(response.body)
         headers["Content-Type"] = "application/json"
     if response.status != 204:
-        headers["Content-Length"] = str(len(body))
+        headers["Content-Length"] = str(len(body) + response.is_cut)  # more than will come
     listed = [(name.encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": response.status, "headers": listed})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": response.is_cut})

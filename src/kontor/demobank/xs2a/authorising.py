@@ -28,8 +28,9 @@ from kontor.connectors.base import (
     Tan,
 )
 from kontor.connectors.demo.scenarios import APP_TAN, CHIP_TAN, LIST_TAN, PHOTO_TAN, REDIRECT, find_scenario
+from kontor.demobank.faults import Fault
+from kontor.demobank.xs2a.aspsp import DemoAspsp
 from kontor.demobank.xs2a.bodies import AuthorisationBody, make_link
-from kontor.demobank.xs2a.desk import Desk
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.resources import Approach, Authorisation, Resource
 from kontor.domain.callbacks import add_to_query
@@ -73,8 +74,8 @@ def choose_approach(login: str | None) -> Approach:
 
 
 class Authoriser:
-    def __init__(self, desk: Desk, draw_code: Callable[[], str]) -> None:
-        self._desk = desk
+    def __init__(self, aspsp: DemoAspsp, draw_code: Callable[[], str]) -> None:
+        self._aspsp = aspsp
         self._draw_code = draw_code
 
     # Starting
@@ -105,6 +106,8 @@ class Authoriser:
             authorisation.approach = subject.resource.approach = choose_approach(request.login)
             authorisation.status = "psuIdentified"
             self._identify(subject, authorisation)
+        if request.visit.fault is Fault.UNEXPECTED_TAN and authorisation.status == "scaMethodSelected":
+            return  # the challenge is sent again, and wants another TAN
         self._take(subject, authorisation, body)
 
     def _identify(self, subject: Subject, authorisation: Authorisation) -> None:
@@ -112,8 +115,8 @@ class Authoriser:
         assert authorisation.login is not None
         if authorisation.approach is Approach.EMBEDDED:
             return
-        self._desk.check_customer(authorisation.login)
-        self._desk.find_person(authorisation.login)
+        self._aspsp.check_customer(authorisation.login)
+        self._aspsp.find_person(authorisation.login)
         if authorisation.approach is Approach.REDIRECT:
             if authorisation.callback_url is None:
                 raise RefusedError("FORMAT_ERROR", "The header TPP-Redirect-URI is missing.")
@@ -131,7 +134,7 @@ class Authoriser:
             return
         assert isinstance(step, NeedMethod)
         media = find_scenario(authorisation.login).media
-        names = [one.name for one in media] if len(media) > 1 else [None]
+        names = [medium.name for medium in media] if len(media) > 1 else [None]
         choices = [(method, name) for method in step.methods for name in names]
         authorisation.methods = {}
         shown = []
@@ -140,8 +143,8 @@ class Authoriser:
             authorisation.methods[key] = (method.code, name)
             title = method.name if name is None else f"{method.name} ({name})"
             kind = KINDS.get(method.code, "SMS_OTP")
-            one = {"authenticationType": kind, "authenticationMethodId": key, "name": title}
-            shown.append(one | ({"explanation": method.hint} if method.hint else {}))
+            sca_method = {"authenticationType": kind, "authenticationMethodId": key, "name": title}
+            shown.append(sca_method | ({"explanation": method.hint} if method.hint else {}))
         authorisation.state = step.state
         authorisation.shown = {"scaMethods": shown}
         if len(choices) == 1:
@@ -168,7 +171,7 @@ class Authoriser:
             raise RefusedError("PSU_CREDENTIALS_INVALID", "Die Zugangsdaten fehlen.")
         if authorisation.approach is not Approach.EMBEDDED or authorisation.status not in ("received", "psuIdentified"):
             raise RefusedError("STATUS_INVALID", "Dafür ist es nicht die Zeit.")
-        self._desk.check_pin(authorisation.login, pin)
+        self._aspsp.check_pin(authorisation.login, pin)
         authorisation.status = "psuAuthenticated"
         self._begin(subject, authorisation)
 
@@ -181,7 +184,11 @@ class Authoriser:
         step = subject.answer(authorisation.state, ChooseMethod(method), context)
         if isinstance(step, NeedMedium):
             step = subject.answer(step.state, ChooseMedium(medium or step.media[0].name), context)
-        chosen = next(one for one in authorisation.shown["scaMethods"] if one["authenticationMethodId"] == key)
+        chosen = next(
+            sca_method
+            for sca_method in authorisation.shown["scaMethods"]
+            if sca_method["authenticationMethodId"] == key
+        )
         match step:
             case NeedTan(challenge, state):
                 authorisation.status = "scaMethodSelected"
@@ -230,7 +237,7 @@ class Authoriser:
                 authorisation.state = step.state
                 return
             self._end(subject, authorisation, step)
-        elif self._desk.bank.is_page_confirmed(authorisation.state["page"]):
+        elif self._aspsp.bank.is_page_confirmed(authorisation.state["page"]):
             if authorisation.code is not None:
                 authorisation.status = "unconfirmed"
                 return
@@ -251,7 +258,7 @@ class Authoriser:
         url = authorisation.callback_url
         if url is not None and authorisation.code is not None:
             url = add_to_query(url, code=authorisation.code)
-        return self._desk.make_context(url)
+        return self._aspsp.make_context(url)
 
 
 def _show_challenge(challenge: Challenge) -> dict[str, Any]:

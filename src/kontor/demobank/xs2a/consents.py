@@ -9,6 +9,8 @@ from kontor.connectors.base import Answer, Context, Failed, Fetch, State, Step
 from kontor.connectors.demo import authentication
 from kontor.connectors.demo.scenarios import find_scenario
 from kontor.connectors.job_state import serialize_job
+from kontor.demobank.faults import Fault
+from kontor.demobank.xs2a.aspsp import DemoAspsp
 from kontor.demobank.xs2a.authorising import (
     Authoriser,
     Subject,
@@ -17,7 +19,6 @@ from kontor.demobank.xs2a.authorising import (
     show_opening,
 )
 from kontor.demobank.xs2a.bodies import AccountReference, AuthorisationBody, ConsentBody, make_link
-from kontor.demobank.xs2a.desk import Desk
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.resources import Approach, Authorisation, Consent, Shelf
 
@@ -27,16 +28,16 @@ ONE_OFF_MINUTES = 20
 
 
 class ConsentSubject(Subject):
-    def __init__(self, consent: Consent, desk: Desk) -> None:
+    def __init__(self, consent: Consent, aspsp: DemoAspsp) -> None:
         self.resource = self._consent = consent
-        self._desk = desk
+        self._aspsp = aspsp
 
     def begin(self, login: str, context: Context) -> Step:
         return authentication.begin({"login": login, "job": serialize_job(Fetch())}, find_scenario(login))
 
     def answer(self, state: State, answer: Answer, context: Context) -> Step | None:
         scenario = find_scenario(state["login"])
-        return authentication.resume(state, scenario, answer, self._desk.bank, context)
+        return authentication.resume(state, scenario, answer, self._aspsp.bank, context)
 
     def finish(self, authorisation: Authorisation) -> None:
         consent = self._consent
@@ -44,24 +45,24 @@ class ConsentSubject(Subject):
             return
         if authorisation.status == "finalised":
             consent.status = "valid"
-            consent.authorised_at = self._desk.read_time()
+            consent.authorised_at = self._aspsp.read_time()
         else:
             consent.status = "rejected"
-        consent.used_on = self._desk.today
+        consent.used_on = self._aspsp.today
 
     def refuse(self, failed: Failed) -> RefusedError:
         return RefusedError("SCA_INVALID", failed.detail or "")
 
 
 class Consents:
-    def __init__(self, desk: Desk, authoriser: Authoriser) -> None:
-        self._desk = desk
+    def __init__(self, aspsp: DemoAspsp, authoriser: Authoriser) -> None:
+        self._aspsp = aspsp
         self._authoriser = authoriser
         self._kept: Shelf[Consent] = Shelf()
 
     def create(self, request: Request) -> Response:
         body = request.read_body(ConsentBody)
-        today = self._desk.today
+        today = self._aspsp.today
         if body.valid_until < today:
             raise RefusedError("PERIOD_INVALID", "validUntil lies in the past.")
         if not any(value is not msgspec.UNSET for value in msgspec.structs.asdict(body.access).values()):
@@ -80,7 +81,7 @@ class Consents:
         )
         authorisation = None
         if consent.approach is Approach.REDIRECT and not request.has("tpp-explicit-authorisation-preferred"):
-            authorisation = self._authoriser.open(ConsentSubject(consent, self._desk), request)
+            authorisation = self._authoriser.open(ConsentSubject(consent, self._aspsp), request)
         self._kept.put(number, consent)
         shown, headers = show_opening(consent, authorisation)
         body_out = {"consentStatus": consent.status, "consentId": number, **shown}
@@ -108,8 +109,8 @@ class Consents:
         with consent.lock:
             if consent.status in ("received", "valid"):
                 consent.status = "terminatedByTpp"
-                for one in consent.authorisations.values():
-                    one.status = one.status if one.is_over else "failed"
+                for authorisation in consent.authorisations.values():
+                    authorisation.status = authorisation.status if authorisation.is_over else "failed"
         return Response(204)
 
     # Authorisations
@@ -120,7 +121,7 @@ class Consents:
         with consent.lock:
             if consent.status != "received":
                 raise RefusedError("STATUS_INVALID", "Diese Einwilligung ist nicht mehr offen.")
-            return show_authorisation(self._authoriser.open(ConsentSubject(consent, self._desk), request, body), 201)
+            return show_authorisation(self._authoriser.open(ConsentSubject(consent, self._aspsp), request, body), 201)
 
     def list_authorisations(self, request: Request, consent_id: str) -> Response:
         return Response(200, {"authorisationIds": list(self.find(consent_id).authorisations)})
@@ -129,7 +130,7 @@ class Consents:
         consent = self.find(consent_id, is_looking=False)
         with consent.lock:
             authorisation = _find(consent, authorisation_id)
-            self._authoriser.look(ConsentSubject(consent, self._desk), authorisation)
+            self._authoriser.look(ConsentSubject(consent, self._aspsp), authorisation)
             return Response(200, {"scaStatus": authorisation.status})
 
     def update_authorisation(self, request: Request, consent_id: str, authorisation_id: str) -> Response:
@@ -137,7 +138,7 @@ class Consents:
         consent = self.find(consent_id)
         with consent.lock:
             authorisation = _find(consent, authorisation_id)
-            self._authoriser.update(ConsentSubject(consent, self._desk), authorisation, request, body)
+            self._authoriser.update(ConsentSubject(consent, self._aspsp), authorisation, request, body)
             return show_authorisation(authorisation, 200)
 
     # Use
@@ -148,9 +149,9 @@ class Consents:
             raise RefusedError("CONSENT_UNKNOWN", "Diese Einwilligung gibt es nicht.")
         with consent.lock:
             if is_looking:
-                for one in consent.authorisations.values():
-                    if one.approach is Approach.REDIRECT:
-                        self._authoriser.look(ConsentSubject(consent, self._desk), one)
+                for authorisation in consent.authorisations.values():
+                    if authorisation.approach is Approach.REDIRECT:
+                        self._authoriser.look(ConsentSubject(consent, self._aspsp), authorisation)
             if consent.status == "valid" and self._is_over(consent):
                 consent.status = "expired"
         return consent
@@ -158,21 +159,23 @@ class Consents:
     def use(self, request: Request, part: str) -> Consent:
         """The consent of this request, if it holds, and counted if nobody sits in front of the screen."""
         consent = self.find(request.headers["consent-id"])
+        if request.visit.fault is Fault.EARLY_END:
+            consent.status = "expired"
         if consent.status == "expired":
             raise RefusedError("CONSENT_EXPIRED", "Die Einwilligung ist abgelaufen.")
         if consent.status != "valid":
             raise RefusedError("CONSENT_INVALID", "Die Einwilligung gilt nicht.")
         with consent.lock:
-            consent.used_on = self._desk.today
+            consent.used_on = self._aspsp.today
             if not request.is_attended:
-                key = (self._desk.today, part)
+                key = (self._aspsp.today, part)
                 if consent.uses.get(key, 0) >= consent.frequency:
                     raise RefusedError("ACCESS_EXCEEDED", "Heute wurde oft genug ohne den Kunden gefragt.")
                 consent.uses[key] = consent.uses.get(key, 0) + 1
         return consent
 
     def _is_over(self, consent: Consent) -> bool:
-        if consent.valid_until < self._desk.today:
+        if consent.valid_until < self._aspsp.today:
             return True
         is_fresh = self.is_fresh(consent, ONE_OFF_MINUTES)
         return not consent.is_recurring and not is_fresh
@@ -180,7 +183,7 @@ class Consents:
     def is_fresh(self, consent: Consent, minutes: int) -> bool:
         """Has the customer authenticated just now?"""
         at = consent.authorised_at
-        return at is not None and self._desk.read_time() - at <= timedelta(minutes=minutes)
+        return at is not None and self._aspsp.read_time() - at <= timedelta(minutes=minutes)
 
 
 def _find(consent: Consent, authorisation_id: str) -> Authorisation:
@@ -200,13 +203,17 @@ def covers(consent: Consent, iban: str | None, part: str) -> bool:
     if access.available_accounts is not msgspec.UNSET:
         return part == "accounts"
     parts = ("accounts", "balances", "transactions") if part == "accounts" else (part,)
-    listed = [one for name in parts if (one := getattr(access, name)) is not msgspec.UNSET]
-    named: list[AccountReference] = [reference for one in listed for reference in one]
+    listed = [references for name in parts if (references := getattr(access, name)) is not msgspec.UNSET]
+    named: list[AccountReference] = [reference for references in listed for reference in references]
     # Lists without any account leave the choice to the customer at the bank, who takes all of them.
-    is_open = all(not one for one in _list_parts(consent))
-    return bool(listed) and (is_open or any(one.iban == iban for one in named))
+    is_open = all(not references for references in _list_parts(consent))
+    return bool(listed) and (is_open or any(reference.iban == iban for reference in named))
 
 
 def _list_parts(consent: Consent) -> list[list[AccountReference]]:
     access = consent.access
-    return [one for one in (access.accounts, access.balances, access.transactions) if one is not msgspec.UNSET]
+    return [
+        references
+        for references in (access.accounts, access.balances, access.transactions)
+        if references is not msgspec.UNSET
+    ]

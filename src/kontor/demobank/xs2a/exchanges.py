@@ -11,6 +11,8 @@ from uuid import UUID
 
 import msgspec
 
+from kontor.demobank.faults import UNDISTURBED, Visit
+
 T = TypeVar("T")
 
 # Status of each code the bank uses. The standard lets some of them come with several; one is enough here.
@@ -54,9 +56,13 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Response:
+    """`body` is sent as JSON, or `content` as it is. `is_cut`: the connection ends before the end of the response."""
+
     status: int
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    content: bytes | None = None
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,7 @@ class Request:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
+    visit: Visit = UNDISTURBED
 
     @property
     def id(self) -> UUID:

@@ -7,11 +7,12 @@ there is. Its number in the books follows from that id, so that it is found even
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
-from uuid import NAMESPACE_URL, UUID, uuid5
+from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 import msgspec
 
 from kontor.connectors.base import Answer, Context, Failed, FailureKind, Pay, State, Step
+from kontor.demobank.xs2a.aspsp import DemoAspsp
 from kontor.demobank.xs2a.authorising import (
     Authoriser,
     Subject,
@@ -20,7 +21,6 @@ from kontor.demobank.xs2a.authorising import (
     show_opening,
 )
 from kontor.demobank.xs2a.bodies import AuthorisationBody, BulkPayment, SinglePayment, Transfer
-from kontor.demobank.xs2a.desk import Desk
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.resources import Approach, Authorisation, Payment, Shelf
 from kontor.domain.payments import Order, PaymentOutcome
@@ -36,21 +36,21 @@ STATUSES = {
 
 
 class PaymentSubject(Subject):
-    def __init__(self, payment: Payment, desk: Desk, *, needs_confirmation: bool) -> None:
+    def __init__(self, payment: Payment, aspsp: DemoAspsp, *, needs_confirmation: bool) -> None:
         self.resource = self._payment = payment
-        self._desk = desk
+        self._aspsp = aspsp
         self.needs_confirmation = needs_confirmation
 
     def begin(self, login: str, context: Context) -> Step:
         payment = self._payment
         assert payment.job is not None
-        account = self._desk.find_account(login, payment.job.product_key)
+        account = self._aspsp.find_account(login, payment.job.product_key)
         if account is None:
             return Failed(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
-        return self._desk.payments.begin(login, payment.job, context)
+        return self._aspsp.payments.begin(login, payment.job, context)
 
     def answer(self, state: State, answer: Answer, context: Context) -> Step | None:
-        return self._desk.payments.resume(state, answer, context)
+        return self._aspsp.payments.resume(state, answer, context)
 
     def finish(self, authorisation: Authorisation) -> None:
         """What became of it stands in the books."""
@@ -63,8 +63,8 @@ class PaymentSubject(Subject):
 
 
 class PaymentOrders:
-    def __init__(self, desk: Desk, authoriser: Authoriser, *, confirms_redirects: bool) -> None:
-        self._desk = desk
+    def __init__(self, aspsp: DemoAspsp, authoriser: Authoriser, *, confirms_redirects: bool) -> None:
+        self._aspsp = aspsp
         self._authoriser = authoriser
         self._confirms_redirects = confirms_redirects
         self._kept: Shelf[Payment] = Shelf()
@@ -73,7 +73,8 @@ class PaymentOrders:
         _check_product(service, product)
         shape: type[SinglePayment] | type[BulkPayment] = BulkPayment if service == "bulk-payments" else SinglePayment
         order = request.read_body(shape)
-        number = uuid5(NAMESPACE_URL, f"xs2a payment {service} {product} {request.id}")
+        request_id = uuid4() if self._aspsp.bank.pays_twice else request.id
+        number = uuid5(NAMESPACE_URL, f"xs2a payment {service} {product} {request_id}")
         login = request.login
         payment = Payment(
             str(number),
@@ -126,8 +127,8 @@ class PaymentOrders:
             if payment.refusal is not None or not self._withdraw(payment):
                 raise RefusedError("CANCELLATION_INVALID", "Über diesen Auftrag ist schon entschieden.")
             payment.is_cancelled = True
-            for one in payment.authorisations.values():
-                one.status = one.status if one.is_over else "failed"
+            for authorisation in payment.authorisations.values():
+                authorisation.status = authorisation.status if authorisation.is_over else "failed"
         return Response(204)
 
     # Authorisations
@@ -159,6 +160,8 @@ class PaymentOrders:
         with payment.lock:
             authorisation = _find_authorisation(payment, authorisation_id)
             self._check_open(payment)
+            if self._aspsp.bank.pays_twice and authorisation.status == "finalised" and body.sca_authentication_data:
+                authorisation.status = "scaMethodSelected"  # the same TAN does it again
             self._authoriser.update(self._make_subject(payment), authorisation, request, body)
             return show_authorisation(authorisation, 200)
 
@@ -172,22 +175,22 @@ class PaymentOrders:
         return payment
 
     def _make_subject(self, payment: Payment) -> PaymentSubject:
-        return PaymentSubject(payment, self._desk, needs_confirmation=self._confirms_redirects)
+        return PaymentSubject(payment, self._aspsp, needs_confirmation=self._confirms_redirects)
 
     def _check_open(self, payment: Payment) -> None:
-        if self._read_status(payment)[0] != "RCVD":
+        if self._read_status(payment)[0] != "RCVD" and not self._aspsp.bank.pays_twice:
             raise RefusedError("STATUS_INVALID", "Über diesen Auftrag ist schon entschieden.")
 
     def _withdraw(self, payment: Payment) -> bool:
-        return payment.login is None or self._desk.withdraw(payment.login, payment.uuid)
+        return payment.login is None or self._aspsp.withdraw(payment.login, payment.uuid)
 
     def _read_status(self, payment: Payment) -> tuple[str, str, str]:
         """Status, reason and words, from the books."""
         with payment.lock:
-            for one in payment.authorisations.values():
-                if one.approach is Approach.REDIRECT and one.code is None:
-                    self._authoriser.look(self._make_subject(payment), one)
-            receipt = None if payment.login is None else self._desk.find_receipt(payment.login, payment.uuid)
+            for authorisation in payment.authorisations.values():
+                if authorisation.approach is Approach.REDIRECT and authorisation.code is None:
+                    self._authoriser.look(self._make_subject(payment), authorisation)
+            receipt = None if payment.login is None else self._aspsp.find_receipt(payment.login, payment.uuid)
         if receipt is not None:
             return STATUSES[receipt.outcome], receipt.failure or "", receipt.detail or ""
         if payment.is_cancelled:
@@ -216,7 +219,7 @@ def _make_job(order: SinglePayment | BulkPayment, number: UUID, *, is_instant: b
     return Pay(
         number,
         order.debtor_account.iban,
-        tuple(_make_order(one) for one in transfers),
+        tuple(_make_order(transfer) for transfer in transfers),
         is_bulk=is_bulk,
         is_instant=is_instant,
         execution_date=order.requested_execution_date,
@@ -224,18 +227,18 @@ def _make_job(order: SinglePayment | BulkPayment, number: UUID, *, is_instant: b
     )
 
 
-def _make_order(one: Transfer) -> Order:
-    if not isinstance(one.creditor_account.iban, str):
+def _make_order(transfer: Transfer) -> Order:
+    if not isinstance(transfer.creditor_account.iban, str):
         raise RefusedError("FORMAT_ERROR", "creditorAccount has no IBAN.")
     return Order(
-        one.creditor_name,
-        one.creditor_account.iban,
-        one.instructed_amount.value,
-        one.instructed_amount.currency,
-        one.remittance_information_unstructured or "",
-        one.creditor_agent,
-        one.end_to_end_identification,
-        one.purpose_code,
-        one.ultimate_debtor,
-        one.ultimate_creditor,
+        transfer.creditor_name,
+        transfer.creditor_account.iban,
+        transfer.instructed_amount.value,
+        transfer.instructed_amount.currency,
+        transfer.remittance_information_unstructured or "",
+        transfer.creditor_agent,
+        transfer.end_to_end_identification,
+        transfer.purpose_code,
+        transfer.ultimate_debtor,
+        transfer.ultimate_creditor,
     )

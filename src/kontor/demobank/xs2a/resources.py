@@ -32,10 +32,10 @@ class Shelf(Generic[T]):
         self._most = most
         self._lock = Lock()
 
-    def put(self, key: str, one: T) -> T:
+    def put(self, key: str, resource: T) -> T:
         """What is there already under this key stays, and is returned."""
         with self._lock:
-            kept = self._kept.setdefault(key, one)
+            kept = self._kept.setdefault(key, resource)
             if len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         return kept

@@ -1,8 +1,11 @@
 """An ASGI application on a socket, in a thread of this process."""
 
 import asyncio
+import socket
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from granian.constants import Interfaces
@@ -15,6 +18,7 @@ class AppServer:
     """`tls` may hold `ssl_cert`, `ssl_key` and what else the server knows of TLS."""
 
     def __init__(self, host: str, port: int, app: AsgiApp, **tls: Any) -> None:
+        self._address = (host, port)
         self._make: Callable[[], Any] = lambda: Server(
             app, host, port, interface=Interfaces.ASGI, log_enabled=False, **tls
         )
@@ -24,8 +28,13 @@ class AppServer:
         self._thread = threading.Thread(target=self._run, name="xs2a server", daemon=True)
 
     def start(self) -> None:
+        """Returns when it accepts connections."""
         self._thread.start()
         self._is_made.wait()
+        while self._thread.is_alive():
+            with suppress(OSError), socket.create_connection(self._address, timeout=1):
+                return
+            time.sleep(0.01)
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._server.stop)

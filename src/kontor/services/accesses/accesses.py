@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
@@ -14,15 +14,17 @@ from kontor.domain.principals import Principal, user_of
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
 from kontor.domain.stored_products import StoredProduct
+from kontor.services.accesses.deletion import delete_access_data
 from kontor.services.accesses.fetch_requests import request_fetch
 from kontor.services.accesses.refreshing import Refreshing
 from kontor.services.accesses.views import AccessView, UnconfirmedAccess, mask_unconfirmed, view_access
-from kontor.services.banks import Providers, find_missing_fields
+from kontor.services.banks import Admissions, Providers, find_missing_fields
 from kontor.services.runtime import Clock
 from kontor.services.security import Encryption, Vault, auditing
-from kontor.storage import accesses, analyses, dialogues, fetches, products, queue, tags
+from kontor.storage import accesses, dialogues, fetches, products, queue
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import FetchState
+from kontor.storage.retries import retry_conflicts
 
 FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 0.25
 # Answer a little before the edge cuts the request off, so that the answer can say what it waits for.
@@ -75,6 +77,7 @@ class Accesses:
         vault: Vault,
         clock: Clock,
         refreshing: Refreshing,
+        admissions: Admissions,
         request_seconds: float,
     ) -> None:
         self._database = database
@@ -83,6 +86,7 @@ class Accesses:
         self._vault = vault
         self._clock = clock
         self._refreshing = refreshing
+        self._admissions = admissions
         self._wait_seconds = max(0.5, request_seconds - WAIT_MARGIN_SECONDS)
 
     # Reading
@@ -93,10 +97,11 @@ class Accesses:
             stored = await products.list_products(connection, user_of(principal))
             with_credentials = await accesses.list_with_credentials(connection, user_of(principal))
         by_access: dict[str, list[StoredProduct]] = {}
-        for one in stored:
-            by_access.setdefault(one.access_id, []).append(one)
+        for product in stored:
+            by_access.setdefault(product.access_id, []).append(product)
         return [
-            mask_unconfirmed(self._view(one, by_access.get(one.id, ()), one.id in with_credentials)) for one in found
+            mask_unconfirmed(self._view(access, by_access.get(access.id, ()), access.id in with_credentials))
+            for access in found
         ]
 
     async def read_access(self, principal: Principal, access_id: str) -> AccessView | UnconfirmedAccess:
@@ -120,17 +125,22 @@ class Accesses:
 
     # Deleting
 
+    @retry_conflicts
     async def delete_access(self, principal: Principal, access_id: str) -> None:
         async with self._database.transaction() as connection:
             if not await delete_access_data(connection, user_of(principal), access_id):
                 raise NotFoundError
-            await self._record(connection, principal, "access.delete", access_id)
+            await self._record(connection, principal, [("access.delete", access_id)])
 
+    @retry_conflicts
     async def delete_all(self, principal: Principal) -> None:
+        user_id = user_of(principal)
         async with self._database.transaction() as connection:
-            for one in await accesses.list_accesses(connection, user_of(principal)):
-                await delete_access_data(connection, user_of(principal), one.id)
-                await self._record(connection, principal, "access.delete", one.id)
+            found = sorted(access.id for access in await accesses.list_accesses(connection, user_id))
+            locked = [access_id for access_id in found if await accesses.lock_access(connection, user_id, access_id)]
+            for access_id in locked:
+                await delete_access_data(connection, user_id, access_id)
+            await self._record(connection, principal, [("access.delete", access_id) for access_id in locked])
 
     # Adding
 
@@ -142,27 +152,22 @@ class Accesses:
         Banks may be called only so often without the user. Where one was not for that reason, returns how long until
         all may be.
         """
-        plans = [await self._check(principal, key, request) for key, request in requests.items()]
-        started: list[_Started] = []
-        waits: list[timedelta] = []
-        async with self._database.transaction() as connection:
-            for plan in plans:
-                outcome = await self._store(connection, principal, plan, refresh=refresh, is_attended=is_attended)
-                if isinstance(outcome, _Started):
-                    started.append(outcome)
-                elif outcome is not None:
-                    waits.append(outcome)
-        await self._wait(user_of(principal), started)
-        return max(waits, default=None)
+        plans = [await self._check(principal, key, requests[key]) for key in sorted(requests)]
+        outcomes = await self._store_all(principal, plans, refresh=refresh, is_attended=is_attended)
+        await self._wait(user_of(principal), [outcome for outcome in outcomes if isinstance(outcome, _Started)])
+        return max([outcome for outcome in outcomes if isinstance(outcome, timedelta)], default=None)
 
+    @retry_conflicts
     async def store_access(self, principal: Principal, access_id: str, request: AccessRequest) -> None:
         """Store one access and its credentials, without asking the bank: a consent does that."""
         plan = await self._check(principal, access_id, request)
         async with self._database.transaction() as connection:
-            if await self._write(connection, principal, plan) is _CredentialsOutcome.INCOMPLETE:
+            action, credentials = await self._write(connection, principal, plan)
+            if credentials is _CredentialsOutcome.INCOMPLETE:
                 assert plan.credentials is not None
                 missing = ", ".join(find_missing_fields(plan.provider, plan.credentials))
                 raise InvalidError(f"incomplete or malformed: {missing}", f"{access_id}.credentials")
+            await self._record(connection, principal, [(action, access_id)])
 
     async def store_opened_access(
         self,
@@ -179,7 +184,8 @@ class Accesses:
         """
         request = AccessRequest(provider.id, None, True)
         plan = _Plan(access_id, request, provider, credentials, form_session_id)
-        await self._write(connection, principal, plan)
+        action, _ = await self._write(connection, principal, plan)
+        await self._record(connection, principal, [(action, access_id)])
 
     async def has_credentials(
         self, connection: Connection, principal: Principal, access_id: str, credentials: dict[str, Secret]
@@ -219,36 +225,52 @@ class Accesses:
                 raise InvalidError("is required", f"{access_id}.credentials")
             return _Plan(access_id, request, provider, None)
         # Of fields that the bank does not ask for nothing is read, so that nobody can have thousands decrypted.
-        asked = {one.key for one in provider.login_fields}
+        asked = {field.key for field in provider.login_fields}
         given = {key: value for key, value in request.credentials.items() if key in asked}
         return _Plan(access_id, request, provider, await self._encryption.decrypt(principal.tenant_id, given))
 
+    @retry_conflicts
+    async def _store_all(
+        self, principal: Principal, plans: Sequence[_Plan], *, refresh: bool, is_attended: bool
+    ) -> list[_Started | timedelta | None]:
+        """In the order of their ids, with the audit entries at the end: two calls for the same ids cannot deadlock."""
+        actions, outcomes = [], []
+        async with self._database.transaction() as connection:
+            for plan in plans:
+                stored = await self._store(connection, principal, plan, refresh=refresh, is_attended=is_attended)
+                actions.append((stored[0], plan.access_id))
+                outcomes.append(stored[1])
+            await self._record(connection, principal, actions)
+        return outcomes
+
     async def _store(
         self, connection: Connection, principal: Principal, plan: _Plan, *, refresh: bool, is_attended: bool
-    ) -> _Started | timedelta | None:
+    ) -> tuple[str, _Started | timedelta | None]:
         """One access with its sealed credentials and, where the bank is to be asked, the fetch and its job.
 
-        Returns the fetch, or how long until the bank may be asked without the user.
+        Returns the action for the audit trail, and the fetch, or how long until the bank may be asked without the user.
         """
         user_id = user_of(principal)
         before = await accesses.lock_access(connection, user_id, plan.access_id)
-        credentials = await self._write(connection, principal, plan)
+        action, credentials = await self._write(connection, principal, plan, is_attended=is_attended)
         outcome = None
         if credentials is _CredentialsOutcome.NEW or (refresh and credentials is _CredentialsOutcome.SAME):
             outcome = await self._start(connection, user_id, plan, is_attended=is_attended, credentials=credentials)
         if outcome is not None and not isinstance(outcome, timedelta):
             # Header data that is shown already is not the answer to new credentials.
             has_headers = before is not None and before.status is AccessStatus.HEADERS
-            return _Started(outcome, until_end=has_headers and credentials is _CredentialsOutcome.NEW)
+            return action, _Started(outcome, until_end=has_headers and credentials is _CredentialsOutcome.NEW)
         if before is not None and before.is_synced and plan.request.is_synced is False:
             await accesses.forget_credentials(connection, user_id, plan.access_id)
             await self._refreshing.reschedule(connection, user_id, plan.access_id)
         if isinstance(outcome, timedelta):
-            await self._refreshing.hasten(connection, user_id, plan.access_id, outcome)
-        return outcome
+            await self._admissions.hasten(connection, user_id, plan.access_id, outcome)
+        return action, outcome
 
-    async def _write(self, connection: Connection, principal: Principal, plan: _Plan) -> _CredentialsOutcome:
-        """Store the access, and its credentials where they are new."""
+    async def _write(
+        self, connection: Connection, principal: Principal, plan: _Plan, *, is_attended: bool = True
+    ) -> tuple[str, _CredentialsOutcome]:
+        """Store the access, and its credentials where they are new. The caller records the action that it returns."""
         user_id, request = user_of(principal), plan.request
         is_new, access = await self._insert(connection, user_id, plan)
         # Others may have added or deleted it since it was looked at.
@@ -267,10 +289,9 @@ class Accesses:
             is_synced=access.is_synced if request.is_synced is None else request.is_synced,
             selected_products=request.selected_products,
         )
-        await self._record(connection, principal, "access.add" if is_new else "access.change", plan.access_id)
-        credentials = await self._keep_credentials(connection, user_id, plan)
+        credentials = await self._keep_credentials(connection, user_id, plan, is_attended=is_attended)
         await self._refreshing.reschedule(connection, user_id, plan.access_id)
-        return credentials
+        return "access.add" if is_new else "access.change", credentials
 
     @staticmethod
     async def _insert(connection: Connection, user_id: UUID, plan: _Plan) -> tuple[bool, Access]:
@@ -289,7 +310,9 @@ class Accesses:
             if access is not None:
                 return is_new, access
 
-    async def _keep_credentials(self, connection: Connection, user_id: UUID, plan: _Plan) -> _CredentialsOutcome:
+    async def _keep_credentials(
+        self, connection: Connection, user_id: UUID, plan: _Plan, *, is_attended: bool
+    ) -> _CredentialsOutcome:
         """Seal new credentials. They are not those that we have, and can be tried as they are."""
         if plan.credentials is None:
             return _CredentialsOutcome.SAME
@@ -301,7 +324,8 @@ class Accesses:
         digest = self._vault.digest_credentials(plan.credentials)
         stored = await accesses.find_secrets(connection, user_id, plan.access_id)
         if stored is not None and stored.credentials is not None and stored.credentials_digest == digest:
-            return _CredentialsOutcome.SAME
+            was_refused = is_attended and await self._refreshing.accept_credentials(connection, user_id, plan.access_id)
+            return _CredentialsOutcome.NEW if was_refused else _CredentialsOutcome.SAME
         sealed = await self._vault.seal_credentials(connection, user_id, plan.access_id, plan.credentials)
         lease_key = self._vault.digest_login(plan.provider, plan.credentials)
         await accesses.store_credentials(connection, user_id, plan.access_id, sealed, digest, lease_key)
@@ -328,7 +352,7 @@ class Accesses:
                 await queue.hasten_fetch(connection, running[0])
             return running[0]
         if not is_attended:
-            wait = await self._refreshing.find_wait(connection, user_id, plan.access_id)
+            wait = await self._admissions.find_wait(connection, user_id, plan.access_id)
             if wait is not None:
                 return wait
         return await request_fetch(
@@ -337,14 +361,18 @@ class Accesses:
 
     async def _wait(self, user_id: UUID, started: Sequence[_Started]) -> None:
         """Polling is the truth; the wait grows, so that a slow bank costs little."""
-        waiting = [one.fetch_id for one in started]
-        until_end = {one.fetch_id for one in started if one.until_end}
+        waiting = [fetch.fetch_id for fetch in started]
+        until_end = {fetch.fetch_id for fetch in started if fetch.until_end}
         end = time.monotonic() + self._wait_seconds
         pause = FIRST_POLL_SECONDS
         while waiting:
             async with self._database.connect() as connection:
                 states = await fetches.find_states(connection, user_id, waiting)
-            waiting = [one for one in waiting if one in states and _is_waiting(*states[one], one in until_end)]
+            waiting = [
+                fetch_id
+                for fetch_id in waiting
+                if fetch_id in states and _is_waiting(*states[fetch_id], fetch_id in until_end)
+            ]
             if not waiting:
                 return
             if time.monotonic() > end:
@@ -357,20 +385,12 @@ class Accesses:
             pause = min(LAST_POLL_SECONDS, pause * 1.5)
 
     @staticmethod
-    async def _record(connection: Connection, principal: Principal, action: str, access_id: str) -> None:
+    async def _record(connection: Connection, principal: Principal, actions: Iterable[tuple[str, str]]) -> None:
+        """Of several accesses, at the end of the transaction."""
         actor = auditing.name_actor(principal)
-        subject = f"user {principal.user_pseudonym} access {access_id}"
-        await auditing.record(connection, principal.tenant_id, actor, action, subject)
-
-
-async def delete_access_data(connection: Connection, user_id: UUID, access_id: str) -> bool:
-    """The access with all its data, its credentials, and its jobs in the queue. False when there is none."""
-    if await accesses.lock_access(connection, user_id, access_id) is None:
-        return False
-    await queue.remove_fetch_jobs(connection, await fetches.list_fetches(connection, user_id, access_id))
-    await tags.mark_stale(connection, user_id)
-    await analyses.delete_answers(connection, user_id)
-    return await accesses.delete_access(connection, user_id, access_id)
+        for action, access_id in actions:
+            subject = f"user {principal.user_pseudonym} access {access_id}"
+            await auditing.record(connection, principal.tenant_id, actor, action, subject)
 
 
 def _is_waiting(fetch_state: str, access_status: str, until_end: bool) -> bool:

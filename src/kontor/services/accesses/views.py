@@ -28,7 +28,7 @@ class UnconfirmedAccess:
 
 def view_access(access: Access, stored: Sequence[StoredProduct], today: date, *, has_credentials: bool) -> AccessView:
     """A consent that ends soon, or has ended, is something the user can act on."""
-    needs_sca = any(one.kind is NoticeKind.SCA_NEEDED for one in access.messages)
+    needs_sca = any(message.kind is NoticeKind.SCA_NEEDED for message in access.messages)
     end = access.consent_until
     if not needs_sca and end is not None and end - today <= RENEWAL_PERIOD:
         needs_sca = True

@@ -54,10 +54,10 @@ class PackedFacts:
 
     def unpack(self) -> Facts:
         records = [Record(*row) for piece in self.rows for row in _bookings.decode(piece)]
-        records.sort(key=lambda one: (one.day, one.id))
+        records.sort(key=lambda record: (record.day, record.id))
         if not self.shared:
             return Facts(self.user, records, self.accounts, self.today)
-        pairs = [_ledgers.decode(one).pair() for one in self.shared]
+        pairs = [_ledgers.decode(packed).pair() for packed in self.shared]
         return Facts(self.user, *join_accounts(records, self.accounts, pairs), self.today)
 
 
@@ -118,8 +118,8 @@ class Analyses:
         for piece in cut(rows):
             packed.append(msgspec.msgpack.encode(piece))
             await asyncio.sleep(0)
-        ledgers = [msgspec.msgpack.encode(one) for one in shared]
-        accounts = [make_account(one) for one in stored]
+        ledgers = [msgspec.msgpack.encode(shared_ledgers) for shared_ledgers in shared]
+        accounts = [make_account(product) for product in stored]
         return PackedFacts(str(user_id), packed, accounts, ledgers, self._clock.today()), version
 
 

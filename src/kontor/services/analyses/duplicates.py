@@ -33,13 +33,13 @@ class SharedLedgers:
 
 async def load_shared(connection: Connection, user_id: UUID, stored: Sequence[StoredProduct]) -> list[SharedLedgers]:
     """All accounts that are there more than once. Nothing is read where no two products have a number in common."""
-    names = [name for one in stored if (name := name_account(_make_source(one))) is not None]
+    names = [name for product in stored if (name := name_account(_make_source(product))) is not None]
     if len(set(names)) == len(names):
         return []
-    providers = {one.id: str(one.provider_id) for one in await accesses.list_accesses(connection, user_id)}
+    providers = {access.id: str(access.provider_id) for access in await accesses.list_accesses(connection, user_id)}
     # An access may have been deleted meanwhile.
-    known = [one for one in stored if one.access_id in providers]
-    groups = group_sources(_make_source(one, providers[one.access_id]) for one in known)
+    known = [product for product in stored if product.access_id in providers]
+    groups = group_sources(_make_source(product, providers[product.access_id]) for product in known)
     if not groups:
         return []
     ids = [UUID(source.id) for group in groups for source in group]

@@ -25,15 +25,16 @@ from kontor.services.compute import Compute, cut, explain_packed, pack, read_tag
 from kontor.services.security import auditing
 from kontor.storage import products, queue, tags
 from kontor.storage.database import Connection, Database
+from kontor.storage.retries import retry_conflicts
 from kontor.storage.tags import TaggedRow, TaggingState
 
 USERS_PER_STEP = 1000
 RETAG_ROWS = 2000  # a step of retagging that a worker can lose without harm
 _ITEMS = TREES[CATEGORIES].items
-_PARENTS = {one.parent for one in _ITEMS.values()}
+_PARENTS = {item.parent for item in _ITEMS.values()}
 # Main categories without subcategories; the others without a parent are sums.
 _ALONE = ("TAXES",)
-_ASSIGNABLE = {name for name, one in _ITEMS.items() if name not in _PARENTS and (one.parent or name in _ALONE)}
+_ASSIGNABLE = {name for name, item in _ITEMS.items() if name not in _PARENTS and (item.parent or name in _ALONE)}
 SAVINGS = (ProductCategory.SAVINGS, ProductCategory.CALL_MONEY, ProductCategory.FIXED_TERM)
 
 
@@ -62,11 +63,11 @@ class TransactionTagging:
 
     async def prepare(self, user_id: UUID, own: OwnAccounts, transactions: Iterable[Transaction]) -> PreparedTags:
         """Tag what is to be stored, before the database transaction that stores it."""
-        found: dict[Transaction, Tagging] = {}
+        taggings: dict[Transaction, Tagging] = {}
         for piece in cut(dict.fromkeys(transactions)):
             values = await self._compute.run(tag_packed, *pack(piece), own, owner=user_id)
-            found.update(zip(piece, read_taggings(values), strict=True))
-        return PreparedTags(own, found)
+            taggings.update(zip(piece, read_taggings(values), strict=True))
+        return PreparedTags(own, taggings)
 
     async def retag_changed(
         self, connection: Connection, user_id: UUID, prepared: PreparedTags = NOTHING_PREPARED
@@ -84,8 +85,11 @@ class TransactionTagging:
         rows = await tags.list_untagged(connection, user_id)
         if rows:
             rules = RuleBook(await tags.list_rules(connection, user_id))
-            found = await self._tag(user_id, rows, own, prepared)
-            tagged = [(row, rules.apply(row.transaction, make_tags(one))) for row, one in zip(rows, found, strict=True)]
+            taggings = await self._tag(user_id, rows, own, prepared)
+            tagged = [
+                (row, rules.apply(row.transaction, make_tags(tagging)))
+                for row, tagging in zip(rows, taggings, strict=True)
+            ]
             await tags.insert_tags(connection, user_id, self.version, tagged)
 
     async def _tag(
@@ -94,13 +98,14 @@ class TransactionTagging:
         """What was prepared, as far as it still holds; the rest is tagged now."""
         known = prepared.taggings if prepared.own == own else {}
         missing = [row.transaction for row in rows if row.transaction not in known]
-        found = (await self.prepare(user_id, own, missing)).taggings
-        return [known.get(row.transaction) or found[row.transaction] for row in rows]
+        taggings = (await self.prepare(user_id, own, missing)).taggings
+        return [known.get(row.transaction) or taggings[row.transaction] for row in rows]
 
     async def ensure_tagged(self, principal: Principal) -> None:
         """Data that was stored before there were tags is tagged when it is first read."""
         await self.ensure_user_tagged(user_of(principal))
 
+    @retry_conflicts
     async def ensure_user_tagged(self, user_id: UUID) -> None:
         async with self._database.connect() as connection:
             if await tags.find_version(connection, user_id) is not None:
@@ -117,18 +122,18 @@ class TransactionTagging:
         async with self._database.connect() as connection:
             own = await read_own_accounts(connection, user_id)
             rows = await tags.list_tagged(connection, user_id, product_id, ids)
-        found: dict[UUID, list[Evidence]] = {}
+        explanations: dict[UUID, list[Evidence]] = {}
         tagged = []
         for row in rows:
             if row.tags is not None and row.tags.source is not TagSource.TAGGER:
-                found[row.id] = [Evidence(row.tags.source.lower(), "", row.tags.category, 1.0)]
+                explanations[row.id] = [Evidence(row.tags.source.lower(), "", row.tags.category, 1.0)]
             else:
                 tagged.append(row)
         for piece in cut(tagged):
             packed = pack([row.transaction for row in piece])
             reasons = await self._compute.run(explain_packed, *packed, own, owner=user_id)
-            found.update({row.id: list(one) for row, one in zip(piece, reasons, strict=True)})
-        return found
+            explanations.update({row.id: list(evidence) for row, evidence in zip(piece, reasons, strict=True)})
+        return explanations
 
     # What users say
 
@@ -163,8 +168,12 @@ class TransactionTagging:
             rows = [row]
             if changes_existing and has_counterparty(row.transaction):
                 same = await tags.list_of_counterparty(connection, user_id, row.transaction)
-                rows += [one for one in same if one.id != row.id and fits_sign(category, one.transaction.amount)]
-            await tags.update_tags(connection, user_id, self.version, [_correct(one, category) for one in rows])
+                rows += [
+                    other for other in same if other.id != row.id and fits_sign(category, other.transaction.amount)
+                ]
+            await tags.update_tags(
+                connection, user_id, self.version, [_correct(tagged_row, category) for tagged_row in rows]
+            )
             if creates_rule:
                 await tags.upsert_rule(connection, user_id, _make_rule(row.transaction, category))
             subject = f"user {principal.user_pseudonym} transaction {transaction_id}"
@@ -176,10 +185,10 @@ class TransactionTagging:
             return await tags.list_rules(connection, user_of(principal))
 
     async def read_rule(self, principal: Principal, rule_id: UUID) -> TaggingRule:
-        found = next((one for one in await self.list_rules(principal) if one.id == rule_id), None)
-        if found is None:
+        rule = next((rule for rule in await self.list_rules(principal) if rule.id == rule_id), None)
+        if rule is None:
             raise NotFoundError
-        return found
+        return rule
 
     async def add_rule(self, principal: Principal, rule: TaggingRule) -> TaggingRule:
         """For transactions to come; a rule for the same counterparty is replaced."""
@@ -206,6 +215,7 @@ class TransactionTagging:
 
     # A new version of the tagger
 
+    @retry_conflicts
     async def retag_step(self, user_id: UUID) -> bool:
         """Some of a user's transactions, in a transaction of their own. True when there may be more.
 
@@ -220,9 +230,12 @@ class TransactionTagging:
             state = await tags.lock_state(connection, user_id, version)
             rows = await tags.list_outdated(connection, user_id, version, RETAG_ROWS)
             own = await read_own_accounts(connection, user_id)
-            found = await self._tag(user_id, rows, own, prepared)
+            taggings = await self._tag(user_id, rows, own, prepared)
             await tags.update_tags(
-                connection, user_id, version, [(row, _renew(row, one)) for row, one in zip(rows, found, strict=True)]
+                connection,
+                user_id,
+                version,
+                [(row, _renew(row, tagging)) for row, tagging in zip(rows, taggings, strict=True)],
             )
             if len(rows) < RETAG_ROWS:
                 await tags.store_state(connection, user_id, replace(state, tagger_version=version))
@@ -234,11 +247,11 @@ class TransactionTagging:
         after, count = None, 0
         while True:
             async with self._database.transaction() as connection:
-                found = await tags.list_outdated_users(connection, self.version, USERS_PER_STEP, after)
-                if not found:
+                user_ids = await tags.list_outdated_users(connection, self.version, USERS_PER_STEP, after)
+                if not user_ids:
                     return count
-                await queue.enqueue_retag(connection, found)
-            after, count = found[-1], count + len(found)
+                await queue.enqueue_retag(connection, user_ids)
+            after, count = user_ids[-1], count + len(user_ids)
 
     async def count_users(self) -> tuple[int, int]:
         """How many users have tags of this version, and how many have tags at all."""
@@ -252,16 +265,16 @@ class RuleBook:
     def __init__(self, rules: Sequence[TaggingRule]) -> None:
         self._rules = {rule.keys: rule for rule in rules}
 
-    def apply(self, transaction: Transaction, found: TransactionTags) -> TransactionTags:
+    def apply(self, transaction: Transaction, transaction_tags: TransactionTags) -> TransactionTags:
         """The most precise rule wins: IBAN and name, then the IBAN, then the name."""
         if not self._rules:
-            return found
+            return transaction_tags
         iban, name = fold_iban(transaction.counterparty_iban), fold_name(transaction.counterparty_name)
         for keys in ((iban, name), (iban, ""), ("", name)):
             rule = self._rules.get(keys)
             if rule is not None and any(keys) and fits_sign(rule.category, transaction.amount):
-                return set_category(found, rule.category, TagSource.RULE)
-        return found
+                return set_category(transaction_tags, rule.category, TagSource.RULE)
+        return transaction_tags
 
 
 @cache
@@ -271,8 +284,8 @@ def _find_version() -> str:
 
 async def read_own_accounts(connection: Connection, user_id: UUID, coming: Iterable[Product] = ()) -> OwnAccounts:
     """With `coming`: as they will be when these products are stored too."""
-    stored = [one.product for one in await products.list_products(connection, user_id)]
-    return make_own_accounts((one.iban or "", one.holder, one.category) for one in (*stored, *coming))
+    stored = [stored_product.product for stored_product in await products.list_products(connection, user_id)]
+    return make_own_accounts((product.iban or "", product.holder, product.category) for product in (*stored, *coming))
 
 
 def make_own_accounts(accounts: Iterable[tuple[str, str, ProductCategory]]) -> OwnAccounts:
@@ -283,24 +296,24 @@ def make_own_accounts(accounts: Iterable[tuple[str, str, ProductCategory]]) -> O
     return OwnAccounts(ibans, savings, tuple(sorted({holder for _, holder, _ in known if holder})))
 
 
-def make_tags(found: Tagging) -> TransactionTags:
+def make_tags(tagging: Tagging) -> TransactionTags:
     return TransactionTags(
-        found.category,
-        found.insurance_type,
-        found.partner,
-        found.freelancer_category,
-        found.category_confidence,
-        found.insurance_confidence,
-        found.partner_confidence,
-        found.freelancer_confidence,
+        tagging.category,
+        tagging.insurance_type,
+        tagging.partner,
+        tagging.freelancer_category,
+        tagging.category_confidence,
+        tagging.insurance_confidence,
+        tagging.partner_confidence,
+        tagging.freelancer_confidence,
     )
 
 
-def set_category(found: TransactionTags, category: str, source: TagSource) -> TransactionTags:
+def set_category(transaction_tags: TransactionTags, category: str, source: TagSource) -> TransactionTags:
     """Somebody has decided: that is certain, and the insurance type follows."""
-    insurance_type = derive_insurance_type(category, found.insurance_type)
+    insurance_type = derive_insurance_type(category, transaction_tags.insurance_type)
     return replace(
-        found,
+        transaction_tags,
         category=category,
         insurance_type=insurance_type,
         category_confidence=1.0,
@@ -330,8 +343,8 @@ def _correct(row: TaggedRow, category: str) -> tuple[TaggedRow, TransactionTags]
     return row, set_category(row.tags, category, TagSource.USER)
 
 
-def _renew(row: TaggedRow, found: Tagging) -> TransactionTags:
-    renewed = make_tags(found)
+def _renew(row: TaggedRow, tagging: Tagging) -> TransactionTags:
+    renewed = make_tags(tagging)
     if row.tags is None or row.tags.source is TagSource.TAGGER:
         return renewed
     kept = set_category(renewed, row.tags.category, row.tags.source)

@@ -1,15 +1,22 @@
-"""Calls of banks: the provider catalogue, the connector for a call, leases of credentials."""
+"""The gateway to banks: admission, leases of credentials, calls of connectors; and the provider catalogue."""
 
-from kontor.services.banks.calls import BankCalls, Prepared
-from kontor.services.banks.leasing import Leasing
+from kontor.services.banks.admission import REFUSALS, Admissions, Permit, Start
+from kontor.services.banks.gateway import BankDialogue, BankGateway, Prepared
+from kontor.services.banks.leasing import HeldLease, Leasing
 from kontor.services.banks.providers import BankChannelStatistics, Providers, Statistics, find_missing_fields
 
 __all__ = [
-    "BankCalls",
+    "REFUSALS",
+    "Admissions",
     "BankChannelStatistics",
+    "BankDialogue",
+    "BankGateway",
+    "HeldLease",
     "Leasing",
+    "Permit",
     "Prepared",
     "Providers",
+    "Start",
     "Statistics",
     "find_missing_fields",
 ]

@@ -85,7 +85,10 @@ def _describe_bank_channels(provider: Provider, health: dict[str, Health]) -> tu
     if len(provider.bank_channels) < 2:
         return ()
     chosen = choose_bank_channel(provider.bank_channels, None, health)
-    return tuple(BankChannelStatistics(one, health.get(one, UNKNOWN), one == chosen) for one in provider.bank_channels)
+    return tuple(
+        BankChannelStatistics(channel, health.get(channel, UNKNOWN), channel == chosen)
+        for channel in provider.bank_channels
+    )
 
 
 def find_missing_fields(provider: Provider, credentials: dict[str, Secret]) -> list[str]:

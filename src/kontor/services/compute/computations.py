@@ -94,13 +94,13 @@ class ReadFile:
 
 def read_file(data: bytes, limits: Limits, today: date) -> ReadFile:
     try:
-        found = read_statements(data, limits)
+        readings = read_statements(data, limits)
     except TooManyEntriesError:
         raise TooLargeError(f"A file can have at most {limits.entries} bookings.") from None
     except StatementError as error:
         raise InvalidError(str(error), "body") from None
-    accounts = join_statements(found.statements, found.holdings)
-    return ReadFile(str(found.kind), tuple(_pack_account(one, today) for one in accounts))
+    accounts = join_statements(readings.statements, readings.holdings)
+    return ReadFile(str(readings.kind), tuple(_pack_account(account, today) for account in accounts))
 
 
 def _pack_account(account: FileAccount, today: date) -> ReadAccount:
@@ -127,7 +127,7 @@ def plan_packed(
 
 def tag_packed(piece: bytes, own: OwnAccounts) -> list[tuple[Any, ...]]:
     """Values of a `Tagging` per row."""
-    return [tuple(one) for one in load_tagger().tag(_rows.decode(piece), own)]
+    return [tuple(tagging) for tagging in load_tagger().tag(_rows.decode(piece), own)]
 
 
 def explain_packed(piece: bytes, own: OwnAccounts) -> list[tuple[Evidence, ...]]:
@@ -136,4 +136,4 @@ def explain_packed(piece: bytes, own: OwnAccounts) -> list[tuple[Evidence, ...]]
 
 
 def read_taggings(values: list[tuple[Any, ...]]) -> list[Tagging]:
-    return [Tagging(*one) for one in values]
+    return [Tagging(*row_values) for row_values in values]

@@ -59,8 +59,11 @@ class Compute:
         limits: ComputeLimits | None = None,
         prepare: Callable[[], None] | None = None,
         observer: ComputeObserver | None = None,
+        *,
+        is_preloaded: bool = True,
     ) -> None:
         self._limits = limits
+        self._is_preloaded = is_preloaded
         self._observer = observer or ComputeObserver()
         self._thread = ThreadPoolExecutor(1, "compute")
         self._processes: list[ComputeProcess] = []
@@ -79,7 +82,10 @@ class Compute:
         self._is_closed = False
 
     async def warm_up(self) -> None:
-        """Start the processes one after the other, so that nobody's request waits for them."""
+        """Start the processes one after the other, so that nobody's request waits for them. Does nothing where each
+        process is to start at its first task."""
+        if not self._is_preloaded:
+            return
         for process in self._processes:
             if process in self._idle:
                 self._idle.remove(process)
@@ -154,7 +160,7 @@ class Compute:
     def _hand_out(self) -> None:
         """Idle processes go to who waits: clients in turn, and the users of a client in turn."""
         while self._idle:
-            ready = [one for one in self._waiting if self._running[one] < self._share]
+            ready = [owner for owner in self._waiting if self._running[owner] < self._share]
             if not ready:
                 return
             owner = min(ready, key=self._rank)
@@ -166,7 +172,7 @@ class Compute:
             self._served[owner] = self._served[self._clients.get(owner, owner)] = self._turns
             self._running[owner] += 1
             self._observer.change_running(1)
-            process = next((one for one in self._idle if one.is_started), self._idle[0])
+            process = next((process for process in self._idle if process.is_started), self._idle[0])
             self._idle.remove(process)
             turn.process.set_result(process)
 

@@ -45,9 +45,9 @@ class ComputeProcess:
             initializer=_initialise,
             initargs=(self._memory_bytes, self._prepare),
         )
-        before = {one.pid for one in multiprocessing.active_children()}
+        before = {child.pid for child in multiprocessing.active_children()}
         ready = self._executor.submit(os.getpid)  # the first work makes the process
-        self._process = next((one for one in multiprocessing.active_children() if one.pid not in before), None)
+        self._process = next((child for child in multiprocessing.active_children() if child.pid not in before), None)
         try:
             await self._wait(ready, START_SECONDS)
         except TimeoutError:

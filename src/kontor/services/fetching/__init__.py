@@ -3,13 +3,12 @@
 from kontor.services.fetching.bookings import write_plan
 from kontor.services.fetching.fetching import Fetching, Outcome
 from kontor.services.fetching.merges import NOTHING_KNOWN, Merges, PackedKnown
-from kontor.services.fetching.notices import CREDENTIAL_FAILURES, FAILURES
+from kontor.services.fetching.notices import FAILURES
 from kontor.services.fetching.results import FetchResults, LeaseLostError
 from kontor.services.fetching.staging import Staging
 from kontor.services.fetching.writing import FetchWriting
 
 __all__ = [
-    "CREDENTIAL_FAILURES",
     "FAILURES",
     "NOTHING_KNOWN",
     "FetchResults",

@@ -21,7 +21,7 @@ def find_notice_events(user_id: UUID, access: Access, notices: Iterable[Notice],
     """Notices that a fetch in the background leaves. `access` is as it was before: the same trouble is told once."""
     if is_attended or not access.is_synced or not access.is_confirmed:
         return []
-    new = {one.kind for one in notices} - {one.kind for one in (*access.messages, *access.issues)}
+    new = {notice.kind for notice in notices} - {notice.kind for notice in (*access.messages, *access.issues)}
     events = []
     if NoticeKind.SCA_NEEDED in new:
         events.append(Event(EventType.SCA_REQUIRED, user_id, access.id))

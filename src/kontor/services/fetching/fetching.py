@@ -17,8 +17,7 @@ from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import BusyError, OutOfTimeError, TooLargeError
-from kontor.services.accesses import Refreshing, Start
-from kontor.services.banks import BankCalls, Leasing, Prepared
+from kontor.services.banks import BankDialogue, BankGateway, HeldLease, Leasing, Prepared, Start
 from kontor.services.fetching.results import FetchResults, FinishedFetch, LeaseLostError
 from kontor.services.runtime import Clock, correlation_id
 from kontor.services.security import Vault
@@ -41,18 +40,16 @@ class Fetching:
     def __init__(
         self,
         database: Database,
-        calls: BankCalls,
+        gateway: BankGateway,
         vault: Vault,
         clock: Clock,
         results: FetchResults,
-        refreshing: Refreshing,
     ) -> None:
         self._database = database
-        self._calls = calls
+        self._gateway = gateway
         self._vault = vault
         self._clock = clock
         self._results = results
-        self._refreshing = refreshing
         self._leasing = Leasing(database)
 
     async def run(self, fetch_id: UUID) -> Outcome:
@@ -69,7 +66,7 @@ class Fetching:
             return Outcome.BUSY
         try:
             async with self._leasing.keep(lease) as held:
-                held.is_released = await self._run_with_lease(fetch, lease)
+                held.is_released = await self._run_with_lease(fetch, held)
         except LeaseLostError:
             log.warning("fetch.lease-lost", fetch=str(fetch.id))
         except BusyError:
@@ -86,51 +83,55 @@ class Fetching:
             if not found:
                 return 0
             given_up = [
-                one for one in found if one.is_called and (one.is_for_slot or one.attempts >= fetches.MAX_ATTEMPTS)
+                fetch
+                for fetch in found
+                if fetch.is_called and (fetch.is_for_slot or fetch.attempts >= fetches.MAX_ATTEMPTS)
             ]
-            again = [one for one in found if one not in given_up]
-            await fetches.interrupt_fetches(connection, [one.id for one in given_up])
-            await queue.remove_fetch_jobs(connection, [one.id for one in given_up])
-            await fetches.put_back(connection, [one.id for one in again])
-            asked_for = [one.id for one in again if not one.is_for_slot]
-            await queue.requeue_fetches(connection, asked_for, [one.id for one in again if one.is_for_slot])
-        for one in given_up:  # apart, since others lock the access first and then its fetch
+            again = [fetch for fetch in found if fetch not in given_up]
+            await fetches.interrupt_fetches(connection, [fetch.id for fetch in given_up])
+            await queue.remove_fetch_jobs(connection, [fetch.id for fetch in given_up])
+            await fetches.put_back(connection, [fetch.id for fetch in again])
+            asked_for = [fetch.id for fetch in again if not fetch.is_for_slot]
+            await queue.requeue_fetches(connection, asked_for, [fetch.id for fetch in again if fetch.is_for_slot])
+        for fetch in given_up:  # apart, since others lock the access first and then its fetch
             # A worker that was stopped or died during a refresh is nobody's error: the next slot makes up for it.
-            if not one.is_for_slot or one.is_repeated:
-                await self._results.note_interrupted(one.user_id, one.access_id)
+            if not fetch.is_for_slot or fetch.is_repeated:
+                await self._results.note_interrupted(fetch.user_id, fetch.access_id)
         log.warning("fetch.abandoned", count=len(found), interrupted=len(given_up))
         return len(found)
 
     # Parts
 
-    async def _run_with_lease(self, fetch: Fetch, lease: Lease) -> bool:
+    async def _run_with_lease(self, fetch: Fetch, held: HeldLease) -> bool:
         """True when the lease was released with what was stored."""
+        lease = held.lease
         context = Context(self._clock.today(), self._vault.name_customer(fetch.user_id))
         try:
-            prepared = await self._calls.prepare(fetch.user_id, fetch.access_id, context)
+            prepared = await self._gateway.prepare(fetch.user_id, fetch.access_id, context)
             job = FetchJob() if prepared is None else await self._plan_job(fetch, prepared.access)
         except Exception:
             async with self._database.connect() as connection:  # as an attempt, which cannot be made for ever
                 await fetches.start_fetch(connection, fetch.id, lease)
             raise
         # Everything is at hand, so that the bank is called in the moment that is written down.
-        start, fetch = await self._refreshing.start(fetch, lease, can_call=prepared is not None)
-        if start is Start.WAIT:
+        started = await self._gateway.admissions.start_fetch(fetch, held, can_call=prepared is not None)
+        fetch = started.fetch
+        if started.start is Start.WAIT:
             raise BusyError("Another operation is using these credentials.")
-        if prepared is None or start is Start.NOTHING:
-            return False
-        if start is Start.ASK_USER:
+        if prepared is not None and started.start is Start.ASK_USER:
             await self._results.store_sca_needed(fetch, prepared.access, lease, was_called=False)
+        if prepared is None or started.permit is None:
             return False
         if fetch.all_history:
             job = replace(job, since={})
-        started = time.monotonic()
-        step = await self._talk(fetch, prepared, job, lease)
+        began = time.monotonic()
+        bank = self._gateway.open(prepared, started.permit, stores_refusals=False)
+        step = await self._talk(fetch, prepared, bank, job, lease)
         log.info(
             "fetch.finished",
             provider=prepared.provider.name,
             outcome=type(step).__name__,
-            seconds=round(time.monotonic() - started, 3),
+            seconds=round(time.monotonic() - began, 3),
         )
         return isinstance(step, Done)
 
@@ -149,21 +150,21 @@ class Fetching:
         selected = None
         if access.selected_products is not None:
             keys = {product_id: key for product_id, key, _ in stored}
-            if keys and all(one in keys for one in access.selected_products):
-                selected = tuple(keys[one] for one in access.selected_products)
+            if keys and all(product_id in keys for product_id in access.selected_products):
+                selected = tuple(keys[product_id] for product_id in access.selected_products)
         return FetchJob(selected=selected, since=since)
 
-    async def _talk(self, fetch: Fetch, prepared: Prepared, job: FetchJob, lease: Lease) -> Step:
+    async def _talk(self, fetch: Fetch, prepared: Prepared, bank: BankDialogue, job: FetchJob, lease: Lease) -> Step:
         """Step by step until the bank is done, refuses, or needs the user."""
         access = prepared.access
         started = time.monotonic()
         headers = None
         if fetch.resume_state is None:
-            step = await self._calls.begin(prepared, job)
+            step = await bank.begin(job)
         else:
             rest = await self._results.open_rest(fetch)
             headers = rest.headers
-            step = await self._calls.resume(prepared, rest.state, Continue())
+            step = await bank.resume(rest.state, Continue())
         while isinstance(step, Progress):
             headers = step.partial
             if access.status is not AccessStatus.COMPLETE:
@@ -171,7 +172,7 @@ class Fetching:
                 headers = None
             else:
                 await self._results.check_wanted(fetch, lease)
-            step = await self._calls.resume(prepared, step.state, Continue())
+            step = await bank.resume(step.state, Continue())
         seconds = time.monotonic() - started
         if isinstance(step, Done):
             try:
@@ -183,8 +184,7 @@ class Fetching:
         if isinstance(step, Done):
             return step
         if isinstance(step, Failed):
-            was_called = prepared.connector is not None
-            await self._results.store_failure(fetch, access, step, lease, seconds if was_called else None)
+            await self._results.store_failure(fetch, access, step, lease, seconds if step.was_called else None)
         else:
             await self._results.store_sca_needed(fetch, access, lease, was_called=True)
         return step

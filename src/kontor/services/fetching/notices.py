@@ -4,23 +4,19 @@ from collections.abc import Sequence
 
 from kontor.connectors.base import FailureKind, Problem, ProblemKind
 from kontor.domain.accesses import Notice, NoticeKind
+from kontor.services.banks import REFUSALS
 
-FAILURES = {
-    FailureKind.WRONG_CREDENTIALS: NoticeKind.WRONG_CREDENTIALS,
-    FailureKind.LOCKED: NoticeKind.LOCKED,
-    FailureKind.INCOMPLETE_CREDENTIALS: NoticeKind.INCOMPLETE_CREDENTIALS,
+FAILURES = REFUSALS | {
     FailureKind.UNREACHABLE: NoticeKind.UNREACHABLE,
     FailureKind.INTERNAL: NoticeKind.INTERNAL,
 }
-# Nobody tries again on his own with credentials that the bank refused.
-CREDENTIAL_FAILURES = frozenset((FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED, FailureKind.INCOMPLETE_CREDENTIALS))
 _PARTS = (ProblemKind.PRODUCT, ProblemKind.TRANSACTIONS, ProblemKind.POSITIONS)
 
 
 def make_notices(problems: Sequence[Problem]) -> list[Notice]:
     """A failing part means that the access as a whole is incomplete, which is said first."""
-    notices = [Notice(NoticeKind(one.kind.value), _join(one), one.count) for one in problems]
-    if any(one.kind in _PARTS for one in problems):
+    notices = [Notice(NoticeKind(problem.kind.value), _join(problem), problem.count) for problem in problems]
+    if any(problem.kind in _PARTS for problem in problems):
         notices.insert(0, Notice(NoticeKind.ACCESS_INCOMPLETE))
     return notices
 

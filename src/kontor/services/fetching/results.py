@@ -14,10 +14,11 @@ from kontor.domain.cleaning import clean_product
 from kontor.domain.dialogues import Dialogue
 from kontor.domain.products import Product
 from kontor.domain.webhooks import Event
-from kontor.services.accesses import Refreshing, request_fetch, retry_when_locked
+from kontor.services.accesses import Refreshing, request_fetch
+from kontor.services.banks import REFUSALS, Admissions
 from kontor.services.fetching.access_events import find_notice_events, find_transaction_events
 from kontor.services.fetching.merges import FetchedMerges, Merges, clean_fetched
-from kontor.services.fetching.notices import CREDENTIAL_FAILURES, FAILURES, make_notices
+from kontor.services.fetching.notices import FAILURES, make_notices
 from kontor.services.fetching.staging import Staging
 from kontor.services.fetching.writing import FetchWriting
 from kontor.services.runtime import Clock
@@ -28,6 +29,7 @@ from kontor.storage.data_versions import read_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
+from kontor.storage.retries import retry_conflicts, retry_when_locked
 
 PREPARE_ATTEMPTS = 3
 
@@ -74,6 +76,7 @@ class FetchResults:
         clock: Clock,
         events: Events,
         refreshing: Refreshing,
+        admissions: Admissions,
         staging: Staging,
         merges: Merges,
         writing: FetchWriting,
@@ -84,9 +87,11 @@ class FetchResults:
         self._vault = vault
         self._clock = clock
         self._events = events
+        self._admissions = admissions
         self._staging = staging
         self.refreshing = refreshing
 
+    @retry_conflicts
     async def store_headers(self, fetch: Fetch, headers: Headers, lease: Lease) -> None:
         async with self._fenced(fetch, lease) as (connection, access):
             await self._store_first_headers(connection, fetch.user_id, access, headers)
@@ -101,6 +106,7 @@ class FetchResults:
             if await self._store_prepared(finished, prepared, is_last=attempt + 1 == PREPARE_ATTEMPTS):
                 return
 
+    @retry_conflicts
     async def _store_prepared(self, finished: FinishedFetch, prepared: FetchedMerges, *, is_last: bool) -> bool:
         """False when the data has changed since it was prepared for. The last attempt computes under the locks then."""
         fetch, lease, seconds = finished.fetch, finished.lease, finished.seconds
@@ -131,13 +137,14 @@ class FetchResults:
         """The stored data stays as it is; only what there is to say is noted."""
         await retry_when_locked(lambda: self._store_failure(fetch, step, lease, seconds))
 
+    @retry_conflicts
     async def _store_failure(self, fetch: Fetch, step: Failed, lease: Lease, seconds: float | None) -> None:
         notice = Notice(FAILURES.get(step.kind, NoticeKind.INTERNAL), step.detail)
         async with self._fenced(fetch, lease) as (connection, access):
             messages = [notice] if notice.kind.is_for_the_user else list(access.messages)
             await accesses.store_notices(connection, fetch.user_id, access.id, messages, [notice])
             await fetches.finish_fetch(connection, fetch.id, FetchState.FAILED, str(step.kind))
-            if step.kind in CREDENTIAL_FAILURES and fetch.lease_key is not None:
+            if step.kind in REFUSALS and fetch.lease_key is not None:
                 await self.refreshing.pause_credentials(connection, fetch.lease_key, fetch.user_id, access.id)
             if not access.is_synced:
                 await self._forget(connection, fetch.user_id, access)
@@ -147,9 +154,10 @@ class FetchResults:
                 is_success = notice.kind.is_for_the_user
                 await fetches.record_outcome(connection, access.provider_id, is_success=is_success, seconds=seconds)
                 is_up = step.kind not in (FailureKind.UNREACHABLE, FailureKind.INTERNAL)
-                await self.refreshing.note_answer(connection, access.provider_id, is_up=is_up)
+                await self._admissions.note_answer(connection, access.provider_id, is_up=is_up)
             await self._publish(connection, fetch, access, [notice])
 
+    @retry_conflicts
     async def store_sca_needed(self, fetch: Fetch, access: Access, lease: Lease, *, was_called: bool) -> None:
         """The bank wants the customer to authenticate; nothing more can be done unattended."""
         notice = Notice(NoticeKind.SCA_NEEDED)
@@ -161,7 +169,7 @@ class FetchResults:
             await fetches.finish_fetch(connection, fetch.id, FetchState.WAITING)
             await self.refreshing.pause_for_sca(connection, fetch.user_id, access.id)
             if was_called:
-                await self.refreshing.note_answer(connection, access.provider_id, is_up=True)
+                await self._admissions.note_answer(connection, access.provider_id, is_up=True)
             await self._publish(connection, fetch, access, [notice])
 
     @asynccontextmanager
@@ -180,6 +188,7 @@ class FetchResults:
             if not await fetches.is_wanted(connection, fetch.id, lease):
                 raise LeaseLostError
 
+    @retry_conflicts
     async def note_interrupted(self, user_id: UUID, access_id: str) -> None:
         """A fetch that failed again and again through no fault of the bank: the user must be told all the same.
 
@@ -207,7 +216,7 @@ class FetchResults:
         """Among which the user may choose, with the ids that they will have."""
         headers = await self._staging.find_headers(connection, user_id, access_id)
         found = () if headers is None else headers.products
-        return [(make_product_id(user_id, access_id, one.key), one) for one in map(clean_product, found)]
+        return [(make_product_id(user_id, access_id, product.key), product) for product in map(clean_product, found)]
 
     async def prepare_release(self, user_id: UUID, access_id: str, chosen: Collection[UUID]) -> PreparedRelease | None:
         """What can be computed of a choice before the transaction that stores it."""

@@ -73,7 +73,7 @@ class FetchWriting:
                 new_counts[stored[key]] = written.new
                 is_changed |= written.is_changed
         await self._write_positions(connection, user_id, stored, result.positions)
-        named = [one.key for one in map(clean_product, headers.products)] if headers is not None else []
+        named = [product.key for product in map(clean_product, headers.products)] if headers is not None else []
         complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
         seen = [stored[key] for key in named if key in stored]
         if is_changed:  # else there is nothing that tags could follow from
@@ -105,7 +105,7 @@ class FetchWriting:
     ) -> None:
         for key, held in fetched.items():
             if key in stored:
-                cleaned = [clean_position(one) for one in held]
+                cleaned = [clean_position(position) for position in held]
                 if cleaned != await positions.list_positions(connection, user_id, stored[key]):
                     await positions.replace_positions(connection, user_id, stored[key], cleaned)
 
@@ -136,7 +136,7 @@ class FetchWriting:
         self, connection: Connection, user_id: UUID, access: Access, step: Done, problems: Sequence[Problem]
     ) -> None:
         issues = make_notices(problems)
-        messages = [one for one in issues if one.kind.is_for_the_user]
+        messages = [notice for notice in issues if notice.kind.is_for_the_user]
         connector_state = None
         if access.is_synced and step.connector_state is not None:
             connector_state = await self._vault.seal(connection, user_id, access.id, "memory", step.connector_state)

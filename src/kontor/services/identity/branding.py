@@ -68,7 +68,7 @@ def check_colours(colours: dict[str, str]) -> dict[str, str]:
     """Known names, hexadecimal, and readable on each other in light and in dark mode."""
     for name, value in colours.items():
         if name.removeprefix("dark-") not in COLOUR_NAMES:
-            known = ", ".join((*COLOUR_NAMES, *(f"dark-{one}" for one in COLOUR_NAMES)))
+            known = ", ".join((*COLOUR_NAMES, *(f"dark-{known_name}" for known_name in COLOUR_NAMES)))
             raise InvalidError(f"{name} is none of {known}", "--colour")
         if not is_colour(value):
             raise InvalidError(f"{name} must look like #005ea8, and {value[:20]!r} does not", "--colour")
@@ -89,10 +89,10 @@ def _check_contrast(colours: dict[str, str], prefix: str) -> None:
     ):
         if upper not in colours:
             continue
-        found = contrast(colours[upper], colours[lower])
-        if found < LEAST_CONTRAST:
+        ratio = contrast(colours[upper], colours[lower])
+        if ratio < LEAST_CONTRAST:
             pair = f"{prefix}{upper} on {prefix}{lower}"
-            raise InvalidError(f"{pair} has a contrast of {found:.1f}:1, and {LEAST_CONTRAST}:1 is needed", "--colour")
+            raise InvalidError(f"{pair} has a contrast of {ratio:.1f}:1, and {LEAST_CONTRAST}:1 is needed", "--colour")
 
 
 def check_origin(text: str) -> str:

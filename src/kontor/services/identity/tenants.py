@@ -176,7 +176,7 @@ class TenantAdministration:
             kept_logo = None if change.is_reset else await redirects.find_logo(connection, name)
             origins = before.frame_origins
             if change.frame_origins is not None:
-                origins = tuple(check_origin(one) for one in change.frame_origins)
+                origins = tuple(check_origin(origin) for origin in change.frame_origins)
             await redirects.store_branding(
                 connection,
                 tenant.id,

@@ -143,7 +143,7 @@ class Tokens:
                 return None
             clients = await tenants.list_clients(connection, caller.tenant_id)
             user = stored.user_id and await users.find_user(connection, caller.tenant_id, stored.user_id)
-        client = next(one for one in clients if one.id == stored.client_id)
+        client = next(client for client in clients if client.id == stored.client_id)
         return TokenFacts(
             stored.scopes,
             client.username,
@@ -282,7 +282,7 @@ def _failure_key(*parts: str) -> bytes:
 
 def _is_text(name: str) -> bool:
     """Can PostgreSQL take this as text at all?"""
-    return "\x00" not in name and not any("\ud800" <= one <= "\udfff" for one in name)
+    return "\x00" not in name and not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 async def _refuse_blocked(connection: Connection, keys: list[bytes]) -> None:

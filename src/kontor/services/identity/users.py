@@ -12,8 +12,10 @@ from kontor.services.accesses import Refreshing
 from kontor.services.identity.tenants import find_own_tenant
 from kontor.services.security import Passwords, auditing
 from kontor.storage import deliveries, keys, tenants, tokens, users
+from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
 from kontor.storage.keys import SealingKey
+from kontor.storage.retries import retry_conflicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Users:
 
     async def find_user_by_operator(self, tenant_name: str, username: str) -> User:
         found = await self.list_users_by_operator(tenant_name)
-        user = next((one for one in found if one.username == username), None)
+        user = next((user for user in found if user.username == username), None)
         if user is None:
             raise NotFoundError(f"The tenant {tenant_name} has no user {username}.")
         return user
@@ -117,6 +119,7 @@ class Users:
             await self._refreshing.resume_user(connection, user.id)
             await self._record(connection, principal, "user.reactivate", user)
 
+    @retry_conflicts
     async def erase_user(self, principal: Principal, user: User) -> None:
         async with self._database.transaction() as connection:
             current = await _require_user(connection, principal.tenant_id, user.id)
@@ -145,12 +148,17 @@ class Users:
             await users.set_active(connection, user.tenant_id, user.id, is_active=False)
             await tokens.delete_user_tokens(connection, user.tenant_id, user.id)
             await self._refreshing.stop_user(connection, user.id)
+        await self._erase(user, actor)
+
+    @retry_conflicts
+    async def _erase(self, user: User, actor: str) -> None:
         async with self._database.transaction() as connection:
             await self._delete(connection, user, actor)
 
     @staticmethod
     async def _delete(connection: Connection, user: User, actor: str) -> None:
         await users.lock_accesses(connection, user.id)
+        await lock_data(connection, user.id)
         await deliveries.forget_user(connection, user.id)
         await users.delete_user(connection, user.tenant_id, user.id)
         await auditing.record(connection, user.tenant_id, actor, "user.erase", f"user {user.pseudonym}")

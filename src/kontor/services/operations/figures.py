@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from kontor.domain.operations import DeliveryCounts, JobCount
+from kontor.domain.operator_views import DeliveryCounts, JobCount
 from kontor.domain.operators import Viewer
 from kontor.services.operations.refresh_outcomes import OutcomeTally
 from kontor.services.runtime import Clock, SingleFlightCache
@@ -86,7 +86,7 @@ class OpsFigures:
         ]
         if viewer.tenant_id is not None:
             return checks
-        held = sum(one.count for one in system.jobs if one.status == "failed")
+        held = sum(job.count for job in system.jobs if job.status == "failed")
         checks[1] = Check(
             "workers",
             system.workers_alive > 0 and system.workers_dead == 0,

@@ -25,6 +25,7 @@ from kontor.storage import (
     workers,
 )
 from kontor.storage.database import Connection, Database
+from kontor.storage.retries import retry_conflicts
 
 log = structlog.get_logger(__name__)
 BATCH = 1000
@@ -38,28 +39,38 @@ class Housekeeping:
     async def clean(self) -> None:
         """Everything that has reached its end: tokens, data that is not stored permanently, traces of old work."""
         removed = {
-            "expired_logins": await self._in_batches(lambda one: tokens.delete_expired_tokens(one, BATCH)),
+            "expired_logins": await self._in_batches(
+                lambda connection: tokens.delete_expired_tokens(connection, BATCH)
+            ),
             "expired_accesses": await self._in_batches(_delete_expired_accesses),
-            "old_dialogues": await self._in_batches(lambda one: dialogues.delete_old_dialogues(one, BATCH)),
-            "abandoned_sessions": await self._in_batches(lambda one: end_abandoned(one, BATCH)),
-            "old_sessions": await self._in_batches(lambda one: redirects.delete_old_sessions(one, BATCH)),
-            "unconfirmed_accesses": await self._in_batches(lambda one: delete_unconfirmed(one, BATCH)),
+            "old_dialogues": await self._in_batches(
+                lambda connection: dialogues.delete_old_dialogues(connection, BATCH)
+            ),
+            "abandoned_sessions": await self._in_batches(lambda connection: end_abandoned(connection, BATCH)),
+            "old_sessions": await self._in_batches(lambda connection: redirects.delete_old_sessions(connection, BATCH)),
+            "unconfirmed_accesses": await self._in_batches(lambda connection: delete_unconfirmed(connection, BATCH)),
             "old_pages": await self._once(demo_bank.delete_old_pages),
-            "old_payments": await self._in_batches(lambda one: payments.delete_old_payments(one, BATCH)),
-            "old_payment_keys": await self._in_batches(lambda one: payments.forget_old_keys(one, BATCH)),
+            "old_payments": await self._in_batches(lambda connection: payments.delete_old_payments(connection, BATCH)),
+            "old_payment_keys": await self._in_batches(lambda connection: payments.forget_old_keys(connection, BATCH)),
             "old_orders": await self._once(payments.delete_old_fingerprints),
-            "old_verifications": await self._in_batches(lambda one: verifications.delete_old_verifications(one, BATCH)),
-            "old_fetches": await self._in_batches(lambda one: fetches.delete_old_fetches(one, BATCH)),
-            "old_deliveries": await self._in_batches(lambda one: deliveries.delete_old_deliveries(one, BATCH)),
-            "old_calls": await self._in_batches(lambda one: self._refreshing.forget_old_calls(one, BATCH)),
+            "old_verifications": await self._in_batches(
+                lambda connection: verifications.delete_old_verifications(connection, BATCH)
+            ),
+            "old_fetches": await self._in_batches(lambda connection: fetches.delete_old_fetches(connection, BATCH)),
+            "old_deliveries": await self._in_batches(
+                lambda connection: deliveries.delete_old_deliveries(connection, BATCH)
+            ),
+            "old_calls": await self._in_batches(
+                lambda connection: self._refreshing.forget_old_calls(connection, BATCH)
+            ),
             "old_outcomes": await self._once(fetches.delete_old_outcomes),
             "old_way_outcomes": await self._once(bank_channels.delete_old_outcomes),
             "old_answers": await self._once(analyses.delete_old_answers),
             "old_leases": await self._once(leases.delete_old_leases),
             "old_failures": await self._once(login_failures.delete_old_failures),
-            "stalled_jobs": await self._in_batches(lambda one: queue.release_stalled_jobs(one, BATCH)),
-            "old_jobs": await self._in_batches(lambda one: queue.delete_old_failures(one, BATCH)),
-            "old_job_log": await self._in_batches(lambda one: queue.delete_old_log(one, BATCH)),
+            "stalled_jobs": await self._in_batches(lambda connection: queue.release_stalled_jobs(connection, BATCH)),
+            "old_jobs": await self._in_batches(lambda connection: queue.delete_old_failures(connection, BATCH)),
+            "old_job_log": await self._in_batches(lambda connection: queue.delete_old_log(connection, BATCH)),
             "dead_workers": await self._once(workers.delete_dead_workers),
         }
         log.info("housekeeping", **removed)
@@ -79,6 +90,7 @@ class Housekeeping:
             if count < BATCH:
                 return total
 
+    @retry_conflicts
     async def _once(self, delete: Callable[[Connection], Awaitable[int]]) -> int:
         async with self._database.transaction() as connection:
             return await delete(connection)

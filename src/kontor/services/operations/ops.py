@@ -6,7 +6,7 @@ from uuid import UUID
 
 from kontor.domain.audit import SYSTEM_CHAIN, ChainedEntry
 from kontor.domain.errors import NotFoundError
-from kontor.domain.operations import (
+from kontor.domain.operator_views import (
     AccessFilter,
     AccessRow,
     ClientRow,
@@ -115,10 +115,10 @@ class Ops:
 
     async def find_webhook(self, viewer: Viewer, webhook_id: UUID) -> Webhook:
         async with self._database.connect() as connection:
-            found = await ops_webhooks.find_webhook(connection, viewer.tenant_id, webhook_id)
-        if found is None:
+            webhook = await ops_webhooks.find_webhook(connection, viewer.tenant_id, webhook_id)
+        if webhook is None:
             raise NotFoundError
-        return found
+        return webhook
 
     # Machinery
 
@@ -149,7 +149,7 @@ class Ops:
 
     async def _verify(self, tenant_id: UUID | None) -> Verification:
         async with self._database.connect() as connection:
-            names = {one.id: one.name for one in await tenants.list_tenants(connection)}
+            names = {tenant.id: tenant.name for tenant in await tenants.list_tenants(connection)}
             chains = [tenant_id] if tenant_id else [chain for chain, _, _ in await audit.list_chains(connection)]
         findings = [(names.get(chain), await auditing.verify_chain(self._database, chain)) for chain in chains]
         return Verification(datetime.now(UTC), findings)

@@ -31,14 +31,14 @@ class OutcomeTally:
         """By state, since the beginning of the span that began 24 hours ago."""
         now = now or datetime.now(UTC)
         first = _begin_span(now - RECENT)
-        closed = {at: one for at, one in self._closed.get(tenant_id, {}).items() if at >= first}
+        closed = {at: counts for at, counts in self._closed.get(tenant_id, {}).items() if at >= first}
         since = max(closed) + SPAN if closed else first
         async with self._database.connect() as connection:
             rows = await ops_refreshes.count_outcomes(connection, tenant_id, since, SPAN)
         spans = closed | _collect(rows, since, now)
         if len(self._closed) >= MAX_KEPT:
             self._closed.clear()
-        self._closed[tenant_id] = {at: one for at, one in spans.items() if at + SPAN <= now - SETTLED}
+        self._closed[tenant_id] = {at: counts for at, counts in spans.items() if at + SPAN <= now - SETTLED}
         return dict(sum(spans.values(), Counter()))
 
 

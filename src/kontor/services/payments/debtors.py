@@ -91,7 +91,7 @@ class PaymentDebtors:
         provider = self._providers.find(provider_id)
         if provider is None:
             raise InvalidError("there is no such provider", "provider")
-        asked = {one.key for one in provider.login_fields}
+        asked = {field.key for field in provider.login_fields}
         given = {key: value for key, value in encrypted.items() if key in asked}
         opened = await self._encryption.decrypt(principal.tenant_id, given)
         return await self.find_opened(principal, provider, opened, product, kind)
@@ -120,7 +120,7 @@ class PaymentDebtors:
         async with self._database.connect() as connection:
             for stored in await products.list_products(connection, user_id):
                 names = (str(stored.id), stored.product.iban, stored.product.key)
-                if wanted.lower() not in [one.lower() for one in names if one is not None]:
+                if wanted.lower() not in [name.lower() for name in names if name is not None]:
                     continue
                 access = await accesses.find_access(connection, user_id, stored.access_id)
                 if access is not None and access.provider_id == provider.id:

@@ -30,19 +30,20 @@ from kontor.connectors.base import (
 from kontor.domain.accesses import Access
 from kontor.domain.dialogues import Secrets
 from kontor.domain.errors import NotFoundError
-from kontor.domain.payments import PayeeResult, Payment, PaymentFailure, PaymentState
+from kontor.domain.payments import PayeeResult, Payment, PaymentState
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import Event, EventType
-from kontor.services.accesses import request_fetch, retry_when_locked
-from kontor.services.banks import BankCalls, Prepared
+from kontor.services.accesses import request_fetch
+from kontor.services.banks import BankDialogue, BankGateway, HeldLease, Prepared
 from kontor.services.payments.steps import conclude, decide_for, describe_payment, keep_secrets, make_pay
 from kontor.services.runtime import Clock, fault_points
 from kontor.services.sca import DialogueEngine
 from kontor.services.security import Vault, auditing
 from kontor.services.webhooks import Events
-from kontor.storage import accesses, leases, payments, refreshes, users
+from kontor.storage import accesses, leases, payments, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.leases import Lease
+from kontor.storage.retries import retry_conflicts
 
 log = structlog.get_logger(__name__)
 
@@ -60,35 +61,40 @@ class PaymentView:
 
 
 class PaymentDialogues:
-    def __init__(self, database: Database, calls: BankCalls, vault: Vault, clock: Clock, events: Events) -> None:
+    def __init__(self, database: Database, gateway: BankGateway, vault: Vault, clock: Clock, events: Events) -> None:
         self._database = database
         self._events = events
-        self._calls = calls
+        self._gateway = gateway
         self._vault = vault
         self._clock = clock
         self.engine = DialogueEngine(
-            calls,
             describe_payment,
             before_call=lambda: fault_points.reach("payment.call"),
             after_call=lambda: fault_points.reach("payment.called"),
         )
 
     async def begin(
-        self, payment: Payment, lease: Lease, actor: str, accepted_payees: tuple[PayeeResult, ...] = ()
+        self, payment: Payment, held: HeldLease, actor: str, accepted_payees: tuple[PayeeResult, ...] = ()
     ) -> PaymentView:
         """Ask the bank to pay. The payment is stored, with the lease's fence."""
-        prepared = await self.prepare(payment, self._make_send_guard(payment, lease, actor))
+        bank = await self._open_bank(payment, held, actor)
         decide = decide_for(payment, await self._find_access(payment), accepted_payees)
-        dialogue, step = await self.engine.begin(prepared, make_pay(payment), payment.dialogue, decide)
-        return await self._conclude(prepared, replace(payment, dialogue=dialogue), step, None, actor)
+        dialogue, step = await self.engine.begin(bank, make_pay(payment), payment.dialogue, decide)
+        return await self._conclude(bank, replace(payment, dialogue=dialogue), step, None, actor)
 
-    async def resume(self, view: PaymentView, answer: Answer, lease: Lease, actor: str) -> PaymentView:
+    async def resume(self, view: PaymentView, answer: Answer, held: HeldLease, actor: str) -> PaymentView:
         """Pass the user's answer on. The row carries the lease's fence."""
         payment = view.payment
-        prepared = await self.prepare(payment, self._make_send_guard(payment, lease, actor))
+        bank = await self._open_bank(payment, held, actor)
         decide = decide_for(payment, await self._find_access(payment))
-        dialogue, step = await self.engine.resume(prepared, view.secrets.state, answer, payment.dialogue, decide)
-        return await self._conclude(prepared, replace(payment, dialogue=dialogue), step, view.secrets, actor)
+        dialogue, step = await self.engine.resume(bank, view.secrets.state, answer, payment.dialogue, decide)
+        return await self._conclude(bank, replace(payment, dialogue=dialogue), step, view.secrets, actor)
+
+    async def _open_bank(self, payment: Payment, held: HeldLease, actor: str) -> BankDialogue | None:
+        prepared = await self.prepare(payment, self._make_send_guard(payment, held.lease, actor))
+        if prepared is None:
+            return None
+        return self._gateway.open(prepared, self._gateway.admissions.admit_customer(held))
 
     async def open_view(self, connection: Connection, found: tuple[Payment, bytes | None, bytes | None]) -> PaymentView:
         payment, sealed, _ = found
@@ -130,9 +136,9 @@ class PaymentDialogues:
         if credentials is None:
             if payment.access_id is None or not await self._has_same_login(payment):
                 return None
-            return await self._calls.prepare(payment.user_id, payment.access_id, context)
+            return await self._gateway.prepare(payment.user_id, payment.access_id, context)
         assert payment.provider_id is not None
-        return await self._calls.prepare_unstored(payment.user_id, payment.provider_id, credentials, context)
+        return await self._gateway.prepare_unstored(payment.user_id, payment.provider_id, credentials, context)
 
     async def _has_same_login(self, payment: Payment) -> bool:
         """A dialogue that began with one login cannot go on with another."""
@@ -168,6 +174,7 @@ class PaymentDialogues:
 
         return may_send
 
+    @retry_conflicts
     async def _pass_send_guard(self, payment: Payment, lease: Lease, actor: str) -> bool:
         """Write down that the order leaves now. Once: who comes a second time, too late or without lease is stopped."""
         async with self._database.transaction() as connection:
@@ -201,11 +208,11 @@ class PaymentDialogues:
     # Parts
 
     async def _conclude(
-        self, prepared: Prepared | None, payment: Payment, step: Step, before: Secrets | None, actor: str
+        self, bank: BankDialogue | None, payment: Payment, step: Step, before: Secrets | None, actor: str
     ) -> PaymentView:
         view = await self._settle(payment, step, before, actor)
-        if prepared is not None and isinstance(step, QUESTIONS) and view.payment.state is PaymentState.FAILED:
-            await self._calls.resume(prepared, step.state, Cancel())  # so that the bank does not wait for us
+        if bank is not None and isinstance(step, QUESTIONS) and view.payment.state is PaymentState.FAILED:
+            await bank.resume(step.state, Cancel())  # so that the bank does not wait for us
         return view
 
     async def _find_access(self, payment: Payment) -> Access | None:
@@ -214,6 +221,7 @@ class PaymentDialogues:
         async with self._database.connect() as connection:
             return await accesses.find_access(connection, payment.user_id, payment.access_id)
 
+    @retry_conflicts
     async def _settle(self, payment: Payment, step: Step, before: Secrets | None, actor: str) -> PaymentView:
         """Store where the payment stands now, unless somebody has decided about it meanwhile."""
         async with self._database.transaction() as connection:
@@ -242,8 +250,6 @@ class PaymentDialogues:
         if credentials is None:
             await self._learn(settled, step)
         await self.refresh_access(settled, is_attended=True)
-        if credentials is None and settled.failure in (PaymentFailure.WRONG_CREDENTIALS, PaymentFailure.LOCKED):
-            await self.pause_refresh(settled)
         return PaymentView(settled, secrets)
 
     async def save(self, connection: Connection, payment: Payment, secrets: Secrets, credentials: bytes | None) -> None:
@@ -311,18 +317,6 @@ class PaymentDialogues:
                 await accesses.store_learnt(connection, user_id, access_id, lease_key, sealed, learnt)
         except Exception as error:
             log.warning("payment.not-learnt", payment=str(payment.id), reason=type(error).__name__)
-
-    async def pause_refresh(self, payment: Payment) -> None:
-        """Stored credentials that the bank refuses must not be tried again in the background: it would lock them."""
-        lease_key, access_id = payment.lease_key, payment.access_id
-        if lease_key is None or access_id is None:
-            return
-
-        async def store() -> None:
-            async with self._database.transaction() as connection:
-                await refreshes.pause_equal_credentials(connection, lease_key, payment.user_id, access_id)
-
-        await retry_when_locked(store)
 
 
 async def _start_fetch(connection: Connection, user_id: UUID, access_id: str, *, is_attended: bool) -> None:

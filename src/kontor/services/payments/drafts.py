@@ -57,9 +57,9 @@ class PaymentDrafts:
             if isinstance(view, UnconfirmedAccess):
                 continue
             fitting = tuple(
-                one
-                for one in view.products
-                if one.product.can_transfer and (one.product.can_bulk_transfer or not is_bulk)
+                product
+                for product in view.products
+                if product.product.can_transfer and (product.product.can_bulk_transfer or not is_bulk)
             )
             if view.has_credentials and fitting:
                 found.append(replace(view, products=fitting))

@@ -16,8 +16,7 @@ from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payments import PayeeResult, Payment, PaymentAnswer, PaymentDialogue, PaymentFailure, PaymentState
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.sca_machine import AnswerKind, count_tan
-from kontor.services.accesses import Refreshing
-from kontor.services.banks import BankCalls, Leasing
+from kontor.services.banks import BankGateway, Leasing
 from kontor.services.payments.debtors import Debtor, PaymentDebtors
 from kontor.services.payments.dialogues import PaymentDialogues, PaymentView, record
 from kontor.services.payments.recovery import PaymentRecovery
@@ -58,23 +57,22 @@ class Payments:
     def __init__(
         self,
         database: Database,
-        calls: BankCalls,
+        gateway: BankGateway,
         vault: Vault,
         clock: Clock,
         debtors: PaymentDebtors,
         events: Events,
-        refreshing: Refreshing,
         request_seconds: float,
     ) -> None:
         self._database = database
         self._clock = clock
         self._leasing = Leasing(database)
-        self.dialogues = PaymentDialogues(database, calls, vault, clock, events)
+        self.dialogues = PaymentDialogues(database, gateway, vault, clock, events)
         self._engine = self.dialogues.engine
         self._wait_seconds = max(0.5, request_seconds - 1)
         self.debtors = debtors
-        self.verifications = PaymentVerifications(database, calls, vault, clock, self._leasing)
-        self.recovery = PaymentRecovery(database, calls, self._leasing, self.dialogues, refreshing)
+        self.verifications = PaymentVerifications(database, gateway, vault, clock, self._leasing)
+        self.recovery = PaymentRecovery(database, gateway, self._leasing, self.dialogues)
 
     # Reading
 
@@ -87,10 +85,10 @@ class Payments:
         async with self._database.connect() as connection:
             found = await payments.list_payments(connection, user_of(principal), limit)
         now = datetime.now(UTC)
-        if any(one.is_orphaned or one.is_over(now) for one in found):
-            for one in found:
-                if one.is_orphaned or one.is_over(now):
-                    await self.recovery.close_orphaned(one.user_id, one.id)
+        if any(payment.is_orphaned or payment.is_over(now) for payment in found):
+            for payment in found:
+                if payment.is_orphaned or payment.is_over(now):
+                    await self.recovery.close_orphaned(payment.user_id, payment.id)
             async with self._database.connect() as connection:
                 found = await payments.list_payments(connection, user_of(principal), limit)
         return found
@@ -198,9 +196,9 @@ class Payments:
                 raise
             return await self.await_settled(payment.user_id, existing.id)
         actor = auditing.name_actor(principal)
-        async with self._leasing.hold(debtor.lease_key) as lease:
+        async with self._leasing.hold(debtor.lease_key) as held:
             fault_points.reach("payment.lease-taken")
-            payment = replace(payment, fence=lease.fence)
+            payment = replace(payment, fence=held.lease.fence)
             async with self._database.transaction() as connection:
                 is_new = await self._insert(connection, payment, debtor, request)
                 if is_new:
@@ -208,7 +206,7 @@ class Payments:
                     fault_points.reach("payment.insert")
             if is_new:
                 fault_points.reach("payment.inserted")
-                return await self.dialogues.begin(payment, lease, actor)
+                return await self.dialogues.begin(payment, held, actor)
         existing = await self._find_existing(principal, request, payment.request_digest)
         assert existing is not None, "the key was taken a moment ago"
         return await self.await_settled(payment.user_id, existing.id)
@@ -225,7 +223,7 @@ class Payments:
                 found += [] if by_key is None else [by_key]
         if not found:
             return None
-        if any(one.request_digest != digest for one in found) or len({one.id for one in found}) > 1:
+        if any(payment.request_digest != digest for payment in found) or len({payment.id for payment in found}) > 1:
             raise ConflictError("This paymentId or Idempotency-Key was used for another order.")
         return found[0]
 
@@ -256,7 +254,7 @@ class Payments:
     ) -> PaymentView:
         assert draft.lease_key is not None, "a draft without an account cannot begin"
         actor = auditing.name_actor(principal)
-        async with self._leasing.hold(draft.lease_key) as lease:
+        async with self._leasing.hold(draft.lease_key) as held:
             async with self._database.transaction() as connection:
                 found = await payments.lock_payment(connection, draft.user_id, draft.id)
                 if found is None:
@@ -266,14 +264,14 @@ class Payments:
                     raise DraftChangedError
                 if is_ours:
                     expires_at = datetime.now(UTC) + DIALOGUE_LIFETIME
-                    draft = replace(draft, state=PaymentState.OPEN, fence=lease.fence, expires_at=expires_at)
+                    draft = replace(draft, state=PaymentState.OPEN, fence=held.lease.fence, expires_at=expires_at)
                     await payments.save_payment(connection, draft, None, found[2])
                     await payments.note_order(connection, draft.user_id, digest_order(draft), draft.id)
                     await record(connection, draft, actor, "payment.order")
                     fault_points.reach("payment.insert")
             if is_ours:
                 fault_points.reach("payment.inserted")
-                return await self.dialogues.begin(draft, lease, actor, accepted_payees)
+                return await self.dialogues.begin(draft, held, actor, accepted_payees)
         return await self.await_settled(draft.user_id, draft.id)
 
     async def _answer(
@@ -291,20 +289,20 @@ class Payments:
         if view.payment.state is PaymentState.DRAFT:
             return await self._cancel_draft(user_id, payment_id, actor)
         assert view.payment.lease_key is not None
-        async with self._leasing.hold(view.payment.lease_key) as lease:
+        async with self._leasing.hold(view.payment.lease_key) as held:
             async with self._database.transaction() as connection:
                 view, credentials = await self._lock(connection, user_id, payment_id)
                 is_fitting = _is_fitting(view.payment, kind, seen_wrong_tans)
                 if is_fitting:
                     _check_offered(view.payment.dialogue, answer)
-                    view = replace(view, payment=_take_up(view.payment, kind, lease))
+                    view = replace(view, payment=_take_up(view.payment, kind, held.lease))
                     await self.dialogues.save(connection, view.payment, view.secrets, credentials)
                     if kind is not AnswerKind.CONFIRMED:  # which decides nothing, and comes every few seconds
                         await record(connection, view.payment, actor, "payment.answer", kind.lower())
                     fault_points.reach("payment.answer")
             if is_fitting:
                 fault_points.reach("payment.answered")
-                return await self.dialogues.resume(view, answer, lease, actor)
+                return await self.dialogues.resume(view, answer, held, actor)
         raise PaymentNotOpenError(await self._read(user_id, payment_id))
 
     async def _lock(self, connection: Connection, user_id: UUID, payment_id: UUID) -> tuple[PaymentView, bytes | None]:

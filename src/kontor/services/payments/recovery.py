@@ -10,16 +10,16 @@ from uuid import UUID
 
 import structlog
 
-from kontor.connectors.base import Done, Failed, FailureKind, LookedUp, LookUp, Step
+from kontor.connectors.base import Done, Failed, LookedUp, LookUp, Step
 from kontor.domain.errors import BusyError, NotFoundError
 from kontor.domain.payments import Payment, PaymentState
-from kontor.services.accesses import Refreshing
-from kontor.services.banks import BankCalls, Leasing
+from kontor.services.banks import REFUSALS, BankGateway, HeldLease, Leasing, Permit, Prepared
 from kontor.services.payments.dialogues import QUESTIONS, PaymentDialogues, record
 from kontor.services.payments.steps import conclude_lookup, end_orphaned, make_pay
 from kontor.services.runtime import fault_points
 from kontor.storage import payments
 from kontor.storage.database import Database
+from kontor.storage.retries import retry_conflicts
 
 log = structlog.get_logger(__name__)
 
@@ -29,23 +29,18 @@ PATIENCE_SECONDS = 4  # a bank that takes longer is waited for in the background
 MAX_ACCEPTED_LOOKUPS = 10
 MAX_UNKNOWN_AGE = timedelta(days=14)
 ATTENDED = timedelta(minutes=15)  # so long after the order the customer counts as present
-_REFUSED = (FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED)
-# With these the bank counts attempts: asking again would bring the user nearer to a lock.
-_HOPELESS = (*_REFUSED, FailureKind.INCOMPLETE_CREDENTIALS)
 
 
 class PaymentRecovery:
     def __init__(
         self,
         database: Database,
-        calls: BankCalls,
+        gateway: BankGateway,
         leasing: Leasing,
         dialogues: PaymentDialogues,
-        refreshing: Refreshing,
     ) -> None:
         self._database = database
-        self._refreshing = refreshing
-        self._calls = calls
+        self._gateway = gateway
         self._leasing = leasing
         self._dialogues = dialogues
         self._asking: set[asyncio.Task[None]] = set()
@@ -59,8 +54,8 @@ class PaymentRecovery:
         async with self._database.transaction() as connection:
             due = await payments.claim_lookups(connection, BATCH)
             fault_points.reach("payment.lookup")
-        for one in due:
-            task = asyncio.create_task(self.look_up(one))
+        for payment in due:
+            task = asyncio.create_task(self.look_up(payment))
             self._asking.add(task)
             task.add_done_callback(self._asking.discard)
         if self._asking:
@@ -69,6 +64,7 @@ class PaymentRecovery:
             log.info("payment.recovery", closed=len(orphaned), asked=len(due))
         return len(orphaned) + len(due)
 
+    @retry_conflicts
     async def close_orphaned(self, user_id: UUID, payment_id: UUID) -> None:
         """Not sent is failed, sent is unknown; looked at again under the row's lock."""
         now = datetime.now(UTC)
@@ -91,47 +87,52 @@ class PaymentRecovery:
         fault_points.reach("payment.lookup-claimed")
         assert payment.lease_key is not None
         try:
-            async with self._leasing.hold(payment.lease_key, wait_seconds=0):
-                if not await self._admit(payment):
+            async with self._leasing.hold(payment.lease_key, wait_seconds=0) as held:
+                prepared = await self._prepare(payment)
+                permit = None if prepared is None else await self._admit(payment, prepared, held)
+                if prepared is None or permit is None:
                     return
-                step = await self._ask(payment)
+                step = await self._gateway.open(prepared, permit).begin(await self._make_job(payment))
                 fault_points.reach("payment.looked-up")
                 await self._store(payment, step)
-                if isinstance(step, Failed) and step.kind in _REFUSED:
-                    await self._dialogues.pause_refresh(payment)
         except BusyError:
             return
         except Exception:
             log.exception("payment.lookup-failed", payment=str(payment.id))
 
-    async def _admit(self, payment: Payment) -> bool:
-        """May the bank be called? Soon after the order the customer is there; later it counts as a call without.
-
-        Credentials that were given for one payment have no budget but the pauses between its own look-ups.
-        """
-        if payment.access_id is None or _is_attended(payment):
-            return True
-        wait = await self._refreshing.admit_lookup(payment.user_id, payment.access_id, payment.id)
-        if wait is not None:
-            async with self._database.connect() as connection:
-                await payments.postpone_lookup(connection, payment.user_id, payment.id, wait.total_seconds())
-        return wait is None
-
-    async def _ask(self, payment: Payment) -> Step | None:
+    async def _prepare(self, payment: Payment) -> Prepared | None:
+        """None where nobody can be called now: no credentials, or some that the bank has refused."""
         try:
             asking = payment if _is_attended(payment) else replace(payment, customer_ip=None)
             prepared = await self._dialogues.prepare(asking, lambda: False)
         except NotFoundError:  # the user was erased, and with the key everything that was sealed
+            prepared = None
+        if prepared is None or prepared.refusal is not None:
+            await self._store(payment, None)
             return None
-        if prepared is None:
-            return None
+        return prepared
+
+    async def _admit(self, payment: Payment, prepared: Prepared, held: HeldLease) -> Permit | None:
+        """May the bank be called? Soon after the order the customer is there; later it counts as a call without."""
+        admissions = self._gateway.admissions
+        if _is_attended(payment):
+            return admissions.admit_customer(held)
+        access_id = None if prepared.stored_login is None else prepared.stored_login.access_id
+        admitted = await admissions.admit_lookup(held, payment.user_id, access_id, payment.id)
+        if isinstance(admitted, Permit):
+            return admitted
+        await self._store(payment, None)
+        async with self._database.connect() as connection:
+            await payments.postpone_lookup(connection, payment.user_id, payment.id, admitted.total_seconds())
+        return None
+
+    async def _make_job(self, payment: Payment) -> LookUp:
         async with self._database.connect() as connection:
             found = await payments.find_payment(connection, payment.user_id, payment.id)
-            if found is None:
-                return None
-            secrets = await self._dialogues.open_lookup_secrets(connection, found)
-        return await self._calls.begin(prepared, LookUp(make_pay(payment), secrets.state or None))
+            state = None if found is None else (await self._dialogues.open_lookup_secrets(connection, found)).state
+        return LookUp(make_pay(payment), state or None)
 
+    @retry_conflicts
     async def _store(self, payment: Payment, step: Step | None) -> None:
         now = datetime.now(UTC)
         async with self._database.transaction() as connection:
@@ -144,7 +145,7 @@ class PaymentRecovery:
             if isinstance(step, Done) and isinstance(step.result, LookedUp):
                 known = conclude_lookup(current, step.result.outcome, step.result.detail)
             if known is None:
-                known = self._plan_next(current, step, now)
+                known = self._plan_next(current, step, now, has_own_credentials=credentials is not None)
                 credentials = credentials if known.next_lookup_at is not None else None
                 await self._dialogues.save(connection, known, secrets, credentials)
                 return
@@ -158,12 +159,14 @@ class PaymentRecovery:
         await self._dialogues.refresh_access(known, is_attended=False)
 
     @staticmethod
-    def _plan_next(payment: Payment, step: Step | None, now: datetime) -> Payment:
+    def _plan_next(payment: Payment, step: Step | None, now: datetime, *, has_own_credentials: bool) -> Payment:
         """An unknown one stays so until the bank tells; the pause grows with each time it does not.
 
-        A bank that wants the customer to authenticate is not asked again: his phone would ring each time.
+        A bank that wants the customer to authenticate is not asked again: his phone would ring each time. Nor is one
+        that refuses the payment's own credentials; those of an access can be entered anew, and wait until then.
         """
-        is_hopeless = isinstance(step, QUESTIONS) or (isinstance(step, Failed) and step.kind in _HOPELESS)
+        is_refused = isinstance(step, Failed) and step.kind in REFUSALS
+        is_hopeless = isinstance(step, QUESTIONS) or (is_refused and has_own_credentials)
         if is_hopeless or payment.created_at < now - MAX_UNKNOWN_AGE - _days_ahead(payment):
             return replace(payment, next_lookup_at=None)
         if payment.state is PaymentState.ACCEPTED:

@@ -117,7 +117,7 @@ def digest_order(payment: Payment) -> bytes:
     return _digest(
         payment.lease_key.hex(),
         payment.product_key,
-        [[one.iban, str(one.amount), one.purpose] for one in payment.orders],
+        [[order.iban, str(order.amount), order.purpose] for order in payment.orders],
         None if payment.execution_date is None else payment.execution_date.isoformat(),
     )
 

@@ -128,7 +128,7 @@ def conclude(payment: Payment, step: Step) -> Payment:
         case Failed(kind=FailureKind.WRONG_TAN):
             return _conclude_wrong_tan(payment)
         case Failed(kind=kind, detail=detail):
-            if has_left and kind in _GUESSES:
+            if has_left and (kind in _GUESSES or not step.was_called):
                 return _end(payment, PaymentState.UNKNOWN, None, detail)
             return _end(payment, PaymentState.FAILED, PaymentFailure(kind.value), detail)
     reaction = classify(step)

@@ -25,7 +25,7 @@ from kontor.connectors.base import (
 from kontor.domain.orders import OrderError, OrderProblem, check_orders, list_payees
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, Payment, PaymentKind, Verification
 from kontor.domain.principals import Principal, user_of
-from kontor.services.banks import BankCalls, Leasing, Prepared
+from kontor.services.banks import REFUSALS, BankDialogue, BankGateway, HeldLease, Leasing
 from kontor.services.payments.debtors import Debtor
 from kontor.services.runtime import Clock
 from kontor.services.security import Vault, auditing
@@ -34,7 +34,6 @@ from kontor.storage.database import Connection, Database
 
 LIFETIME = timedelta(minutes=15)
 FIELD = "vopId"
-_REFUSED_LOGINS = (FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED, FailureKind.INCOMPLETE_CREDENTIALS)
 _NEEDS = (NeedMethod, NeedMedium, NeedTan, NeedConfirmation, NeedRedirect)
 
 
@@ -47,9 +46,9 @@ class LoginRefusedError(Exception):
 
 
 class PaymentVerifications:
-    def __init__(self, database: Database, calls: BankCalls, vault: Vault, clock: Clock, leasing: Leasing) -> None:
+    def __init__(self, database: Database, gateway: BankGateway, vault: Vault, clock: Clock, leasing: Leasing) -> None:
         self._database = database
-        self._calls = calls
+        self._gateway = gateway
         self._vault = vault
         self._clock = clock
         self._leasing = leasing
@@ -86,17 +85,17 @@ class PaymentVerifications:
     ) -> tuple[PayeeResult, ...]:
         """One result per order. A bank that cannot tell has not verified."""
         unverified = tuple(PayeeResult(PayeeMatch.NOT_POSSIBLE) for _ in orders)
-        async with self._leasing.hold(debtor.lease_key):
-            prepared = await self._prepare(principal, debtor, customer_ip)
-            if prepared is None:
+        async with self._leasing.hold(debtor.lease_key) as held:
+            bank = await self._open_bank(held, principal, debtor, customer_ip)
+            if bank is None:
                 return unverified
-            step = await self._calls.begin(prepared, VerifyPayees(debtor.product_key, orders))
+            step = await bank.begin(VerifyPayees(debtor.product_key, orders))
             if isinstance(step, NeedPayeeDecision):
-                await self._calls.resume(prepared, step.state, Cancel())
+                await bank.resume(step.state, Cancel())
                 return step.results if len(step.results) == len(orders) else unverified
             if isinstance(step, _NEEDS):
-                await self._calls.resume(prepared, step.state, Cancel())
-        if isinstance(step, Failed) and step.kind in _REFUSED_LOGINS:
+                await bank.resume(step.state, Cancel())
+        if isinstance(step, Failed) and step.kind in REFUSALS:
             raise LoginRefusedError(step.kind)
         if isinstance(step, Done) and isinstance(step.result, Verified) and len(step.result.results) == len(orders):
             return step.result.results
@@ -119,11 +118,14 @@ class PaymentVerifications:
         if not await verifications.use_verification(connection, user_id, verification_id):
             raise OrderError(OrderProblem.DATA, "is unknown, expired or used", FIELD)
 
-    async def _prepare(self, principal: Principal, debtor: Debtor, customer_ip: str | None) -> Prepared | None:
+    async def _open_bank(
+        self, held: HeldLease, principal: Principal, debtor: Debtor, customer_ip: str | None
+    ) -> BankDialogue | None:
         user_id = user_of(principal)
         customer = self._vault.name_customer(user_id)
         context = Context(self._clock.today(), customer, customer_ip, may_send=lambda: False)
         if debtor.credentials is not None:
-            return await self._calls.prepare_unstored(user_id, debtor.provider_id, debtor.credentials, context)
+            provider_id, credentials = debtor.provider_id, debtor.credentials
+            return await self._gateway.open_unstored(held, user_id, provider_id, credentials, context)
         assert debtor.access is not None
-        return await self._calls.prepare(user_id, debtor.access.id, context)
+        return await self._gateway.open_attended(held, user_id, debtor.access.id, context)

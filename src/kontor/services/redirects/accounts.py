@@ -23,6 +23,7 @@ from kontor.services.redirects.dialogues import MAX_WRONG_LOGINS
 from kontor.services.redirects.sessions import FormSessions, end_session, record
 from kontor.storage import accesses, dialogues, products, redirects
 from kontor.storage.database import Connection, Database
+from kontor.storage.retries import retry_conflicts
 
 
 class FormAccounts:
@@ -38,8 +39,10 @@ class FormAccounts:
         """A new session for an access that is not confirmed ends the ones before it. The access stays."""
         access = await self._find_unconfirmed(connection, session)
         if access is not None:
-            for other in await redirects.lock_sessions_of_access(connection, user_of(session.principal), access.id):
-                await end_session(connection, other, RedirectOutcome.SESSION_EXPIRED)
+            for other_session in await redirects.lock_sessions_of_access(
+                connection, user_of(session.principal), access.id
+            ):
+                await end_session(connection, other_session, RedirectOutcome.SESSION_EXPIRED)
 
     async def adopt(self, connection: Connection, session: FormSession, cookie_hash: bytes | None) -> FormSession:
         """The session, going on where the one before it stood if this is the browser that it was opened in."""
@@ -103,6 +106,7 @@ class FormAccounts:
             access = await accesses.find_access(connection, user_id, session.access_id)
             return () if access is None else await self._list_offered(connection, user_id, access)
 
+    @retry_conflicts
     async def confirm(self, session: FormSession, chosen: set[UUID]) -> bool:
         """Keep the chosen accounts and finish, in one transaction.
 
@@ -116,7 +120,7 @@ class FormAccounts:
                 await end_session(connection, current, RedirectOutcome.ERROR)
                 return True
             offered = await self._list_offered(connection, user_id, access)
-            kept = [one.id for one in offered if one.id in chosen]
+            kept = [product.id for product in offered if product.id in chosen]
             if offered and not kept:
                 return False
             await self._results.release(connection, user_id, access, kept if offered else None, prepared)

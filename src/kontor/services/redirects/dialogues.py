@@ -147,7 +147,7 @@ class FormDialogues:
         if dialogue.expires_at < datetime.now(UTC):
             return Failure.TOO_LATE
         access = await self._accesses.find_for_form(session.principal, session.access_id)
-        kinds = {one.kind for one in access.access.issues} if access is not None else set()
+        kinds = {issue.kind for issue in access.access.issues} if access is not None else set()
         if NoticeKind.LOCKED in kinds:
             return Failure.LOCKED
         if kinds & {NoticeKind.WRONG_CREDENTIALS, NoticeKind.INCOMPLETE_CREDENTIALS}:

@@ -262,7 +262,7 @@ class FormPayments:
         key = session.dialogue_id
         assert key is not None
         task = self._running[key] = asyncio.create_task(self._run(session, key, work))
-        task.add_done_callback(lambda one: self._running.pop(key) if self._running.get(key) is one else None)
+        task.add_done_callback(lambda finished: self._running.pop(key) if self._running.get(key) is finished else None)
         return task
 
     async def _run(self, session: FormSession, dialogue_id: UUID, work: Coroutine[Any, Any, None]) -> None:
@@ -288,7 +288,7 @@ class FormPayments:
         except LoginRefusedError as error:
             await self._refuse_login(session, error.failure)
             return
-        is_matching = all(one.match is PayeeMatch.MATCH for one in results)
+        is_matching = all(result.match is PayeeMatch.MATCH for result in results)
         step = FormStep.SCA if is_matching else FormStep.PAYEES
         moved = await self._sessions.advance(session, session.dialogue_id, step=step, is_payee_matched=is_matching)
         if moved.step is FormStep.SCA and moved.dialogue_id == session.dialogue_id:

@@ -31,6 +31,7 @@ from kontor.services.sca import Consents
 from kontor.services.security import auditing, hash_secret
 from kontor.storage import redirects
 from kontor.storage.database import Connection, Database
+from kontor.storage.retries import retry_conflicts
 
 SESSION_LIFETIME = timedelta(minutes=15)
 
@@ -104,6 +105,7 @@ class Redirects:
             await auditing.record(connection, principal.tenant_id, actor, "redirect.start", subject)
         return handle
 
+    @retry_conflicts
     async def delete_sessions(self, principal: Principal) -> None:
         """All sessions of the user. An access that was begun stays: another session can go on with it."""
         assert principal.user_id is not None

@@ -89,10 +89,10 @@ async def end_session(connection: Connection, session: FormSession, outcome: Red
 async def end_abandoned(connection: Connection, batch: int) -> int:
     """Sessions whose time is over. What was begun in them can be gone on with for a day; what was paid is paid."""
     ended = 0
-    for one in await redirects.lock_abandoned(connection, batch):
-        outcome = await _find_outcome(connection, one)
+    for session in await redirects.lock_abandoned(connection, batch):
+        outcome = await _find_outcome(connection, session)
         if outcome is not None:
-            await redirects.save_session(connection, replace(one, step=FormStep.END, outcome=outcome))
+            await redirects.save_session(connection, replace(session, step=FormStep.END, outcome=outcome))
             ended += 1
     return ended
 

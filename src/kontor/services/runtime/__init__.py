@@ -4,6 +4,6 @@ from kontor.services.runtime import fault_points
 from kontor.services.runtime.clock import Clock
 from kontor.services.runtime.correlation import correlation_id
 from kontor.services.runtime.single_flight_cache import SingleFlightCache
-from kontor.services.runtime.threads import run_in
+from kontor.services.runtime.threads import DaemonThreads, run_in, start_in
 
-__all__ = ["Clock", "SingleFlightCache", "correlation_id", "fault_points", "run_in"]
+__all__ = ["Clock", "DaemonThreads", "SingleFlightCache", "correlation_id", "fault_points", "run_in", "start_in"]

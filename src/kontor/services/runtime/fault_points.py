@@ -1,7 +1,7 @@
 """Named points of a payment at which a test may kill or hold up the process.
 
 `reach` does nothing, and no setting and no environment variable changes that. Tests that inject faults start Kontor
-through a program of their own, which replaces `reach` before it runs the command line (`tests/faults/fault_hooks.py`).
+through a program of their own, which replaces `reach` before anything runs (`tests/faults/fault_hooks.py`).
 Callers therefore look the function up in this module: `fault_points.reach(…)`. `POINTS` lists the points in the order
 in which a payment meets them.
 """

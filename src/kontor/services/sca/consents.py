@@ -13,13 +13,14 @@ from uuid import UUID, uuid4
 from kontor.connectors.base import Answer, Context, Failed, NeedRedirect, NeedTan, Progress, Step
 from kontor.connectors.base import Fetch as FetchJob
 from kontor.domain.accesses import Access, History, Notice, NoticeKind
+from kontor.domain.consents import is_consent_over
 from kontor.domain.dialogues import Dialogue, Secrets
 from kontor.domain.errors import BusyError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.sca_machine import AnswerKind, Position, Reaction, ScaState, advance, close_spent, count_tan, fits
-from kontor.services.accesses import Accesses, AccessRequest, is_consent_over, retry_when_locked
-from kontor.services.banks import BankCalls, Leasing
-from kontor.services.fetching import CREDENTIAL_FAILURES, FAILURES, FetchResults, LeaseLostError
+from kontor.domain.sca_machine import AnswerKind, Reaction, ScaPosition, ScaState, advance, close_spent, count_tan, fits
+from kontor.services.accesses import Accesses, AccessRequest
+from kontor.services.banks import REFUSALS, BankDialogue, BankGateway, HeldLease, Leasing
+from kontor.services.fetching import FAILURES, FetchResults, LeaseLostError
 from kontor.services.runtime import Clock
 from kontor.services.sca.engine import DialogueEngine
 from kontor.services.sca.steps import choose_alone, classify, describe, find_unoffered, keep_open_secrets, secrets_of
@@ -27,6 +28,7 @@ from kontor.services.security import Vault, auditing
 from kontor.storage import accesses, dialogues
 from kontor.storage.database import Connection, Database
 from kontor.storage.leases import Lease
+from kontor.storage.retries import retry_conflicts, retry_when_locked
 
 DIALOGUE_LIFETIME = timedelta(minutes=15)
 
@@ -61,19 +63,19 @@ class Consents:
         self,
         database: Database,
         added: Accesses,
-        calls: BankCalls,
+        gateway: BankGateway,
         vault: Vault,
         clock: Clock,
         results: FetchResults,
     ) -> None:
         self._database = database
         self._accesses = added
-        self._calls = calls
+        self._gateway = gateway
         self._vault = vault
         self._clock = clock
         self._results = results
         self._leasing = Leasing(database)
-        self._engine = DialogueEngine(calls, describe_consent)
+        self._engine = DialogueEngine(describe_consent)
 
     async def read_consent(self, principal: Principal, consent_id: UUID) -> ConsentView:
         async with self._database.connect() as connection:
@@ -108,7 +110,7 @@ class Consents:
         user_id = user_of(principal)
         async with self._database.connect() as connection:
             lease_key = await self._find_lease_key(connection, user_id, access_id)
-        async with self._leasing.hold(lease_key) as lease:
+        async with self._leasing.hold(lease_key) as held:
             async with self._database.transaction() as connection:
                 access = await accesses.lock_access(connection, user_id, access_id)
                 if access is None or await self._find_lease_key(connection, user_id, access_id) != lease_key:
@@ -120,7 +122,7 @@ class Consents:
                     id=consent_id,
                     user_id=user_id,
                     access_id=access_id,
-                    position=Position(ScaState.METHOD),
+                    position=ScaPosition(ScaState.METHOD),
                     is_renewal=access.consent_until is not None,
                     asks_settings=options.asks_settings,
                     history=options.history,
@@ -134,9 +136,9 @@ class Consents:
                 subject = f"user {principal.user_pseudonym} access {access_id} consent {dialogue.id}"
                 actor = auditing.name_actor(principal)
                 await auditing.record(connection, principal.tenant_id, actor, "consent.start", subject)
-            dialogue, step = await self._begin(dialogue, access)
+            dialogue, step = await self._begin(held, dialogue, access)
             try:
-                return await self._settle(dialogue, step, lease)
+                return await self._settle(dialogue, step, held.lease)
             except NotOpenError as error:
                 return error.view
 
@@ -152,7 +154,7 @@ class Consents:
         self, principal: Principal, consent_id: UUID, kind: AnswerKind, answer: Answer, seen_wrong_tans: int | None
     ) -> ConsentView:
         view = await self.read_consent(principal, consent_id)
-        async with self._leasing.hold(view.dialogue.lease_key) as lease:
+        async with self._leasing.hold(view.dialogue.lease_key) as held:
             async with self._database.transaction() as connection:
                 view, access = await self._lock(connection, user_of(principal), consent_id)
                 position = view.dialogue.position
@@ -170,8 +172,8 @@ class Consents:
                         await auditing.record(connection, principal.tenant_id, actor, "consent.answer", subject)
             if not is_fitting:
                 raise NotOpenError(view)
-            dialogue, step = await self._resume(view, access, answer)
-            return await self._settle(dialogue, step, lease, view.secrets)
+            dialogue, step = await self._resume(held, view, access, answer)
+            return await self._settle(dialogue, step, held.lease, view.secrets)
 
     async def _load(self, connection: Connection, user_id: UUID, consent_id: UUID) -> ConsentView:
         found = await dialogues.find_dialogue(connection, user_id, consent_id)
@@ -183,7 +185,7 @@ class Consents:
             what = f"dialogue {dialogue.id}"
             secrets = await self._vault.unseal(connection, user_id, dialogue.access_id, what, sealed, Secrets)
         if dialogue.position.state.is_open and dialogue.expires_at < datetime.now(UTC):
-            dialogue = replace(dialogue, position=Position(ScaState.FAILED))
+            dialogue = replace(dialogue, position=ScaPosition(ScaState.FAILED))
         return ConsentView(dialogue, secrets)
 
     async def _save(self, connection: Connection, dialogue: Dialogue, secrets: Secrets) -> None:
@@ -200,7 +202,7 @@ class Consents:
         view = await self._load(connection, user_id, consent_id)
         position = close_spent(view.dialogue.position)
         if position.state is ScaState.METHOD and not view.dialogue.methods:
-            position = Position(ScaState.FAILED)  # the process died before the bank had offered anything
+            position = ScaPosition(ScaState.FAILED)  # the process died before the bank had offered anything
         if position != view.dialogue.position:
             view = replace(view, dialogue=replace(view.dialogue, position=position))
             await self._save(connection, view.dialogue, view.secrets)
@@ -208,15 +210,23 @@ class Consents:
         assert access is not None, "a dialogue goes with its access"
         return view, access
 
-    async def _begin(self, dialogue: Dialogue, access: Access) -> tuple[Dialogue, Step]:
-        prepared = await self._calls.prepare(dialogue.user_id, access.id, self._context(dialogue))
+    async def _begin(self, held: HeldLease, dialogue: Dialogue, access: Access) -> tuple[Dialogue, Step]:
+        bank = await self._open_bank(held, dialogue)
         job = FetchJob(history=dialogue.history, is_renewal=dialogue.is_renewal)
-        return await self._engine.begin(prepared, job, dialogue, _decide_for(access))
+        return await self._engine.begin(bank, job, dialogue, _decide_for(access))
 
-    async def _resume(self, view: ConsentView, access: Access, answer: Answer) -> tuple[Dialogue, Step]:
+    async def _resume(
+        self, held: HeldLease, view: ConsentView, access: Access, answer: Answer
+    ) -> tuple[Dialogue, Step]:
         dialogue = view.dialogue
-        prepared = await self._calls.prepare(dialogue.user_id, dialogue.access_id, self._context(dialogue))
-        return await self._engine.resume(prepared, view.secrets.state, answer, dialogue, _decide_for(access))
+        bank = await self._open_bank(held, dialogue)
+        return await self._engine.resume(bank, view.secrets.state, answer, dialogue, _decide_for(access))
+
+    async def _open_bank(self, held: HeldLease, dialogue: Dialogue) -> BankDialogue | None:
+        context = self._context(dialogue)
+        return await self._gateway.open_attended(
+            held, dialogue.user_id, dialogue.access_id, context, stores_refusals=False
+        )
 
     def _context(self, dialogue: Dialogue) -> Context:
         return Context(
@@ -233,6 +243,7 @@ class Consents:
         """
         return await retry_when_locked(lambda: self._store(dialogue, step, lease, before))
 
+    @retry_conflicts
     async def _store(self, dialogue: Dialogue, step: Step, lease: Lease, before: Secrets | None) -> ConsentView:
         reaction = classify(step)
         position = advance(dialogue.position, reaction)
@@ -293,11 +304,11 @@ class Consents:
         """What there is to say, and nothing about SCA as long as the consent before still holds."""
         user_id = dialogue.user_id
         needed = [] if self._is_consent_valid(access) else [Notice(NoticeKind.SCA_NEEDED)]
-        if isinstance(step, Failed) and step.kind in CREDENTIAL_FAILURES:
+        if isinstance(step, Failed) and step.kind in REFUSALS:
             await self._results.refreshing.pause_credentials(connection, dialogue.lease_key, user_id, access.id)
         if isinstance(step, Failed) and step.kind in FAILURES:
             notice = Notice(FAILURES[step.kind], step.detail)
-            others = [one for one in access.messages if one.kind is not NoticeKind.SCA_NEEDED or needed]
+            others = [message for message in access.messages if message.kind is not NoticeKind.SCA_NEEDED or needed]
             messages = [notice] if notice.kind.is_for_the_user else others
             await accesses.store_notices(connection, user_id, access.id, messages, [notice])
         else:

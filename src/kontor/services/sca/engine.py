@@ -20,7 +20,7 @@ from kontor.connectors.base import (
     State,
     Step,
 )
-from kontor.services.banks import BankCalls, Prepared
+from kontor.services.banks import BankDialogue
 from kontor.services.sca.steps import AnyDialogue, note_choice
 
 T = TypeVar("T")
@@ -31,12 +31,10 @@ class DialogueEngine(Generic[AnyDialogue]):
 
     def __init__(
         self,
-        calls: BankCalls,
         describe: Callable[[AnyDialogue, Step], AnyDialogue],
         before_call: Callable[[], None] = lambda: None,
         after_call: Callable[[], None] = lambda: None,
     ) -> None:
-        self._calls = calls
         self._describe: Callable[[AnyDialogue, Step], AnyDialogue] = describe
         self._before_call = before_call
         self._after_call = after_call
@@ -56,20 +54,20 @@ class DialogueEngine(Generic[AnyDialogue]):
 
     async def begin(
         self,
-        prepared: Prepared | None,
+        bank: BankDialogue | None,
         job: Job,
         dialogue: AnyDialogue,
         decide: Callable[[AnyDialogue, Step], Answer | None],
     ) -> tuple[AnyDialogue, Step]:
-        """Call the bank, and go on as far as the user need not be asked. Without `prepared` nobody can be called."""
-        if prepared is None:
+        """Call the bank, and go on as far as the user need not be asked. Without `bank` nobody can be called."""
+        if bank is None:
             return dialogue, Failed(FailureKind.UNREACHABLE)
-        step = await self._call(self._calls.begin(prepared, job))
-        return await self._go_on(prepared, dialogue, step, decide)
+        step = await self._call(bank.begin(job))
+        return await self._go_on(bank, dialogue, step, decide)
 
     async def resume(
         self,
-        prepared: Prepared | None,
+        bank: BankDialogue | None,
         state: State,
         answer: Answer,
         dialogue: AnyDialogue,
@@ -78,17 +76,17 @@ class DialogueEngine(Generic[AnyDialogue]):
         """Pass the user's answer on. What is cancelled stays so, whatever the bank says to that."""
         dialogue = note_choice(dialogue, answer)
         step: Step = Failed(FailureKind.UNREACHABLE)
-        if prepared is not None:
-            step = await self._call(self._calls.resume(prepared, state, answer))
+        if bank is not None:
+            step = await self._call(bank.resume(state, answer))
         if isinstance(answer, Cancel):
             return dialogue, Failed(FailureKind.CANCELLED)
-        if prepared is None:
+        if bank is None:
             return dialogue, step
-        return await self._go_on(prepared, dialogue, step, decide)
+        return await self._go_on(bank, dialogue, step, decide)
 
     async def _go_on(
         self,
-        prepared: Prepared,
+        bank: BankDialogue,
         dialogue: AnyDialogue,
         step: Step,
         decide: Callable[[AnyDialogue, Step], Answer | None],
@@ -96,7 +94,7 @@ class DialogueEngine(Generic[AnyDialogue]):
         while (answer := decide(dialogue, step)) is not None:
             assert isinstance(step, NeedMethod | NeedMedium | NeedPayeeDecision)
             dialogue = note_choice(self._describe(dialogue, step), answer)
-            step = await self._call(self._calls.resume(prepared, step.state, answer))
+            step = await self._call(bank.resume(step.state, answer))
         return dialogue, step
 
     async def _call(self, calling: Awaitable[Step]) -> Step:

@@ -55,7 +55,7 @@ async def verify_chain(database: Database, chain: UUID) -> Finding:
         count, last, broken = 0, FIRST_HASH, None
         after = 0
         while True:
-            piece = [one async for one in audit.read_entries(connection, chain, after=after, limit=PIECE_ENTRIES)]
+            piece = [entry async for entry in audit.read_entries(connection, chain, after=after, limit=PIECE_ENTRIES)]
             if not piece:
                 break
             broken = broken or find_break(piece, last, count + 1)
@@ -74,4 +74,4 @@ async def verify_chain(database: Database, chain: UUID) -> Finding:
 
 async def read_chain(database: Database, chain: UUID, after: int, limit: int) -> list[ChainedEntry]:
     async with database.transaction() as connection:
-        return [one async for one in audit.read_entries(connection, chain, after=after, limit=limit)]
+        return [entry async for entry in audit.read_entries(connection, chain, after=after, limit=limit)]

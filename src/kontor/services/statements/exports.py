@@ -54,10 +54,10 @@ class Exports:
 
     async def read_user(self, owner: Owner) -> str:
         async with self._database.connect() as connection:
-            found = await exports.find_user_object(connection, owner.tenant_id, owner.user_id)
-        if found is None:
+            user_object = await exports.find_user_object(connection, owner.tenant_id, owner.user_id)
+        if user_object is None:
             raise NotFoundError
-        return found
+        return user_object
 
     @property
     def section_names(self) -> tuple[str, ...]:

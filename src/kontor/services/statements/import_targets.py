@@ -11,7 +11,7 @@ from kontor.domain.stored_products import StoredProduct
 
 def check_named(accounts: Sequence[FileAccount]) -> None:
     """For a product that the caller names: only one account without a number can be meant by it."""
-    if sum(not one.has_number for one in accounts) > 1:
+    if sum(not account.has_number for account in accounts) > 1:
         raise InvalidError("the file is of several accounts that have no number", "body")
 
 
@@ -24,16 +24,24 @@ def find_target(
     of that account. Without, accounts of files stay among themselves: those of a bank go with its access.
     """
     if is_named and not account.has_number:
-        fitting = [one for one in stored if one.product.category.is_depot == account.product.category.is_depot]
+        fitting = [
+            stored_product
+            for stored_product in stored
+            if stored_product.product.category.is_depot == account.product.category.is_depot
+        ]
     else:
-        fitting = [one for one in stored if is_same_account(one.product, account.product, is_named=is_named)]
+        fitting = [
+            stored_product
+            for stored_product in stored
+            if is_same_account(stored_product.product, account.product, is_named=is_named)
+        ]
     if not fitting and not may_add:
         raise InvalidError(f"the file is of another account: {account.product.key}", "body")
     if fitting and not is_named and not may_add:
         raise InvalidError(
             f"{account.product.key} is an account of a bank: name the product, or another access", "body"
         )
-    exact = [one for one in fitting if one.product.key == account.product.key]
+    exact = [stored_product for stored_product in fitting if stored_product.product.key == account.product.key]
     return next(iter(exact or fitting), None)
 
 

@@ -27,6 +27,7 @@ from kontor.services.statements.import_targets import check_named, check_targets
 from kontor.storage import accesses, positions, products
 from kontor.storage.data_versions import lock_data, read_version
 from kontor.storage.database import Connection, Database
+from kontor.storage.retries import retry_conflicts
 
 PLAN_ATTEMPTS = 5
 
@@ -111,6 +112,10 @@ class _Plans:
     tags: PreparedTags
 
 
+class _OutdatedError(Exception):
+    """The data has changed since the plans were made; what was written meanwhile is rolled back."""
+
+
 class Imports:
     def __init__(
         self, database: Database, clock: Clock, tagging: TransactionTagging, compute: Compute, merges: Merges
@@ -143,21 +148,25 @@ class Imports:
                 targets = await self._find_targets(connection, owner, access_id, product_id, read)
             found = await self._plan(owner, targets, has_tags=not is_preview)
             if is_preview or await self._store_if_current(owner, access_id, targets, found):
-                return Import(read.kind, tuple(_describe(one) for one in found.plans))
+                return Import(read.kind, tuple(_describe(plan) for plan in found.plans))
         raise BusyError("Other calls keep changing this user's data.")
 
+    @retry_conflicts
     async def _store_if_current(self, owner: Owner, access_id: str, targets: _Targets, found: _Plans) -> bool:
         """False when the data that the plans were made from has changed since: nothing is computed under locks."""
-        async with self._database.transaction() as connection:
-            access = await accesses.lock_access(connection, owner.user_id, access_id)
-            await lock_data(connection, owner.user_id)
-            if await read_version(connection, owner.user_id) != targets.version:
-                return False
-            if not _is_same_access(access, targets.access):
-                return False
-            if access is None and not await self._insert_access(connection, owner, access_id):
-                return False
-            await self._store(connection, owner, access_id, found)
+        try:
+            async with self._database.transaction() as connection:
+                access = await accesses.lock_access(connection, owner.user_id, access_id)
+                if not _is_same_access(access, targets.access):
+                    raise _OutdatedError
+                if access is None and not await self._insert_access(connection, owner, access_id):
+                    raise _OutdatedError
+                await lock_data(connection, owner.user_id)
+                if await read_version(connection, owner.user_id) != targets.version:
+                    raise _OutdatedError
+                await self._store(connection, owner, access_id, found)
+        except _OutdatedError:
+            return False
         return True
 
     async def _insert_access(self, connection: Connection, owner: Owner, access_id: str) -> bool:
@@ -181,21 +190,21 @@ class Imports:
             raise NotFoundError
         stored = await products.list_products(connection, owner.user_id, access_id)
         if product_id is not None:
-            stored = [one for one in stored if one.id == product_id]
+            stored = [product for product in stored if product.id == product_id]
             if not stored:
                 raise NotFoundError
         is_named = product_id is not None
-        read_accounts = [one.account for one in read.accounts]
+        read_accounts = [read_account.account for read_account in read.accounts]
         if is_named:
             check_named(read_accounts)
         may_add = product_id is None and (access is None or access.provider_id == FILES_PROVIDER.id)
-        fitting = [find_target(stored, one, is_named=is_named, may_add=may_add) for one in read_accounts]
+        fitting = [find_target(stored, account, is_named=is_named, may_add=may_add) for account in read_accounts]
         check_targets(read_accounts, fitting)
         targets = [
-            await self._load_target(connection, owner, access_id, one, product)
-            for one, product in zip(read.accounts, fitting, strict=True)
+            await self._load_target(connection, owner, access_id, read_account, product)
+            for read_account, product in zip(read.accounts, fitting, strict=True)
         ]
-        coming = [clean_product(one.read.account.product) for one in targets if one.stored is None]
+        coming = [clean_product(target.read.account.product) for target in targets if target.stored is None]
         own = await read_own_accounts(connection, owner.user_id, coming)
         return _Targets(version, access, own, tuple(targets))
 
@@ -236,7 +245,7 @@ class Imports:
                 await products.set_newer_balance(connection, user_id, plan.product_id, product)
             await write_plan(connection, user_id, plan.product_id, plan.merging, today)
             if plan.account.positions is not None:
-                held = [clean_position(one) for one in plan.account.positions]
+                held = [clean_position(position) for position in plan.account.positions]
                 await positions.replace_positions(connection, user_id, plan.product_id, held)
         await self._tagging.retag_changed(connection, user_id, found.tags)
         subject = f"user {owner.pseudonym} access {access_id}"

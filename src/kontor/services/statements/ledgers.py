@@ -56,43 +56,43 @@ async def read_ledger(exports: Exports, owner: Owner, stored: StoredProduct, spa
 
 def find_own_ibans(products: Sequence[StoredProduct]) -> dict[str, UUID]:
     """The user's accounts by IBAN. One that came through two accesses counts once."""
-    found: dict[str, UUID] = {}
-    for one in products:
-        iban = fold_iban(one.product.iban)
+    by_iban: dict[str, UUID] = {}
+    for stored_product in products:
+        iban = fold_iban(stored_product.product.iban)
         if iban:
-            found.setdefault(iban, one.id)
-    return found
+            by_iban.setdefault(iban, stored_product.id)
+    return by_iban
 
 
 async def page_transfers(
     exports: Exports, owner: Owner, span: Span, own: dict[str, UUID]
 ) -> AsyncIterator[list[Transfer]]:
     """Transfers between the user's accounts, two accounts at a time."""
-    for (one_iban, one), (other_iban, other) in combinations(own.items(), 2):
-        rows = await exports.list_transfers(owner, span, (one, other), (one_iban, other_iban))
+    for (first_iban, first_id), (second_iban, second_id) in combinations(own.items(), 2):
+        rows = await exports.list_transfers(owner, span, (first_id, second_id), (first_iban, second_iban))
         if rows:
             yield pair_transfers(rows)
 
 
 def pair_transfers(rows: Sequence[ExportRow]) -> list[Transfer]:
     """Each booking with its other half: the same amount on the other account, some days apart at most."""
-    found: list[Transfer] = []
+    transfers: list[Transfer] = []
     waiting: dict[tuple[Decimal, str], list[ExportRow]] = {}
-    for row in sorted(rows, key=lambda one: (one.day, one.ordinal)):
+    for row in sorted(rows, key=lambda row: (row.day, row.ordinal)):
         others = waiting.setdefault((abs(row.amount), row.currency), [])
-        half = next((one for one in others if _is_other_half(one, row)), None)
+        half = next((other for other in others if _is_other_half(other, row)), None)
         if half is None:
             others.append(row)
         else:
             others.remove(half)
-            found.append(Transfer(row, half) if row.amount < 0 else Transfer(half, row))
+            transfers.append(Transfer(row, half) if row.amount < 0 else Transfer(half, row))
     alone = [row for others in waiting.values() for row in others]
-    return found + [Transfer(row, None) if row.amount < 0 else Transfer(None, row) for row in alone]
+    return transfers + [Transfer(row, None) if row.amount < 0 else Transfer(None, row) for row in alone]
 
 
-def _is_other_half(one: ExportRow, other: ExportRow) -> bool:
+def _is_other_half(row: ExportRow, other: ExportRow) -> bool:
     return (
-        one.product_id != other.product_id
-        and one.amount == -other.amount
-        and abs(one.day - other.day) <= timedelta(days=TRANSFER_DAYS)
+        row.product_id != other.product_id
+        and row.amount == -other.amount
+        and abs(row.day - other.day) <= timedelta(days=TRANSFER_DAYS)
     )

@@ -56,7 +56,7 @@ class Balances:
             if product.category.is_depot:
                 is_asked = known.day <= last and (since is None or since <= known.day)
                 return [Balance(known.day, known.balance, known.currency)] if is_asked else []
-            found = await balances.list_balances(
+            rows = await balances.list_balances(
                 connection, user_of(principal), product_id, known, since, last, interval
             )
-        return [Balance(day, balance, known.currency) for day, balance in found]
+        return [Balance(day, balance, known.currency) for day, balance in rows]

@@ -15,9 +15,10 @@ from kontor.domain.transactions import Transaction
 from kontor.services.analyses import TransactionTagging, read_own_accounts
 from kontor.services.runtime import Clock
 from kontor.services.security import auditing
-from kontor.storage import positions, products, tag_views, transactions
+from kontor.storage import accesses, positions, products, tag_views, transactions
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Database
+from kontor.storage.retries import retry_conflicts
 
 # Longer lists are sent piece by piece, so that memory does not grow with them.
 PIECE_ROWS = 5000
@@ -60,11 +61,11 @@ class Transactions:
     ) -> tuple[bytes, tuple[date, int] | None]:
         """The JSON objects of one page, and where the next one begins."""
         async with self._database.connect() as connection:
-            found, count = await transactions.list_json(connection, user_of(principal), product_id, window, fields)
+            page, count = await transactions.list_json(connection, user_of(principal), product_id, window, fields)
             following = None
             if count == window.limit:
                 following = await transactions.find_page_end(connection, user_of(principal), product_id, window)
-        return found, following
+        return page, following
 
     async def list_tagged_page(
         self,
@@ -77,12 +78,13 @@ class Transactions:
         """The JSON objects of one page with their tags beside them, and where the next page begins."""
         async with self._database.connect() as connection:
             user_id = user_of(principal)
-            found = await tag_views.list_tag_rows(connection, user_id, product_id, window, fields, columns)
+            rows = await tag_views.list_tag_rows(connection, user_id, product_id, window, fields, columns)
             following = None
-            if len(found) == window.limit:
+            if len(rows) == window.limit:
                 following = await transactions.find_page_end(connection, user_id, product_id, window)
-        return found, following
+        return rows, following
 
+    @retry_conflicts
     async def push(
         self, principal: Principal, access_id: str, product_id: UUID, pushed: Sequence[PushedTransaction]
     ) -> int:
@@ -95,25 +97,28 @@ class Transactions:
             if not await products.has_product(connection, user_id, access_id, product_id):
                 raise NotFoundError
             own = await read_own_accounts(connection, user_id)
-        prepared = await self._tagging.prepare(user_id, own, (one.transaction for one in pushed))
+        prepared = await self._tagging.prepare(
+            user_id, own, (pushed_transaction.transaction for pushed_transaction in pushed)
+        )
         async with self._database.transaction() as connection:
-            await lock_data(connection, user_id)
+            await accesses.lock_access(connection, user_id, access_id)
             product = await products.lock_product(connection, user_id, access_id, product_id)
             if product is None:
                 raise NotFoundError
+            await lock_data(connection, user_id)
             if product.product.category.is_depot:
                 raise InvalidError("a depot has no transactions", "product")
-            batch_ids = sorted({one.batch_id for one in pushed})
+            batch_ids = sorted({pushed_transaction.batch_id for pushed_transaction in pushed})
             fresh = await transactions.remember_batches(connection, user_id, product_id, batch_ids)
-            added = [one for one in pushed if one.batch_id in fresh]
-            added.sort(key=lambda one: one.transaction.booked_at or self._clock.now())
+            added = [pushed_transaction for pushed_transaction in pushed if pushed_transaction.batch_id in fresh]
+            added.sort(key=lambda pushed_transaction: pushed_transaction.transaction.booked_at or self._clock.now())
             await transactions.insert_transactions(
                 connection,
                 user_id,
                 product_id,
-                [one.transaction for one in added],
+                [pushed_transaction.transaction for pushed_transaction in added],
                 self._clock.today(),
-                [one.batch_id for one in added],
+                [pushed_transaction.batch_id for pushed_transaction in added],
             )
             await self._tagging.retag_changed(connection, user_id, prepared)
             subject = f"user {principal.user_pseudonym} access {access_id} product {product_id}"

@@ -58,7 +58,7 @@ def sign(message: Message, secrets: list[Secret], at: datetime) -> dict[str, str
     return {
         "webhook-id": message.id,
         "webhook-timestamp": str(int(at.timestamp())),
-        "webhook-signature": " ".join(Signer(one.reveal()).sign(message.id, at, text) for one in secrets),
+        "webhook-signature": " ".join(Signer(secret.reveal()).sign(message.id, at, text) for secret in secrets),
     }
 
 
@@ -70,10 +70,10 @@ class SystemResolver:
 
     async def __call__(self, host: str, port: int) -> list[str]:
         loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(
+        addresses = await loop.run_in_executor(
             self._threads, lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         )
-        return list(dict.fromkeys(str(one[4][0]) for one in found))
+        return list(dict.fromkeys(str(address[4][0]) for address in addresses))
 
 
 class WebhookCalls:

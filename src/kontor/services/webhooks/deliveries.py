@@ -60,10 +60,12 @@ class Deliveries:
         claimed = await self._claim(delivery_id)
         if not isinstance(claimed, Claimed):
             return claimed
-        found = claimed.found
-        message = Message(found.delivery.message_id, self._render(found.delivery, found.tenant_name))
+        open_delivery = claimed.found
+        message = Message(
+            open_delivery.delivery.message_id, self._render(open_delivery.delivery, open_delivery.tenant_name)
+        )
         started = time.monotonic()
-        result = await self._calls.send(found.url, message, claimed.secrets)
+        result = await self._calls.send(open_delivery.url, message, claimed.secrets)
         return await self._store(claimed, result, time.monotonic() - started)
 
     async def take_over_stranded(self) -> int:
@@ -81,28 +83,28 @@ class Deliveries:
 
     async def _claim(self, delivery_id: UUID) -> Claimed | float | None:
         async with self._database.transaction() as connection:
-            found = await deliveries.lock_delivery(connection, delivery_id)
-            if found is None:
+            open_delivery = await deliveries.lock_delivery(connection, delivery_id)
+            if open_delivery is None:
                 return None
-            if found.wait_seconds > 0:
-                return found.wait_seconds
-            if not found.is_active:
+            if open_delivery.wait_seconds > 0:
+                return open_delivery.wait_seconds
+            if not open_delivery.is_active:
                 await deliveries.discard_delivery(connection, delivery_id, DeliveryFailure.SWITCHED_OFF)
                 return None
-            if await deliveries.count_claimed(connection, found.delivery.webhook_id) >= MAX_CALLS_PER_WEBHOOK:
-                return plan_next_poll(-found.wait_seconds)
-            secrets = await self._open_secrets(connection, found)
+            if await deliveries.count_claimed(connection, open_delivery.delivery.webhook_id) >= MAX_CALLS_PER_WEBHOOK:
+                return plan_next_poll(-open_delivery.wait_seconds)
+            secrets = await self._open_secrets(connection, open_delivery)
             claim = uuid4()
             await deliveries.claim_delivery(connection, delivery_id, claim, CLAIM_SECONDS)
-        return Claimed(found, claim, secrets)
+        return Claimed(open_delivery, claim, secrets)
 
-    async def _open_secrets(self, connection: Connection, found: OpenDelivery) -> list[Secret]:
-        webhook_id = found.delivery.webhook_id
+    async def _open_secrets(self, connection: Connection, open_delivery: OpenDelivery) -> list[Secret]:
+        webhook_id = open_delivery.delivery.webhook_id
         known = await webhooks.find_secrets(connection, webhook_id)
         assert known is not None, "an active webhook has its secret"
         key_id, sealed, has_previous = known
         place = name_secrets(webhook_id)
-        plain = await self._vault.unseal_for_tenant(connection, found.tenant_id, place, key_id, sealed)
+        plain = await self._vault.unseal_for_tenant(connection, open_delivery.tenant_id, place, key_id, sealed)
         names = ("current", "previous") if has_previous else ("current",)
         return [Secret(plain[name]) for name in names if name in plain]
 

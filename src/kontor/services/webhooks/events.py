@@ -15,12 +15,12 @@ class Events:
         until the commit, and whoever locks several of these takes them in the same order.
         """
         by_user: dict[UUID, list[Event]] = {}
-        for one in events:
-            if one.user_id is not None:
-                by_user.setdefault(one.user_id, []).append(one)
+        for event in events:
+            if event.user_id is not None:
+                by_user.setdefault(event.user_id, []).append(event)
         if not by_user:
             return 0
-        wanting = await webhooks.lock_wanting(connection, list(by_user), sorted({str(one.type) for one in events}))
+        wanting = await webhooks.lock_wanting(connection, list(by_user), sorted({str(event.type) for event in events}))
         made: list[UUID] = []
         serials: dict[UUID, int] = {}
         for webhook_id, user_id, types, last_serial in wanting:

@@ -127,36 +127,36 @@ class Webhooks:
             await self._calls.check(change.url)
         secret = make_secret() if change.rotates_secret else None
         async with self._database.transaction() as connection:
-            found = _require(await webhooks.lock_webhook(connection, principal.tenant_id, webhook_id))
-            if change.is_active and not found.has_secret and secret is None:
+            webhook = _require(await webhooks.lock_webhook(connection, principal.tenant_id, webhook_id))
+            if change.is_active and not webhook.has_secret and secret is None:
                 raise InvalidError("must be true: the secret was lost with the master key", "rotateSecret")
-            is_active = found.is_active if change.is_active is None else change.is_active
+            is_active = webhook.is_active if change.is_active is None else change.is_active
             changed = replace(
-                found,
-                url=change.url or found.url,
-                events=found.events if change.events is None else _sort(change.events),
-                description=found.description if change.description is None else description,
+                webhook,
+                url=change.url or webhook.url,
+                events=webhook.events if change.events is None else _sort(change.events),
+                description=webhook.description if change.description is None else description,
                 is_active=is_active,
-                is_gone=found.is_gone and not is_active,
-                has_secret=found.has_secret or secret is not None,
+                is_gone=webhook.is_gone and not is_active,
+                has_secret=webhook.has_secret or secret is not None,
             )
             if secret is not None:
-                await self._rotate(connection, found, secret)
+                await self._rotate(connection, webhook, secret)
             await webhooks.update_webhook(connection, changed)
-            if found.is_active and not is_active:
-                await deliveries.discard_open(connection, found.id, DeliveryFailure.SWITCHED_OFF)
-            await _record(connection, principal, "webhook.change", found.id)
+            if webhook.is_active and not is_active:
+                await deliveries.discard_open(connection, webhook.id, DeliveryFailure.SWITCHED_OFF)
+            await _record(connection, principal, "webhook.change", webhook.id)
             if secret is not None:
-                await _record(connection, principal, "webhook.rotate-secret", found.id)
+                await _record(connection, principal, "webhook.rotate-secret", webhook.id)
         return changed, secret
 
     async def delete_webhook(self, principal: Principal, webhook_id: UUID) -> None:
         """With its deliveries and their jobs."""
         async with self._database.transaction() as connection:
-            found = _require(await webhooks.lock_webhook(connection, principal.tenant_id, webhook_id))
-            await queue.remove_delivery_jobs(connection, await deliveries.list_open(connection, found.id))
-            await webhooks.delete_webhook(connection, principal.tenant_id, found.id)
-            await _record(connection, principal, "webhook.delete", found.id)
+            webhook = _require(await webhooks.lock_webhook(connection, principal.tenant_id, webhook_id))
+            await queue.remove_delivery_jobs(connection, await deliveries.list_open(connection, webhook.id))
+            await webhooks.delete_webhook(connection, principal.tenant_id, webhook.id)
+            await _record(connection, principal, "webhook.delete", webhook.id)
 
     async def replay_delivery(self, principal: Principal, webhook_id: UUID, serial: int) -> Delivery:
         """Deliver an event again, under its serial and its id. Raises ConflictError where that cannot be."""
@@ -166,15 +166,15 @@ class Webhooks:
         """As `replay_delivery`, for an operator too."""
         async with self._database.transaction() as connection:
             webhook = _require(await webhooks.lock_webhook(connection, tenant_id, webhook_id))
-            found = await deliveries.find_delivery(connection, webhook.id, serial)
-            if found is None:
+            delivery = await deliveries.find_delivery(connection, webhook.id, serial)
+            if delivery is None:
                 raise NotFoundError
             if not webhook.is_active:
                 raise ConflictError("The webhook is switched off.")
-            if found.event.user_id is None:
+            if delivery.event.user_id is None:
                 raise ConflictError("The user of this event was erased; there is nothing left to tell.")
             await deliveries.reopen_delivery(connection, webhook.id, serial)
-            await queue.renew_delivery_job(connection, found.id)
+            await queue.renew_delivery_job(connection, delivery.id)
             reopened = await deliveries.find_delivery(connection, webhook.id, serial)
             assert reopened is not None, "it is locked"
             subject = f"webhook {webhook.id} serial {serial}"
@@ -213,7 +213,7 @@ def _require(webhook: Webhook | None) -> Webhook:
 
 def _sort(events: tuple[EventType, ...]) -> tuple[EventType, ...]:
     """Each once, in the order of their declaration."""
-    return tuple(one for one in EventType if one in events)
+    return tuple(event for event in EventType if event in events)
 
 
 def _check_description(text: str | None) -> str | None:

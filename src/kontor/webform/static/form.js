@@ -164,7 +164,7 @@
 
     const select = (index) => {
       active = index;
-      options.forEach((one, at) => one.setAttribute("aria-selected", String(at === index)));
+      options.forEach((option, at) => option.setAttribute("aria-selected", String(at === index)));
       if (index >= 0) {
         field.setAttribute("aria-activedescendant", options[index].id);
         options[index].scrollIntoView({ block: "nearest" });

@@ -30,9 +30,9 @@ class Books:
         """Day and amount of what is booked."""
         rows = [entry.transaction for entry in self.accounts[place].entries]
         days = [
-            (str(find_day(one)), one.amount)
-            for one in rows
-            if not one.is_pending and (find_day(one) or since) >= since and one.currency == currency
+            (str(find_day(row)), row.amount)
+            for row in rows
+            if not row.is_pending and (find_day(row) or since) >= since and row.currency == currency
         ]
         return sorted(days)
 
@@ -41,4 +41,4 @@ class Books:
         owner = find_owner(self.login, Context(today=self.bank.today, customer=WIRE_CUSTOMER))
         key = self.accounts[0].product.key
         bookings = self.bank.memory.list_bookings(owner, self.bank.today)
-        return [(one.amount, one.counterparty_iban) for one in bookings.get(key, ())]
+        return [(booking.amount, booking.counterparty_iban) for booking in bookings.get(key, ())]

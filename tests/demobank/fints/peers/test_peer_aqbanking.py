@@ -36,7 +36,7 @@ def test_accounts_balances_and_transactions_are_those_of_the_books(fints_bank: F
     books = Books(fints_bank, "student+aq")
     peer = sign_up(fints_bank, tmp_path / "aq", books.login)
     accounts = find_accounts(peer)
-    assert set(accounts) == {one.product.iban for one in books.accounts}
+    assert set(accounts) == {account.product.iban for account in books.accounts}
     product = books.accounts[0].product
     context = str(tmp_path / "context")
     code, shown = peer.cli(
@@ -87,7 +87,7 @@ def test_old_transactions_ask_for_a_tan(fints_bank: FintsBankUnderTest, tmp_path
     assert code == 0, shown
     assert "Bitte geben Sie eine gerade Zahl ein" in shown
     accounts = find_accounts(peer)
-    assert set(accounts) == {one.product.iban for one in books.accounts}
+    assert set(accounts) == {account.product.iban for account in books.accounts}
     context = str(tmp_path / "context")
     number = accounts[books.accounts[0].product.iban or ""]
     code, shown = peer.cli("request", f"--aid={number}", "--transactions", f"--ctxfile={context}")

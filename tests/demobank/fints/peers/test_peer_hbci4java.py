@@ -55,9 +55,9 @@ def test_accounts_balances_and_transactions_are_those_of_the_books(
 ):
     books = Books(fints_bank, "student+java")
     rows = run_peer(fints_bank, classes, tmp_path, books.login, "901:2", str(SINCE))
-    assert [row[1] for row in find_rows(rows, "account")] == [one.product.iban for one in books.accounts]
+    assert [row[1] for row in find_rows(rows, "account")] == [account.product.iban for account in books.accounts]
     balances = [Decimal(row[0]) for row in find_rows(rows, "balance")]
-    assert balances == [one.product.balance for one in books.accounts]
+    assert balances == [account.product.balance for account in books.accounts]
     seen = sorted((row[0], Decimal(row[1])) for row in find_rows(rows, "booking"))
     assert seen == sorted(books.list_days(0) + books.list_days(1))
 
@@ -79,6 +79,6 @@ def test_photo_tan_and_depot(fints_bank: FintsBankUnderTest, classes: Path, tmp_
     assert len(find_rows(rows, "account")) == 2
     assert find_rows(rows, "photo")
     books = Books(fints_bank, "vermoegend+java")
-    depot = next(one for one in books.accounts if one.positions)
+    depot = next(account for account in books.accounts if account.positions)
     rows = run_peer(fints_bank, classes, tmp_path, books.login, "901:2", str(SINCE))
-    assert {row[0] for row in find_rows(rows, "holding")} == {one.isin for one in depot.positions}
+    assert {row[0] for row in find_rows(rows, "holding")} == {position.isin for position in depot.positions}

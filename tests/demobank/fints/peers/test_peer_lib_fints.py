@@ -38,11 +38,11 @@ def test_everything_of_a_customer_is_read(fints_bank: FintsBankUnderTest):
     books = Books(fints_bank, "student+node")
     seen = read_with_lib_fints(fints_bank, books.login)
     assert seen["url"] == fints_bank.url, "it goes on with the address of HIKOM"
-    assert [one["iban"] for one in seen["accounts"]] == [one.product.iban for one in books.accounts]
-    for place, one in enumerate(seen["accounts"]):
-        assert Decimal(str(one["balance"])) == books.accounts[place].product.balance
-        assert read_days(one["mt940"]) == books.list_days(place)
-        assert len(one["camt"]) >= len(books.list_days(place))
+    assert [account["iban"] for account in seen["accounts"]] == [account.product.iban for account in books.accounts]
+    for place, account in enumerate(seen["accounts"]):
+        assert Decimal(str(account["balance"])) == books.accounts[place].product.balance
+        assert read_days(account["mt940"]) == books.list_days(place)
+        assert len(account["camt"]) >= len(books.list_days(place))
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def test_challenges_are_answered(fints_bank: FintsBankUnderTest, login: str, tan
 def test_a_depot_is_read(fints_bank: FintsBankUnderTest):
     books = Books(fints_bank, "vermoegend+node")
     seen = read_with_lib_fints(fints_bank, books.login)
-    (depot,) = [one for one in seen["accounts"] if "holdings" in one]
-    expected = next(one for one in books.accounts if one.positions)
-    assert {row[0] for row in depot["holdings"]} == {one.isin for one in expected.positions}
+    (depot,) = [account for account in seen["accounts"] if "holdings" in account]
+    expected = next(account for account in books.accounts if account.positions)
+    assert {row[0] for row in depot["holdings"]} == {position.isin for position in expected.positions}
     assert Decimal(str(depot["total"])) == expected.product.balance
 
 
 def test_a_wrong_login_is_refused_in_words(fints_bank: FintsBankUnderTest):
     seen = read_with_lib_fints(fints_bank, "test_locked")
-    assert 9930 in [one["code"] for one in seen["error"]]
+    assert 9930 in [answer["code"] for answer in seen["error"]]

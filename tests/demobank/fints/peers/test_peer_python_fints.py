@@ -39,24 +39,24 @@ def test_accounts_balances_and_transactions_are_those_of_the_books(fints_bank: F
     client = make_client(fints_bank, books.login)
     with client:
         accounts = client.get_sepa_accounts()
-        assert [one.iban for one in accounts] == [one.product.iban for one in books.accounts]
+        assert [account.iban for account in accounts] == [account.product.iban for account in books.accounts]
         for place, account in enumerate(accounts):
             assert client.get_balance(account).amount.amount == books.accounts[place].product.balance
             rows = client.get_transactions(account, SINCE)
             seen = sorted((str(row.data["entry_date"]), row.data["amount"].amount) for row in rows)
             assert seen == books.list_days(place)
         booked, _ = client.get_transactions_xml(accounts[0], SINCE)
-        assert sum(one.count(b"<Ntry>") for one in booked) == len(books.list_days(0))
+        assert sum(document.count(b"<Ntry>") for document in booked) == len(books.list_days(0))
 
 
 def test_a_depot_is_listed(fints_bank: FintsBankUnderTest):
     books = Books(fints_bank, "demo1+python")
-    depot = next(one for one in books.accounts if one.positions)
+    depot = next(account for account in books.accounts if account.positions)
     client = make_client(fints_bank, books.login)
     with client:
         account = SEPAAccount(None, "KONTDEFFXXX", depot.product.account_number, "", BANK_CODE)
         holdings = client.get_holdings(account)
-    assert {one.ISIN[:12] for one in holdings} == {one.isin for one in depot.positions}
+    assert {holding.ISIN[:12] for holding in holdings} == {position.isin for position in depot.positions}
 
 
 @pytest.mark.parametrize(

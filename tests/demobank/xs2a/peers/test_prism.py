@@ -50,7 +50,7 @@ FLOWS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "answers"), FLOWS, ids=[one[0] for one in FLOWS])
+@pytest.mark.parametrize(("kind", "answers"), FLOWS, ids=[flow[0] for flow in FLOWS])
 def test_fetching(xs2a_bank, prism, kind, answers):
     dialogue = talk(xs2a_bank, prism, kind)
     done = dialogue.drive(answers)[-1]
@@ -75,7 +75,7 @@ def make_pay(dialogue: Dialogue, count: int = 1, **facts: object) -> Pay:
     return Pay(uuid4(), iban, orders, is_bulk=count > 1, **facts)
 
 
-@pytest.mark.parametrize(("kind", "answers"), FLOWS[1:6], ids=[one[0] for one in FLOWS[1:6]])
+@pytest.mark.parametrize(("kind", "answers"), FLOWS[1:6], ids=[flow[0] for flow in FLOWS[1:6]])
 def test_paying(xs2a_bank, prism, kind, answers):
     dialogue = talk(xs2a_bank, prism, kind)
     job = make_pay(dialogue)

@@ -26,9 +26,9 @@ def test_violations_of_both_sides_are_found(tmp_path):
     with serve_app(lie) as bank, running_prism(bank, tmp_path) as watched:
         httpx.post(f"{watched.url}/v1/consents", json={"recurringIndicator": "often"}, timeout=60, trust_env=False)
         found = watched.list_violations()
-        assert any("request" in one for one in found)
+        assert any("request" in violation for violation in found)
         with plain_client(base_url=watched.url, trust_env=False, timeout=60) as http:
             caller = Caller(watched.url)
             headers = {"X-Request-ID": "99391c7e-ad88-49ec-a2ad-99ddcb1f7721", "PSU-IP-Address": "93.184.216.34"}
             http.post("/v1/consents", headers=headers, json=caller.make_consent())
-        assert any("response" in one for one in watched.list_violations()[len(found) :])
+        assert any("response" in violation for violation in watched.list_violations()[len(found) :])

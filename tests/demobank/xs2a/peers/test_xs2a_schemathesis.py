@@ -54,7 +54,9 @@ def test_nothing_is_found_with_a_consent_that_holds(xs2a_bank: Xs2aBankUnderTest
     account = caller.call("GET", "/v1/accounts").json()["accounts"][0]["resourceId"]
     caller.close()
     contract = keep_served(load_contract())
-    contract["paths"] = {path: one for path, one in contract["paths"].items() if path.startswith("/v1/accounts")}
+    contract["paths"] = {
+        path: operations for path, operations in contract["paths"].items() if path.startswith("/v1/accounts")
+    }
     text = json.dumps(contract)
     facts = contract["components"]["parameters"]
     facts["accountId"]["schema"] = {"type": "string", "enum": [account]}

@@ -49,11 +49,11 @@ def list_due_days(
         yield number, move_to_banking_day(due, step)
 
 
-def slips(life: Life, term: Term, month: int, every: int) -> bool:
+def slips(life: Life, term: Term, month: int, interval: int) -> bool:
     """Whether this is the month, one in so many, in which something goes wrong with the agreement's payment."""
-    if not every:
+    if not interval:
         return False
-    return (month - life.cycle_start + derive_number("slip", life.login, term.agreement.key)) % every == 0
+    return (month - life.cycle_start + derive_number("slip", life.login, term.agreement.key)) % interval == 0
 
 
 def list_payments(life: Life, term: Term, first: int, last: int) -> Iterator[tuple[int, date]]:

@@ -43,7 +43,7 @@ class Holding:
         return list_rows(self.account, self.booked)
 
 
-class Desk:
+class DemoAspsp:
     def __init__(self, bank: Bank, *, slow_seconds: float = 0, read_time: Callable[[], datetime] = read_time) -> None:
         self.bank = bank
         self.payments = Payments(bank, slow_seconds)
@@ -99,7 +99,7 @@ class Desk:
         """Payment accounts, as PSD2 knows them: those with an IBAN."""
         person, scenario, owner = self.find_person(login), find_scenario(login), self.find_owner(login)
         bookings = self.bank.list_bookings(owner, self.today)
-        found = []
+        holdings = []
         for number, account in enumerate(person.accounts):
             key = account.product.key
             if account.product.iban is None:
@@ -108,11 +108,11 @@ class Desk:
             is_readable = number == 0 or ProblemKind.PRODUCT not in scenario.problems
             booked = bookings.get(key, ())
             product = move_balance(account.product, booked)
-            found.append(Holding(product, account, booked, is_readable, not is_failing))
-        return found
+            holdings.append(Holding(product, account, booked, is_readable, not is_failing))
+        return holdings
 
     def find_account(self, login: str, iban: str) -> Account | None:
-        return next((one for one in self.find_person(login).accounts if one.product.iban == iban), None)
+        return next((account for account in self.find_person(login).accounts if account.product.iban == iban), None)
 
     def find_receipt(self, login: str, payment_id: UUID) -> Receipt | None:
         receipt = self.bank.find_receipt(self.find_owner(login), payment_id)

@@ -46,7 +46,7 @@ PROVIDER = Provider(UUID(int=0), "Demobank", "demo", (), (), ())
 
 
 def find_iban(conduct: Conduct) -> str:
-    return next(iban for iban, one in TEST_IBANS.items() if one is conduct)
+    return next(iban for iban, candidate in TEST_IBANS.items() if candidate is conduct)
 
 
 def make_order(
@@ -56,7 +56,7 @@ def make_order(
 
 
 @dataclass(frozen=True)
-class Desk:
+class Payer:
     """One user of Kontor with one login. Every call is a connector made from scratch."""
 
     url: Secret
@@ -65,10 +65,10 @@ class Desk:
     today: date = TODAY
     slow_seconds: float = 0
 
-    def on(self, today: date) -> "Desk":
+    def on(self, today: date) -> "Payer":
         return replace(self, today=today)
 
-    def as_login(self, login: str) -> "Desk":
+    def as_login(self, login: str) -> "Payer":
         """Another login of the same user."""
         return replace(self, login=login)
 
@@ -136,12 +136,12 @@ class Desk:
         assert isinstance(progress, Progress)
         done = self.resume(progress.state, Continue())
         assert isinstance(done, Done)
-        return {one.key: one for one in progress.partial.products}, dict(done.result.transactions)
+        return {product.key: product for product in progress.partial.products}, dict(done.result.transactions)
 
     def read_moved(self) -> dict[str, Decimal]:
         """How far balances are away from what they were without payments, where they are."""
         shown, _ = self.fetch()
-        plain = {one.product.key: one.product.balance for one in self.accounts}
+        plain = {account.product.key: account.product.balance for account in self.accounts}
         moved = {key: shown[key].balance - plain[key] for key in shown if plain[key] is not None}
         return {key: amount for key, amount in moved.items() if amount}
 
@@ -149,7 +149,7 @@ class Desk:
         """What payments have put onto the statement of an account."""
         key = key or self.main.key
         _, rows = self.fetch()
-        plain = next(one for one in self.accounts if one.product.key == key)
+        plain = next(account for account in self.accounts if account.product.key == key)
         known = set(mark_channel([entry.transaction for entry in plain.entries], CHANNEL))
         return [row for row in rows[key] if row not in known]
 

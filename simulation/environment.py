@@ -1,4 +1,4 @@
-"""The stage of a simulation: a database, a tenant with its webhook, users and their accesses, a bank, a receiver."""
+"""The environment of a simulation: a database, a tenant with its webhook, users with accesses, a bank, a receiver."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ ACCESSES_PER_USER = 20
 WAIT_SECONDS = 30
 
 
-class Stage:
+class SimulationEnvironment:
     """Everything that is not a worker. The database's folder is removed at the end."""
 
     def __init__(self, folder: Path) -> None:
@@ -41,7 +41,7 @@ class Stage:
         self._server = EmbeddedPostgres(folder / "database")
         self._processes: list[subprocess.Popen[bytes]] = []
 
-    def __enter__(self) -> "Stage":
+    def __enter__(self) -> "SimulationEnvironment":
         base = read_settings({}, data=self.folder / "database", log_level="warning", allow_loopback=True)
         self.settings: Settings = attach_embedded(base, self._server.start())
         migrate_database(self.settings)
@@ -50,9 +50,9 @@ class Stage:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for one in self._processes:
-            one.kill()
-            one.wait()
+        for process in self._processes:
+            process.kill()
+            process.wait()
         self._server.stop()
         shutil.rmtree(self._server.home, ignore_errors=True)
 
@@ -85,7 +85,7 @@ class Stage:
     def start_receiver(self, failure_rate: float) -> int:
         return self._start("simulation.receiver", "receiver.port", str(self.folder), str(failure_rate))
 
-    def calm_down(self) -> None:
+    def stop_failures(self) -> None:
         """From now on the bank answers every call."""
         (self.folder / "calm").touch()
 
@@ -133,8 +133,8 @@ class Stage:
     async def _add_user(services: Services, app: Principal, first: int, end: int) -> None:
         user = await services.users.create_user_by_operator(TENANT, NewUser(f"user-{first}", Secret("a password")))
         owner = replace(app, user_id=user.id, user_pseudonym=user.id)
-        async with services.database.transaction() as connection:
-            for number in range(first, end):
+        for number in range(first, end):
+            async with services.database.transaction() as connection:
                 await services.accesses.store_opened_access(
                     connection,
                     owner,

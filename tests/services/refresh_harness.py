@@ -38,7 +38,7 @@ class HandClock:
         return self.at.astimezone(BERLIN).date()
 
 
-class RefreshStage:
+class RefreshHarness:
     """Services without a worker: a test looks at what is due and runs each fetch itself."""
 
     def __init__(
@@ -51,9 +51,9 @@ class RefreshStage:
         assert self.principal.user_id is not None
         return self.principal.user_id
 
-    def beside(self, services: Services) -> "RefreshStage":
+    def beside(self, services: Services) -> "RefreshHarness":
         """The same with another process's services."""
-        return RefreshStage(services, self.principal, self.owner, self.clock)
+        return RefreshHarness(services, self.principal, self.owner, self.clock)
 
     # Callers
 

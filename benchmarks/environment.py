@@ -56,13 +56,13 @@ class Customer:
 
 
 @dataclass
-class Stage:
+class BenchmarkEnvironment:
     """A tenant with an admin client and an app, for the use of `async with`."""
 
     settings: Settings
     tenant: str = "bench"
 
-    async def __aenter__(self) -> "Stage":
+    async def __aenter__(self) -> "BenchmarkEnvironment":
         self._exits = AsyncExitStack()
         self.services: Services = await self._exits.enter_async_context(open_services(self.settings, "kontor bench"))
         administration = self.services.tenant_administration

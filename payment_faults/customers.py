@@ -1,0 +1,164 @@
+"""A customer who wants one order paid once: orders it, answers the bank, and after a crash repeats what was lost.
+
+The same keys each time. Everything the customer is shown is noted.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from urllib.parse import urlsplit
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from kontor.connectors.base import Cancel, ChooseMedium, ChooseMethod, Poll, Returned, Tan
+from kontor.connectors.demo.authentication import TANS
+from kontor.connectors.demo.scenarios import CHIP_TAN, LIST_TAN, MOCK_TAN, PHOTO_TAN
+from kontor.domain.payments import Order, PayeeResult, PaymentKind, PaymentState
+from kontor.domain.sca_machine import AnswerKind, ScaState
+from kontor.domain.secrets import Secret
+from kontor.services.bundle import Services
+from kontor.services.payments import PaymentNotOpenError, PaymentRequest, PaymentView
+from payment_faults.environment import Payer, today
+from payment_faults.plans import Entrance, Sca, Scenario
+
+IBANS = ("DE89370400440532013000", "DE02120300000000202051")
+ADDRESS, CALLBACK = "8.8.8.8", "https://example.com/back"
+WRONG_TAN = "7"
+MOST_STEPS = 12
+METHODS = {
+    Sca.TAN: MOCK_TAN.code,
+    Sca.WRONG_TAN: MOCK_TAN.code,
+    Sca.PHOTO: PHOTO_TAN.code,
+    Sca.CHIP: CHIP_TAN.code,
+}
+
+
+@dataclass
+class Customer:
+    """`confirm_page` is what the customer does on the bank's page: it returns the address that leads back."""
+
+    payer: Payer
+    scenario: Scenario
+    name: str
+    confirm_page: Callable[[str], str]
+    told: list[str] = field(default_factory=list)
+    payment_id: UUID | None = None
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        number = 2 if self.scenario.form.is_bulk else 1
+        reference = f"E2E{self.name[:20]}" if self.scenario.has_own_reference else None
+        return tuple(
+            Order("Erika Mustermann", IBANS[index], Decimal("0.01"), purpose=self.name, end_to_end_id=reference)
+            for index in range(number)
+        )
+
+    async def pay(self, services: Services) -> None:
+        """Until the bank has decided, or nobody knows. After a crash it begins with the same order again."""
+        view = self._note(await self._order(services))
+        for _ in range(MOST_STEPS):
+            if not view.payment.state.is_under_way:
+                return
+            view = self._note(await self._answer(services, view))
+
+    async def cancel(self, services: Services) -> None:
+        assert self.payment_id is not None
+        view = await services.payments.answer(self.payer.principal, self.payment_id, AnswerKind.CANCEL, Cancel())
+        self._note(view)
+
+    async def read(self, services: Services) -> None:
+        if self.payment_id is not None:
+            self._note(await services.payments.read_payment(self.payer.principal, self.payment_id))
+
+    def _note(self, view: PaymentView) -> PaymentView:
+        self.payment_id = view.payment.id
+        self.told.append(str(view.payment.state))
+        return view
+
+    # Ordering
+
+    async def _order(self, services: Services) -> PaymentView:
+        payer, scenario = self.payer, self.scenario
+        if scenario.entrance is Entrance.WEB_FORM:
+            return await self._order_in_form(services)
+        request = self._make_request(PaymentKind.BULK if scenario.form.is_bulk else PaymentKind.SINGLE)
+        debtors = services.payments.debtors
+        if scenario.entrance is Entrance.NEWER:
+            debtor = await debtors.find_stored(payer.principal, payer.access_id, payer.product_id, request.kind)
+        else:
+            is_legacy = scenario.entrance is Entrance.LEGACY
+            if is_legacy:
+                request = self._make_request(PaymentKind.LEGACY)
+            product = str(payer.product_id) if is_legacy else payer.iban
+            debtor = await debtors.find_opened(
+                payer.principal, payer.provider, payer.credentials, product, request.kind
+            )
+        return await services.payments.initiate(payer.principal, debtor, request)
+
+    def _make_request(self, kind: PaymentKind) -> PaymentRequest:
+        form, is_legacy = self.scenario.form, kind is PaymentKind.LEGACY
+        return PaymentRequest(
+            kind,
+            self.orders,
+            is_instant=form.is_instant,
+            execution_date=today() + timedelta(days=3) if form.is_scheduled else None,
+            payment_id=None if is_legacy or self._is_form else uuid5(NAMESPACE_URL, self.name),
+            idempotency_key=self.name if is_legacy or self._is_form else None,
+            customer_ip=ADDRESS,
+            callback_url=None if is_legacy else CALLBACK,
+            is_payee_accepted=is_legacy,
+            wanted_method=METHODS[self.scenario.sca] if is_legacy else None,
+        )
+
+    @property
+    def _is_form(self) -> bool:
+        return self.scenario.entrance is Entrance.WEB_FORM
+
+    async def _order_in_form(self, services: Services) -> PaymentView:
+        payer, drafts = self.payer, services.payment_drafts
+        request = self._make_request(PaymentKind.BULK if self.scenario.form.is_bulk else PaymentKind.SINGLE)
+        draft = await services.payments.store_draft(payer.principal, None, request)
+        self.payment_id = draft.id
+        accepted: tuple[PayeeResult, ...] = ()
+        if draft.state is PaymentState.DRAFT:
+            await drafts.choose_product(payer.principal, draft.id, payer.access_id, payer.product_id)
+            if self.scenario.sca is Sca.PAYEE:
+                accepted = await drafts.verify(payer.principal, draft.id, ADDRESS)
+        return await drafts.start(
+            payer.principal, draft.id, customer_ip=ADDRESS, callback_url=CALLBACK, accepted_payees=accepted
+        )
+
+    # Answering
+
+    async def _answer(self, services: Services, view: PaymentView) -> PaymentView:
+        payments, principal, payment = services.payments, self.payer.principal, view.payment
+        dialogue = payment.dialogue
+        try:
+            if dialogue.is_payee_open:
+                return await payments.accept_payees(principal, payment.id)
+            match dialogue.position.state:
+                case ScaState.METHOD:
+                    choice = ChooseMethod(dialogue.methods[-1].code)
+                    return await payments.answer(principal, payment.id, AnswerKind.METHOD, choice)
+                case ScaState.MEDIUM:
+                    medium = ChooseMedium(dialogue.media[-1].name)
+                    return await payments.answer(principal, payment.id, AnswerKind.MEDIUM, medium)
+                case ScaState.TAN:
+                    tan = Tan(Secret(self._read_tan(view)))
+                    return await payments.answer(principal, payment.id, AnswerKind.TAN, tan)
+                case ScaState.CONFIRMATION:
+                    return await payments.answer(principal, payment.id, AnswerKind.CONFIRMED, Poll())
+                case ScaState.REDIRECT:
+                    assert dialogue.redirect_url is not None
+                    query = urlsplit(self.confirm_page(dialogue.redirect_url)).query
+                    return await payments.answer(principal, payment.id, AnswerKind.RETURNED, Returned(query))
+        except PaymentNotOpenError as error:
+            return error.view
+        return await payments.read_payment(principal, payment.id)
+
+    def _read_tan(self, view: PaymentView) -> str:
+        dialogue = view.payment.dialogue
+        is_first = dialogue.position.wrong_tans == 0
+        if self.scenario.sca is Sca.WRONG_TAN and is_first and not dialogue.is_last_tan_wrong:
+            return WRONG_TAN
+        return TANS.get(METHODS.get(self.scenario.sca, ""), TANS[LIST_TAN.code])  # which is even, as mockTAN wants it

@@ -1,0 +1,95 @@
+"""Behaviour of real banks that the FinTS server adopts by name: `kontor demobank --mode payees-later`.
+
+Modes combine with every login, and with each other. The table says what each does and which banks do it;
+`docs/guides/demo-bank.md` shows it to users.
+"""
+
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    PAYEES_LATER = "payees-later"
+    PAYEES_PENDING = "payees-pending"
+    ORDER_HELD_SILENTLY = "order-held-silently"
+    CHALLENGE_WITH_VERDICT = "challenge-with-verdict"
+    APPROVAL_WAIVED = "approval-waived"
+    MATCH_HELD = "match-held"
+    APPROVAL_FIRST = "approval-first"
+    VERDICT_IN_REPORT = "verdict-in-report"
+    REPORT_WITHOUT_ROWS = "report-without-rows"
+    ORDER_ACCEPTED = "order-accepted"
+    STRICT_DOCUMENT = "strict-document"
+    SUM_REQUIRED = "sum-required"
+    PROFILE_CHECKED = "profile-checked"
+    ASKS_ELSEWHERE = "asks-elsewhere"
+    PHOTO_TAN_900 = "photo-tan-900"
+    DEVICE_UNKNOWN = "device-unknown"
+    TERSE_CONFIRMATION = "terse-confirmation"
+    METHOD_WITHDRAWN = "method-withdrawn"
+    METHOD_REPLACED = "method-replaced"
+    SYSTEM_FORGOTTEN = "system-forgotten"
+    PIN_REFUSED_LATER = "pin-refused-later"
+    LOCK_AS_WARNING = "lock-as-warning"
+
+
+# Mode: (banks that do it, what they do).
+MODES: dict[Mode, tuple[str, str]] = {
+    Mode.PAYEES_LATER: (
+        "Atruvia (Volksbanken, GLS, Sparda)",
+        "the result of the payee check takes a while, also for one order: 3905, 3040 and 3945; who asks again names"
+        " polling id and restart point, else 9210; a match comes with 0025 and without 3090",
+    ),
+    Mode.PAYEES_PENDING: ("Atruvia", "the payee check does not end: 3040 for as long as anybody asks"),
+    Mode.ORDER_HELD_SILENTLY: ("Atruvia", "as payees-later, but nothing is said about the order (no 3945)"),
+    Mode.CHALLENGE_WITH_VERDICT: (
+        "Atruvia",
+        "the result of the payee check comes with the challenge: 3091 and HITAN, neither 0030 nor 3955",
+    ),
+    Mode.APPROVAL_WAIVED: (
+        "Atruvia",
+        "a match needs neither approval nor TAN: 3091, 3076, and the order is executed at once (0020, 0900)",
+    ),
+    Mode.MATCH_HELD: ("DKB, HypoVereinsbank", "a full match waits for approval as well: 3090, 0025 and 3945"),
+    Mode.APPROVAL_FIRST: ("HypoVereinsbank", "HKVPA must precede the order, else 9210"),
+    Mode.VERDICT_IN_REPORT: (
+        "Commerzbank",
+        "the result for one order stands in a pain.002 only, and 3945 refers to the order instead of HKTAN",
+    ),
+    Mode.REPORT_WITHOUT_ROWS: ("HypoVereinsbank", "the pain.002 has a result for the block, none for each order"),
+    Mode.ORDER_ACCEPTED: ("many", "an order is reported as received only (0010), whatever becomes of it"),
+    Mode.STRICT_DOCUMENT: (
+        "Deutsche Bank, comdirect",
+        "an order without HKVPP is refused by 9076 for the message, one whose pain.001 names no BIC of the payer's bank"
+        " or no currency of the account by 9210",
+    ),
+    Mode.SUM_REQUIRED: ("Atruvia", "a bulk order without its sum is refused: 9010"),
+    Mode.PROFILE_CHECKED: (
+        "Consorsbank, HypoVereinsbank",
+        "signature and envelope must name the security profile of the method (PIN:2 with two steps), else 9010",
+    ),
+    Mode.ASKS_ELSEWHERE: (
+        "Consorsbank",
+        "a challenge is reported for HKIDN or the order instead of HKTAN, one for the app by 0030 and 3955 together",
+    ),
+    Mode.PHOTO_TAN_900: (
+        "Commerzbank",
+        "photoTAN has the number 900, which older parameters call iTAN; 3920 lists 999 first; another signature is"
+        " refused by 9340",
+    ),
+    Mode.DEVICE_UNKNOWN: (
+        "Sparkassen",
+        "a device that is not in the list is refused: 3905, 9955, and the dialogue ends",
+    ),
+    Mode.TERSE_CONFIRMATION: (
+        "Sparkassen",
+        "the answer to a status query has no HITAN, whether the app has confirmed (0020) or not (3956)",
+    ),
+    Mode.METHOD_WITHDRAWN: (
+        "Atruvia (SecureGo plus)",
+        "the first of several methods is listed but no longer served: 9260, 3070, 3999",
+    ),
+    Mode.METHOD_REPLACED: ("all", "only the last of the methods is left; the others are refused by 9380 with 3920"),
+    Mode.SYSTEM_FORGOTTEN: ("Sparkassen", "a system id that this server has not issued is refused: 9391"),
+    Mode.PIN_REFUSED_LATER: ("all", "the PIN is refused (9942) in the middle of the dialogue, which stays open"),
+    Mode.LOCK_AS_WARNING: ("Sparkassen", "a locked access is let in with a warning only (3938)"),
+}

@@ -1,0 +1,18 @@
+"""Deleting an access with all its data."""
+
+from uuid import UUID
+
+from kontor.storage import accesses, analyses, fetches, queue, tags
+from kontor.storage.data_versions import lock_data
+from kontor.storage.database import Connection
+
+
+async def delete_access_data(connection: Connection, user_id: UUID, access_id: str) -> bool:
+    """The access with all its data, its credentials, and its jobs in the queue. False when there is none."""
+    if await accesses.lock_access(connection, user_id, access_id) is None:
+        return False
+    await lock_data(connection, user_id)
+    await queue.remove_fetch_jobs(connection, await fetches.list_fetches(connection, user_id, access_id))
+    await tags.mark_stale(connection, user_id)
+    await analyses.delete_answers(connection, user_id)
+    return await accesses.delete_access(connection, user_id, access_id)

@@ -1,0 +1,225 @@
+"""Logging in where banks change methods and devices, and refuse PINs: nobody is locked out, and a phone rings once."""
+
+from uuid import uuid4
+
+import pytest
+from fints_payer import Payer, know_bank, order, overheard, tan
+
+from kontor.connectors.base import (
+    ChooseMedium,
+    ChooseMethod,
+    Continue,
+    Done,
+    Failed,
+    FailureKind,
+    Fetch,
+    LookUp,
+    NeedConfirmation,
+    NeedMedium,
+    NeedMethod,
+    NeedTan,
+    Poll,
+    Progress,
+)
+from kontor.demobank.fints.modes import Mode
+from kontor.domain.payments import PaymentOutcome
+
+SMALL = "test_bank_message"
+MOCK = (tan("24"),)
+LOGIN = (Poll(), Poll())
+GONE = "Altes Handy"
+CHALLENGES = {"0030", "3955"}
+
+
+@pytest.fixture
+def payer_at(bank_with):
+    return lambda *modes, login=SMALL, **facts: Payer(bank_with(*modes), f"{login}+{uuid4().hex[:8]}", **facts)
+
+
+@pytest.fixture
+def remember(bank):
+    """What an access has stored, of a bank that behaved like any other until yesterday."""
+
+    def make(method, medium=None, **knowledge):
+        system = {"system_id": uuid4().hex[:28], **knowledge}
+        return {"knowledge": know_bank(bank) | system, "method": method, "medium": medium, "consent_until": None}
+
+    return make
+
+
+def resume_all(payer, step, *answers):
+    for answer in answers:
+        step = payer.resume(step, answer)
+    return step
+
+
+# PINs
+
+
+def test_a_wrong_pin_leaves_once(payer_at):
+    payer = payer_at(pin="wrong")
+    know_bank(payer.bank)
+    with overheard() as sent:
+        failed = payer.begin(Fetch())
+    assert failed.kind is FailureKind.WRONG_CREDENTIALS
+    assert ["9942" in message.answer for message in sent] == [True]
+
+
+def test_the_pin_that_locks_the_customer_out_leaves_once(payer_at):
+    payer = payer_at(pin="wrong")
+    for _ in range(2):
+        payer.begin(Fetch())
+    with overheard() as sent:
+        failed = payer.begin(Fetch())
+    assert failed.kind is FailureKind.LOCKED
+    assert ["9931" in message.answer for message in sent] == [True]
+
+
+def test_a_lock_that_is_told_as_a_warning_ends_the_dialogue(payer_at, remember):
+    payer, state = payer_at(Mode.LOCK_AS_WARNING), remember("901")
+    with overheard() as sent:
+        failed = payer.begin(Fetch(), state)
+    assert failed.kind is FailureKind.LOCKED
+    assert ["3938" in message.answer for message in sent] == [True]
+
+
+@pytest.mark.parametrize("job", ["fetch", "look-up"])
+def test_a_pin_that_is_refused_in_the_middle_does_not_leave_again(payer_at, remember, job):
+    payer, state = payer_at(Mode.PIN_REFUSED_LATER), remember("901")
+    with overheard() as sent:
+        failed = payer.begin(Fetch() if job == "fetch" else LookUp(payer.make()), state)
+    assert isinstance(failed, Failed), failed
+    assert failed.kind is FailureKind.WRONG_CREDENTIALS
+    assert ["9942" in message.answer for message in sent].index(True) == len(sent) - 1
+
+
+# Signatures
+
+
+@pytest.mark.parametrize(
+    ("login", "answers"), [(SMALL, MOCK), ("test_chiptan", (tan("936086"), tan("936086")))], ids=["", "login"]
+)
+def test_signature_and_envelope_name_the_profile_of_the_method(payer_at, login, answers):
+    payer = payer_at(Mode.PROFILE_CHECKED, login=login)
+    last = payer.drive(payer.make(), answers)[-1]
+    assert isinstance(last, Done), last
+    assert last.result.outcome is PaymentOutcome.EXECUTED
+
+
+@pytest.mark.parametrize(
+    ("login", "answers", "question"),
+    [("test_decoupled", LOGIN, NeedConfirmation), ("test_chiptan", (tan("936086"),), NeedTan)],
+)
+def test_a_challenge_is_found_wherever_the_bank_reports_it(payer_at, login, answers, question):
+    payer = payer_at(Mode.ASKS_ELSEWHERE, login=login)
+    steps = payer.drive(payer.make(), (*answers, *answers))
+    assert isinstance(steps[0], question)
+    assert isinstance(steps[-1], Done), steps[-1]
+    assert steps[-1].result.outcome is PaymentOutcome.EXECUTED
+
+
+def test_photo_tan_is_used_by_the_number_that_the_bank_gives_it(payer_at):
+    payer = payer_at(Mode.PHOTO_TAN_900, login="test_phototan")
+    with overheard() as sent:
+        steps = payer.drive(payer.make(), (tan("8534842"), tan("8534842")))
+    assert isinstance(steps[0], NeedTan)
+    assert steps[0].challenge.method_name == "photoTAN"
+    assert steps[0].challenge.photo
+    assert isinstance(steps[-1], Done), steps[-1]
+    signed = {message.find("HNSHK").read(2) for message in sent if "HKTAN" in message.codes}
+    assert signed == {"900"}
+
+
+def test_an_app_that_confirms_in_few_words_has_confirmed(payer_at):
+    payer = payer_at(Mode.TERSE_CONFIRMATION, login="test_decoupled")
+    before = payer.read_balance()
+    steps = payer.drive(payer.make(order("3.00")), (*LOGIN, *LOGIN))
+    assert isinstance(steps[-1], Done), steps[-1]
+    assert steps[-1].result.outcome is PaymentOutcome.EXECUTED
+    assert before - payer.read_balance() == 3
+
+
+# Devices, methods and systems that are no longer what they were
+
+
+def test_a_device_that_is_gone_is_replaced_by_one_of_the_customers_choice(payer_at, remember):
+    payer = payer_at(Mode.DEVICE_UNKNOWN, login="test_sca_method_media")
+    question = payer.begin(Fetch(), remember("901", GONE))
+    assert isinstance(question, NeedMedium), question
+    assert [medium.name for medium in question.media] == ["Mein Handy", "Mein Tablet"]
+    progress = resume_all(payer, question, ChooseMedium("Mein Tablet"), *MOCK)
+    assert isinstance(progress, Progress), progress
+    done = payer.resume(progress, Continue())
+    assert done.connector_state["medium"] == "Mein Tablet"
+
+
+def test_a_device_that_is_gone_is_not_taken_for_a_wrong_pin_while_nobody_is_there(payer_at, remember):
+    payer = payer_at(Mode.DEVICE_UNKNOWN, login="test_sca_method_media", is_present=False)
+    state = remember("901", GONE)
+    with overheard() as sent:
+        assert isinstance(payer.begin(Fetch(), state), NeedMethod)
+    assert not [message for message in sent if CHALLENGES & set(message.answer)], "no other phone rings instead"
+
+
+def test_an_order_is_not_sent_for_a_device_that_is_gone(payer_at, remember):
+    payer, state = payer_at(Mode.DEVICE_UNKNOWN), remember("901", GONE)
+    with overheard() as sent:
+        challenge = payer.begin(payer.make(), state)
+        assert isinstance(challenge, NeedTan), challenge
+        done = payer.resume(challenge, *MOCK)
+    assert done.result.outcome is PaymentOutcome.EXECUTED
+    assert len([message for message in sent if "HKCCS" in message.codes]) == 1
+    assert done.connector_state["medium"] == "Mein Handy"
+
+
+@pytest.mark.parametrize("mode", [Mode.METHOD_WITHDRAWN, Mode.METHOD_REPLACED])
+@pytest.mark.parametrize("is_present", [True, False], ids=["attended", "unattended"])
+def test_a_method_that_the_bank_has_given_up_is_left(payer_at, remember, mode, is_present):
+    """For the only one left, without asking. The PIN was right all the time."""
+    payer = payer_at(mode, login="test_sca_method", is_present=is_present)
+    question = payer.begin(Fetch(), remember("901", "Mein Handy", functions=["901"]))
+    assert isinstance(question, NeedTan), question
+    assert question.challenge.method_name == "iTAN"
+    progress = payer.resume(question, tan("12"))
+    assert isinstance(progress, Progress), progress
+    assert payer.resume(progress, Continue()).connector_state["method"] == "900"
+
+
+def test_a_system_that_the_bank_has_forgotten_is_registered_again(payer_at, remember):
+    payer = payer_at(Mode.SYSTEM_FORGOTTEN)
+    state = remember("901", "Mein Handy")
+    progress = payer.begin(Fetch(), state)
+    assert isinstance(progress, Progress), progress
+    done = payer.resume(progress, Continue())
+    known = done.connector_state["knowledge"]["system_id"]
+    assert known not in ("0", state["knowledge"]["system_id"])
+
+
+# One challenge
+
+
+def test_one_fetch_rings_the_customers_phone_once(payer_at):
+    payer = payer_at(login="test_sca_method_media")
+    with overheard() as sent:
+        steps = payer.drive(Fetch(), (ChooseMethod("901"), ChooseMedium("Mein Tablet"), *MOCK, Continue()))
+    assert [type(step) for step in steps] == [NeedMethod, NeedMedium, NeedTan, Progress, Done]
+    rung = [message for message in sent if CHALLENGES & set(message.answer) and message.find("HNSHK").read(2) == "901"]
+    assert len(rung) == 1
+    assert rung[0].find("HKTAN").read(11) == "Mein Tablet"
+
+
+def test_a_method_that_was_used_before_rings_once_and_is_not_asked_about(payer_at, remember):
+    payer, state = payer_at(login="test_sca_method_media"), remember("901", "Mein Handy")
+    with overheard() as sent:
+        question = payer.begin(Fetch(), state)
+    assert isinstance(question, NeedTan), question
+    assert len([message for message in sent if CHALLENGES & set(message.answer)]) == 1
+
+
+def test_who_renews_a_consent_may_choose_another_method(payer_at, remember):
+    payer = payer_at(login="test_sca_method_media")
+    state = remember("901", "Mein Handy", functions=["901", "900"])
+    with overheard() as sent:
+        question = payer.begin(Fetch(is_renewal=True), state)
+    assert isinstance(question, NeedMethod), question
+    assert not [message for message in sent if CHALLENGES & set(message.answer)]

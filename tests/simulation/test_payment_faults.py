@@ -1,0 +1,151 @@
+"""Faults of payments: a sample of simulated crashes, and proof that the checker finds what it is there for."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from payment_faults.plans import Connector, Entrance, Form, Sca, Victim, draw_fault
+from payment_faults.report import write_page
+from payment_faults.results import append_result, find_kind, make_result, read_results
+from payment_faults.verdicts import Evidence, Verdict, judge
+
+ROOT = Path(__file__).parents[2]
+PAID_ONCE = Evidence(("OPEN", "EXECUTED"), "EXECUTED", has_lookup=False, debits=1, cents=100, ordered_cents=100)
+
+
+def run_samples(*parts):
+    """In a process of its own: the faults change psycopg and httpx for good."""
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).parent / "fault_samples.py"), *parts],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def samples():
+    return run_samples("few", "no keys", "no guard", "believing", "no recovery")
+
+
+def test_no_crash_of_a_sample_pays_twice_loses_or_blocks_a_payment(samples):
+    assert [result for result in samples["few"] if result["verdict"] != "fine"] == []
+    assert {result["connector"] for result in samples["few"]} == set(Connector)
+    assert {"EXECUTED", "FAILED"} <= {result["state"] for result in samples["few"]}
+
+
+def test_the_same_seed_and_number_repeat_a_fault_exactly(samples):
+    facts = ("number", "point", "verdict", "state", "debits", "told")
+    first, again = (
+        [[result[fact] for fact in facts] for result in part] for part in (samples["few"][:3], samples["few"][30:])
+    )
+    assert first == again
+
+
+def test_a_kontor_that_forgets_keys_pays_twice_over_every_connector_and_is_found(samples):
+    doubled = {result["connector"] for result in samples["no keys"] if result["verdict"] == "double"}
+    assert doubled == set(Connector)
+
+
+def test_a_kontor_without_send_guard_reports_a_booked_order_as_failed_and_is_found(samples):
+    assert "contradicted" in {result["verdict"] for result in samples["no guard"]}
+
+
+def test_a_kontor_that_believes_in_an_order_that_never_left_is_found(samples):
+    assert "lost" in {result["verdict"] for result in samples["believing"]}
+
+
+def test_a_kontor_that_never_recovers_is_found(samples):
+    assert "stuck" in {result["verdict"] for result in samples["no recovery"]}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_no_crash_of_a_larger_sample_pays_twice_loses_or_blocks_a_payment():
+    results = run_samples("many")["many"]
+    assert [result for result in results if result["verdict"] != "fine"] == []
+    assert {result["sca"] for result in results} == set(Sca)
+    assert {result["form"] for result in results} == set(Form)
+
+
+# Parts without processes
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({}, Verdict.FINE),
+        ({"debits": 2, "cents": 200}, Verdict.DOUBLE),
+        ({"debits": 0, "cents": 0}, Verdict.LOST),
+        ({"state": None, "told": ()}, Verdict.LOST),
+        ({"told": ("ACCEPTED",), "state": "UNKNOWN", "has_lookup": True, "debits": 0, "cents": 0}, Verdict.LOST),
+        ({"told": ("FAILED",)}, Verdict.CONTRADICTED),
+        ({"told": (), "state": "FAILED"}, Verdict.CONTRADICTED),
+        ({"cents": 99}, Verdict.CONTRADICTED),
+        ({"told": ("OPEN",), "state": "SENDING"}, Verdict.STUCK),
+        ({"told": ("UNKNOWN",), "state": "UNKNOWN"}, Verdict.STUCK),
+        ({"told": ("UNKNOWN",), "state": "UNKNOWN", "has_lookup": True}, Verdict.FINE),
+        ({"told": ("UNKNOWN",), "state": "UNKNOWN", "needs_customer": True}, Verdict.FINE),
+        ({"told": ("FAILED",), "state": "FAILED", "debits": 0, "cents": 0}, Verdict.FINE),
+    ],
+)
+def test_verdicts(changes, verdict):
+    facts = {name: getattr(PAID_ONCE, name) for name in PAID_ONCE.__slots__}
+    assert judge(Evidence(**facts | changes)) is verdict
+
+
+def test_a_draw_depends_on_seed_and_number_alone_and_reaches_every_value():
+    faults = [draw_fault(1, number) for number in range(2000)]
+    assert faults == [draw_fault(1, number) for number in range(2000)]
+    assert faults != [draw_fault(2, number) for number in range(2000)]
+    for name, values in {
+        "connector": Connector, "form": Form, "entrance": Entrance, "sca": Sca, "victim": Victim,
+    }.items():  # fmt: skip
+        assert Counter(getattr(fault.scenario, name) for fault in faults).keys() == set(values)
+    assert not [fault for fault in faults if fault.scenario.sca is Sca.REDIRECT and fault.scenario.connector == "FinTS"]
+
+
+def test_results_survive_a_line_that_was_cut_off_and_count_a_fault_once(tmp_path):
+    file = tmp_path / "results.jsonl"
+    results = [
+        make_result("simulated", draw_fault(1, number), "payment.send #1", PAID_ONCE, Verdict.FINE, 0.25)
+        for number in (0, 1)
+    ]
+    for result in (*results, results[0]):
+        append_result(file, result)
+    with file.open("a") as cut:
+        cut.write('{"mode":"simulated","seed":1,"num')
+    assert read_results(file) == results
+
+
+def test_the_page_counts_what_was_run(tmp_path):
+    results = [
+        make_result("simulated", draw_fault(1, number), "send POST /fints #1", PAID_ONCE, Verdict.FINE, 0.25)
+        for number in range(3)
+    ]
+    page = tmp_path / "faults.md"
+    write_page(results, page, 1, {"simulated": 10, "killed": 5})
+    text = page.read_text()
+    assert "**3 faults: 0 double, 0 lost, 0 stuck, 0 contradicted, 0 error.**" in text
+    assert "Run so far: 3 of 10." in text
+    assert "| before send | 3 | 0 | 0 | 0 | 0 | 0 | 3 | 0 | 0 | 0 |" in text
+
+
+def test_kinds_of_points():
+    points = {
+        "after commit of Payments._initiate #1": "after commit",
+        "before write of take_lease #1": "before commit",
+        "send POST /fints #2": "before send",
+        "in flight POST /fints #2": "after send",
+        "receive Tan #1": "after receive",
+        "payment.send #1": "named point",
+    }
+    assert {point: find_kind(point) for point in points} == points
