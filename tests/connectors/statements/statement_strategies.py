@@ -15,7 +15,7 @@ from kontor.domain.transactions import Transaction
 TODAY = date(2026, 11, 15)
 LATIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789äöüÄÖÜßéñ .,:;-/&()*'=%#@!\"$_|~^<>{}[]\\`°§²"
 WIDE = LATIN + "€–„“…αжあ🙂\u2028"
-IBANS = st.from_regex(r"\A[A-Z]{2}[0-9]{20}\Z").filter(lambda one: not one.startswith("DE99"))
+IBANS = st.from_regex(r"\A[A-Z]{2}[0-9]{20}\Z").filter(lambda iban: not iban.startswith("DE99"))
 BICS = st.from_regex(r"\A[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?\Z")
 GV_CODES = st.sampled_from(("105", "106", "116", "117", "153", "166", "177", "191", "814", "835"))
 EXCHANGES = ("XETRA", "Frankfurt", "Stuttgart", "Tradegate", "NASDAQ", "Somewhere else")
@@ -70,9 +70,9 @@ def transactions(draw: st.DrawFn, alphabet: str, *, is_pending: bool = False, na
     )
 
 
-def expect(one: Transaction) -> Transaction:
+def expect(transaction: Transaction) -> Transaction:
     """What a parser makes of it: without a booking text, the table's words for its code."""
-    return replace(one, booking_text=one.booking_text or find_booking_text(one.gv_code))
+    return replace(transaction, booking_text=transaction.booking_text or find_booking_text(transaction.gv_code))
 
 
 @st.composite

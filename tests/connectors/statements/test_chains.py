@@ -66,15 +66,15 @@ def test_statements_whose_balances_join_do_not_overlap():
 
 
 def test_the_same_statement_twice_is_one():
-    one = statement("1", "100,00", TICKET * 2, "93,60")
-    account = join(read(one, one))
+    document = statement("1", "100,00", TICKET * 2, "93,60")
+    account = join(read(document, document))
     assert len(account.transactions) == 2
 
 
 def test_a_statement_that_adds_up_to_nothing_does_not_continue_itself():
     back = TICKET.replace("D3,20", "C3,20")
-    one = statement("1", "100,00", TICKET + back, "100,00")
-    assert len(join(read(one, one)).transactions) == 2
+    document = statement("1", "100,00", TICKET + back, "100,00")
+    assert len(join(read(document, document)).transactions) == 2
 
 
 def test_overlapping_statements_are_merged():

@@ -22,7 +22,7 @@ ENTRY = (
 
 def read_report(opening, closing, *amounts):
     body = BALANCE.format("OPBD", opening) + BALANCE.format("CLBD", closing)
-    body += "".join(ENTRY.format(one) for one in amounts)
+    body += "".join(ENTRY.format(amount) for amount in amounts)
     (statement,) = read_camt(
         '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.08"><BkToCstmrAcctRpt><Rpt><Acct><Id>'
         f"<IBAN>DE89370400440532013000</IBAN></Id></Acct>{body}</Rpt></BkToCstmrAcctRpt></Document>".encode()
@@ -32,9 +32,9 @@ def read_report(opening, closing, *amounts):
 
 def test_noise_behind_the_cents_is_dropped_in_bookings_and_balances():
     statement = read_report("1000.000000000001", "1093.989999999983", "94.010000000021", "0.02")
-    assert [one.amount for one in statement.entries] == [Decimal("94.01"), Decimal("0.02")]
+    assert [entry.amount for entry in statement.entries] == [Decimal("94.01"), Decimal("0.02")]
     assert (statement.opening.amount, statement.closing.amount) == (Decimal(1000), Decimal("1093.99"))
-    assert [one.kind for one in statement.issues] == [IssueKind.BALANCE_MISMATCH]  # 0.04 are really missing
+    assert [issue.kind for issue in statement.issues] == [IssueKind.BALANCE_MISMATCH]  # 0.04 are really missing
     assert read_report("0.00", "94.03", "94.010000000021", "0.0199999999999996").issues == ()
 
 
@@ -138,7 +138,9 @@ DKB_HEAD = (
 
 
 def read_dkb(balance, *amounts):
-    rows = [f'"02.11.26";"02.11.26";"Gebucht";"Ich";"Laden";"Kauf";"Ausgang";"";"{one}";"";"";""' for one in amounts]
+    rows = [
+        f'"02.11.26";"02.11.26";"Gebucht";"Ich";"Laden";"Kauf";"Ausgang";"";"{amount}";"";"";""' for amount in amounts
+    ]
     (statement,) = read_csv((DKB_HEAD.format(balance) + "\n".join(rows)).encode())
     return statement
 
@@ -146,11 +148,11 @@ def read_dkb(balance, *amounts):
 def test_a_balance_written_with_a_point_above_rows_with_commas_is_read():
     statement = read_dkb("5000.01 EUR", "-12,50", "-1.380")
     assert statement.closing.amount == Decimal("5000.01")
-    assert [one.amount for one in statement.entries] == [Decimal("-12.50"), Decimal(-1380)]
+    assert [entry.amount for entry in statement.entries] == [Decimal("-12.50"), Decimal(-1380)]
 
 
 def test_a_file_that_writes_points_throughout_is_read_with_points():
-    assert [one.amount for one in read_dkb("1.00 EUR", "-5000.01", "-12.5").entries] == [
+    assert [entry.amount for entry in read_dkb("1.00 EUR", "-5000.01", "-12.5").entries] == [
         Decimal("-5000.01"),
         Decimal("-12.5"),
     ]
@@ -158,7 +160,7 @@ def test_a_file_that_writes_points_throughout_is_read_with_points():
 
 def test_a_number_that_is_written_otherwise_than_the_rest_is_rejected():
     statement = read_dkb("1,00 EUR", "-12,50", "-5000.01")
-    assert [one.amount for one in statement.entries] == [Decimal("-12.50")]
+    assert [entry.amount for entry in statement.entries] == [Decimal("-12.50")]
     assert [(row.line, row.field) for row in statement.rejected] == [(6, "amount")]
 
 

@@ -73,7 +73,7 @@ def test_opening_and_closing_rows_of_old_volksbank_files_are_balances_and_no_boo
         "02.11.2026;;;;;;;;;Endsaldo;EUR;90,00;H",
     ]
     (statement,) = read_csv("\n".join(lines).encode("cp1252"))
-    assert [one.amount for one in statement.entries] == [Decimal(-10)]
+    assert [entry.amount for entry in statement.entries] == [Decimal(-10)]
     assert (statement.opening.amount, statement.closing.amount) == (Decimal(100), Decimal(90))
     assert (statement.closing.day, statement.issues, statement.rejected) == (date(2026, 11, 2), (), ())
 
@@ -103,11 +103,11 @@ def test_two_cards_are_two_credit_cards():
         write_dkb_card(f'"Karte";"Visa Kreditkarte";"4998 •••• •••• {end}"', ("Laden", "-12,00"), amount=amount)
         for end, amount in (("1234", "Betrag (€)"), ("5678", "Betrag"), ("1234", "Betrag"))
     ]
-    accounts = join_statements([one for data in files for one in read_csv(data)], [])
-    assert [one.product.key for one in accounts] == ["dkb/4998********1234", "dkb/4998********5678"]
-    assert {one.product.category for one in accounts} == {ProductCategory.CREDIT_CARD}
-    assert {one.product.name for one in accounts} == {"Kreditkarte"}
-    assert [len(one.transactions) for one in accounts] == [1, 1]
+    accounts = join_statements([statement for data in files for statement in read_csv(data)], [])
+    assert [account.product.key for account in accounts] == ["dkb/4998********1234", "dkb/4998********5678"]
+    assert {account.product.category for account in accounts} == {ProductCategory.CREDIT_CARD}
+    assert {account.product.name for account in accounts} == {"Kreditkarte"}
+    assert [len(account.transactions) for account in accounts] == [1, 1]
 
 
 COMDIRECT = (

@@ -211,14 +211,14 @@ def test_camt_splits_a_batch_and_gives_charges_a_booking():
         + f"<AcctSvcrRef>R</AcctSvcrRef>{charges}<NtryDtls>{parts}</NtryDtls>"
     )
     statement = read_camt_entry(entry)
-    assert [(one.amount, one.purpose, one.bank_id) for one in statement.entries] == [
+    assert [(booking.amount, booking.purpose, booking.bank_id) for booking in statement.entries] == [
         (Decimal("-1.00"), "EREF+E1", "R/1"),
         (Decimal("-2.00"), "EREF+E2", "R/2"),
         (Decimal("-0.50"), "Entgelte", None),
     ]
     wrong = read_camt_entry(entry.replace("3.50", "9.99"))
-    assert [one.amount for one in wrong.entries] == [Decimal("-9.99")]
-    assert [one.kind for one in wrong.issues] == [IssueKind.BATCH_MISMATCH]
+    assert [booking.amount for booking in wrong.entries] == [Decimal("-9.99")]
+    assert [issue.kind for issue in wrong.issues] == [IssueKind.BATCH_MISMATCH]
 
 
 def test_camt_keeps_the_texts_of_a_batch_without_amounts():
@@ -279,8 +279,8 @@ def test_an_empty_page_among_camt_pages_takes_nothing_away(empty):
         f"<Ntry>{MONEY.format('EUR', '1', 'CRDT', 'BOOK')}</Ntry></Rpt>"
     )
     statements = read_camt_pages([empty, full, empty])
-    assert [one.amount for statement in statements for one in statement.entries] == [Decimal(1)]
-    assert [one for statement in read_camt_pages([empty]) for one in statement.entries] == []
+    assert [entry.amount for statement in statements for entry in statement.entries] == [Decimal(1)]
+    assert [entry for statement in read_camt_pages([empty]) for entry in statement.entries] == []
 
 
 def test_a_file_of_nothing_is_refused_but_spoils_no_zip():
@@ -321,7 +321,7 @@ def test_camt_drops_a_reference_that_names_two_bookings():
     body = f"<Ntry>{MONEY.format('EUR', '1', 'CRDT', 'BOOK')}<AcctSvcrRef>SAME</AcctSvcrRef></Ntry>" * 2
     text = CAMT.format("053.001.02", "BkToCstmrStmt", "Stmt", body.replace("<", "<n:").replace("<n:/", "</n:"))
     (statement,) = read_camt(text.encode())
-    assert [one.bank_id for one in statement.entries] == [None, None]
+    assert [entry.bank_id for entry in statement.entries] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -363,7 +363,7 @@ def test_mt535_reads_four_lines_of_a_name_bonds_and_foreign_prices():
 DOWNLOADS = Path(__file__).parent / "downloads"
 
 
-@pytest.mark.parametrize("key", sorted(one.stem for one in DOWNLOADS.iterdir()))
+@pytest.mark.parametrize("key", sorted(file.stem for file in DOWNLOADS.iterdir()))
 def test_downloads_of_large_banks_are_read_as_they_look(key):
     (statement,) = read_csv((DOWNLOADS / f"{key}.csv").read_bytes())
     (entry,) = statement.entries
@@ -378,3 +378,24 @@ def test_downloads_of_large_banks_are_read_as_they_look(key):
         assert (entry.counterparty_iban, entry.purpose) == ("DE89370400440532013000", "Kauf Ref. X/1")
     if key in ("ing", "comdirect", "deutsche-bank", "postbank"):
         assert statement.closing.amount == Decimal("1721.97")
+
+
+CAMT_WITHOUT_CURRENCY = """<?xml version="1.0"?>
+<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><Stmt><Id>1</Id>
+<Acct><Id><IBAN>DE02120300000000202051</IBAN></Id>{currency}</Acct>
+<Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt>90.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>
+<Dt><Dt>2026-11-03</Dt></Dt></Bal>
+<Ntry><Amt>10.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><ValDt><Dt>2026-11-03</Dt></ValDt></Ntry>
+</Stmt></BkToCstmrStmt></Document>"""
+
+
+def test_an_amount_of_camt_without_currency_and_booking_day_has_those_of_the_account_and_the_value():
+    (statement,) = read_camt(CAMT_WITHOUT_CURRENCY.format(currency="<Ccy>EUR</Ccy>").encode())
+    (entry,) = statement.entries
+    assert (entry.amount, entry.currency, statement.closing.amount) == (Decimal(-10), "EUR", Decimal(90))
+    assert find_day(entry) == date(2026, 11, 3)
+
+
+def test_an_amount_of_camt_whose_currency_nobody_names_is_refused():
+    with pytest.raises(StatementError, match="no currency"):
+        read_camt(CAMT_WITHOUT_CURRENCY.format(currency="").encode())

@@ -73,7 +73,7 @@ def seeds() -> dict[str, bytes]:
     person = person_for("vermoegend", TODAY)
     product = person.accounts[0].product
     rows = [entry.transaction for entry in person.accounts[0].entries]
-    depot = next(one for one in person.accounts if one.positions)
+    depot = next(account for account in person.accounts if account.positions)
     some = [*rows[100:102], *rows[-2:]]
     csv = CSV_HEADER + "".join(
         f"DE1;0{day}.11.26;01.11.26;Kauf;Größe {day};Laden;DE1;-{day},00;EUR;\n" for day in range(1, 6)

@@ -74,44 +74,44 @@ def _find_day(at: datetime | None) -> date | None:
     return None if at is None else at.astimezone(BERLIN).date()
 
 
-def _summarise(one: Transaction) -> tuple:
+def _summarise(transaction: Transaction) -> tuple:
     return (
-        one.amount,
-        one.currency,
-        _find_day(one.booked_at),
-        _find_day(one.value_at),
-        _squeeze(one.counterparty_name),
-        one.counterparty_iban or "",
-        _squeeze(one.booking_text),
+        transaction.amount,
+        transaction.currency,
+        _find_day(transaction.booked_at),
+        _find_day(transaction.value_at),
+        _squeeze(transaction.counterparty_name),
+        transaction.counterparty_iban or "",
+        _squeeze(transaction.booking_text),
     )
 
 
-def _summarise_theirs(one: dict[str, str]) -> tuple:
-    number, _, currency = one["value"].partition(":")
+def _summarise_theirs(record: dict[str, str]) -> tuple:
+    number, _, currency = record["value"].partition(":")
     amount = Fraction(number)
     return (
         Decimal(amount.numerator) / Decimal(amount.denominator),
         currency or "EUR",
-        datetime.strptime(one["date"], "%Y%m%d").date(),  # noqa: DTZ007 (a day has no zone)
-        datetime.strptime(one["valutaDate"], "%Y%m%d").date(),  # noqa: DTZ007
-        _squeeze(one.get("remoteName")),
-        one.get("remoteIban", ""),
-        _squeeze(one.get("transactionText")),
+        datetime.strptime(record["date"], "%Y%m%d").date(),  # noqa: DTZ007 (a day has no zone)
+        datetime.strptime(record["valutaDate"], "%Y%m%d").date(),  # noqa: DTZ007
+        _squeeze(record.get("remoteName")),
+        record.get("remoteIban", ""),
+        _squeeze(record.get("transactionText")),
     )
 
 
 REAL_IBAN = "DE02120300000000202051"
 
 
-def _make_calm(one: Transaction) -> Transaction:
+def _make_calm(transaction: Transaction) -> Transaction:
     return replace(
-        one,
-        amount=one.amount or Decimal("0.01"),
-        booking_text=one.booking_text or "Buchung",
-        purpose=one.purpose or "Zweck",
+        transaction,
+        amount=transaction.amount or Decimal("0.01"),
+        booking_text=transaction.booking_text or "Buchung",
+        purpose=transaction.purpose or "Zweck",
         # AqBanking looks at an IBAN's country and leaves out what it takes for none.
-        counterparty_iban=REAL_IBAN if one.counterparty_iban else None,
-        counterparty_bic=one.counterparty_bic if one.counterparty_iban else None,
+        counterparty_iban=REAL_IBAN if transaction.counterparty_iban else None,
+        counterparty_bic=transaction.counterparty_bic if transaction.counterparty_iban else None,
     )
 
 
@@ -122,10 +122,10 @@ ROWS = st.lists(transactions(CALM).map(_make_calm), min_size=1, max_size=8)
 @given(product=products(), rows=ROWS)
 def test_aqbanking_reads_the_same_mt940(aqbanking, product, rows):
     written = write_mt940(product, rows, Decimal("1.00"), day=TODAY)
-    ours = [one for statement in read_mt940(written) for one in statement.entries]
+    ours = [entry for statement in read_mt940(written) for entry in statement.entries]
     theirs = aqbanking("swift", "fints940", written)
-    assert [_summarise_theirs(one) for one in theirs] == [_summarise(one) for one in ours]
-    assert [int(one["transactionCode"]) for one in theirs] == [int(one.gv_code or 0) for one in ours]
+    assert [_summarise_theirs(record) for record in theirs] == [_summarise(entry) for entry in ours]
+    assert [int(record["transactionCode"]) for record in theirs] == [int(entry.gv_code or 0) for entry in ours]
     untagged = [(a, b) for a, b in zip(theirs, ours, strict=True) if "+" not in (b.purpose or "")]
     assert [_squeeze(a.get("purpose")) for a, _ in untagged] == [_squeeze(b.purpose) for _, b in untagged]
 
@@ -136,9 +136,9 @@ def test_aqbanking_reads_the_same_camt_052(aqbanking, product, rows):
     written = write_camt052(product, rows, Decimal("1.00"), day=TODAY)
     (report,) = read_camt(written)
     theirs = aqbanking("camt", "052_001_02", written)
-    assert [_summarise_theirs(one) for one in theirs] == [_summarise(one) for one in report.entries]
-    purposes = [(one.purpose or "").rpartition("SVWZ+")[2] for one in report.entries]
-    assert [_squeeze(one.get("purpose")) for one in theirs] == [_squeeze(one) for one in purposes]
+    assert [_summarise_theirs(record) for record in theirs] == [_summarise(entry) for entry in report.entries]
+    purposes = [(entry.purpose or "").rpartition("SVWZ+")[2] for entry in report.entries]
+    assert [_squeeze(record.get("purpose")) for record in theirs] == [_squeeze(purpose) for purpose in purposes]
 
 
 def test_aqbanking_reads_the_demo_peoples_statements(aqbanking):
@@ -146,27 +146,29 @@ def test_aqbanking_reads_the_demo_peoples_statements(aqbanking):
     account = person.accounts[0]
     rows = [entry.transaction for entry in account.entries if not entry.transaction.is_pending][-300:]
     mt940 = write_mt940(account.product, rows, Decimal("1.00"), day=TODAY)
-    ours = [one for statement in read_mt940(mt940) for one in statement.entries]
-    assert [_summarise_theirs(one) for one in aqbanking("swift", "fints940", mt940)] == [
-        _summarise(one) for one in ours
+    ours = [entry for statement in read_mt940(mt940) for entry in statement.entries]
+    assert [_summarise_theirs(record) for record in aqbanking("swift", "fints940", mt940)] == [
+        _summarise(entry) for entry in ours
     ]
     camt = write_camt052(account.product, rows, Decimal("1.00"), day=TODAY)
     (report,) = read_camt(camt)
-    assert [_summarise_theirs(one) for one in aqbanking("camt", "052_001_02", camt)] == [
-        _summarise(one) for one in report.entries
+    assert [_summarise_theirs(record) for record in aqbanking("camt", "052_001_02", camt)] == [
+        _summarise(entry) for entry in report.entries
     ]
 
 
 def test_aqbanking_reads_the_same_holdings(aqbanking):
-    depot = next(one for one in person_for("vermoegend", TODAY).accounts if one.positions)
+    depot = next(account for account in person_for("vermoegend", TODAY).accounts if account.positions)
     written = write_mt535(depot.product, depot.positions, day=TODAY)
     (ours,) = read_mt535(written)
     theirs = aqbanking("swift", "SWIFT-MT535", written, "security")
-    assert [one["uniqueId"] for one in theirs] == [one.isin for one in ours.positions]
+    assert [security["uniqueId"] for security in theirs] == [position.isin for position in ours.positions]
     # Of bonds, which have a nominal value and no pieces, AqBanking reads no quantity.
-    counted = {one["uniqueId"]: Fraction(one["units"]) for one in theirs if "units" in one}
+    counted = {security["uniqueId"]: Fraction(security["units"]) for security in theirs if "units" in security}
     assert len(counted) > len(theirs) / 2
-    assert counted == {one.isin: Fraction(one.quantity) for one in ours.positions if one.isin in counted}
+    assert counted == {
+        position.isin: Fraction(position.quantity) for position in ours.positions if position.isin in counted
+    }
 
 
 @pytest.mark.parametrize("version", ["02", "08"])
@@ -175,37 +177,37 @@ def test_aqbanking_reads_the_same_holdings(aqbanking):
 def test_pycamt_reads_the_same_camt_053(version, product, rows):
     from pycamt.parser import Camt053Parser
 
-    rows = [replace(one, bank_id=f"2026{number:016d}") for number, one in enumerate(rows)]
+    rows = [replace(row, bank_id=f"2026{number:016d}") for number, row in enumerate(rows)]
     written = write_camt053(product, rows, Decimal("1.00"), day=TODAY, version=version)
     (statement,) = read_camt(written)
     theirs = Camt053Parser(written).get_transactions()
     signs = {"CRDT": 1, "DBIT": -1}
     assert [
         (
-            signs[one["CreditDebitIndicator"]] * Decimal(one["Amount"]),
-            one["Currency"],
-            one["BookingDate"],
-            one["ValueDate"],
-            one["TransactionID"],
-            one["AccountIBAN"],
-            one.get("AdditionalEntryInformation"),
-            one.get("CreditorName" if one["CreditDebitIndicator"] == "DBIT" else "DebtorName"),
-            one.get("CreditorIBAN" if one["CreditDebitIndicator"] == "DBIT" else "DebtorIBAN"),
+            signs[record["CreditDebitIndicator"]] * Decimal(record["Amount"]),
+            record["Currency"],
+            record["BookingDate"],
+            record["ValueDate"],
+            record["TransactionID"],
+            record["AccountIBAN"],
+            record.get("AdditionalEntryInformation"),
+            record.get("CreditorName" if record["CreditDebitIndicator"] == "DBIT" else "DebtorName"),
+            record.get("CreditorIBAN" if record["CreditDebitIndicator"] == "DBIT" else "DebtorIBAN"),
         )
-        for one in theirs
+        for record in theirs
     ] == [
         (
-            one.amount,
-            one.currency,
-            str(_find_day(one.booked_at)),
-            str(_find_day(one.value_at)),
-            one.bank_id,
+            entry.amount,
+            entry.currency,
+            str(_find_day(entry.booked_at)),
+            str(_find_day(entry.value_at)),
+            entry.bank_id,
             statement.account.iban,
-            one.booking_text,
-            one.counterparty_name,
-            one.counterparty_iban,
+            entry.booking_text,
+            entry.counterparty_name,
+            entry.counterparty_iban,
         )
-        for one in statement.entries
+        for entry in statement.entries
     ]
-    references = [re.search(r"EREF\+(\S+)", one.purpose or "") for one in statement.entries]
-    assert [one.get("EndToEndId") for one in theirs] == [found and found[1] for found in references]
+    references = [re.search(r"EREF\+(\S+)", entry.purpose or "") for entry in statement.entries]
+    assert [record.get("EndToEndId") for record in theirs] == [found and found[1] for found in references]

@@ -21,7 +21,7 @@ CSV_HEAD = (
 
 
 def write_camt(*entries: tuple[str, str]) -> bytes:
-    rows = "\n".join(ENTRY.format(*one) for one in entries)
+    rows = "\n".join(ENTRY.format(*entry) for entry in entries)
     return (
         '<?xml version="1.0"?>\n'
         '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"><BkToCstmrStmt><Stmt>\n'
@@ -36,7 +36,7 @@ def write_csv(*rows: tuple[str, str, str]) -> bytes:
 
 def test_a_bad_booking_of_an_mt940_is_reported_with_its_line():
     (statement,) = read_mt940(MT940.encode())
-    assert [one.purpose for one in statement.entries] == ["eins", "drei"]
+    assert [entry.purpose for entry in statement.entries] == ["eins", "drei"]
     (row,) = statement.rejected
     assert (row.line, row.field) == (7, "61")
     assert "cannot be read" in row.reason
@@ -46,7 +46,7 @@ def test_lines_are_those_of_the_file_also_behind_the_end_of_a_message():
     """Marks between messages and lines of text are lines as well."""
     good = MT940.replace("26XX02", "261102")
     statements = read_mt940((good + "\r\n" + MT940.replace("drei", "drei\r\nund mehr")).encode())
-    assert [row.line for one in statements for row in one.rejected] == [13 + 7]
+    assert [row.line for statement in statements for row in statement.rejected] == [13 + 7]
 
 
 def test_a_balance_that_cannot_be_read_is_reported_and_the_bookings_stay():
@@ -64,7 +64,7 @@ SWISS = MT940.replace("26XX02", "261102").replace("EUR", "CHF").replace("C261101
 )
 def test_without_a_readable_opening_balance_the_currency_is_that_of_the_closing_balance_or_the_account(text):
     (statement,) = read_mt940(text.encode())
-    assert [one.currency for one in statement.entries] == ["CHF"] * 3
+    assert [entry.currency for entry in statement.entries] == ["CHF"] * 3
     assert (statement.account.currency, statement.account.account_number) == ("CHF", "1234567")
     assert (statement.opening, statement.rejected[0].field) == (None, "60F")
 
@@ -77,7 +77,7 @@ def test_a_statement_whose_currency_cannot_be_read_is_refused():
 
 def test_a_bad_entry_of_a_camt_is_reported_with_its_line_and_number():
     (statement,) = read_camt(write_camt(("1.00", "2026-11-02"), ("1,00", "2026-11-02"), ("3.00", "2026-11-03")))
-    assert [one.amount for one in statement.entries] == [Decimal("-1.00"), Decimal("-3.00")]
+    assert [entry.amount for entry in statement.entries] == [Decimal("-1.00"), Decimal("-3.00")]
     (row,) = statement.rejected
     assert row.line == 5
     assert row.reason.startswith("Entry 2: The amount cannot be read")
@@ -94,7 +94,7 @@ def test_bad_rows_of_a_csv_are_reported_with_their_lines():
         ("06.11.26", "sieben", "-7,00"),
     ]
     (statement,) = read_csv(write_csv(*rows))
-    assert [one.amount for one in statement.entries] == [Decimal(-1), Decimal(-3), Decimal(-7)]
+    assert [entry.amount for entry in statement.entries] == [Decimal(-1), Decimal(-3), Decimal(-7)]
     assert [(row.line, row.field) for row in statement.rejected] == [
         (3, "booked"),
         (6, "amount"),
@@ -113,7 +113,10 @@ def test_a_bad_row_is_reported_for_the_account_it_is_of():
     rows = write_csv(("02.11.26", "eins", "-1,00"), ("02.11.26", "zwei", "-2,00"), ("03.11.26", "drei", "x"))
     lines = rows.split(b"\n")
     statements = read_csv(b"\n".join([*lines[:2], *(line.replace(b"DE89", b"DE88") for line in lines[2:])]))
-    assert [(one.account.iban[:4], len(one.rejected)) for one in statements] == [("DE89", 0), ("DE88", 1)]
+    assert [(statement.account.iban[:4], len(statement.rejected)) for statement in statements] == [
+        ("DE89", 0),
+        ("DE88", 1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,7 @@ def test_a_file_of_bad_rows_only_is_refused_with_the_first_reasons(data):
 
 def test_in_a_zip_a_bad_row_is_named_with_its_file():
     read = read_statements(pack(**{"november.sta": MT940.encode(), "dezember.xml": write_camt(("1.00", "2026-12-02"))}))
-    (row,) = [row for one in read.statements for row in one.rejected]
+    (row,) = [row for statement in read.statements for row in statement.rejected]
     assert (row.line, row.reason.partition(":")[0]) == (7, "november.sta")
 
 

@@ -53,9 +53,9 @@ def test_text_with_tags_of_its_own_is_text(shaped):
     text = re.sub(
         "<Ustrd>[^<]*</Ustrd>", "<Ustrd>&lt;Ntry&gt; &amp;amp; <b>no</b> more</Ustrd>", shaped["camt053"].decode()
     )
-    purposes = [one.purpose for one in read_camt(text.encode())[0].entries if one.purpose]
+    purposes = [entry.purpose for entry in read_camt(text.encode())[0].entries if entry.purpose]
     assert purposes
-    assert [one for one in purposes if not one.endswith("<Ntry> &amp;")] == []
+    assert [purpose for purpose in purposes if not purpose.endswith("<Ntry> &amp;")] == []
 
 
 @pytest.mark.parametrize(

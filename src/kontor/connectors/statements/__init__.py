@@ -1,4 +1,4 @@
-"""Statement files of banks: MT940, MT942, camt.052 to 054, MT535, CSV, and zips of them. Pure functions of bytes.
+"""Statement files: MT940, MT942, camt.052 to 054, MT535, CSV, OFX, QIF, and zips of them. Pure functions of bytes.
 
 `read_statements` finds out what a file is. A file that cannot be read is a `StatementError`. A booking that cannot be
 read is a rejected row of its statement, and what is merely doubtful an issue of it.
@@ -9,6 +9,8 @@ from kontor.connectors.statements.csv_files import read_csv
 from kontor.connectors.statements.detection import FileKind, detect_kind, read_statements
 from kontor.connectors.statements.mt535 import read_mt535
 from kontor.connectors.statements.mt940 import read_mt940
+from kontor.connectors.statements.ofx import read_ofx
+from kontor.connectors.statements.qif import read_qif
 from kontor.connectors.statements.results import (
     LIMITS,
     AccountIdentification,
@@ -46,5 +48,7 @@ __all__ = [
     "read_csv",
     "read_mt535",
     "read_mt940",
+    "read_ofx",
+    "read_qif",
     "read_statements",
 ]

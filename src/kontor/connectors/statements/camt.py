@@ -55,7 +55,7 @@ def read_camt(data: bytes, limits: Limits = LIMITS) -> tuple[Statement, ...]:
 
 def read_camt_pages(pages: Iterable[bytes], limits: Limits = LIMITS) -> tuple[Statement, ...]:
     """All statements of documents that are one answer of a bank. Empty ones among them say nothing."""
-    statements = tuple(one for page in pages if page.strip() for one in _Reader(page, limits).read())
+    statements = tuple(statement for page in pages if page.strip() for statement in _Reader(page, limits).read())
     refuse_unreadable(statements)
     return statements
 
@@ -121,7 +121,7 @@ class _Reader:
         opening = self._find_balance(tree, OPENING_CODES, account.currency)
         closing = self._find_balance(tree, CLOSING_CODES, account.currency)
         currency = account.currency or (closing or opening or Balance(Decimal(0), "", None)).currency or None
-        rows = _drop_repeated_ids(tuple(self._entries))
+        rows = _drop_repeated_ids(_drop_repetitions(tuple(self._entries), opening, closing))
         return Statement(
             kind,
             replace(account, currency=currency),
@@ -136,27 +136,60 @@ class _Reader:
 
     def _find_balance(self, tree: Tree, codes: tuple[str, ...], currency: str | None) -> Balance | None:
         """The first balance of the first code there is; that of the account's currency goes before others."""
-        found: list[tuple[int, int, Balance]] = []
-        for one in list_trees(tree, "Bal"):
-            code = find_deep_text(one, "Tp", "CdOrPrtry", "Cd")
+        candidates: list[tuple[int, int, Balance]] = []
+        for balance_tree in list_trees(tree, "Bal"):
+            code = find_deep_text(balance_tree, "Tp", "CdOrPrtry", "Cd")
             if code not in codes:
                 continue
             try:
-                balance = _parse_balance(one)
+                balance = _parse_balance(balance_tree, self._entry_reader.account)
             except StatementError as error:
                 self._reject(None, f"Balance {code}: {error}", error.field)
                 continue
-            found.append((0 if currency in (None, balance.currency) else 1, codes.index(code), balance))
-        return min(found, key=lambda one: one[:2])[2] if found else None
+            candidates.append((0 if currency in (None, balance.currency) else 1, codes.index(code), balance))
+        return min(candidates, key=lambda candidate: candidate[:2])[2] if candidates else None
+
+
+def _drop_repetitions(
+    entries: tuple[Transaction, ...], opening: Balance | None, closing: Balance | None
+) -> tuple[Transaction, ...]:
+    """Without entries that repeat another one, reference included, where the balances prove that they were sent twice.
+
+    Two equal purchases on one day are two entries: without that proof all stay.
+    """
+    if opening is None or closing is None or opening.currency != closing.currency:
+        return entries
+    once = _list_once(entries)
+    booked = closing.amount - opening.amount
+    is_proven = _sum_booked(entries, opening.currency) != booked == _sum_booked(once, opening.currency)
+    return once if is_proven else entries
+
+
+def _list_once(entries: tuple[Transaction, ...]) -> tuple[Transaction, ...]:
+    """Each entry that has a reference once, in the order in which they came."""
+    seen: set[Transaction] = set()
+    once = []
+    for entry in entries:
+        if entry in seen:
+            continue
+        if entry.bank_id is not None and not entry.is_pending:
+            seen.add(entry)
+        once.append(entry)
+    return tuple(once)
+
+
+def _sum_booked(entries: Iterable[Transaction], currency: str) -> Decimal:
+    return sum((entry.amount for entry in entries if not entry.is_pending and entry.currency == currency), Decimal(0))
 
 
 def _drop_repeated_ids(entries: tuple[Transaction, ...]) -> tuple[Transaction, ...]:
     """A reference that several bookings share is the name of none of them."""
-    counts = Counter(one.bank_id for one in entries if one.bank_id is not None)
+    counts = Counter(entry.bank_id for entry in entries if entry.bank_id is not None)
     if len(counts) == counts.total():
         return entries
     return tuple(
-        replace(one, bank_id=None) if one.bank_id is not None and counts[one.bank_id] > 1 else one for one in entries
+        replace(entry, bank_id=None) if entry.bank_id is not None and counts[entry.bank_id] > 1 else entry
+        for entry in entries
     )
 
 
@@ -175,8 +208,8 @@ def _parse_account(tree: Tree) -> AccountIdentification:
     )
 
 
-def _parse_balance(tree: Tree) -> Balance:
-    amount, currency = parse_amount(tree)
+def _parse_balance(tree: Tree, account: AccountIdentification | None) -> Balance:
+    amount, currency = parse_amount(tree, account)
     text = find_deep_text(tree, "Dt", "Dt") or find_deep_text(tree, "Dt", "DtTm")
     try:
         day = None if text is None else parse_iso_day(text)

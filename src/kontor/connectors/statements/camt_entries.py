@@ -38,10 +38,11 @@ _CURRENCY = re.compile(r"[A-Z]{3}")
 _GERMAN_CODE = re.compile(r"(?:[A-Z][A-Z0-9]{3}\+)?([0-9]{3})?(?:\+([A-Za-z0-9]{1,10}))?(?:\+.*)?")
 
 
-def parse_amount(tree: Tree) -> tuple[Decimal, str]:
-    """Signed amount and currency of an entry or a balance."""
+def parse_amount(tree: Tree, account: AccountIdentification | None) -> tuple[Decimal, str]:
+    """Signed amount and currency of an entry or a balance. Banks may leave out a currency that is the account's."""
     take = tree.get
-    text, currency, mark = take("Amt"), take("Amt@Ccy", ""), take("CdtDbtInd")
+    text, mark = take("Amt"), take("CdtDbtInd")
+    currency = take("Amt@Ccy") or (account and account.currency) or ""
     if type(text) is not str or not _AMOUNT.fullmatch(text) or text in ("", "."):
         raise StatementError("The amount cannot be read.", field="Amt")
     if not _CURRENCY.fullmatch(currency):
@@ -103,13 +104,13 @@ class EntryReader:
         if status == "INFO":
             return [], [StatementIssue(IssueKind.INFORMATION_LEFT_OUT, detail=find_text(tree, "AcctSvcrRef"))]
         head = self._read_head(tree, is_pending=status in PENDING)
-        details = [one for group in list_trees(tree, "NtryDtls") for one in list_trees(group, "TxDtls")]
+        details = [detail for group in list_trees(tree, "NtryDtls") for detail in list_trees(group, "TxDtls")]
         if len(details) > 1:
             return self._read_batch(tree, head, details)
         return [self._make(head, tree, details[0] if details else EMPTY, head.amount, head.reference)], []
 
     def _read_head(self, tree: Tree, *, is_pending: bool) -> _Head:
-        amount, currency = parse_amount(tree)
+        amount, currency = parse_amount(tree, self.account)
         booked_at, value_at = _find_day(tree, "BookgDt"), _find_day(tree, "ValDt")
         if booked_at is None and value_at is None:
             raise StatementError("The booking has no date.", field="BookgDt")
@@ -128,8 +129,8 @@ class EntryReader:
         self, tree: Tree, head: _Head, details: Sequence[Tree]
     ) -> tuple[list[Transaction], list[StatementIssue]]:
         """One booking each, if their amounts make up the entry's; what is missing may be the charges."""
-        amounts = [_find_part_amount(one, head) for one in details]
-        known = [one for one in amounts if one is not None]
+        amounts = [_find_part_amount(detail, head) for detail in details]
+        known = [amount for amount in amounts if amount is not None]
         rest = head.amount - sum(known, Decimal(0))
         if len(known) != len(details) or (rest and abs(rest) != _sum_charges(tree, details)):
             row = self._make_whole(head, tree, details)
@@ -140,18 +141,18 @@ class EntryReader:
             )
             return [row], [issue]
         rows = []
-        for number, (one, amount) in enumerate(zip(details, known, strict=True), 1):
-            reference = _clean_reference(find_deep_text(one, "Refs", "AcctSvcrRef"))
+        for number, (detail, amount) in enumerate(zip(details, known, strict=True), 1):
+            reference = _clean_reference(find_deep_text(detail, "Refs", "AcctSvcrRef"))
             if head.reference is not None and reference in (None, head.reference):
                 reference = f"{head.reference}/{number}"
-            rows.append(self._make(head, tree, one, amount, reference))
+            rows.append(self._make(head, tree, detail, amount, reference))
         if rest:
             rows.append(Transaction(rest, head.currency, head.booked_at, head.value_at, CHARGES))
         return rows, []
 
     def _make_whole(self, head: _Head, tree: Tree, details: Sequence[Tree]) -> Transaction:
         """One booking of a batch whose parts have no amounts to book: it tells what all of them tell."""
-        parts = [self._make(head, tree, one, head.amount, head.reference) for one in details]
+        parts = [self._make(head, tree, detail, head.amount, head.reference) for detail in details]
         texts = [" ".join(text for text in (part.counterparty_name, part.purpose) if text) for part in parts]
         # What all parts agree on is true of the whole.
         shared = {
@@ -262,7 +263,7 @@ def _find_part_amount(details: Tree, head: _Head) -> Decimal | None:
         find_tree(amounts, "InstdAmt"),
     ):
         text = find_text(place, "Amt")
-        if text is None or place.get("Amt@Ccy") != head.currency:
+        if text is None or place.get("Amt@Ccy", head.currency) != head.currency:
             continue
         if not _AMOUNT.fullmatch(text) or text == ".":
             raise StatementError("The amount cannot be read.", field="TxDtls/Amt")
@@ -276,8 +277,8 @@ def _sum_charges(tree: Tree, details: Sequence[Tree]) -> Decimal:
     """All charges, whether named for the entry or for its parts."""
     total = Decimal(0)
     for place in (tree, *details):
-        for one in list_trees(place, "Chrgs"):
-            for record in list_trees(one, "Rcrd") or [one]:
+        for charges in list_trees(place, "Chrgs"):
+            for record in list_trees(charges, "Rcrd") or [charges]:
                 text = find_text(record, "Amt") or find_text(record, "TtlChrgsAndTaxAmt")
                 if text is not None and _AMOUNT.fullmatch(text) and text != ".":
                     total += _read_amount(text)
@@ -296,14 +297,14 @@ def _find_german_code(details: Tree, tree: Tree) -> tuple[str | None, str | None
 
 @lru_cache(maxsize=1000)
 def _split_german_code(code: str) -> tuple[str | None, str | None] | None:
-    found = _GERMAN_CODE.fullmatch(code)
-    return None if found is None else (found[1], found[2])
+    match = _GERMAN_CODE.fullmatch(code)
+    return None if match is None else (match[1], match[2])
 
 
 def _make_purpose(details: Tree, refs: Tree, parties: Tree) -> str | None:
     """Remittance information, with references under the tags that MT940 gives them."""
     remittance = find_tree(details, "RmtInf")
-    lines = [one for one in remittance.get("Ustrd", ()) if one and type(one) is str]
+    lines = [line for line in remittance.get("Ustrd", ()) if line and type(line) is str]
     text = join_lines(lines, USTRD_WIDTH) if lines else ""
     if not text:
         text = _read_structured(remittance)
@@ -322,11 +323,11 @@ def _make_purpose(details: Tree, refs: Tree, parties: Tree) -> str | None:
 
 def _read_structured(remittance: Tree) -> str:
     words: list[str] = []
-    for one in list_trees(remittance, "Strd"):
-        found = (
-            find_deep_text(one, "CdtrRefInf", "Ref"),
-            find_deep_text(one, "RfrdDocInf", "Nb"),
-            *(text.strip() for text in one.get("AddtlRmtInf", ()) if type(text) is str),
+    for block in list_trees(remittance, "Strd"):
+        texts = (
+            find_deep_text(block, "CdtrRefInf", "Ref"),
+            find_deep_text(block, "RfrdDocInf", "Nb"),
+            *(text.strip() for text in block.get("AddtlRmtInf", ()) if type(text) is str),
         )
-        words += [word for word in found if word]
+        words += [word for word in texts if word]
     return " ".join(words)

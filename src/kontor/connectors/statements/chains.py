@@ -24,7 +24,7 @@ class Chain:
 
     @property
     def rows(self) -> list[Transaction]:
-        return [row for one in self.statements for row in mark_channel(one.entries, str(one.kind))]
+        return [row for statement in self.statements for row in mark_channel(statement.entries, str(statement.kind))]
 
     @property
     def spans(self) -> tuple[BalanceSpan, ...]:
@@ -32,7 +32,7 @@ class Chain:
         opening, closing = self.statements[0].opening, self.statements[-1].closing
         if opening is None or closing is None or opening.currency != closing.currency:
             return ()
-        rows = [row for one in self.statements for row in one.entries]
+        rows = [row for statement in self.statements for row in statement.entries]
         if not all(_is_within(row, opening.day, closing.day) for row in rows if not row.is_pending):
             return ()
         span = make_span(opening.amount, closing.amount, opening.currency, rows)
@@ -43,7 +43,7 @@ def link_statements(statements: Iterable[Statement]) -> list[Chain]:
     """Statements of one account as chains, the oldest first. Chains may overlap each other."""
     chains: list[Chain] = []
     for statement in sorted(statements, key=_order):
-        chain = next((one for one in chains if _is_continued(one.statements[-1], statement)), None)
+        chain = next((chain for chain in chains if _is_continued(chain.statements[-1], statement)), None)
         if chain is None:
             chains.append(Chain([statement]))
         else:
@@ -71,8 +71,8 @@ def _order(statement: Statement) -> tuple[date, bool, tuple[int, int]]:
 
 def _read_page(statement: Statement) -> tuple[int, int] | None:
     """Number of the statement and of its page: `00123/002`."""
-    found = _PAGE.fullmatch(statement.sequence or "")
-    return (int(found[1]), int(found[2])) if found else None
+    match = _PAGE.fullmatch(statement.sequence or "")
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def _is_continued(before: Statement, after: Statement) -> bool:

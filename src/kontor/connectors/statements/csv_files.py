@@ -1,17 +1,16 @@
 """CSV downloads of German banks. What their columns mean is data, see `csv_profiles.py`."""
 
-import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from io import StringIO
 from itertools import pairwise
 
-from kontor.connectors.statements.csv_profiles import Profile, fold_name, load_profiles
+from kontor.connectors.statements.csv_layouts import Table, list_tables
+from kontor.connectors.statements.csv_profiles import Marker
 from kontor.connectors.statements.csv_values import choose_decimal, is_day, parse_day, parse_number
-from kontor.connectors.statements.decoding import check_size, decode_text
+from kontor.connectors.statements.decoding import check_size
 from kontor.connectors.statements.results import (
     LIMITS,
     AccountIdentification,
@@ -22,7 +21,6 @@ from kontor.connectors.statements.results import (
     Statement,
     StatementError,
     StatementKind,
-    TooManyEntriesError,
     check_amounts,
     check_balances,
     check_rejected,
@@ -45,79 +43,23 @@ HEADER_CHARACTERS = 65_536
 MAX_SEARCHED = 4000
 MAX_LINES_AROUND = 200
 AMOUNTS = ("amount", "debit", "credit")
+CHARGES = {"added": 1, "deducted": -1}
+_Key = tuple[str, str]  # of an account: its number and its pocket
+_NO_KEY = "", ""
 _CURRENCY = re.compile(r"[A-Z]{3}")
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """A profile, and where it was found."""
-
-    profile: Profile
-    delimiter: str
-    header: int
-    names: tuple[str, ...]
-
-
-def find_profile(data: bytes) -> Layout | None:
-    """The profile whose columns are all in some row near the top; with several, the one that knows most of them."""
-    return _find_layout(_normalise(decode_text(data)))
 
 
 def read_csv(data: bytes, limits: Limits = LIMITS) -> tuple[Statement, ...]:
     """One statement per account in the file: most files have one. Rows that cannot be read are told by it."""
     check_size(data, limits)
-    text = _normalise(decode_text(data))
-    layout = _find_layout(text)
-    if layout is None:
-        raise StatementError("The columns of this CSV are those of no bank Kontor knows.")
-    statements = _Reader(layout, limits).read(list(_split_rows(text, layout.delimiter, limits)))
+    tables = list_tables(data, limits)
+    statements = tuple(statement for table in tables for statement in _Reader(table, limits).read())
     refuse_unreadable(statements)
     return statements
 
 
-def _normalise(text: str) -> str:
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.replace("\x00", "")
-
-
-def _split_rows(text: str, delimiter: str, limits: Limits) -> Iterator[tuple[int, list[str]]]:
-    """Each row, and the line of the file on which it begins."""
-    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
-    line = 1
-    try:
-        for number, row in enumerate(reader, 1):
-            if number > limits.entries:
-                raise TooManyEntriesError(f"There are more than {limits.entries} rows.")
-            yield line, row
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise StatementError(f"The CSV cannot be read: {error}.", line=reader.line_num) from error
-
-
-def _find_layout(text: str) -> Layout | None:
-    head = text[:HEADER_CHARACTERS]
-    # A header has no line breaks in it, so lines are enough; quotes that never end do no harm.
-    lines = head.split("\n", HEADER_ROWS)[:HEADER_ROWS]
-    best: tuple[int, Layout] | None = None
-    for delimiter in DELIMITERS:
-        for number, line in enumerate(lines):
-            if line.count(delimiter) < 2:
-                continue
-            names = tuple(fold_name(one.strip().strip('"')) for one in line.split(delimiter))
-            present = set(names)
-            for profile in load_profiles():
-                if not present.issuperset(profile.required):
-                    continue
-                known = {one for columns in profile.columns.values() for one in columns}
-                score = len(known & present)
-                if best is None or score > best[0]:
-                    best = score, Layout(profile, delimiter, number, names)
-    return None if best is None else best[1]
-
-
 @dataclass(slots=True)
-class _Table:
+class _Account:
     """What the rows of one account say."""
 
     entries: list[Transaction] = field(default_factory=list)
@@ -127,58 +69,51 @@ class _Table:
 
 
 class _Reader:
-    def __init__(self, layout: Layout, limits: Limits) -> None:
-        self._profile = layout.profile
-        self._names = layout.names
+    def __init__(self, table: Table, limits: Limits) -> None:
+        self._table = table
+        self._profile = table.layout.profile
+        self._names = table.layout.names
         self._limits = limits
-        self._decimal = layout.profile.decimal
         self._rejected_count = 0
-        self._header: list[str] = []
         # A name that comes twice means the last one: ING names the balance's currency first, then the amount's.
-        self._places = {name: index for index, name in enumerate(layout.names)}
+        self._places = {name: index for index, name in enumerate(self._names)}
+        self._decimal = self._choose_decimal(table.rows)
 
-    def read(self, rows: list[tuple[int, list[str]]]) -> tuple[Statement, ...]:
-        header = self._find_header(rows)
-        self._header = rows[header][1]
-        self._decimal = self._choose_decimal(rows[header + 1 :])
-        around = [(line, ";".join(row)) for line, row in rows[:header]]
-        tables: dict[str, _Table] = {}
-        rejected: list[tuple[str, RejectedRow]] = []
-        for line, row in rows[header + 1 :]:
-            account = ""
+    def read(self) -> tuple[Statement, ...]:
+        around = [(line, ";".join(row)) for line, row in self._table.above]
+        tables: dict[_Key, _Account] = {}
+        rejected: list[tuple[_Key, RejectedRow]] = []
+        for line, row in self._table.rows:
+            account = _NO_KEY
             try:
                 if not self._is_of_table(row):
                     if len(around) < MAX_LINES_AROUND:
                         around.append((line, ";".join(row)))
                     continue
-                account = self._take(row, "account") or ""
+                if self._is_marked(row, self._profile.skipped):
+                    continue
+                account = self._take(row, "account") or "", self._take(row, "pocket") or ""
                 entry = self._make_entry(row)
             except StatementError as error:
                 rejected.append((account, self._reject(line, str(error), error.field)))
                 continue
-            table = tables.setdefault(account, _Table())
+            table = tables.setdefault(account, _Account())
             table.entries.append(entry)
             if not entry.is_pending:
                 self._take_balance(table, line, row)
-        first = next(iter(tables.values())) if tables else tables.setdefault("", _Table())
+        first = next(iter(tables.values())) if tables else tables.setdefault(_NO_KEY, _Account())
         for account, refused in rejected:
             tables.get(account, first).rejected.append(refused)
         is_only = len(tables) == 1
-        return tuple(self._make_statement(name, table, around, is_only=is_only) for name, table in tables.items())
+        return tuple(self._make_statement(key, table, around, is_only=is_only) for key, table in tables.items())
 
     def _reject(self, line: int | None, reason: str, field: str | None) -> RejectedRow:
         self._rejected_count += 1
         check_rejected(self._rejected_count, self._limits)
         return RejectedRow(line, reason, field)
 
-    def _find_header(self, rows: list[tuple[int, list[str]]]) -> int:
-        for number, (_, row) in enumerate(rows[: HEADER_ROWS * 2]):
-            if tuple(fold_name(one) for one in row) == self._names:
-                return number
-        raise StatementError("The header cannot be found again.", line=1)
-
     def _choose_decimal(self, rows: list[tuple[int, list[str]]]) -> str:
-        columns = [name for field in (*AMOUNTS, "balance") for name in self._profile.columns.get(field, ())]
+        columns = [name for field in (*AMOUNTS, *CHARGES, "balance") for name in self._profile.columns.get(field, ())]
         places = [self._places[name] for name in columns if name in self._places]
         texts = (row[place] for _, row in rows for place in places if place < len(row))
         return choose_decimal(texts, self._profile.decimal)
@@ -188,23 +123,29 @@ class _Reader:
         columns = self._profile.columns.get(field)
         if columns is None:
             return None
-        texts = [
-            row[place].strip() for name in columns if (place := self._places.get(name)) is not None and place < len(row)
-        ]
-        text = " ".join(one for one in texts if one)
+        texts = [self._read_cell(row, name) for name in columns]
+        text = " ".join(text for text in texts if text)
         if len(text) > self._limits.line_length:
             raise StatementError("This field is too long.", field=field)
         return text or None
+
+    def _read_cell(self, row: Sequence[str], name: str) -> str:
+        place = self._places.get(name, len(row))
+        return row[place].strip() if place < len(row) else ""
 
     def _is_of_table(self, row: Sequence[str]) -> bool:
         """Lines around the table are short, or have neither day nor amount where a booking has them.
 
         A short row with its day is one that was cut.
         """
-        if row == self._header or self._is_balance(row):
+        if row == self._table.header or self._is_balance(row):
             return False
         if len(row) * 2 <= len(self._names):
             return is_day(self._take(row, "booked"))
+        if self._profile.preamble and not is_day(self._take(row, "booked")):
+            line = ";".join(row)[:MAX_SEARCHED]
+            if any(pattern.search(line) for pattern in self._profile.preamble.values()):
+                return False
         return any(self._take(row, name) is not None for name in ("booked", "value", *AMOUNTS))
 
     def _is_balance(self, row: Sequence[str]) -> bool:
@@ -212,7 +153,7 @@ class _Reader:
 
     def _make_entry(self, row: Sequence[str]) -> Transaction:
         booked, value = self._find_day(row, "booked"), self._find_day(row, "value")
-        amount = self._find_amount(row)
+        amount = self._find_amount(row) + self._find_charges(row)
         text = self._take(row, "purpose") or ""
         extracted = {name: _search(pattern, [text]) for name, pattern in self._profile.extract.items()}
         name = self._take(row, "counterparty_name") or self._take(row, "creditor_name" if amount < 0 else "debtor_name")
@@ -220,7 +161,7 @@ class _Reader:
         bank = self._take(row, "counterparty_bic") or extracted.get("counterparty_bic")
         tagged = self._add_references(row, extracted.get("purpose") or text)
         iban = clean_iban(number)
-        is_pending = self._is_pending(row)
+        is_pending = self._is_marked(row, self._profile.pending)
         day = booked or value
         if day is None and is_pending and (written := extracted.get("day")) is not None:
             day = _parse_day(written, "purpose")
@@ -232,7 +173,7 @@ class _Reader:
             find_midnight(day),
             None if value is None else find_midnight(value),
             (tagged if iban else add_national_account(tagged, number, bank)) or None,
-            self._take(row, "booking_text"),
+            self._take(row, "booking_text") or extracted.get("booking_text"),
             counterparty_name=name or extracted.get("counterparty_name"),
             counterparty_iban=iban,
             counterparty_bic=clean_bic(bank),
@@ -262,12 +203,25 @@ class _Reader:
             raise StatementError(f"The amount cannot be read: {error}.", field="amount") from error
         return total
 
+    def _find_charges(self, row: Sequence[str]) -> Decimal:
+        """What columns of their own add to the amount, or take from it."""
+        total = Decimal(0)
+        for charge, sign in CHARGES.items():
+            for name in self._profile.columns.get(charge, ()):
+                text = self._read_cell(row, name)
+                try:
+                    total += sign * parse_number(text, self._decimal) if text else 0
+                except ValueError as error:
+                    raise StatementError(f"The fee cannot be read: {error}.", field="amount") from error
+        return total
+
     def _sign(self, row: Sequence[str], amount: Decimal) -> Decimal:
         column = self._profile.sign_column
         if column is not None:
-            place = self._places.get(column, len(row))
-            mark = row[place].strip() if place < len(row) else ""
-            return -abs(amount) if mark == self._profile.debit_word else abs(amount)
+            is_debit = self._read_cell(row, column) == self._profile.debit_word
+            return -abs(amount) if is_debit else abs(amount)
+        if self._profile.is_inverted:
+            return -amount
         has_debit = "debit" in self._profile.columns and self._take(row, "debit") is not None
         return -abs(amount) if has_debit else amount
 
@@ -286,14 +240,15 @@ class _Reader:
             return purpose
         return " ".join([*named, *([f"SVWZ+{purpose}"] if purpose else [])])
 
-    def _is_pending(self, row: Sequence[str]) -> bool:
-        column = self._profile.pending_column
-        place = len(row) if column is None else self._places.get(column, len(row))
-        return place < len(row) and any(word in row[place].lower() for word in self._profile.pending_words)
+    def _is_marked(self, row: Sequence[str], marker: Marker | None) -> bool:
+        if marker is None:
+            return False
+        texts = [self._read_cell(row, column).lower() for column in marker.columns if column in self._places]
+        return any(word in text if word else not text for text in texts for word in marker.words)
 
     # Balances and what stands around the table
 
-    def _take_balance(self, table: _Table, line: int, row: Sequence[str]) -> None:
+    def _take_balance(self, table: _Account, line: int, row: Sequence[str]) -> None:
         text = self._take(row, "balance")
         try:
             table.balances.append(None if text is None else parse_number(text, self._decimal))
@@ -302,17 +257,19 @@ class _Reader:
             table.rejected.append(self._reject(line, reason, "balance"))
             table.balances.append(None)
 
-    def _make_statement(self, name: str, table: _Table, around: list[tuple[int, str]], *, is_only: bool) -> Statement:
+    def _make_statement(self, key: _Key, table: _Account, around: list[tuple[int, str]], *, is_only: bool) -> Statement:
         """With the balances of its rows; those around the table are of its only account."""
         lines = [text for _, text in around]
-        found = {key: _search(pattern, lines) for key, pattern in self._profile.preamble.items()}
-        opening, closing = _derive_balances(table, self._profile.currency or "EUR")
+        preamble = {key: _search(pattern, lines) for key, pattern in self._profile.preamble.items()}
+        number, pocket = key
+        currency = self._find_table_currency(table)
+        opening, closing = _derive_balances(table, currency)
         if closing is None and is_only:
-            opening, closing = self._find_balances(found, table, around)
+            opening, closing = self._find_balances(preamble, table, around)
         entries = tuple(table.entries)
         return Statement(
             StatementKind.CSV,
-            self._make_account(name or found.get("account") or "", found),
+            self._make_account(number or preamble.get("account") or "", preamble, pocket, currency),
             entries,
             opening,
             closing,
@@ -322,10 +279,10 @@ class _Reader:
         )
 
     def _find_balances(
-        self, found: dict[str, str | None], table: _Table, around: list[tuple[int, str]]
+        self, preamble: dict[str, str | None], table: _Account, around: list[tuple[int, str]]
     ) -> tuple[Balance | None, Balance | None]:
         """Opening and closing balance as the lines around the table name them."""
-        text, day = found.get("balance"), found.get("balance_day")
+        text, day = preamble.get("balance"), preamble.get("balance_day")
         named: dict[str, Balance | None] = {"opening": None, "closing": None}
         if text is not None:
             line = next((number for number, words in around if text in words), None)
@@ -338,7 +295,7 @@ class _Reader:
                     named[key] = balance and Balance(self._sign(row, balance.amount), balance.currency, balance.day)
         return named["opening"], named["closing"]
 
-    def _parse_balance(self, table: _Table, line: int | None, text: str, day: str | None) -> Balance | None:
+    def _parse_balance(self, table: _Account, line: int | None, text: str, day: str | None) -> Balance | None:
         """Written in the table's way, or in the other one: old downloads of DKB mix both."""
         try:
             decimal = choose_decimal([text], self._decimal)
@@ -348,22 +305,30 @@ class _Reader:
             return None
         return Balance(amount, self._profile.currency or "EUR", at)
 
-    def _make_account(self, text: str, found: dict[str, str | None]) -> AccountIdentification:
-        iban = clean_iban(text) or clean_iban(found.get("iban"))
+    def _find_table_currency(self, table: _Account) -> str:
+        """That of the layout, unless all rows have another one."""
+        currencies = {entry.currency for entry in table.entries}
+        return currencies.pop() if len(currencies) == 1 else self._profile.currency or "EUR"
+
+    def _make_account(
+        self, text: str, preamble: dict[str, str | None], pocket: str, currency: str
+    ) -> AccountIdentification:
+        text = text.strip("'")  # against spreadsheets, which would make a number of it
+        iban = clean_iban(text) or clean_iban(preamble.get("iban"))
         profile = self._profile
         return AccountIdentification(
             iban=iban,
             account_number=None if iban or not text else clean_card_number(text) if profile.kind == "card" else text,
-            currency=profile.currency,
-            holder=found.get("holder"),
-            origin=Origin(profile.bank, profile.kind, profile.institution),
+            currency=currency,
+            holder=preamble.get("holder"),
+            origin=Origin(profile.bank, profile.kind, profile.institution, pocket),
         )
 
 
 def _search(pattern: re.Pattern[str], lines: Sequence[str]) -> str | None:
     for line in lines:
-        if found := pattern.search(line[:MAX_SEARCHED]):
-            return found[1].strip() or None
+        if match := pattern.search(line[:MAX_SEARCHED]):
+            return match[1].strip() or None
     return None
 
 
@@ -374,11 +339,11 @@ def _parse_day(text: str, field: str) -> date | None:
         raise StatementError(f"The day cannot be read: {error}.", field=field) from error
 
 
-def _derive_balances(table: _Table, currency: str) -> tuple[Balance | None, Balance | None]:
+def _derive_balances(table: _Account, currency: str) -> tuple[Balance | None, Balance | None]:
     """Opening and closing balance from the balances after each booking, whichever way the rows are ordered."""
-    booked = [one for one in table.entries if not one.is_pending]
-    pairs = [(one, after) for one, after in zip(booked, table.balances, strict=True) if after is not None]
-    if not pairs or len(pairs) != len(booked) or any(one.currency != currency for one in booked):
+    booked = [entry for entry in table.entries if not entry.is_pending]
+    pairs = [(entry, after) for entry, after in zip(booked, table.balances, strict=True) if after is not None]
+    if not pairs or len(pairs) != len(booked) or any(entry.currency != currency for entry in booked):
         return None, None
     steps = list(pairwise(pairs))
     is_oldest_first = all(first[1] + second[0].amount == second[1] for first, second in steps)

@@ -7,19 +7,24 @@ A profile is found by its column names, wherever the header stands. Keys of a fi
     institution the bank's name, where only one bank uses the layout
     kind        "giro" unless said otherwise, "card" for credit cards
     required    columns that must be there, as the bank writes them
+    row         instead of `required`, where there is no header: what every line looks like. Columns are numbers then
+    delimiter   of lines without a header
     decimal     decimal sign, "," unless said otherwise; a file whose numbers all contradict it is read the other way
     currency    currency where no column names it
+    inverted    true where money that was spent has no minus, and money that came in has one
     [columns]   our field = the bank's column, or a list of them that are joined
     [signs]     where the sign stands in a column of its own: column, and the word for a debit
-    [pending]   column, and words that mark what is not booked yet
+    [pending]   column, or several, and words that mark what is not booked yet
+    [skipped]   the same for rows that moved no money: declined, taken back, without effect. "" is an empty cell
     [balances]  words that mark a row as the balance before (opening) or after (closing) the bookings
     [extract]   our field = pattern, searched in the purpose; group 1 is the value. `day` is that of pending rows
     [preamble]  our field = pattern, searched in the lines around the table; group 1 is the value
 
 Fields of `[columns]`: booked, value, amount, debit, credit, currency, purpose, booking_text, counterparty_name,
 debtor_name, creditor_name, counterparty_iban, counterparty_bic, ultimate_counterparty, end_to_end, mandate,
-creditor_id, account, balance (after the booking), bank_id. `debtor_name` and `creditor_name` are two columns of which
-the sign chooses one.
+creditor_id, account, pocket, balance (after the booking), bank_id, added, deducted. `debtor_name` and `creditor_name`
+are two columns of which the sign chooses one. `pocket` tells accounts without a number apart, as a wallet's currencies.
+Amounts in columns of `added` and `deducted` are part of the booking: fees and taxes that are listed beside it.
 """
 
 import re
@@ -35,6 +40,14 @@ _FOLDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
 @dataclass(frozen=True, slots=True)
+class Marker:
+    """Words that mark a row where one of them stands in one of these columns. The empty word marks an empty cell."""
+
+    columns: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     key: str
     name: str
@@ -47,11 +60,14 @@ class Profile:
     currency: str | None = "EUR"
     sign_column: str | None = None
     debit_word: str | None = None
-    pending_column: str | None = None
-    pending_words: tuple[str, ...] = ()
+    pending: Marker | None = None
     balance_words: dict[str, str] = field(default_factory=dict)
     extract: dict[str, re.Pattern[str]] = field(default_factory=dict)
     preamble: dict[str, re.Pattern[str]] = field(default_factory=dict)
+    is_inverted: bool = False
+    skipped: Marker | None = None
+    row: re.Pattern[str] | None = None
+    delimiter: str = ";"
 
 
 def fold_name(text: str) -> str:
@@ -63,23 +79,20 @@ def fold_name(text: str) -> str:
 @cache
 def load_profiles() -> tuple[Profile, ...]:
     folder = files("kontor.connectors.statements") / "data" / "csv"
-    found = [one for one in folder.iterdir() if one.name.endswith(".toml")]
+    profile_files = [file for file in folder.iterdir() if file.name.endswith(".toml")]
     return tuple(
-        _make_profile(one.name.removesuffix(".toml"), tomllib.loads(one.read_text(encoding="utf-8")))
-        for one in sorted(found, key=lambda one: one.name)
+        _make_profile(file.name.removesuffix(".toml"), tomllib.loads(file.read_text(encoding="utf-8")))
+        for file in sorted(profile_files, key=lambda file: file.name)
     )
 
 
 def _make_profile(key: str, raw: dict[str, Any]) -> Profile:
-    columns = {
-        name: tuple(fold_name(one) for one in ([value] if isinstance(value, str) else value))
-        for name, value in raw["columns"].items()
-    }
-    signs, pending = raw.get("signs", {}), raw.get("pending", {})
+    columns = {name: _fold_names(value) for name, value in raw["columns"].items()}
+    signs = raw.get("signs", {})
     return Profile(
         key,
         raw["name"],
-        tuple(fold_name(one) for one in raw["required"]),
+        tuple(fold_name(column) for column in raw.get("required", ())),
         columns,
         raw["bank"],
         raw.get("kind", "giro"),
@@ -88,9 +101,22 @@ def _make_profile(key: str, raw: dict[str, Any]) -> Profile:
         raw.get("currency", "EUR"),
         fold_name(signs["column"]) if signs else None,
         signs.get("debit"),
-        fold_name(pending["column"]) if pending else None,
-        tuple(one.lower() for one in pending.get("words", ())),
+        _make_marker(raw.get("pending")),
         raw.get("balances", {}),
         {name: re.compile(pattern) for name, pattern in raw.get("extract", {}).items()},
         {name: re.compile(pattern) for name, pattern in raw.get("preamble", {}).items()},
+        raw.get("inverted", False),
+        _make_marker(raw.get("skipped")),
+        re.compile(raw["row"]) if "row" in raw else None,
+        raw.get("delimiter", ";"),
     )
+
+
+def _make_marker(raw: dict[str, Any] | None) -> Marker | None:
+    if raw is None:
+        return None
+    return Marker(_fold_names(raw["column"]), tuple(word.lower() for word in raw["words"]))
+
+
+def _fold_names(value: str | list[str]) -> tuple[str, ...]:
+    return tuple(fold_name(column) for column in ([value] if isinstance(value, str) else value))

@@ -9,7 +9,7 @@ from functools import cache
 from kontor.connectors.statements.values import MAX_DIGITS, drop_noise, make_day
 
 MAX_NUMBER_LENGTH = 60
-_DAY = re.compile(r"([0-9]{1,2})[./]([0-9]{1,2})[./]([0-9]{4}|[0-9]{2})(?:\s.*)?")
+_DAY = re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4}|[0-9]{2})(?:\s.*)?")
 _ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[T ].*)?")
 _NUMBER = re.compile(r"([+-]?)([0-9]+(?:[0-9.,' ]*[0-9])?)([+-]?)(?:\s*(?:€|EUR|[A-Z]{3}))?")
 _MINUS = str.maketrans({"−": "-", "–": "-", "\xa0": " ", "\u202f": " "})
@@ -17,14 +17,17 @@ _SIGNS = {",": ".", ".": ","}
 
 
 def parse_day(text: str) -> date | None:
-    """`31.12.2026`, `31.12.26`, `31/12/2026`, `2026-12-31`, with or without a time. Words ("offen") are no day."""
+    """`31.12.2026`, `31.12.26`, `31/12/2026`, `31-12-2026`, `2026-12-31`, with or without a time.
+
+    Words ("offen") are no day.
+    """
     text = text.strip()
-    if found := _DAY.fullmatch(text):
-        year = int(found[3])
-        return make_day(year + 2000 if year < 100 else year, int(found[2]), int(found[1]))
-    if found := _ISO_DAY.fullmatch(text):
-        return make_day(int(found[1]), int(found[2]), int(found[3]))
-    if any(one.isdigit() for one in text):
+    if match := _DAY.fullmatch(text):
+        year = int(match[3])
+        return make_day(year + 2000 if year < 100 else year, int(match[2]), int(match[1]))
+    if match := _ISO_DAY.fullmatch(text):
+        return make_day(int(match[1]), int(match[2]), int(match[3]))
+    if any(character.isdigit() for character in text):
         raise ValueError("this is no day")
     return None
 
@@ -59,17 +62,17 @@ def choose_decimal(texts: Iterable[str], usual: str) -> str:
             numbers.append(_split_number(text)[1])
         except ValueError:
             continue
-    other = _SIGNS[usual]
-    misfits = [one for one in numbers if not _is_written_with(one, usual)]
-    return other if misfits and all(_is_written_with(one, other) for one in numbers) else usual
+    other_sign = _SIGNS[usual]
+    misfits = [number for number in numbers if not _is_written_with(number, usual)]
+    return other_sign if misfits and all(_is_written_with(number, other_sign) for number in numbers) else usual
 
 
 def _split_number(text: str) -> tuple[str, str]:
     """Its sign, wherever it stands, and its digits with what separates them."""
-    found = None if len(text) > MAX_NUMBER_LENGTH else _NUMBER.fullmatch(text.translate(_MINUS).strip())
-    if found is None or len(found[2]) > MAX_DIGITS:
+    match = None if len(text) > MAX_NUMBER_LENGTH else _NUMBER.fullmatch(text.translate(_MINUS).strip())
+    if match is None or len(match[2]) > MAX_DIGITS:
         raise ValueError("this is no number")
-    return ("-" if "-" in (found[1], found[3]) else "+"), found[2]
+    return ("-" if "-" in (match[1], match[3]) else "+"), match[2]
 
 
 def _is_written_with(digits: str, decimal: str) -> bool:

@@ -5,10 +5,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kontor.connectors.statements.camt import read_camt
-from kontor.connectors.statements.csv_files import find_profile, read_csv
+from kontor.connectors.statements.csv_files import read_csv
+from kontor.connectors.statements.csv_layouts import find_layout
 from kontor.connectors.statements.decoding import cut_head, decode_text
 from kontor.connectors.statements.mt535 import read_mt535
 from kontor.connectors.statements.mt940 import read_mt940
+from kontor.connectors.statements.ofx import is_ofx, read_ofx
+from kontor.connectors.statements.qif import is_qif, read_qif
 from kontor.connectors.statements.results import (
     LIMITS,
     Holdings,
@@ -30,6 +33,8 @@ class FileKind(StrEnum):
     MT535 = "MT535"
     CAMT = "camt"
     CSV = "CSV"
+    OFX = "OFX"
+    QIF = "QIF"
     ZIP = "zip"
 
 
@@ -48,13 +53,17 @@ def detect_kind(data: bytes) -> FileKind | None:
         return FileKind.ZIP
     head = cut_head(data, HEAD_BYTES)
     text = decode_text(head).lstrip("\ufeff\x00\r\n\t ").replace("\r", "\n")
+    if is_ofx(text):
+        return FileKind.OFX
+    if is_qif(text):
+        return FileKind.QIF
     if text.startswith("<"):
         return FileKind.CAMT if _CAMT.search(text) else None
     if _MT535.search(text):
         return FileKind.MT535
     if _MT940.search(text):
         return FileKind.MT940
-    return FileKind.CSV if find_profile(head) is not None else None
+    return FileKind.CSV if find_layout(head) is not None else None
 
 
 def read_statements(data: bytes, limits: Limits = LIMITS) -> Readings:
@@ -76,6 +85,10 @@ def _read_single(kind: FileKind, data: bytes, limits: Limits) -> Readings:
             return Readings(kind, read_camt(data, limits))
         case FileKind.MT535:
             return Readings(kind, holdings=read_mt535(data, limits))
+        case FileKind.OFX:
+            return Readings(kind, read_ofx(data, limits))
+        case FileKind.QIF:
+            return Readings(kind, read_qif(data, limits))
         case FileKind.CSV:
             return Readings(kind, read_csv(data, limits))
         case _:
@@ -91,9 +104,9 @@ def _read_archive(data: bytes, limits: Limits) -> Readings:
         if kind is None or kind is FileKind.ZIP:
             raise StatementError("This is no statement file that Kontor knows.", field=name)
         read = _read_single(kind, content, limits)
-        statements += [_name_file(one, name) for one in read.statements]
+        statements += [_name_file(statement, name) for statement in read.statements]
         holdings += read.holdings
-        count += sum(len(one.entries) for one in read.statements)
+        count += sum(len(statement.entries) for statement in read.statements)
         if count > limits.entries:
             raise TooManyEntriesError(f"There are more than {limits.entries} bookings.")
     if not statements and not holdings:

@@ -168,9 +168,9 @@ class _Reader:
     # Fields
 
     def _take_account(self, content: str) -> None:
-        if self._is_position or (found := _ACCOUNT.match(content)) is None:
+        if self._is_position or (match := _ACCOUNT.match(content)) is None:
             return
-        account = found[1].strip()
+        account = match[1].strip()
         if self._account is not None and account != self._account:
             self._finish()
             self._is_begun = True
@@ -180,62 +180,62 @@ class _Reader:
         """Up to four lines; the ISIN and the WKN each have one of their own, in whichever order."""
         names = []
         for line in content.split("\n"):
-            if self._isin is None and (found := _ISIN.fullmatch(line)):
-                self._isin = found[1]
-            elif self._wkn is None and (found := _WKN.fullmatch(line)):
-                self._wkn = found[1]
-                names += [found[2]] if found[2].strip() else []
+            if self._isin is None and (match := _ISIN.fullmatch(line)):
+                self._isin = match[1]
+            elif self._wkn is None and (match := _WKN.fullmatch(line)):
+                self._wkn = match[1]
+                names += [match[2]] if match[2].strip() else []
             elif line.strip():
                 names.append(line)
         self._name = join_lines(names, NAME_WIDTH) if names else ""
 
     def _take_price(self, content: str) -> None:
-        found = _PRICE.match(content)
-        if found is None or not self._is_position:
+        match = _PRICE.match(content)
+        if match is None or not self._is_position:
             return
-        self._price = parse_swift_amount(found[4])
-        self._price = -self._price if found[2] else self._price
-        self._currency = found[3]
-        if found[1] == "PRCT" and self._unit is None:
+        self._price = parse_swift_amount(match[4])
+        self._price = -self._price if match[2] else self._price
+        self._currency = match[3]
+        if match[1] == "PRCT" and self._unit is None:
             self._unit = TradingUnit.NOMINAL
 
     def _take_quantity(self, content: str) -> None:
-        found = _QUANTITY.match(content)
-        if found is None or not self._is_position:
+        match = _QUANTITY.match(content)
+        if match is None or not self._is_position:
             return
-        self._unit = TradingUnit.NOMINAL if found[1] in ("FAMT", "AMOR") else TradingUnit.PIECES
-        quantity = parse_swift_amount(found[3])
-        self._quantity = -quantity if found[2] else quantity
+        self._unit = TradingUnit.NOMINAL if match[1] in ("FAMT", "AMOR") else TradingUnit.PIECES
+        quantity = parse_swift_amount(match[3])
+        self._quantity = -quantity if match[2] else quantity
 
     def _take_value(self, content: str) -> None:
-        found = _VALUE.match(content)
-        if found is None:
+        match = _VALUE.match(content)
+        if match is None:
             return
-        amount = parse_swift_amount(found[5])
-        balance = Balance(-amount if found[2] or found[4] else amount, found[3], self._day)
-        if found[1] == "HOLP":
+        amount = parse_swift_amount(match[5])
+        balance = Balance(-amount if match[2] or match[4] else amount, match[3], self._day)
+        if match[1] == "HOLP":
             self._total = balance
         elif self._is_position:
             self._value = balance
 
     def _take_rate(self, content: str) -> None:
-        if self._is_position and (found := _RATE.match(content)):
-            self._rate, self._rate_currency = parse_swift_amount(found[3]), found[1]
+        if self._is_position and (match := _RATE.match(content)):
+            self._rate, self._rate_currency = parse_swift_amount(match[3]), match[1]
 
     def _take_place(self, content: str) -> None:
-        if self._is_position and (found := _PLACE.match(content)) and found[1]:
-            place = found[1].strip()
+        if self._is_position and (match := _PLACE.match(content)) and match[1]:
+            place = match[1].strip()
             self._exchange = EXCHANGES.get(place, place) or None
 
     def _take_time(self, content: str) -> None:
-        found = _TIME.match(content)
-        if found is None:
+        match = _TIME.match(content)
+        if match is None:
             return
-        text = found[2]
+        text = match[2]
         day = make_day(int(text[:4]), int(text[4:6]), int(text[6:8]))
-        if found[1] == "PRIC" and self._is_position:
+        if match[1] == "PRIC" and self._is_position:
             self._price_at = find_midnight(day)
-        elif found[1] == "STAT" or (found[1] == "PREP" and self._day is None):
+        elif match[1] == "STAT" or (match[1] == "PREP" and self._day is None):
             self._day = day
 
     def _make_position(self) -> Position:
@@ -272,7 +272,7 @@ def _parse_account(text: str) -> AccountIdentification:
 
 
 def _check_total(positions: tuple[Position, ...], total: Balance | None) -> tuple[StatementIssue, ...]:
-    values = [one.total_value for one in positions if one.total_value is not None]
+    values = [position.total_value for position in positions if position.total_value is not None]
     if total is None or len(values) != len(positions):
         return ()
     expected = sum(values, Decimal(0))

@@ -170,8 +170,8 @@ class _Reader:
     def _take_floor(self, content: str) -> None:
         """Only interim reports have a floor limit; it names their currency."""
         self._is_interim = self._opening is None
-        if found := _CURRENCY.match(content):
-            self._currency = found[0]
+        if match := _CURRENCY.match(content):
+            self._currency = match[0]
 
     def _take_time(self, content: str) -> None:
         self._is_interim = self._opening is None
@@ -184,10 +184,10 @@ class _Reader:
             value_text, entry_text, mark, amount_text = usual.groups()
             amount, supplement = Decimal(amount_text.replace(",", ".")), None
         else:
-            found = _ENTRY.match(content)
-            if found is None:
+            match = _ENTRY.match(content)
+            if match is None:
                 raise ValueError("it is no booking")
-            value_text, entry_text, mark, _, amount_text, _, _, supplement = found.groups()
+            value_text, entry_text, mark, _, amount_text, _, _, supplement = match.groups()
             amount = drop_noise(parse_swift_amount(amount_text))
         # A reversed credit takes money away, a reversed debit gives it back.
         if mark in ("D", "RC", "ED"):
@@ -281,19 +281,19 @@ def _find_days(value_text: str, entry_text: str | None) -> tuple[datetime, datet
 
 
 def _parse_balance(content: str) -> Balance:
-    found = _BALANCE.match(content)
-    if found is None:
+    match = _BALANCE.match(content)
+    if match is None:
         raise ValueError("it is no balance")
-    amount = drop_noise(parse_swift_amount(found[4]))
-    return Balance(-amount if found[1] in ("D", "RC") else amount, found[3], parse_swift_day(found[2]))
+    amount = drop_noise(parse_swift_amount(match[4]))
+    return Balance(-amount if match[1] in ("D", "RC") else amount, match[3], parse_swift_day(match[2]))
 
 
 def _parse_account(text: str, currency: str | None) -> AccountIdentification:
     """`BLZ/number`, `BIC/number` or an IBAN, with or without the currency behind it."""
     text = text.partition("\n")[0].strip()
     bank, number = "", text
-    if found := _ACCOUNT.fullmatch(text):
-        bank, number = found[1], found[2].strip()
+    if match := _ACCOUNT.fullmatch(text):
+        bank, number = match[1], match[2].strip()
     # The number of a German account is at most ten digits, so letters behind digits are a currency.
     suffix = number[-3:]
     if _CURRENCY.fullmatch(suffix) and currency in (None, suffix) and number[:-3].rstrip(" /")[-1:].isdigit():

@@ -54,6 +54,8 @@ class StatementKind(StrEnum):
     CAMT_053 = "camt.053"
     CAMT_054 = "camt.054"
     CSV = "CSV"
+    OFX = "OFX"
+    QIF = "QIF"
 
 
 class IssueKind(StrEnum):
@@ -90,15 +92,19 @@ class RejectedRow:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What the layout of a CSV tells about its account: the bank or group of banks that uses it, and the kind."""
+    """What the layout of a CSV tells about its account: the bank or group of banks that uses it, and the kind.
+
+    `pocket` is the part of a wallet that the rows belong to, as its currency.
+    """
 
     bank: str
     kind: str = "giro"
     institution: str | None = None
+    pocket: str = ""
 
     @property
     def key(self) -> str:
-        return f"{self.bank}-{self.kind}"
+        return "-".join(part for part in (self.bank, self.kind, self.pocket) if part)
 
     @property
     def category(self) -> ProductCategory:
@@ -163,7 +169,7 @@ def check_balances(
     if opening is None or closing is None or opening.currency != closing.currency:
         return ()
     currency = opening.currency
-    booked = [one.amount for one in entries if not one.is_pending and one.currency == currency]
+    booked = [entry.amount for entry in entries if not entry.is_pending and entry.currency == currency]
     expected = sum(booked, opening.amount)
     if expected == closing.amount:
         return ()
@@ -173,12 +179,14 @@ def check_balances(
 def check_amounts(entries: tuple[Transaction, ...]) -> tuple[StatementIssue, ...]:
     """Fractions of a cent that mean something: accounts are kept in cents, so they are rounded when they are stored."""
     rounded = [
-        one.amount for one in entries if not one.amount.same_quantum(CENT) and clean_amount(one.amount) != one.amount
+        entry.amount
+        for entry in entries
+        if not entry.amount.same_quantum(CENT) and clean_amount(entry.amount) != entry.amount
     ]
     if not rounded:
         return ()
     exact = sum(rounded, Decimal(0))
-    stored = sum((clean_amount(one) or Decimal(0) for one in rounded), Decimal(0))
+    stored = sum((clean_amount(amount) or Decimal(0) for amount in rounded), Decimal(0))
     return (StatementIssue(IssueKind.AMOUNT_ROUNDED, stored, exact, f"{len(rounded)} amounts"),)
 
 

@@ -158,5 +158,5 @@ def parse_free_text(content: str) -> Details:
 
 
 def _find(pattern: re.Pattern[str], text: str) -> str | None:
-    found = pattern.search(text)
-    return found[1] if found else None
+    match = pattern.search(text)
+    return match[1] if match else None

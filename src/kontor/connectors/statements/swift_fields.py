@@ -37,13 +37,13 @@ class LineNumbers:
 
     def find(self, tag: str, content: str) -> int:
         first_line = content.partition("\n")[0]
-        found = self._text.find(f"\n:{tag}:{first_line}", self._place)
-        if found >= 0:
-            self._line += self._text.count("\n", self._place, found + 1)
-            self._place = found + 1
+        start = self._text.find(f"\n:{tag}:{first_line}", self._place)
+        if start >= 0:
+            self._line += self._text.count("\n", self._place, start + 1)
+            self._place = start + 1
         return max(self._line, 1)
 
 
 def fail_at(text: str, offset: int, tag: str, content: str, message: str) -> StatementError:
-    found = text.find(f"\n:{tag}:{content}", offset)
-    return StatementError(message, line=text.count("\n", 0, found + 1), field=tag)
+    start = text.find(f"\n:{tag}:{content}", offset)
+    return StatementError(message, line=text.count("\n", 0, start + 1), field=tag)

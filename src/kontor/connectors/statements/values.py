@@ -60,7 +60,7 @@ def parse_entry_day(text: str, value_day: date) -> date:
         for year in (value_day.year - 1, value_day.year, value_day.year + 1)
         if FIRST_YEAR <= year <= LAST_YEAR
     ]
-    return min(days, key=lambda one: abs(one - value_day))
+    return min(days, key=lambda candidate: abs(candidate - value_day))
 
 
 def parse_iso_day(text: str) -> date:
@@ -74,10 +74,10 @@ def _parse_iso_day(text: str) -> date:
         at = datetime.fromisoformat(text)
         if FIRST_YEAR <= at.year <= LAST_YEAR:
             return at.astimezone(BERLIN).date()
-    found = _DAY.match(text)
-    if found is None:
+    match = _DAY.match(text)
+    if match is None:
         raise ValueError("this is no day")
-    return make_day(int(found[1]), int(found[2]), int(found[3]))
+    return make_day(int(match[1]), int(match[2]), int(match[3]))
 
 
 @lru_cache(maxsize=20_000)
@@ -129,8 +129,8 @@ def find_ultimate_party(purpose: str) -> str | None:
     """The one for whom (`ABWA`) or to whom (`ABWE`) it was paid in truth."""
     if "ABW" not in purpose:
         return None
-    found = _ABROAD.search(purpose)
-    return found[1].strip() or None if found else None
+    match = _ABROAD.search(purpose)
+    return match[1].strip() or None if match else None
 
 
 def add_national_account(purpose: str | None, number: str | None, bank_code: str | None) -> str | None:

@@ -35,7 +35,7 @@ _ESCAPE = re.compile(r"&(?:#x([0-9a-fA-F]+)|#([0-9]+)|(lt|gt|amp|quot|apos));")
 _CHARACTERS = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 _DECLARATION = re.compile(rb"\s*<\?xml[^>]{0,200}?\?>")
 _ENCODING = re.compile(rb"encoding\s*=\s*[\"']([A-Za-z0-9._-]{1,40})[\"']")
-_CONTROL_BYTES = bytes(one for one in range(32) if one not in (9, 10, 13))
+_CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in (9, 10, 13))
 _CODE_PAGES = {"iso-8859-1": "latin-1", "iso-8859-15": "iso-8859-15", "windows-1252": "cp1252", "latin1": "latin-1"}
 
 
@@ -187,8 +187,8 @@ def _read_text(text: str, name: str, length: int) -> str:
     return _ESCAPE.sub(_unescape, text)
 
 
-def _unescape(found: re.Match[str]) -> str:
-    hexadecimal, number, name = found.groups()
+def _unescape(match: re.Match[str]) -> str:
+    hexadecimal, number, name = match.groups()
     return _CHARACTERS[name] if name else chr(int(hexadecimal, 16) if hexadecimal else int(number))
 
 
@@ -203,11 +203,11 @@ class ElementLines:
 
     def find(self, number: int) -> int | None:
         """The line of the element of this number; None where it cannot be told."""
-        found = next(islice(self._starts, number - self._number - 1, None), None)
-        if found is None:
+        match = next(islice(self._starts, number - self._number - 1, None), None)
+        if match is None:
             return None
-        self._line += self._data.count(b"\n", self._place, found.start())
-        self._number, self._place = number, found.start()
+        self._line += self._data.count(b"\n", self._place, match.start())
+        self._number, self._place = number, match.start()
         return self._line
 
 
@@ -219,7 +219,7 @@ def find_tree(tree: Tree, name: str) -> Tree:
 
 def list_trees(tree: Tree, name: str) -> list[Tree]:
     """All elements of a repeated name that have children."""
-    return [one for one in tree.get(name, ()) if type(one) is dict]
+    return [element for element in tree.get(name, ()) if type(element) is dict]
 
 
 def find_text(tree: Tree, name: str) -> str | None:

@@ -20,7 +20,7 @@ def read_zip(data: bytes, limits: Limits) -> Iterator[tuple[str, bytes]]:
     check_size(data, limits)
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            members = [one for one in archive.infolist() if not _is_hidden(one)]
+            members = [member for member in archive.infolist() if not _is_hidden(member)]
             if len(members) > limits.files:
                 raise StatementError(f"The zip holds more than {limits.files} files.")
             total = 0
