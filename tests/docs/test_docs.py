@@ -12,6 +12,7 @@ from kontor.config import describe_settings
 from kontor.connectors.demo.people import PERSONAS, TEST_LOGINS
 from kontor.connectors.demo.scenarios import SCENARIOS
 from kontor.connectors.statements.csv_profiles import load_profiles
+from kontor.connectors.statements.pdf_profiles import load_pdf_profiles
 from kontor.demobank.faults import Fault
 from kontor.wire.messages import TEXTS
 
@@ -126,6 +127,6 @@ def test_decisions_are_numbered_and_listed():
     assert re.findall(r"\((0.*?\.md)\)", read("docs/decisions/README.md")) == files
 
 
-def test_every_csv_layout_is_named_in_the_guide():
+def test_every_layout_of_files_is_named_in_the_guide():
     guide = " ".join(read("docs/guides/real-banks.md").split())
-    assert [profile.name for profile in load_profiles() if profile.name not in guide] == []
+    assert [profile.name for profile in (*load_profiles(), *load_pdf_profiles()) if profile.name not in guide] == []

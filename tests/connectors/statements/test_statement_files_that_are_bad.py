@@ -69,7 +69,7 @@ def test_every_kind_of_file_is_recognised_by_its_content(shaped):
         "mt535": FileKind.MT535,
         "csv": FileKind.CSV,
     }
-    assert detect_kind(b"%PDF-1.7") is None
+    assert detect_kind(b"%PDF-1.7") is FileKind.PDF
     assert detect_kind(b"") is None
 
 

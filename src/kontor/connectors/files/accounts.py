@@ -67,7 +67,8 @@ def name_account(account: AccountIdentification, form: str) -> str:
 
 
 def _name_form(statement: Statement) -> str:
-    return f"CSV {statement.form}" if statement.kind is StatementKind.CSV else str(statement.kind)
+    has_layouts = statement.kind in (StatementKind.CSV, StatementKind.PDF)
+    return f"{statement.kind} {statement.form}" if has_layouts else str(statement.kind)
 
 
 def _name_family(statement: Statement) -> str:

@@ -1,4 +1,4 @@
-"""Statement files: MT940, MT942, camt.052 to 054, MT535, CSV, OFX, QIF, and zips of them. Pure functions of bytes.
+"""Statement files: MT940, MT942, camt.052 to 054, MT535, CSV, OFX, QIF, PDF, and zips of them. Pure functions of bytes.
 
 `read_statements` finds out what a file is. A file that cannot be read is a `StatementError`. A booking that cannot be
 read is a rejected row of its statement, and what is merely doubtful an issue of it.
@@ -10,6 +10,7 @@ from kontor.connectors.statements.detection import FileKind, detect_kind, read_s
 from kontor.connectors.statements.mt535 import read_mt535
 from kontor.connectors.statements.mt940 import read_mt940
 from kontor.connectors.statements.ofx import read_ofx
+from kontor.connectors.statements.pdf_files import read_pdf
 from kontor.connectors.statements.qif import read_qif
 from kontor.connectors.statements.results import (
     LIMITS,
@@ -49,6 +50,7 @@ __all__ = [
     "read_mt535",
     "read_mt940",
     "read_ofx",
+    "read_pdf",
     "read_qif",
     "read_statements",
 ]

@@ -28,18 +28,15 @@ from kontor.connectors.statements.results import (
 )
 from kontor.connectors.statements.values import (
     add_national_account,
+    add_references,
     clean_bic,
     clean_iban,
     find_midnight,
     find_ultimate_party,
-    is_tagged,
 )
 from kontor.domain.account_numbers import clean_card_number
 from kontor.domain.transactions import Transaction, find_day
 
-DELIMITERS = (";", ",", "\t", "|")
-HEADER_ROWS = 40
-HEADER_CHARACTERS = 65_536
 MAX_SEARCHED = 4000
 MAX_LINES_AROUND = 200
 AMOUNTS = ("amount", "debit", "credit")
@@ -230,15 +227,7 @@ class _Reader:
         return text if _CURRENCY.fullmatch(text) else self._profile.currency or "EUR"
 
     def _add_references(self, row: Sequence[str], purpose: str) -> str:
-        """References from columns of their own, under the tags that MT940 gives them."""
-        if is_tagged(purpose):
-            return purpose
-        fields = (("EREF", "end_to_end"), ("MREF", "mandate"), ("CRED", "creditor_id"))
-        values = [(tag, self._take(row, field)) for tag, field in fields]
-        named = [f"{tag}+{value}" for tag, value in values if value and value.upper() != "NOTPROVIDED"]
-        if not named:
-            return purpose
-        return " ".join([*named, *([f"SVWZ+{purpose}"] if purpose else [])])
+        return add_references(purpose, *(self._take(row, field) for field in ("end_to_end", "mandate", "creditor_id")))
 
     def _is_marked(self, row: Sequence[str], marker: Marker | None) -> bool:
         if marker is None:

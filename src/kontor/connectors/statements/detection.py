@@ -11,6 +11,7 @@ from kontor.connectors.statements.decoding import cut_head, decode_text
 from kontor.connectors.statements.mt535 import read_mt535
 from kontor.connectors.statements.mt940 import read_mt940
 from kontor.connectors.statements.ofx import is_ofx, read_ofx
+from kontor.connectors.statements.pdf_files import is_pdf, read_pdf
 from kontor.connectors.statements.qif import is_qif, read_qif
 from kontor.connectors.statements.results import (
     LIMITS,
@@ -35,6 +36,7 @@ class FileKind(StrEnum):
     CSV = "CSV"
     OFX = "OFX"
     QIF = "QIF"
+    PDF = "PDF"
     ZIP = "zip"
 
 
@@ -51,6 +53,8 @@ def detect_kind(data: bytes) -> FileKind | None:
     """By the first bytes alone, never by a name. None for what is none of ours."""
     if data.startswith(b"PK\x03\x04"):
         return FileKind.ZIP
+    if is_pdf(data):
+        return FileKind.PDF
     head = cut_head(data, HEAD_BYTES)
     text = decode_text(head).lstrip("\ufeff\x00\r\n\t ").replace("\r", "\n")
     if is_ofx(text):
@@ -89,6 +93,8 @@ def _read_single(kind: FileKind, data: bytes, limits: Limits) -> Readings:
             return Readings(kind, read_ofx(data, limits))
         case FileKind.QIF:
             return Readings(kind, read_qif(data, limits))
+        case FileKind.PDF:
+            return Readings(kind, read_pdf(data, limits))
         case FileKind.CSV:
             return Readings(kind, read_csv(data, limits))
         case _:

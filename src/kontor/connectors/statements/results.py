@@ -56,6 +56,7 @@ class StatementKind(StrEnum):
     CSV = "CSV"
     OFX = "OFX"
     QIF = "QIF"
+    PDF = "PDF"
 
 
 class IssueKind(StrEnum):
@@ -92,7 +93,7 @@ class RejectedRow:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What the layout of a CSV tells about its account: the bank or group of banks that uses it, and the kind.
+    """What the layout of a CSV or PDF tells about its account: the bank or group of banks that uses it, and the kind.
 
     `pocket` is the part of a wallet that the rows belong to, as its currency.
     """
@@ -136,7 +137,7 @@ class Statement:
     """One statement of one account. A file holds any number of them.
 
     `is_interim` statements (MT942, camt.052) do not close a day; which entry is pending the entry itself says.
-    `form` is the name of the CSV layout.
+    `form` is the name of the layout of a CSV or PDF.
     """
 
     kind: StatementKind

@@ -125,6 +125,17 @@ def is_tagged(line: str) -> bool:
     return (line[4:5] == "+" and line[:4] in SEPA_TAGS) or line.startswith("BIC+")
 
 
+def add_references(purpose: str, end_to_end: str | None, mandate: str | None, creditor_id: str | None) -> str:
+    """The purpose with references that stand in fields of their own, under the tags that MT940 gives them."""
+    if is_tagged(purpose):
+        return purpose
+    values = (("EREF", end_to_end), ("MREF", mandate), ("CRED", creditor_id))
+    named = [f"{tag}+{value}" for tag, value in values if value and value.upper() != "NOTPROVIDED"]
+    if not named:
+        return purpose
+    return " ".join([*named, *([f"SVWZ+{purpose}"] if purpose else [])])
+
+
 def find_ultimate_party(purpose: str) -> str | None:
     """The one for whom (`ABWA`) or to whom (`ABWE`) it was paid in truth."""
     if "ABW" not in purpose:
