@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kontor.connectors.files.accounts import join_statements
 from kontor.connectors.statements import FileKind, StatementError, detect_kind, read_ofx, read_qif, read_statements
-from kontor.connectors.statements.ofx import parse_ofx_day
+from kontor.connectors.statements.ofx import parse_ofx_amount, parse_ofx_day
 from kontor.domain.products import ProductCategory
 from kontor.domain.transactions import find_day
 
@@ -96,6 +96,7 @@ def test_a_file_that_ends_within_a_statement_is_refused():
     [
         ("20261103", date(2026, 11, 3)),
         ("20261103235959", date(2026, 11, 3)),
+        ("202611031120", date(2026, 11, 3)),  # so in the examples of the standard
         ("20261103235959.999[-5:EST]", date(2026, 11, 4)),
         ("20261103000000[+1:CET]", date(2026, 11, 3)),
         ("20261103233000[0:GMT]", date(2026, 11, 4)),
@@ -103,6 +104,21 @@ def test_a_file_that_ends_within_a_statement_is_refused():
 )
 def test_days_with_a_time_zone_are_those_in_germany(text, day):
     assert parse_ofx_day(text) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal", "amount"),
+    [
+        ("-30.000", ".", "-30.00"),
+        ("-3.77000", ".", "-3.77"),
+        ("+12,5", ",", "12.5"),
+        (".50", ".", "0.50"),
+        ("1,234.56", ".", "1234.56"),
+        ("1.234", ",", "1234"),
+    ],
+)
+def test_amounts_have_no_separators_of_thousands_unless_a_program_writes_them(text, decimal, amount):
+    assert parse_ofx_amount(text, decimal) == Decimal(amount)
 
 
 @pytest.mark.parametrize(

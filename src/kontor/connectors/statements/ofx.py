@@ -27,15 +27,16 @@ from kontor.connectors.statements.results import (
     check_rejected,
     refuse_unreadable,
 )
-from kontor.connectors.statements.values import add_national_account, clean_iban, find_midnight, make_day
+from kontor.connectors.statements.values import add_national_account, clean_iban, drop_noise, find_midnight, make_day
 from kontor.domain.account_numbers import clean_card_number
 from kontor.domain.clocks import BERLIN
 from kontor.domain.transactions import Transaction
 
 _TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9._]*)\s*/?>([^<]*)")
 _DAY = re.compile(
-    r"([0-9]{4})([0-9]{2})([0-9]{2})(?:([0-9]{2})([0-9]{2})([0-9]{2})(?:\.[0-9]+)?)?(?:\[([+-]?[0-9.]+).*)?"
+    r"([0-9]{4})([0-9]{2})([0-9]{2})(?:([0-9]{2})([0-9]{2})(?:([0-9]{2})(?:\.[0-9]+)?)?)?(?:\[([+-]?[0-9.]+).*)?"
 )
+_AMOUNT = re.compile(r"[+-]?(?:[0-9]{1,24}[.,]?[0-9]{0,12}|[.,][0-9]{1,12})")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _STATEMENTS = {"STMTRS": "giro", "CCSTMTRS": "card"}
 # Parts of a statement and of an entry, whose fields have the same names.
@@ -161,7 +162,7 @@ def _make_entry(entry: dict[str, str], currency: str, decimal: str) -> Transacti
     # A `CURRENCY` says in which currency this amount is; an `ORIGCURRENCY` only what it was before.
     own = entry.get("CURRENCY.CURSYM", currency).upper()
     return Transaction(
-        parse_number(entry["TRNAMT"], decimal),
+        parse_ofx_amount(entry["TRNAMT"], decimal),
         own if _CURRENCY.fullmatch(own) else currency,
         find_midnight(parse_ofx_day(entry["DTPOSTED"])),
         None if used is None else find_midnight(parse_ofx_day(used)),
@@ -198,11 +199,19 @@ def _make_balance(draft: _Draft, currency: str, rejected: list[RejectedRow]) -> 
     if text is None:
         return None
     try:
-        amount: Decimal = parse_number(text, choose_decimal([text], "."))
+        amount = parse_ofx_amount(text, choose_decimal([text], "."))
         return Balance(amount, currency, None if day is None else parse_ofx_day(day))
     except ValueError as error:
         rejected.append(RejectedRow(draft.line, f"The balance cannot be read: {error}.", "LEDGERBAL"))
         return None
+
+
+def parse_ofx_amount(text: str, decimal: str) -> Decimal:
+    """The standard has no separators of thousands: `-30.000` is thirty. Some programs write them all the same."""
+    plain = text.strip()
+    if plain.count(decimal) == 1 and _AMOUNT.fullmatch(plain):
+        return drop_noise(Decimal(plain.replace(decimal, ".")))
+    return parse_number(text, decimal)
 
 
 def parse_ofx_day(text: str) -> date:
@@ -214,7 +223,7 @@ def parse_ofx_day(text: str) -> date:
     if match[4] is None or match[7] is None:
         return day
     try:
-        moment = datetime(day.year, day.month, day.day, int(match[4]), int(match[5]), int(match[6]), tzinfo=UTC)
+        moment = datetime(day.year, day.month, day.day, int(match[4]), int(match[5]), int(match[6] or 0), tzinfo=UTC)
         return (moment - timedelta(hours=float(match[7]))).astimezone(BERLIN).date()
     except (ValueError, OverflowError):
         raise ValueError("this is no time") from None
