@@ -44,7 +44,8 @@ def make_ing(rows, *, opening="1.000,00", closing="1.138,05"):
     return pages
 
 
-def make_dkb(rows, *, opening="250,00", closing="2.195,80"):
+def make_dkb(rows, *, opening="250,00", closing="2.195,80", raised=0):
+    """`raised` is how much higher amounts stand than the rest of their line."""
     page = [
         Text("Deutsche Kreditbank AG", 800),
         Text("2. November 2026", 740, 400),
@@ -56,21 +57,41 @@ def make_dkb(rows, *, opening="250,00", closing="2.195,80"):
         Text("Betrag Soll EUR", 670, 340),
         Text("Betrag Haben EUR", 670, 450),
         Text("Kontostand am 05.10.2026, Auszug Nr.    9", 655, 120),
-        Text(opening, 655, right=530),
+        Text(opening, 655 + raised, right=530),
     ]
     height = 640.0
     for day, kind, amount, further in rows:
         right = 410 if amount.startswith("-") else 530
-        page += [Text(day, height, 50), Text(kind, height, 120), Text(amount, height, right=right)]
+        page += [Text(day, height, 50), Text(kind, height, 120), Text(amount, height + raised, right=right)]
         page += [Text(line, height - 11 * place, 120) for place, line in enumerate(further, 1)]
         height -= 11 * (len(further) + 1)
     page += [
         Text("Kontostand am 01.11.2026 um 11:00 Uhr", height - 10, 120),
-        Text(closing, height - 10, right=530),
+        Text(closing, height - 10 + raised, right=530),
         Text("Gesamtumsatzsummen Summe Soll EUR Anzahl Summe Haben EUR Anzahl", height - 30),
         Text("Deutsche Kreditbank AG Vorsitzender des Aufsichtsrats Telefon 030 120 300 00", 60),
     ]
     return [page]
+
+
+def make_dkb_card(rows, *, opening="40,72 -", closing="66,59 -"):
+    page = [
+        Text("Ihre Abrechnung vom 20.08.2021 bis 22.09.2021 Abrechnungsdatum: 22. September 2021", 780),
+        Text("DKB-VISA-Card: 4930 XXXX XXXX 1234", 770),
+        Text("Karteninhaberin: Petra Beispiel", 760),
+        Text("Datum Datum Angabe des Unternehmens / Währung Betrag Kurs Betrag in", 740),
+        Text("Beleg Buchung Verwendungszweck EUR", 730),
+        Text("20.08.21", 715),
+        Text("Saldo letzte Abrechnung", 715, 150),
+        Text(opening, 715, right=540),
+    ]
+    height = 700.0
+    for day, booked, text, amount in rows:
+        page += [Text(day, height, 50), Text(booked, height, 100), Text(text, height, 150)]
+        page += [Text(amount, height, right=540)]
+        height -= 12
+    page += [Text("Neuer Saldo", height, 150), Text(closing, height, right=540)]
+    return [[*page, Text("Sehr geehrte Frau Beispiel,", height - 20)]]
 
 
 def make_old_dkb(rows, *, opening="91,01 H", closing="12,40 S"):
@@ -100,10 +121,12 @@ def make_old_dkb(rows, *, opening="91,01 H", closing="12,40 S"):
     return [[*page, Text("DEUTSCHE KREDITBANK AG IBAN: DE02 1203 0000 0000 2020 51 Seite 1 von 2", 60)], end]
 
 
-def make_trade_republic(rows, *, opening="1.000,00", totals=("512,30", "75,49"), closing="1.436,81"):
+def make_trade_republic(
+    rows, *, opening="1.000,00", totals=("512,30", "75,49"), closing="1.436,81", product="Cashkonto"
+):
     """`rows`: day, year, kind, lines of text, amount, balance. Cells are centred."""
     page = [
-        Text("TRADE REPUBLIC BANK GMBH BRUNNENSTRASSE 19-21 10119 BERLIN", 810, size=7),
+        Text("BIC TRBKDEBBXXX", 810, 330),
         Text("Petra Beispiel", 780),
         Text("DATUM 01 Okt. 2026 - 31 Okt. 2026", 780, 330),
         Text("IBAN DE75512108001245126199", 770, 330),
@@ -113,7 +136,7 @@ def make_trade_republic(rows, *, opening="1.000,00", totals=("512,30", "75,49"),
         Text("ZAHLUNGSEINGANG", 725, 250),
         Text("ZAHLUNGSAUSGANG", 725, 350),
         Text("ENDSALDO", 725, 460),
-        Text("Cashkonto", 710, 50),
+        Text(product, 710, 50),
         Text(f"{opening} €", 710, 150),
         Text(f"{totals[0]} €", 710, 250),
         Text(f"{totals[1]} €", 710, 350),

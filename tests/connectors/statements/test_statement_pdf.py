@@ -11,13 +11,15 @@ from pdf_statements import (
     ING_IBAN,
     TRADE_REPUBLIC_IBAN,
     make_dkb,
+    make_dkb_card,
     make_ing,
     make_old_dkb,
     make_trade_republic,
 )
-from pdf_writing import Text, write_pdf
+from pdf_writing import Text, measure, write_pdf
 
 from kontor.connectors.statements import FileKind, StatementError, StatementKind, detect_kind, read_pdf, read_statements
+from kontor.domain.products import ProductCategory
 from kontor.domain.transactions import find_day
 
 ING_ROWS = [
@@ -38,8 +40,13 @@ ING_ROWS = [
     ("30.10.2026", "Ueberweisung Anna Beispiel", "-1.000,00", "30.10.2026", ["Miete 11/2026"]),
 ]
 DKB_ROWS = [
-    ("15.10.2026", "Echtzeit-Dauerauftr.", "-54,20", ["PETRA BEISPIEL Sparen"]),
+    ("15.10.2026", "Echtzeit-Dauerauftr. / Wert: 16.10.2026", "-54,20", ["PETRA BEISPIEL Sparen"]),
     ("28.10.2026", "Zahlungseingang", "2.000,00", ["BEISPIEL WERKE GMBH Lohn Oktober", "Personalnummer 4711"]),
+]
+DKB_CARD_ROWS = [
+    ("20.08.21", "21.08.21", "Ausgleich Kreditkarte gem. Abrechnung", "40,72+"),
+    ("28.08.21", "30.08.21", "LADEN ORT", "62,32 -"),
+    ("17.09.21", "20.09.21", "CODEHOST, HTTPSCODE USD 5,00 1,1722", "4,27 -"),
 ]
 OLD_DKB_ROWS = [
     ("30.12.", "30.12.", "Überweisung", "50,00", False, ["ANNA BEISPIEL", "DANKE"]),
@@ -108,12 +115,32 @@ def test_ing_over_several_pages():
     assert {entry.purpose for entry in statement.entries} == {"Kauf"}
 
 
-def test_dkb():
-    statement = read(make_dkb(DKB_ROWS))
+@pytest.mark.parametrize("raised", [0, 3, 7])
+def test_dkb_whose_amounts_may_stand_above_their_lines(raised):
+    statement = read(make_dkb(DKB_ROWS, raised=raised))
     assert (statement.account.iban, statement.sequence, statement.form) == (DKB_IBAN, "10/2026", "dkb")
     assert list_amounts(statement) == [Decimal("-54.20"), Decimal("2000.00")]
     assert (statement.opening.day, statement.closing.day) == (date(2026, 10, 5), date(2026, 11, 1))
     assert statement.entries[1].purpose == "BEISPIEL WERKE GMBH Lohn Oktober Personalnummer 4711"
+    assert statement.entries[0].booking_text == "Echtzeit-Dauerauftr."
+    assert statement.entries[0].value_at.isoformat() == "2026-10-15T22:00:00+00:00"
+
+
+def test_dkb_whose_day_and_text_touch():
+    pages = make_dkb([("15.10.2026", "", "8,90", [])], closing="258,90")
+    pages[0].append(Text("Wertpapierabrechnung", 640, 50 + measure("15.10.2026", 9)))
+    (entry,) = read(pages).entries
+    assert (entry.amount, entry.booking_text) == (Decimal("8.90"), "Wertpapierabrechnung")
+
+
+def test_dkb_card_has_the_sign_behind_the_amount():
+    statement = read(make_dkb_card(DKB_CARD_ROWS))
+    assert statement.account.account_number == "4930********1234"
+    assert statement.account.origin.category is ProductCategory.CREDIT_CARD
+    assert list_amounts(statement) == [Decimal("40.72"), Decimal("-62.32"), Decimal("-4.27")]
+    assert (statement.opening.amount, statement.closing.amount) == (Decimal("-40.72"), Decimal("-66.59"))
+    assert find_day(statement.entries[1]) == date(2021, 8, 30)
+    assert statement.entries[2].purpose == "CODEHOST, HTTPSCODE USD 5,00 1,1722"
 
 
 @pytest.mark.parametrize("letter_by_letter", [False, True])
@@ -138,6 +165,11 @@ def test_trade_republic_with_centred_cells_and_days_of_two_lines(letter_by_lette
     assert card.purpose == "Beispielmarkt Musterstadt"
     assert plan.purpose == "Savings plan execution IE0000000001 Example World ETF, quantity: 0.5 Ref 77"
     assert (transfer.counterparty_name, transfer.counterparty_iban) == ("Anna Beispiel", "DE89370400440532013000")
+
+
+def test_trade_republic_before_the_account_was_renamed():
+    statement = read(make_trade_republic(TRADE_REPUBLIC_ROWS, product="Depotkonto", totals=("512,30", "75.49")))
+    assert statement.closing.amount == Decimal("1436.81")
 
 
 def test_a_statement_without_bookings_is_read():

@@ -13,7 +13,7 @@ from kontor.connectors.statements.csv_values import parse_day, parse_number
 from kontor.connectors.statements.decoding import check_size
 from kontor.connectors.statements.pdf_lines import Line, read_lines
 from kontor.connectors.statements.pdf_profiles import PdfProfile, load_pdf_profiles
-from kontor.connectors.statements.pdf_rows import PdfRow, list_centred_rows, list_rows
+from kontor.connectors.statements.pdf_rows import PdfRow, join_amounts, list_centred_rows, list_rows
 from kontor.connectors.statements.results import (
     LIMITS,
     AccountIdentification,
@@ -26,6 +26,7 @@ from kontor.connectors.statements.results import (
     TooManyEntriesError,
 )
 from kontor.connectors.statements.values import add_references, clean_iban, find_midnight, make_day, parse_entry_day
+from kontor.domain.account_numbers import clean_card_number
 from kontor.domain.transactions import Transaction
 
 CURRENCY = "EUR"
@@ -44,6 +45,8 @@ def read_pdf(data: bytes, limits: Limits = LIMITS) -> tuple[Statement, ...]:
     check_size(data, limits)
     lines = [line for line in read_lines(data) if len(line.text) <= MAX_LINE]
     profile = _find_profile(lines)
+    if profile.table.has_amounts_above:
+        lines = join_amounts(lines)
     found = {name: _search(pattern, lines) for name, pattern in profile.account.items()}
     closing_day = _find_day(found.get("closing_day"))
     opening = _find_balance(profile, found["opening"], _find_day(found.get("opening_day")))
@@ -55,15 +58,11 @@ def read_pdf(data: bytes, limits: Limits = LIMITS) -> tuple[Statement, ...]:
     if len(rows) > limits.entries:
         raise TooManyEntriesError(f"There are more than {limits.entries} bookings.")
     _check_sum(rows, opening, closing)
-    sequence, iban = found.get("sequence"), found.get("iban")
+    sequence = found.get("sequence")
     return (
         Statement(
             StatementKind.PDF,
-            AccountIdentification(
-                iban=clean_iban(iban[1]) if iban else None,
-                currency=CURRENCY,
-                origin=Origin(profile.bank, profile.kind, profile.institution),
-            ),
+            _make_account(profile, found.get("iban"), found.get("number")),
             tuple(_make_entry(row, profile, closing_day) for row in rows),
             opening,
             closing,
@@ -83,6 +82,17 @@ def _find_profile(lines: Sequence[Line]) -> PdfProfile:
 
 def _search(pattern: re.Pattern[str], lines: Sequence[Line]) -> re.Match[str] | None:
     return next((match for line in lines if (match := pattern.search(line.text))), None)
+
+
+def _make_account(
+    profile: PdfProfile, iban: re.Match[str] | None, number: re.Match[str] | None
+) -> AccountIdentification:
+    return AccountIdentification(
+        iban=clean_iban(iban[1]) if iban else None,
+        account_number=clean_card_number(number[1]) if number else None,
+        currency=CURRENCY,
+        origin=Origin(profile.bank, profile.kind, profile.institution),
+    )
 
 
 def _find_balance(profile: PdfProfile, match: re.Match[str] | None, day: date | None) -> Balance:
@@ -142,6 +152,6 @@ def _parse_day(text: str, closing_day: date | None) -> date:
 
 def _parse_amount(text: str) -> Decimal:
     try:
-        return parse_number(text, ",")
+        return parse_number(text.replace(" ", ""), ",")
     except ValueError as error:
         raise StatementError("A balance cannot be read.", field="balance") from error

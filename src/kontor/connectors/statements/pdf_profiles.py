@@ -14,6 +14,7 @@ A layout is found by texts that all its statements have. Keys of a file:
                 skipped     patterns of lines between them that are part of no booking
                 first       pattern of the first line of a booking, with groups that are named after fields
                 further     patterns of its other lines: the first that fits is taken, once; what none fits is purpose
+                amounts_above  true where amounts stand a little higher than the rest of their line
                 debit       words of the header above the amounts that go out, where amounts have no sign
                 credit      the same for those that come in
 
@@ -23,7 +24,8 @@ A layout is found by texts that all its statements have. Keys of a file:
     [extract]   our field = pattern, searched in the purpose; group 1 is the value
 
 Fields: booked, value, amount, booking_text, counterparty_name, counterparty_iban, purpose, end_to_end, mandate,
-creditor_id. In patterns DAY stands for a day, AMOUNT for a German amount.
+creditor_id. In patterns DAY stands for a day, SHORT for a day whose year has two digits, AMOUNT for a German
+amount.
 """
 
 import re
@@ -33,7 +35,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-_SHORTHANDS = {"DAY": r"[0-9]{2}\.[0-9]{2}\.[0-9]{4}", "AMOUNT": r"[+-]?[0-9]{1,3}(?:\.?[0-9]{3})*,[0-9]{2}"}
+AMOUNT = r"[+-]?[0-9]{1,3}(?:\.?[0-9]{3})*,[0-9]{2}"
+_SHORTHANDS = {"DAY": r"[0-9]{2}\.[0-9]{2}\.[0-9]{4}", "SHORT": r"[0-9]{2}\.[0-9]{2}\.[0-9]{2}", "AMOUNT": AMOUNT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class Table:
     further: tuple[re.Pattern[str], ...] = ()
     debit: str | None = None
     credit: str | None = None
+    has_amounts_above: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,7 @@ def _make_profile(key: str, raw: dict[str, Any]) -> PdfProfile:
             _compile_all(table.get("further", ())),
             table.get("debit"),
             table.get("credit"),
+            table.get("amounts_above", False),
         ),
         None
         if columns is None

@@ -8,8 +8,11 @@ from itertools import pairwise
 
 from kontor.connectors.statements.csv_values import parse_number
 from kontor.connectors.statements.pdf_lines import Line, Word
-from kontor.connectors.statements.pdf_profiles import Columns, Table
+from kontor.connectors.statements.pdf_profiles import AMOUNT, Columns, Table
 from kontor.connectors.statements.results import StatementError
+
+MAX_RAISE = 10  # points by which an amount may stand above its line
+_AMOUNT = re.compile(AMOUNT)
 
 
 @dataclass(slots=True)
@@ -20,6 +23,19 @@ class PdfRow:
     amount: Decimal
     fields: dict[str, str]
     purpose: list[str] = field(default_factory=list)
+
+
+def join_amounts(lines: Sequence[Line]) -> list[Line]:
+    """Each line that is an amount alone, at the end of the one below it."""
+    joined: list[Line] = []
+    for line in lines:
+        above = joined[-1] if joined else None
+        is_below = above is not None and above.page == line.page and above.height - line.height <= MAX_RAISE
+        if above is not None and is_below and _AMOUNT.fullmatch(above.text) and not _AMOUNT.fullmatch(line.text):
+            joined[-1] = Line(line.page, line.height, line.words + above.words)
+        else:
+            joined.append(line)
+    return joined
 
 
 def list_tables(lines: Sequence[Line], table: Table) -> Iterator[tuple[Line, list[Line]]]:
@@ -127,6 +143,6 @@ def _find_heading(header: Line, text: str) -> tuple[Word, ...]:
 
 def _parse_amount(text: str, line: Line) -> Decimal:
     try:
-        return parse_number(text, ",")
+        return parse_number(text.replace(" ", ""), ",")
     except ValueError as error:
         raise StatementError(f"An amount on page {line.page} cannot be read: {error}.") from error
