@@ -18,7 +18,15 @@ from pdf_statements import (
 )
 from pdf_writing import Text, measure, write_pdf
 
-from kontor.connectors.statements import FileKind, StatementError, StatementKind, detect_kind, read_pdf, read_statements
+from kontor.connectors.statements import (
+    FileKind,
+    StatementError,
+    StatementKind,
+    detect_kind,
+    pdf_letters,
+    read_pdf,
+    read_statements,
+)
 from kontor.domain.products import ProductCategory
 from kontor.domain.transactions import find_day
 
@@ -220,6 +228,19 @@ def test_a_page_that_is_missing_refuses_the_statement():
 def test_an_unknown_pdf_says_which_ones_are_known():
     with pytest.raises(StatementError, match=r"It knows: .*ING Kontoauszug"):
         read([[Text("Rechnung 4711", 700)]])
+
+
+def test_of_a_book_only_the_first_pages_are_read(monkeypatch):
+    read_pages = []
+    original = pdf_letters.PDFPageInterpreter.process_page
+    monkeypatch.setattr(
+        pdf_letters.PDFPageInterpreter,
+        "process_page",
+        lambda interpreter, page: read_pages.append(page) or original(interpreter, page),
+    )
+    with pytest.raises(StatementError, match="no statement"):
+        read([[Text(f"Kapitel {number}", 700)] for number in range(50)])
+    assert len(read_pages) == 2
 
 
 def test_a_scan_says_that_it_has_no_text():

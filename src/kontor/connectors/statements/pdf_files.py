@@ -43,7 +43,7 @@ def is_pdf(data: bytes) -> bool:
 def read_pdf(data: bytes, limits: Limits = LIMITS) -> tuple[Statement, ...]:
     """The statement in the file: a PDF holds one."""
     check_size(data, limits)
-    lines = [line for line in read_lines(data) if len(line.text) <= MAX_LINE]
+    lines = [line for line in read_lines(data, _names_bank) if len(line.text) <= MAX_LINE]
     profile = _find_profile(lines)
     if profile.table.has_amounts_above:
         lines = join_amounts(lines)
@@ -70,6 +70,10 @@ def read_pdf(data: bytes, limits: Limits = LIMITS) -> tuple[Statement, ...]:
             form=profile.key,
         ),
     )
+
+
+def _names_bank(lines: Sequence[Line]) -> bool:
+    return any(profile.marks[0].search(line.text) for profile in load_pdf_profiles() for line in lines)
 
 
 def _find_profile(lines: Sequence[Line]) -> PdfProfile:

@@ -16,7 +16,7 @@ from pdfminer.psexceptions import PSException
 
 from kontor.connectors.statements.results import StatementError
 
-MAX_PAGES = 500
+MAX_PAGES = 200
 MAX_CHARACTERS = 2_000_000
 # How the library fails on files that are damaged.
 DAMAGES = (
@@ -44,10 +44,10 @@ class Letter:
     size: float
 
 
-def read_letters(data: bytes) -> list[list[Letter]]:
-    """Those of each page. Raises StatementError."""
+def list_pages(data: bytes) -> Iterator[list[Letter]]:
+    """The letters of one page after the other. Raises StatementError."""
     try:
-        return list(_list_pages(data))
+        yield from _list_pages(data)
     except (PDFPasswordIncorrect, PDFTextExtractionNotAllowed) as error:
         raise StatementError("The PDF is protected by a password.") from error
     except DAMAGES as error:

@@ -1,7 +1,7 @@
 """The text of a PDF as lines of words with their places on the page. A scan has none."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from kontor.connectors.statements.results import StatementError
 if TYPE_CHECKING:
     from kontor.connectors.statements.pdf_letters import Letter
 
+FIRST_PAGES = 2  # on which a statement names its bank
 WORD_GAP = 0.18  # of a character's height; between the letters of a word there is less
 LINE_SHIFT = 0.4  # of a character's height; words of one line may stand a little higher or lower
 _BLANKS = re.compile(r"[\s\u00a0\u202f]+")
@@ -35,12 +36,19 @@ class Line:
         return " ".join(word.text for word in self.words)
 
 
-def read_lines(data: bytes) -> list[Line]:
-    """From the first page to the last, each from top to bottom. Raises StatementError."""
-    # Imported here, as it takes long and few processes ever read a PDF.
-    from kontor.connectors.statements.pdf_letters import read_letters
+def read_lines(data: bytes, is_known: Callable[[Sequence[Line]], bool]) -> list[Line]:
+    """From the first page to the last, each from top to bottom. Raises StatementError.
 
-    lines = [line for number, letters in enumerate(read_letters(data), 1) for line in _group_lines(number, letters)]
+    Where the first pages are not known, the others are not read: a book may have a thousand.
+    """
+    # Imported here, as it takes long and few processes ever read a PDF.
+    from kontor.connectors.statements.pdf_letters import list_pages
+
+    lines: list[Line] = []
+    for number, letters in enumerate(list_pages(data), 1):
+        lines += _group_lines(number, letters)
+        if number == FIRST_PAGES and not is_known(lines):
+            break
     if not lines:
         raise StatementError("The PDF has no text: it is a scan, or a picture.")
     return lines

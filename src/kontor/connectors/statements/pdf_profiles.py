@@ -6,7 +6,7 @@ A layout is found by texts that all its statements have. Keys of a file:
     bank        short name of the bank; it names accounts that have no number
     institution the bank's name
     kind        "giro" unless said otherwise, "card" for credit cards
-    marks       patterns, each of which some line has
+    marks       patterns, each of which some line has; the first is the bank, and found on the first two pages
     [account]   iban, number, opening, closing, opening_day, closing_day, sequence: patterns, searched in all lines;
                 group 1 is the value. `debit` is the word behind a balance that is negative (group 2)
     [table]     header      pattern of the line above the bookings; it is on every page that has bookings
