@@ -43,24 +43,41 @@ class Method:
         return ScaMethod(self.code, self.name)
 
 
+@dataclass(frozen=True, slots=True)
+class KeptSegments:
+    """Segments and how they are kept: writing them takes as long as reading them."""
+
+    segments: SegmentSequence
+    text: str
+
+    @classmethod
+    def write(cls, segments: Iterable[Any]) -> "KeptSegments":
+        sequence = SegmentSequence(list(segments))
+        text = base64.b64encode(sequence.render_bytes()).decode() if sequence.segments else ""
+        return cls(sequence, text)
+
+
+NO_SEGMENTS = KeptSegments.write(())
+
+
 @dataclass(slots=True)
 class BankParameters:
     system_id: str = NO_SYSTEM_ID
     bank_version: int = 0
-    bank_parameters: SegmentSequence = field(default_factory=SegmentSequence)
+    bank: KeptSegments = NO_SEGMENTS
     user_version: int = 0
-    user_parameters: SegmentSequence = field(default_factory=SegmentSequence)
+    user: KeptSegments = NO_SEGMENTS
     functions: list[str] = field(default_factory=list)
 
     def update_from(self, message: FinTSInstituteMessage, codes: Iterable[Code]) -> None:
         bank = message.find_segment_first(HIBPA3)
         if bank is not None:
             self.bank_version = bank.bpd_version
-            self.bank_parameters = SegmentSequence(list(message.find_segments(callback=_is_parameter)))
+            self.bank = KeptSegments.write(message.find_segments(callback=_is_parameter))
         user = message.find_segment_first(HIUPA4)
         if user is not None:
             self.user_version = user.upd_version
-            self.user_parameters = SegmentSequence(list(message.find_segments("HIUPD")))
+            self.user = KeptSegments.write(message.find_segments("HIUPD"))
         for code in codes:
             if code.code == METHODS:
                 self.functions = list(code.parameters)
@@ -71,7 +88,7 @@ class BankParameters:
         """Two-step methods of this customer, in the bank's order; each with the newest segments that know it."""
         methods: dict[str, Method] = {}
         for version in TAN_VERSIONS:
-            for segment in self.bank_parameters.find_segments("HITANS", version):
+            for segment in self.bank.segments.find_segments("HITANS", version):
                 for parameter in segment.parameter.twostep_parameters:
                     if parameter.security_function in self.functions and parameter.tan_process == "2":
                         methods.setdefault(parameter.security_function, _read_method(parameter, version))
@@ -80,14 +97,14 @@ class BankParameters:
     def find_newest(self, command: str, versions: Iterable[int]) -> int | None:
         """The newest of these versions that the bank has of a business, such as HKSAL."""
         name = f"{command[0]}I{command[2:]}S"
-        offered = {segment.header.version for segment in self.bank_parameters.find_segments(name)}
+        offered = {segment.header.version for segment in self.bank.segments.find_segments(name)}
         return max(offered.intersection(versions), default=None)
 
     def find_parameter(self, command: str) -> Any:
-        return self.bank_parameters.find_segment_first(f"{command[0]}I{command[2:]}S")
+        return self.bank.segments.find_segment_first(f"{command[0]}I{command[2:]}S")
 
     def needs_tan(self, command: str) -> bool:
-        pins = self.bank_parameters.find_segment_first("HIPINS")
+        pins = self.bank.segments.find_segment_first("HIPINS")
         if pins is None:
             return False
         return any(
@@ -96,7 +113,7 @@ class BankParameters:
         )
 
     def list_accounts(self) -> list[Any]:
-        return list(self.user_parameters.find_segments("HIUPD"))
+        return list(self.user.segments.find_segments("HIUPD"))
 
     # Keeping it
 
@@ -104,9 +121,9 @@ class BankParameters:
         return {
             "system_id": self.system_id,
             "bank_version": self.bank_version,
-            "bank": _write(self.bank_parameters),
+            "bank": self.bank.text,
             "user_version": self.user_version,
-            "user": _write(self.user_parameters),
+            "user": self.user.text,
             "functions": self.functions,
         }
 
@@ -129,14 +146,10 @@ def _is_parameter(segment: Any) -> bool:
     return len(name) == 6 and name[1] == "I" and name[5] == "S"
 
 
-def _write(segments: SegmentSequence) -> str:
-    return base64.b64encode(segments.render_bytes()).decode() if segments.segments else ""
-
-
 @lru_cache(maxsize=32)
-def _read(text: str) -> SegmentSequence:
+def _read(text: str) -> KeptSegments:
     """Kept, since reading is dear and a bank's parameters are the same for all its customers. Nobody changes them."""
-    return SegmentSequence(base64.b64decode(text)) if text else SegmentSequence()
+    return KeptSegments(SegmentSequence(base64.b64decode(text)), text) if text else NO_SEGMENTS
 
 
 def _read_method(parameters: Any, version: int) -> Method:

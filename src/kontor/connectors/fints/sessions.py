@@ -26,6 +26,7 @@ from kontor.connectors.base import FailureKind, State
 from kontor.connectors.fints.amounts import accept_amounts
 from kontor.connectors.fints.codes import ABORTED, PIN_REFUSED, Code, find_failure
 from kontor.connectors.fints.parameters import ONE_STEP, BankParameters, Method
+from kontor.connectors.fints.parsing import quicken_parsing
 from kontor.connectors.fints.quirks import FintsBank
 from kontor.connectors.fints.transport import HttpTransport, NoResponseError
 from kontor.domain.secrets import Secret
@@ -33,6 +34,7 @@ from kontor.domain.secrets import Secret
 # The parser warns where it meets what it does not know, and goes on; so do we.
 warnings.filterwarnings("ignore", category=FinTSParserWarning)
 accept_amounts()
+quicken_parsing()
 
 GERMANY = "280"
 NO_DIALOGUE = "0"

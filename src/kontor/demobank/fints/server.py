@@ -102,6 +102,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "KontorDemobank"
     sys_version = ""
     timeout = IDLE_SECONDS
+    disable_nagle_algorithm = True  # head and body are two writes: the second would wait for the client's ACK, 40 ms
     server: _Server
 
     def do_POST(self) -> None:
