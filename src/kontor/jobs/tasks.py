@@ -1,6 +1,7 @@
 """Which jobs there are, and what each calls. A job carries an id and nothing else."""
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -19,6 +20,7 @@ log = structlog.get_logger(__name__)
 WORKER_ID = uuid4()  # of this process, whatever becomes of its connections
 
 BUSY_SECONDS = 1.0
+CROWDED_SECONDS = 2.0, 10.0  # until a refresh is tried again that found its provider's places taken
 REAPER_SECONDS = 5.0
 POLL_SECONDS = 0.5  # between two polls for what is due
 REPAIR_SECONDS = 60.0
@@ -39,8 +41,7 @@ def register_jobs(queuer: PgQueuer, services: Services) -> dict[str, Concurrency
     @queuer.entrypoint(FETCH, on_failure="hold")
     async def fetch(job: Job) -> None:
         assert job.payload is not None
-        if await services.fetching.run(UUID(bytes=job.payload)) is Outcome.BUSY:
-            raise RetryRequested(delay=timedelta(seconds=BUSY_SECONDS), reason="the credentials are in use")
+        _require_end(await services.fetching.run(UUID(bytes=job.payload)))
 
     @queuer.entrypoint(DELIVER, on_failure="hold")
     async def deliver(job: Job) -> None:
@@ -56,8 +57,7 @@ def register_jobs(queuer: PgQueuer, services: Services) -> dict[str, Concurrency
         assert job.payload is not None
         async with limits[REFRESH]:
             outcome = await services.fetching.run(UUID(bytes=job.payload))
-        if outcome is Outcome.BUSY:
-            raise RetryRequested(delay=timedelta(seconds=BUSY_SECONDS), reason="the credentials are in use")
+        _require_end(outcome)
 
     @queuer.entrypoint(RETAG)
     async def retag(job: Job) -> None:
@@ -77,6 +77,13 @@ def register_jobs(queuer: PgQueuer, services: Services) -> dict[str, Concurrency
         await services.housekeeping.anchor_audit_trail()
 
     return limits
+
+
+def _require_end(outcome: Outcome) -> None:
+    """Otherwise the job goes back to the queue."""
+    if outcome is not Outcome.FINISHED:
+        seconds = random.uniform(*CROWDED_SECONDS) if outcome is Outcome.CROWDED else BUSY_SECONDS  # noqa: S311
+        raise RetryRequested(delay=timedelta(seconds=seconds), reason=outcome.value)
 
 
 async def reap(services: Services) -> None:

@@ -100,6 +100,7 @@ class Worker:
                 warming.cancel()
                 queuer.shutdown.set()
                 if self._stopping.is_set():
+                    services.fetching.stop()
                     await _end(running)
                 else:
                     self._leave(running, driver)

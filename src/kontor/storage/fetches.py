@@ -239,6 +239,7 @@ async def finish_answered(
 class Abandoned:
     """A fetch without a worker. `is_called`: it was at work, so that the bank may have been called.
 
+    `is_for_slot`: background refresh wants it, and no customer who came meanwhile.
     `is_repeated`: the refresh of the slot before was interrupted as well.
     """
 
@@ -247,6 +248,7 @@ class Abandoned:
     access_id: str
     attempts: int
     is_called: bool
+    is_attended: bool
     is_for_slot: bool
     is_repeated: bool
 
@@ -258,7 +260,7 @@ async def list_abandoned(connection: Connection) -> list[Abandoned]:
     """
     cursor = await connection.execute(
         """
-        select f.id, f.user_id, f.access_id, f.attempts, f.state = 'RUNNING',
+        select f.id, f.user_id, f.access_id, f.attempts, f.state = 'RUNNING', f.is_attended,
             f.slot_at is not null and not f.is_attended,
             coalesce((select before.state = 'INTERRUPTED' from fetches before
                 where (before.user_id, before.access_id) = (f.user_id, f.access_id) and before.slot_at < f.slot_at
@@ -277,6 +279,14 @@ async def list_abandoned(connection: Connection) -> list[Abandoned]:
 
 async def put_back(connection: Connection, fetch_ids: Sequence[UUID]) -> None:
     await connection.execute("update fetches set state = 'QUEUED', fence = null where id = any(%s)", [list(fetch_ids)])
+
+
+async def hand_back(connection: Connection, fetch_id: UUID, resume_state: bytes) -> None:
+    """Its worker stops in the middle of a dialogue, which goes on from this state."""
+    await connection.execute(
+        "update fetches set state = 'QUEUED', fence = null, resume_state = %s where id = %s and state = 'RUNNING'",
+        [resume_state, fetch_id],
+    )
 
 
 async def interrupt_fetches(connection: Connection, fetch_ids: Sequence[UUID]) -> None:

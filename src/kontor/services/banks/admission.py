@@ -187,7 +187,8 @@ class Admissions:
             return Start.NOTHING
         needs_customer = not fetch.is_attended and self._needs_customer(facts)
         is_refused = facts.pause is RefreshPause.CREDENTIALS  # the gateway answers without a call
-        is_call = not (fetch.is_attended or needs_customer or is_refused)
+        is_handed_back = fetch.resume_state is not None  # in the middle of a call that is written down
+        is_call = not (fetch.is_attended or needs_customer or is_refused or is_handed_back)
         if not fetch.is_attended and not await self._admit(connection, fetch, facts, now, is_call=is_call):
             return Start.NOTHING
         if is_call:

@@ -5,6 +5,9 @@ stores everything at its end or nothing at all, so a failed one leaves the store
 """
 
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, timedelta
 from enum import Enum
@@ -18,7 +21,7 @@ from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import BusyError, OutOfTimeError, TooLargeError
 from kontor.services.banks import BankDialogue, BankGateway, HeldLease, Leasing, Prepared, Start
-from kontor.services.fetching.results import FetchResults, FinishedFetch, LeaseLostError
+from kontor.services.fetching.results import FetchResults, FinishedFetch, LeaseLostError, Rest
 from kontor.services.runtime import Clock, correlation_id
 from kontor.services.security import Vault
 from kontor.storage import fetches, queue, transactions
@@ -29,11 +32,23 @@ from kontor.storage.leases import Lease
 log = structlog.get_logger(__name__)
 
 OVERLAP_DAYS = 30
+PROVIDER_REFRESHES = 8  # of one worker at a time: a bank that does not answer takes no places from the others
 
 
 class Outcome(Enum):
+    """What is not finished is to be run again later, by whichever worker.
+
+    `CROWDED`: this worker has enough refreshes of the same provider. `HANDED_BACK`: it stops, and another one goes on.
+    """
+
     FINISHED = "finished"
-    BUSY = "busy"
+    BUSY = "the credentials are in use"
+    CROWDED = "the provider is busy"
+    HANDED_BACK = "the worker stops"
+
+
+class CrowdedError(Exception):
+    """As many refreshes of this provider are at work as a worker takes."""
 
 
 class Fetching:
@@ -51,9 +66,17 @@ class Fetching:
         self._clock = clock
         self._results = results
         self._leasing = Leasing(database)
+        self._is_stopping = False
+        self._refreshes: Counter[UUID] = Counter()  # at work, by provider
+
+    def stop(self) -> None:
+        """No fetch begins any more, and those at work are handed back when the bank has answered the present step."""
+        self._is_stopping = True
 
     async def run(self, fetch_id: UUID) -> Outcome:
         """Carry out a fetch, if it is still to be done and its credentials are free."""
+        if self._is_stopping:
+            return Outcome.HANDED_BACK
         async with self._database.connect() as connection:
             found = await fetches.take_fetch(connection, fetch_id, self._leasing.holder)
         if found is None:
@@ -66,17 +89,22 @@ class Fetching:
             return Outcome.BUSY
         try:
             async with self._leasing.keep(lease) as held:
-                held.is_released = await self._run_with_lease(fetch, held)
+                step = await self._run_with_lease(fetch, held)
+                held.is_released = isinstance(step, Done)
         except LeaseLostError:
             log.warning("fetch.lease-lost", fetch=str(fetch.id))
         except BusyError:
             return Outcome.BUSY
+        except CrowdedError:
+            return Outcome.CROWDED
+        else:
+            return Outcome.HANDED_BACK if isinstance(step, Progress) else Outcome.FINISHED
         return Outcome.FINISHED
 
     async def take_over_abandoned(self) -> int:
         """Fetches whose worker died go back to the queue; after some attempts they end as interrupted.
 
-        One of background refresh is never repeated once the bank may have been called: the call counts.
+        Without the customer none is repeated once the bank may have been called: the call counts.
         """
         async with self._database.transaction() as connection:
             found = await fetches.list_abandoned(connection)
@@ -85,7 +113,7 @@ class Fetching:
             given_up = [
                 fetch
                 for fetch in found
-                if fetch.is_called and (fetch.is_for_slot or fetch.attempts >= fetches.MAX_ATTEMPTS)
+                if fetch.is_called and (not fetch.is_attended or fetch.attempts >= fetches.MAX_ATTEMPTS)
             ]
             again = [fetch for fetch in found if fetch not in given_up]
             await fetches.interrupt_fetches(connection, [fetch.id for fetch in given_up])
@@ -96,14 +124,18 @@ class Fetching:
         for fetch in given_up:  # apart, since others lock the access first and then its fetch
             # A worker that was stopped or died during a refresh is nobody's error: the next slot makes up for it.
             if not fetch.is_for_slot or fetch.is_repeated:
-                await self._results.note_interrupted(fetch.user_id, fetch.access_id)
+                is_event = fetch.is_attended or fetch.is_repeated
+                await self._results.note_interrupted(fetch.user_id, fetch.access_id, is_event=is_event)
         log.warning("fetch.abandoned", count=len(found), interrupted=len(given_up))
         return len(found)
 
     # Parts
 
-    async def _run_with_lease(self, fetch: Fetch, held: HeldLease) -> bool:
-        """True when the lease was released with what was stored."""
+    async def _run_with_lease(self, fetch: Fetch, held: HeldLease) -> Step | None:
+        """How it ended: after `Done` the lease is released, after `Progress` the fetch is handed back.
+
+        None where the bank was not called.
+        """
         lease = held.lease
         context = Context(self._clock.today(), self._vault.name_customer(fetch.user_id))
         try:
@@ -113,6 +145,28 @@ class Fetching:
             async with self._database.connect() as connection:  # as an attempt, which cannot be made for ever
                 await fetches.start_fetch(connection, fetch.id, lease)
             raise
+        with self._take_place(fetch, prepared):
+            return await self._run_prepared(fetch, prepared, job, held)
+
+    @contextmanager
+    def _take_place(self, fetch: Fetch, prepared: Prepared | None) -> Iterator[None]:
+        """Of those that a worker has for refreshes of one provider. What somebody asked for needs none."""
+        if prepared is None or fetch.slot_at is None or fetch.is_attended:
+            yield
+            return
+        provider_id = prepared.provider.id
+        if self._refreshes[provider_id] >= PROVIDER_REFRESHES:
+            raise CrowdedError
+        self._refreshes[provider_id] += 1
+        try:
+            yield
+        finally:
+            self._refreshes[provider_id] -= 1
+
+    async def _run_prepared(
+        self, fetch: Fetch, prepared: Prepared | None, job: FetchJob, held: HeldLease
+    ) -> Step | None:
+        lease = held.lease
         # Everything is at hand, so that the bank is called in the moment that is written down.
         started = await self._gateway.admissions.start_fetch(fetch, held, can_call=prepared is not None)
         fetch = started.fetch
@@ -121,7 +175,7 @@ class Fetching:
         if prepared is not None and started.start is Start.ASK_USER:
             await self._results.store_sca_needed(fetch, prepared.access, lease, was_called=False)
         if prepared is None or started.permit is None:
-            return False
+            return None
         if fetch.all_history:
             job = replace(job, since={})
         began = time.monotonic()
@@ -133,7 +187,7 @@ class Fetching:
             outcome=type(step).__name__,
             seconds=round(time.monotonic() - began, 3),
         )
-        return isinstance(step, Done)
+        return step
 
     async def _plan_job(self, fetch: Fetch, access: Access) -> FetchJob:
         """With all history everything is asked for again; else from some weeks before the newest booking on.
@@ -155,7 +209,7 @@ class Fetching:
         return FetchJob(selected=selected, since=since)
 
     async def _talk(self, fetch: Fetch, prepared: Prepared, bank: BankDialogue, job: FetchJob, lease: Lease) -> Step:
-        """Step by step until the bank is done, refuses, or needs the user."""
+        """Step by step until the bank is done, refuses, or needs the user; or until this worker is to stop."""
         access = prepared.access
         started = time.monotonic()
         headers = None
@@ -164,6 +218,7 @@ class Fetching:
         else:
             rest = await self._results.open_rest(fetch)
             headers = rest.headers
+            job = replace(job, since=rest.since)
             step = await bank.resume(rest.state, Continue())
         while isinstance(step, Progress):
             headers = step.partial
@@ -172,6 +227,9 @@ class Fetching:
                 headers = None
             else:
                 await self._results.check_wanted(fetch, lease)
+            if self._is_stopping:
+                await self._results.hand_back(fetch, lease, Rest(step.state, headers, dict(job.since)))
+                return step
             step = await bank.resume(step.state, Continue())
         seconds = time.monotonic() - started
         if isinstance(step, Done):

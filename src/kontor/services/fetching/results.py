@@ -47,10 +47,14 @@ class PreparedRelease:
 
 
 class Rest(msgspec.Struct, frozen=True):
-    """What is sealed for the worker that goes on: the connector's state, and headers that are not stored yet."""
+    """What is sealed for the worker that goes on: the connector's state, and headers that are not stored yet.
+
+    `since` as the bank was asked.
+    """
 
     state: State
     headers: Headers | None
+    since: dict[str, date] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +193,17 @@ class FetchResults:
                 raise LeaseLostError
 
     @retry_conflicts
-    async def note_interrupted(self, user_id: UUID, access_id: str) -> None:
-        """A fetch that failed again and again through no fault of the bank: the user must be told all the same.
+    async def hand_back(self, fetch: Fetch, lease: Lease, rest: Rest) -> None:
+        """Another worker goes on with the same dialogue."""
+        async with self._fenced(fetch, lease) as (connection, access):
+            sealed = await self._vault.seal(connection, fetch.user_id, access.id, "rest", rest)
+            await fetches.hand_back(connection, fetch.id, sealed)
 
+    @retry_conflicts
+    async def note_interrupted(self, user_id: UUID, access_id: str, *, is_event: bool) -> None:
+        """A fetch that failed through no fault of the bank: the user must be told all the same.
+
+        Without `is_event` nobody is called about it: a deployment alone is no error.
         Unless it is the user who is gone: then that is why, and nobody wants to know.
         """
         notice = Notice(NoticeKind.INTERNAL)
@@ -204,7 +216,7 @@ class FetchResults:
                 if not access.is_synced:
                     await self._forget(connection, user_id, access)
                 await self.refreshing.reschedule(connection, user_id, access_id)
-                if is_wanted:
+                if is_wanted and is_event:
                     events = find_notice_events(user_id, access, [notice], is_attended=False)
                     await self._events.publish(connection, *events)
 
