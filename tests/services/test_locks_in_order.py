@@ -2,9 +2,12 @@
 
 import asyncio
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
+from refresh_harness import RefreshHarness, make_user
 
+from kontor.domain.redirects import UseCase
 from kontor.domain.transactions import Transaction
 from kontor.services.transactions import PushedTransaction
 
@@ -43,3 +46,54 @@ async def test_a_push_locks_the_access_before_its_product_and_the_data_version(h
     product = next(view for view in views[0].products if not view.product.category.is_depot)
     pushed = PushedTransaction("batch", Transaction(Decimal("-1.00"), "EUR", None))
     assert await harness.services.transactions.push(harness.principal, "a", product.id, [pushed]) == 1
+
+
+async def test_expired_accesses_of_several_users_are_deleted_one_after_the_other(harness, refresh_bank):
+    other = RefreshHarness(
+        harness.services, await make_user(harness.services, harness.owner), harness.owner, harness.clock
+    )
+    await add(harness, "b", "a")
+    await add(other, "b", "a")
+    harness.owner.execute("update accesses set expires_at = now() - random() * interval '1 hour'")
+    await harness.services.housekeeping.clean()
+    assert harness.count("accesses") == 0
+
+
+async def test_accesses_that_nobody_confirmed_are_deleted_one_after_the_other(harness, refresh_bank):
+    await add(harness, "b", "a")
+    harness.owner.execute("update accesses set form_session_id = gen_random_uuid()")
+    await harness.services.housekeeping.clean()
+    assert harness.count("accesses") == 0
+
+
+async def start_session(harness, access_id):
+    return await harness.services.redirects.start_session(
+        harness.principal, UseCase.CREATE_ACCOUNT, access_id, "https://example.com/back", None
+    )
+
+
+async def test_all_form_sessions_of_a_user_are_locked_before_their_end_is_audited(harness, refresh_bank):
+    await add(harness, "a")
+    for access_id in ("a", *(uuid4().hex for _ in range(5))):
+        await start_session(harness, access_id)
+    harness.owner.execute(
+        "update accesses a set form_session_id = s.id from redirect_sessions s where s.access_id = a.id"
+    )
+    await harness.services.redirects.delete_sessions(harness.principal)
+    assert harness.count("redirect_sessions") == 1, "the one in which an access is being added"
+    assert harness.count("redirect_sessions", "step = 'END'") == 1
+
+
+async def test_a_form_session_that_is_opened_is_locked_before_its_access(harness, refresh_bank):
+    handle = await start_session(harness, "new")
+    cookie = await harness.services.redirects.open_session(handle, None, None, is_framed=False)
+    await add(harness, "new")
+    harness.owner.execute(
+        "update accesses a set form_session_id = s.id from redirect_sessions s where s.access_id = a.id"
+    )
+    again = await start_session(harness, "new")
+    await harness.services.redirects.open_session(again, None, cookie, is_framed=False)
+    [(count,)] = harness.owner.execute(
+        "select count(*) from accesses a join redirect_sessions s on s.id = a.form_session_id and s.step <> 'END'"
+    ).fetchall()
+    assert count == 1, "the later session goes on with it"

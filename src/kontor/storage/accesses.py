@@ -278,13 +278,13 @@ async def delete_access(connection: Connection, user_id: UUID, access_id: str) -
     return row is not None
 
 
-async def list_expired(connection: Connection, batch: int) -> list[tuple[UUID, str]]:
-    """Accesses whose data has reached the end of its lifetime. Locked; one that somebody is just changing is left."""
+async def lock_expired(connection: Connection) -> tuple[UUID, str] | None:
+    """An access whose data has reached the end of its lifetime. One that somebody is just changing is left."""
     cursor = await connection.execute(
-        "select user_id, id from accesses where expires_at < now() order by expires_at limit %s for update skip locked",
-        [batch],
+        "select user_id, id from accesses where expires_at < now() order by expires_at limit 1 for update skip locked"
     )
-    return [(row[0], row[1]) for row in await cursor.fetchall()]
+    row = await cursor.fetchone()
+    return None if row is None else (row[0], row[1])
 
 
 async def list_with_credentials(connection: Connection, user_id: UUID) -> set[str]:
@@ -300,6 +300,7 @@ async def list_with_credentials(connection: Connection, user_id: UUID) -> set[st
 
 async def set_form_session(connection: Connection, user_id: UUID, access_id: str, session_id: UUID) -> None:
     """Another session goes on with an access that is not confirmed yet."""
+    note_lock(Lock.ACCESS, user_id, access_id)
     await connection.execute(
         "update accesses set form_session_id = %s where user_id = %s and id = %s and form_session_id is not null",
         [session_id, user_id, access_id],
@@ -317,15 +318,15 @@ async def confirm_access(
     )
 
 
-async def lock_orphans(connection: Connection, batch: int) -> list[tuple[UUID, str]]:
-    """Accesses that are not confirmed, and whose form sessions are gone."""
+async def lock_orphan(connection: Connection) -> tuple[UUID, str] | None:
+    """An access that is not confirmed, and whose form session is gone."""
     cursor = await connection.execute(
         "select a.user_id, a.id from accesses a where a.form_session_id is not null"
         " and not exists (select 1 from redirect_sessions s where s.id = a.form_session_id)"
-        " order by a.user_id, a.id limit %s for update of a skip locked",
-        [batch],
+        " limit 1 for update of a skip locked"
     )
-    return [(row[0], row[1]) for row in await cursor.fetchall()]
+    row = await cursor.fetchone()
+    return None if row is None else (row[0], row[1])
 
 
 # What the user authenticates with

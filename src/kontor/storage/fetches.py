@@ -281,11 +281,12 @@ async def put_back(connection: Connection, fetch_ids: Sequence[UUID]) -> None:
     await connection.execute("update fetches set state = 'QUEUED', fence = null where id = any(%s)", [list(fetch_ids)])
 
 
-async def hand_back(connection: Connection, fetch_id: UUID, resume_state: bytes) -> None:
+async def hand_back(connection: Connection, user_id: UUID, fetch_id: UUID, resume_state: bytes) -> None:
     """Its worker stops in the middle of a dialogue, which goes on from this state."""
     await connection.execute(
-        "update fetches set state = 'QUEUED', fence = null, resume_state = %s where id = %s and state = 'RUNNING'",
-        [resume_state, fetch_id],
+        "update fetches set state = 'QUEUED', fence = null, resume_state = %s"
+        " where user_id = %s and id = %s and state = 'RUNNING'",
+        [resume_state, user_id, fetch_id],
     )
 
 

@@ -73,7 +73,10 @@ async def lock_by_handle(connection: Connection, handle_hash: bytes) -> tuple[Fo
         [handle_hash],
     )
     row = await cursor.fetchone()
-    return None if row is None else (_session(row[1:]), row[0])
+    if row is None:
+        return None
+    note_lock(Lock.FORM_SESSION, row[1])
+    return _session(row[1:]), row[0]
 
 
 async def open_session(
@@ -106,6 +109,7 @@ async def lock_session(connection: Connection, session_id: UUID) -> FormSession 
 
 
 async def save_session(connection: Connection, session: FormSession) -> None:
+    note_lock(Lock.FORM_SESSION, session.id)
     await connection.execute(
         "update redirect_sessions set step = %s, provider_id = %s, dialogue_id = %s, wrong_logins = %s, notice = %s,"
         " outcome = %s, checking_at = %s, is_payee_matched = %s, used_at = now() where id = %s",
@@ -136,14 +140,15 @@ async def lock_abandoned(connection: Connection, batch: int) -> list[FormSession
 OWNS_ACCESS = "exists (select 1 from accesses a where a.user_id = s.user_id and a.form_session_id = s.id)"
 
 
-async def lock_owning_sessions(connection: Connection, user_id: UUID) -> list[FormSession]:
-    """Sessions of the user that are not over, and in which an access is being added."""
+async def lock_sessions(connection: Connection, user_id: UUID) -> list[tuple[FormSession, bool]]:
+    """All sessions of the user, and whether an access is being added in them."""
     cursor = await connection.execute(
-        f"select {COLUMNS} from {JOINS} where s.user_id = %s and s.step <> 'END' and {OWNS_ACCESS} order by s.id"
-        " for update of s",
-        [user_id],
+        f"select {OWNS_ACCESS}, {COLUMNS} from {JOINS} where s.user_id = %s order by s.id for update of s", [user_id]
     )
-    return [_session(row) for row in await cursor.fetchall()]
+    rows = await cursor.fetchall()
+    for row in rows:
+        note_lock(Lock.FORM_SESSION, row[1])
+    return [(_session(row[1:]), row[0]) for row in rows]
 
 
 async def lock_sessions_of_access(connection: Connection, user_id: UUID, access_id: str) -> list[FormSession]:
@@ -153,22 +158,25 @@ async def lock_sessions_of_access(connection: Connection, user_id: UUID, access_
         " and s.step <> 'END' order by s.id for update of s",
         [user_id, access_id],
     )
-    return [_session(row) for row in await cursor.fetchall()]
+    sessions = [_session(row) for row in await cursor.fetchall()]
+    for session in sessions:
+        note_lock(Lock.FORM_SESSION, session.id)
+    return sessions
 
 
-async def delete_sessions(connection: Connection, user_id: UUID) -> int:
-    """But for those in which an access is being added: it can be gone on with from there."""
-    cursor = await connection.execute(
-        f"delete from redirect_sessions s where s.user_id = %s and not {OWNS_ACCESS}", [user_id]
+async def delete_sessions(connection: Connection, user_id: UUID, session_ids: Sequence[UUID]) -> None:
+    """The caller has locked them."""
+    await connection.execute(
+        "delete from redirect_sessions where user_id = %s and id = any(%s)", [user_id, list(session_ids)]
     )
-    return cursor.rowcount
 
 
 async def delete_old_sessions(connection: Connection, batch: int) -> int:
     """A day after they ran out: until then a user who comes late is told so, or goes on in another session."""
     cursor = await connection.execute(
         "delete from redirect_sessions where id in"
-        " (select id from redirect_sessions where expires_at < now() - interval '24 hours' limit %s)",
+        " (select id from redirect_sessions where expires_at < now() - interval '24 hours' limit %s"
+        " for update skip locked)",
         [batch],
     )
     return cursor.rowcount

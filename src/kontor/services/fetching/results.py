@@ -197,7 +197,7 @@ class FetchResults:
         """Another worker goes on with the same dialogue."""
         async with self._fenced(fetch, lease) as (connection, access):
             sealed = await self._vault.seal(connection, fetch.user_id, access.id, "rest", rest)
-            await fetches.hand_back(connection, fetch.id, sealed)
+            await fetches.hand_back(connection, fetch.user_id, fetch.id, sealed)
 
     @retry_conflicts
     async def note_interrupted(self, user_id: UUID, access_id: str, *, is_event: bool) -> None:

@@ -42,13 +42,13 @@ class Housekeeping:
             "expired_logins": await self._in_batches(
                 lambda connection: tokens.delete_expired_tokens(connection, BATCH)
             ),
-            "expired_accesses": await self._in_batches(_delete_expired_accesses),
+            "expired_accesses": await self._one_by_one(_delete_expired_access),
             "old_dialogues": await self._in_batches(
                 lambda connection: dialogues.delete_old_dialogues(connection, BATCH)
             ),
             "abandoned_sessions": await self._in_batches(lambda connection: end_abandoned(connection, BATCH)),
             "old_sessions": await self._in_batches(lambda connection: redirects.delete_old_sessions(connection, BATCH)),
-            "unconfirmed_accesses": await self._in_batches(lambda connection: delete_unconfirmed(connection, BATCH)),
+            "unconfirmed_accesses": await self._one_by_one(delete_unconfirmed),
             "old_pages": await self._once(demo_bank.delete_old_pages),
             "old_payments": await self._in_batches(lambda connection: payments.delete_old_payments(connection, BATCH)),
             "old_payment_keys": await self._in_batches(lambda connection: payments.forget_old_keys(connection, BATCH)),
@@ -90,14 +90,19 @@ class Housekeeping:
             if count < BATCH:
                 return total
 
+    async def _one_by_one(self, delete: Callable[[Connection], Awaitable[bool]]) -> int:
+        """For what locks rows of several tables: two in one transaction would be locked out of order."""
+        total = 0
+        while await self._once(delete):
+            total += 1
+        return total
+
     @retry_conflicts
     async def _once(self, delete: Callable[[Connection], Awaitable[int]]) -> int:
         async with self._database.transaction() as connection:
             return await delete(connection)
 
 
-async def _delete_expired_accesses(connection: Connection) -> int:
-    expired = await accesses.list_expired(connection, BATCH)
-    for user_id, access_id in expired:
-        await delete_access_data(connection, user_id, access_id)
-    return len(expired)
+async def _delete_expired_access(connection: Connection) -> bool:
+    expired = await accesses.lock_expired(connection)
+    return expired is not None and await delete_access_data(connection, *expired)

@@ -110,9 +110,12 @@ class Redirects:
         """All sessions of the user. An access that was begun stays: another session can go on with it."""
         assert principal.user_id is not None
         async with self._database.transaction() as connection:
-            for session in await redirects.lock_owning_sessions(connection, principal.user_id):
-                await end_session(connection, session, RedirectOutcome.SESSION_EXPIRED)
-            await redirects.delete_sessions(connection, principal.user_id)
+            found = await redirects.lock_sessions(connection, principal.user_id)
+            for session, owns_access in found:
+                if owns_access:  # it can be gone on with from there
+                    await end_session(connection, session, RedirectOutcome.SESSION_EXPIRED)
+            others = [session.id for session, owns_access in found if not owns_access]
+            await redirects.delete_sessions(connection, principal.user_id, others)
             actor = auditing.name_actor(principal)
             subject = f"user {principal.user_pseudonym}"
             await auditing.record(connection, principal.tenant_id, actor, "redirect.delete", subject)

@@ -97,12 +97,10 @@ async def end_abandoned(connection: Connection, batch: int) -> int:
     return ended
 
 
-async def delete_unconfirmed(connection: Connection, batch: int) -> int:
-    """Accesses whose accounts nobody has chosen, once their sessions are no longer kept."""
-    orphans = await accesses.lock_orphans(connection, batch)
-    for user_id, access_id in orphans:
-        await delete_access_data(connection, user_id, access_id)
-    return len(orphans)
+async def delete_unconfirmed(connection: Connection) -> bool:
+    """An access whose accounts nobody has chosen, once its session is no longer kept. False when there is none."""
+    orphan = await accesses.lock_orphan(connection)
+    return orphan is not None and await delete_access_data(connection, *orphan)
 
 
 async def _find_outcome(connection: Connection, session: FormSession) -> RedirectOutcome | None:
