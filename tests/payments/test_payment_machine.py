@@ -10,12 +10,21 @@ from hypothesis import strategies as st
 from paying import DETAILS, Transfer
 from scripted_bank import LIST, MOCK, PHONE, TABLET
 
-from kontor.connectors.base import Failed, FailureKind, NeedConfirmation, NeedPayeeDecision, NeedTan
+from kontor.connectors.base import (
+    ChooseMethod,
+    Failed,
+    FailureKind,
+    NeedConfirmation,
+    NeedMedium,
+    NeedMethod,
+    NeedPayeeDecision,
+    NeedTan,
+)
 from kontor.domain.dialogues import Secrets
 from kontor.domain.payments import PayeeMatch, PayeeResult, Payment, PaymentKind, PaymentState
 from kontor.domain.sca import Challenge
 from kontor.domain.sca_machine import ScaPosition, ScaState
-from kontor.services.payments.steps import conclude
+from kontor.services.payments.steps import conclude, decide_for
 from kontor.services.sca.steps import keep_open_secrets
 
 ANSWERS = {
@@ -161,6 +170,24 @@ def test_an_order_that_the_bank_holds_has_not_left(question, is_held):
     assert asked.state is (PaymentState.OPEN if is_held else PaymentState.SENDING)
     assert asked.fence is None
     assert conclude(make_payment(PaymentState.OPEN), replace(question, is_held=is_held)).state is PaymentState.OPEN
+
+
+@pytest.mark.parametrize("question", [NeedMethod((MOCK,), {}), NeedMedium((PHONE,), {})])
+def test_an_order_that_the_bank_refused_because_of_its_method_has_not_left(question):
+    asked = conclude(make_payment(PaymentState.SENDING), replace(question, is_held=True))
+    assert asked.state is PaymentState.OPEN
+    assert conclude(make_payment(PaymentState.SENDING), question).state is PaymentState.SENDING
+    legacy = replace(make_payment(PaymentState.SENDING), kind=PaymentKind.LEGACY)
+    assert conclude(legacy, replace(question, is_held=True)).state is PaymentState.FAILED
+    assert conclude(legacy, question).state is PaymentState.UNKNOWN
+
+
+def test_nobody_but_the_customer_chooses_again_after_an_order_was_sent():
+    """With the one guard that a step has, the order would not leave a second time."""
+    payment = make_payment(PaymentState.OPEN)
+    question = NeedMethod((MOCK,), {})
+    assert decide_for(payment, None)(payment.dialogue, question) == ChooseMethod(MOCK.code)
+    assert decide_for(payment, None)(payment.dialogue, replace(question, is_held=True)) is None
 
 
 def test_what_goes_wrong_after_a_held_order_was_asked_about_is_no_unknown_outcome():

@@ -213,6 +213,35 @@ async def test_refresh_whose_worker_died_before_the_call_is_put_back(harness, ba
     assert harness.calls() == [slot]
 
 
+async def test_fetch_that_somebody_asked_for_is_tried_again_within_the_budget(harness, bank):
+    """Each attempt counts; when no call is left, there is no further one."""
+    await harness.add()
+    for _ in range(2):
+        await harness.refresh()
+    posted = asyncio.create_task(
+        harness.services.accesses.add_accesses(
+            harness.principal, {"a": AccessRequest()}, refresh=True, is_attended=False
+        )
+    )
+    for _ in range(2000):
+        if harness.count("fetches", "state = 'QUEUED'"):
+            break
+        await asyncio.sleep(0.01)
+    running = []
+    for number in (3, 4):
+        running.append(await die_in_call(harness, bank))
+        assert len(harness.calls()) == number
+        harness.clock.at += MINUTE
+        assert await harness.services.fetching.take_over_abandoned() == 1
+    await harness.run_queued()
+    assert len(harness.calls()) == 4
+    assert harness.count("fetches", "state = 'SKIPPED' and failure = 'budget'") == 1
+    await posted
+    for late, stay in running:
+        stay.set()
+        await late
+
+
 async def test_fetch_that_cannot_be_prepared_ends_and_is_not_queued_for_ever(harness, bank):
     await harness.add()
     slot = harness.go_to_slot()

@@ -118,7 +118,7 @@ async def test_a_worker_that_stops_begins_no_fetch(harness, bank):
     assert (harness.calls(), harness.count("fetches", "state = 'QUEUED'")) == ([], 1)
 
 
-async def test_a_fetch_without_the_customer_is_not_repeated_when_its_worker_ended_in_the_call(
+async def test_a_fetch_without_the_customer_that_is_cut_off_in_a_call_is_not_repeated(
     harness, next_harness, bank, events
 ):
     await harness.add()
@@ -135,16 +135,20 @@ async def test_a_fetch_without_the_customer_is_not_repeated_when_its_worker_ende
     bank.on_begin = hang
     running = asyncio.create_task(harness.services.fetching.run(fetch_id))
     assert await asyncio.to_thread(reached.wait, 60)
+    harness.services.fetching.stop()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await posted
     harness.owner.execute("update credential_leases set until = now() - interval '1 second'")
-    assert await next_harness.services.fetching.take_over_abandoned() == 1
+    assert await next_harness.services.fetching.take_over_abandoned() == 0
     assert await next_harness.run_queued() == 0
     stay.set()
-    await running
-    await posted
     assert bank.calls == ["begin"]
     assert len(harness.calls()) == 1
     assert harness.count("fetches", "state = 'INTERRUPTED'") == 1
     assert events == []
     assert await list_issues(harness) == ["INTERNAL"], "who asked for it can see it"
+    bank.on_begin = lambda: None
     await next_harness.refresh_at_slot()
     assert await list_issues(harness) == []

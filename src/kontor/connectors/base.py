@@ -274,19 +274,25 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class NeedMethod:
+    """`is_held`: the order was sent by another method, and the bank has refused it because of that."""
+
     methods: tuple[ScaMethod, ...]
     state: State
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NeedMedium:
+    """`is_held` as in `NeedMethod`."""
+
     media: tuple[ScaMedium, ...]
     state: State
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NeedTan:
-    """`is_held`, here and in other questions: the bank has the order, and does nothing with it without our answer."""
+    """`is_held`, here and below: the bank has the order, and does nothing with it without our answer."""
 
     challenge: Challenge
     state: State

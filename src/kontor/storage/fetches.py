@@ -239,7 +239,6 @@ async def finish_answered(
 class Abandoned:
     """A fetch without a worker. `is_called`: it was at work, so that the bank may have been called.
 
-    `is_for_slot`: background refresh wants it, and no customer who came meanwhile.
     `is_repeated`: the refresh of the slot before was interrupted as well.
     """
 
@@ -248,7 +247,6 @@ class Abandoned:
     access_id: str
     attempts: int
     is_called: bool
-    is_attended: bool
     is_for_slot: bool
     is_repeated: bool
 
@@ -260,7 +258,7 @@ async def list_abandoned(connection: Connection) -> list[Abandoned]:
     """
     cursor = await connection.execute(
         """
-        select f.id, f.user_id, f.access_id, f.attempts, f.state = 'RUNNING', f.is_attended,
+        select f.id, f.user_id, f.access_id, f.attempts, f.state = 'RUNNING',
             f.slot_at is not null and not f.is_attended,
             coalesce((select before.state = 'INTERRUPTED' from fetches before
                 where (before.user_id, before.access_id) = (f.user_id, f.access_id) and before.slot_at < f.slot_at

@@ -1,10 +1,12 @@
 """Logging in where banks change methods and devices, and refuse PINs: nobody is locked out, and a phone rings once."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from fints_payer import Payer, know_bank, order, overheard, tan
 
+from fints_banks import TODAY
 from kontor.connectors.base import (
     ChooseMedium,
     ChooseMethod,
@@ -21,6 +23,7 @@ from kontor.connectors.base import (
     Poll,
     Progress,
 )
+from kontor.connectors.demo.scenarios import CHIP_TAN, LIST_TAN, MOCK_TAN, PHONE, SCENARIOS, Scenario
 from kontor.demobank.fints.modes import Mode
 from kontor.domain.payments import PaymentOutcome
 
@@ -223,3 +226,94 @@ def test_who_renews_a_consent_may_choose_another_method(payer_at, remember):
         question = payer.begin(Fetch(is_renewal=True), state)
     assert isinstance(question, NeedMethod), question
     assert not [message for message in sent if CHALLENGES & set(message.answer)]
+
+
+# A method that the bank withdraws between the login and the order
+
+
+@pytest.fixture
+def trusted(payer_at):
+    """A customer whose device the bank trusts, with the state of an access that last used a method withdrawn since."""
+
+    def make(login="test_sca_method"):
+        payer = payer_at(Mode.METHOD_WITHDRAWN, login=login)
+        steps = payer.drive(Fetch(), (ChooseMethod("900"), tan("12"), Continue()))
+        assert isinstance(steps[-1], Done), steps
+        return payer, steps[-1].connector_state | {"method": "901", "medium": "Mein Handy"}
+
+    return make
+
+
+def test_an_order_goes_by_another_method_when_the_bank_has_withdrawn_the_stored_one(trusted):
+    payer, state = trusted()
+    before = payer.read_balance()
+    with overheard() as sent:
+        question = payer.begin(payer.make(order("3.00")), state)
+        assert isinstance(question, NeedTan), question
+        assert question.challenge.method_name == "iTAN"
+        assert question.is_held
+        done = payer.resume(question, tan("12"))
+    assert done.result.outcome is PaymentOutcome.EXECUTED
+    assert before - payer.read_balance() == 3, "once"
+    assert done.connector_state["method"] == "900", "and the next order goes by it at once"
+    assert ["9260" in message.answer for message in sent if "HKCCS" in message.codes] == [True, False]
+    assert payer.asked == 2, "before the order and before its TAN"
+
+
+def test_the_customer_chooses_among_the_methods_that_are_left_for_an_order(trusted, monkeypatch):
+    methods = (MOCK_TAN, LIST_TAN, CHIP_TAN)
+    monkeypatch.setitem(SCENARIOS, "test_sca_method", Scenario(methods=methods, media=(PHONE,)))
+    payer, state = trusted()
+    question = payer.begin(payer.make(), state)
+    assert isinstance(question, NeedMethod), question
+    assert question.is_held
+    assert [method.code for method in question.methods] == [LIST_TAN.code, CHIP_TAN.code]
+    done = resume_all(payer, question, ChooseMethod(LIST_TAN.code), tan("12"))
+    assert done.result.outcome is PaymentOutcome.EXECUTED
+
+
+def test_an_order_fails_when_no_other_method_is_left(payer_at, remember, monkeypatch):
+    """It has not left: the bank has refused it."""
+    payer = payer_at(Mode.METHOD_WITHDRAWN)
+    monkeypatch.setattr("kontor.demobank.fints.challenges._is_withdrawn", lambda step, function: True)
+    failed = payer.begin(payer.make(), remember("901", "Mein Handy", functions=["901"]))
+    assert (failed.kind, failed.is_outcome_unknown) == (FailureKind.NO_SUPPORTED_METHOD, False)
+
+
+# Old bookings, which a bank may ask about once more
+
+
+def test_a_fetch_asks_the_phone_once_although_the_bank_wants_a_tan_for_old_bookings_as_well(payer_at):
+    """Where that was not known the phone rings twice, but nobody has to answer twice; then it is known."""
+    payer = payer_at(Mode.OLD_BOOKINGS_ASK, login="test_decoupled")
+    steps = payer.drive(Fetch(), (*LOGIN, Continue()))
+    assert [type(step) for step in steps] == [NeedConfirmation, NeedConfirmation, Progress, Done]
+    done = steps[-1]
+    assert any(done.result.transactions.values()), "those of the last 90 days"
+    unknown_device = {"knowledge": done.connector_state["knowledge"] | {"system_id": uuid4().hex[:28]}}
+    with overheard() as sent:
+        question = payer.begin(Fetch(), done.connector_state | unknown_device)
+        last = resume_all(payer, question, *LOGIN, Continue())
+    assert isinstance(last, Done), last
+    assert len([message for message in sent if CHALLENGES & set(message.answer)]) == 1
+
+
+def test_old_bookings_come_with_a_second_tan_where_no_phone_rings(payer_at):
+    payer = payer_at(Mode.OLD_BOOKINGS_ASK, login="test_chiptan")
+    steps = payer.drive(Fetch(), (tan("936086"), tan("936086"), Continue()))
+    assert [type(step) for step in steps] == [NeedTan, NeedTan, Progress, Done]
+    limit = TODAY - timedelta(days=100)
+    rows = steps[-1].result.transactions
+    assert [any(row.booked_at.date() < limit for row in rows[key]) for key in rows] == [
+        True,
+        *[False for _ in list(rows)[1:]],
+    ], "of the first account alone: there is no third TAN"
+
+
+def test_old_bookings_ring_once_where_the_bank_asks_nothing_at_login(payer_at, remember):
+    payer = payer_at(Mode.OLD_BOOKINGS_ASK, login="test_decoupled")
+    first = payer.drive(Fetch(), (*LOGIN, Continue()))[-1]
+    state = first.connector_state | {"consent_until": None}
+    question = payer.begin(Fetch(), state)
+    assert isinstance(question, NeedConfirmation), question
+    assert isinstance(resume_all(payer, question, *LOGIN), Progress)

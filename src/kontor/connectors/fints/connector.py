@@ -71,6 +71,7 @@ class FintsConnector:
             "method": connector_state.get("method"),
             "medium": connector_state.get("medium"),
             "consent_until": connector_state.get("consent_until"),
+            "asks_again": connector_state.get("asks_again", False),
         }
         return self._step(provider, credentials, state, context, lambda dialogue: dialogue.begin())
 

@@ -54,6 +54,7 @@ class Dialogue:
     has_left = False  # whether an order may be on its way
     _is_synchronised = False  # in this step
     _needs_customer = False  # who is not there
+    _was_refused = False  # an order that was sent in this step, because of its method
 
     def __init__(self, session: Session, state: State, context: Context) -> None:
         self.session = session
@@ -149,6 +150,16 @@ class Dialogue:
         self.session.end()
         return True
 
+    def change_method(self, error: RefusedError) -> Step:
+        """Logged in, but the bank no longer serves the method: again by another one. Raises the error if it may be.
+
+        What was sent with the method the bank has refused as a whole.
+        """
+        method = self.session.method
+        if method is None or not error.codes & METHOD_REFUSED or not self._adapt(error, method):
+            raise error
+        return self.log_in()
+
     # Choosing method and medium
 
     @property
@@ -185,7 +196,8 @@ class Dialogue:
         return next((method for method in methods if method.is_silent), None)
 
     def _ask_method(self, methods: list[Method]) -> NeedMethod:
-        return NeedMethod(tuple(method.shown for method in methods), self._put_aside_choice("method"))
+        shown = tuple(method.shown for method in methods)
+        return NeedMethod(shown, self._put_aside_choice("method"), is_held=self._was_refused)
 
     def _ask_media(self) -> tuple[ScaMedium, ...]:
         """In a dialogue of its own, for which no medium is needed."""
@@ -212,7 +224,7 @@ class Dialogue:
 
     def ask_medium(self, media: tuple[ScaMedium, ...]) -> NeedMedium:
         self.state |= {"medium": None, "media": [medium.name for medium in media]}
-        return NeedMedium(media, self._put_aside_choice("medium"))
+        return NeedMedium(media, self._put_aside_choice("medium"), is_held=self._was_refused)
 
     def _put_aside_choice(self, stage: str) -> State:
         """Before the first login there may be no method and no medium yet."""
@@ -294,4 +306,5 @@ class Dialogue:
             "method": self.state.get("method"),
             "medium": self.state.get("medium"),
             "consent_until": self.state.get("consent_until"),
+            "asks_again": self.state.get("asks_again", False),
         }

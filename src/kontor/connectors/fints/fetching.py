@@ -49,7 +49,7 @@ class FetchDialogue(Dialogue):
         result = self._make_history(account).go_on(reply)
         if isinstance(result, Question):
             return self.ask_customer("history", result.reply)
-        self.state["raw"] = {**self.state["raw"], key: result.serialize()}
+        self.state |= {"raw": {**self.state["raw"], key: result.serialize()}, "has_answered": True}
         return self._show_headers()
 
     # Parts
@@ -61,9 +61,25 @@ class FetchDialogue(Dialogue):
 
     @property
     def _wants_old_bookings(self) -> bool:
-        """While a customer is there who has to authenticate anyway, or is new; not at every later look."""
+        """While a customer is there who has to authenticate anyway, or is new; not at every later look.
+
+        Nor where the bank is known to ask for each order, and the customer's phone has rung already.
+        """
         is_there = self.context.customer_ip is not None and self._job.history is Depth.ALL
-        return is_there and (self.state.get("is_authenticated", False) or self.state.get("consent_until") is None)
+        if not is_there or (self._has_rung and self.state.get("asks_again")):
+            return False
+        return self.state.get("is_authenticated", False) or self.state.get("consent_until") is None
+
+    @property
+    def _has_rung(self) -> bool:
+        """Has the customer authenticated in this fetch by a method that reaches the phone?"""
+        method = self.session.method
+        return self._has_answered and method is not None and not method.is_silent
+
+    @property
+    def _has_answered(self) -> bool:
+        """At the login, or for old bookings."""
+        return bool(self.state.get("is_authenticated") or self.state.get("has_answered"))
 
     @property
     def _accounts(self) -> list[Account]:
@@ -71,22 +87,28 @@ class FetchDialogue(Dialogue):
 
     def _find_start(self, account: Account) -> date | None:
         """The first day to ask for; None is as far back as the bank goes."""
-        job, today = self._job, self.context.today
-        since = job.since.get(account.key)
-        if since is not None and since > today - timedelta(days=FREE_DAYS):
+        since = self._job.since.get(account.key)
+        if since is not None and since > self._first_free_day:
             return since
         if not self._wants_old_bookings:
-            return today - timedelta(days=FREE_DAYS)
+            return self._first_free_day
         if since is not None:
             return since
         days = self.session.bank.quirks.history_days
-        return None if days is None else today - timedelta(days=days)
+        return None if days is None else self.context.today - timedelta(days=days)
+
+    @property
+    def _first_free_day(self) -> date:
+        return self.context.today - timedelta(days=FREE_DAYS)
 
     def _make_history(self, account: Account) -> History:
         return History(self.session, account, self._find_start(account))
 
     def _ask_for_old_bookings(self) -> Step:
-        """Of the first account that has any: with its TAN many banks open all the others."""
+        """Of the first account that has any: with its TAN many banks open all the others.
+
+        A customer who has authenticated by phone is not asked again: the old bookings are left out.
+        """
         for account in self._accounts:
             history = self._make_history(account)
             if account.is_depot or not history.is_offered:
@@ -95,7 +117,10 @@ class FetchDialogue(Dialogue):
                 result = history.ask()
             except RefusedError as error:
                 if error.kind is not FailureKind.REJECTED:
-                    raise
+                    return self.change_method(error)
+                break
+            if isinstance(result, Question) and self._has_rung:
+                self.state["asks_again"] = True
                 break
             self.state["asked"] = account.key
             if isinstance(result, Question):
@@ -162,7 +187,14 @@ class FetchDialogue(Dialogue):
         if known is not None:
             return Raw.deserialize(known)
         history = self._make_history(account)
-        return history.ask() if history.is_offered else None
+        if not history.is_offered:
+            return None
+        result = history.ask()
+        if isinstance(result, Question) and self._has_answered:
+            # The bank wants a TAN for each account. One is enough: of the others only young bookings are fetched.
+            self.state["asks_again"] = True
+            result = History(self.session, account, self._first_free_day).ask()
+        return result
 
     def _ask_late(self, account: Account, question: Question) -> Step:
         """The bank asks although only young bookings were wanted: whoever drives the dialogue has to know."""

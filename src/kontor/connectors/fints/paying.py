@@ -27,7 +27,13 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.fints.accounts import Account, find_account
 from kontor.connectors.fints.challenges import is_challenge, list_media
-from kontor.connectors.fints.codes import APPROVAL_WAIVED, CONFIRMATION_OPEN, ORDER_HELD, PAYEE_WANTED
+from kontor.connectors.fints.codes import (
+    APPROVAL_WAIVED,
+    CONFIRMATION_OPEN,
+    METHOD_REFUSED,
+    ORDER_HELD,
+    PAYEE_WANTED,
+)
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.histories import History, Question, read_transactions
 from kontor.connectors.fints.payments import (
@@ -134,6 +140,8 @@ class PayDialogue(Dialogue):
             return Failed(FailureKind.INTERNAL)
         self.has_left = True
         reply = session.send(*first, order, *last)
+        if reply.has(*METHOD_REFUSED):
+            return self._send_by_other_method(reply, order, *last)
         if check is not None:
             reply, verdict, was_polled = self._await_verdict(reply)
             step = self._ask_about_payees(reply, verdict, was_polled=was_polled)
@@ -148,6 +156,19 @@ class PayDialogue(Dialogue):
         self._judged = (order, *last)
         _refuse_silence(reply, *self._judged)
         return self.confirm("order", reply)
+
+    def _send_by_other_method(self, reply: Reply, *segments: FinTS3Segment) -> Step:
+        """The bank has withdrawn the method, and refused the order with it: from the login on, by another one."""
+        if is_challenge(reply):
+            raise NoResponseError("the bank contradicts itself")
+        for segment in segments:
+            _refuse_contradiction(reply, segment)
+        self.has_left, self._was_refused = False, True
+        try:
+            reply.refuse()
+        except RefusedError as error:
+            return self.change_method(error)
+        raise NoResponseError("the bank contradicts itself")
 
     def _may_send(self) -> bool:
         """Asked once in a step: what leaves after that in the same step is the same order, still held by the bank."""

@@ -30,6 +30,7 @@ class Mode(StrEnum):
     SYSTEM_FORGOTTEN = "system-forgotten"
     PIN_REFUSED_LATER = "pin-refused-later"
     LOCK_AS_WARNING = "lock-as-warning"
+    OLD_BOOKINGS_ASK = "old-bookings-ask"
 
 
 # Mode: (banks that do it, what they do).
@@ -92,4 +93,8 @@ MODES: dict[Mode, tuple[str, str]] = {
     Mode.SYSTEM_FORGOTTEN: ("Sparkassen", "a system id that this server has not issued is refused: 9391"),
     Mode.PIN_REFUSED_LATER: ("all", "the PIN is refused (9942) in the middle of the dialogue, which stays open"),
     Mode.LOCK_AS_WARNING: ("Sparkassen", "a locked access is let in with a warning only (3938)"),
+    Mode.OLD_BOOKINGS_ASK: (
+        "some",
+        "bookings of more than 90 days ago need a TAN of their own, also after a TAN at login",
+    ),
 }

@@ -11,6 +11,7 @@ from kontor.demobank.faults.rows import distort_rows, disturb_list, find_first_d
 from kontor.demobank.fints.accounts import find_product
 from kontor.demobank.fints.customers import Customer, Customers, list_balances
 from kontor.demobank.fints.dialogues import Cursor, make_room
+from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import CAMT_052, name_account_internationally
 from kontor.demobank.fints.segments import Segment, make_segment
 from kontor.demobank.fints.turns import Turn
@@ -31,7 +32,8 @@ def needs_tan(turn: Turn, customers: Customers, customer: Customer, order: Segme
     """Bookings of more than 90 days ago need an authentication in this very dialogue, of those who need one at all."""
     if turn.visit.fault is Fault.UNEXPECTED_TAN and turn.find("HKTAN") is not None:
         return True
-    if not customers.demands_sca(customer.login) or turn.dialogue.has_fresh_sca:
+    is_waived = turn.dialogue.has_fresh_sca and Mode.OLD_BOOKINGS_ASK not in turn.modes
+    if is_waived or not customers.demands_sca(customer.login):
         return False
     if order.read(_DATES[order.code] + 3) in turn.dialogue.cursors:
         return False

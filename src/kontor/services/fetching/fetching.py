@@ -4,6 +4,7 @@ No transaction is open while the bank is called. A first fetch shows its header 
 stores everything at its end or nothing at all, so a failed one leaves the stored data as it was.
 """
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -70,7 +71,10 @@ class Fetching:
         self._refreshes: Counter[UUID] = Counter()  # at work, by provider
 
     def stop(self) -> None:
-        """No fetch begins any more, and those at work are handed back when the bank has answered the present step."""
+        """No fetch begins any more, and those at work are handed back when the bank has answered the present step.
+
+        One that is cancelled before that is not repeated without the customer, who would be counted two calls.
+        """
         self._is_stopping = True
 
     async def run(self, fetch_id: UUID) -> Outcome:
@@ -104,7 +108,7 @@ class Fetching:
     async def take_over_abandoned(self) -> int:
         """Fetches whose worker died go back to the queue; after some attempts they end as interrupted.
 
-        Without the customer none is repeated once the bank may have been called: the call counts.
+        One of background refresh is never repeated once the bank may have been called: the call counts.
         """
         async with self._database.transaction() as connection:
             found = await fetches.list_abandoned(connection)
@@ -113,7 +117,7 @@ class Fetching:
             given_up = [
                 fetch
                 for fetch in found
-                if fetch.is_called and (not fetch.is_attended or fetch.attempts >= fetches.MAX_ATTEMPTS)
+                if fetch.is_called and (fetch.is_for_slot or fetch.attempts >= fetches.MAX_ATTEMPTS)
             ]
             again = [fetch for fetch in found if fetch not in given_up]
             await fetches.interrupt_fetches(connection, [fetch.id for fetch in given_up])
@@ -124,8 +128,7 @@ class Fetching:
         for fetch in given_up:  # apart, since others lock the access first and then its fetch
             # A worker that was stopped or died during a refresh is nobody's error: the next slot makes up for it.
             if not fetch.is_for_slot or fetch.is_repeated:
-                is_event = fetch.is_attended or fetch.is_repeated
-                await self._results.note_interrupted(fetch.user_id, fetch.access_id, is_event=is_event)
+                await self._results.note_interrupted(fetch.user_id, fetch.access_id)
         log.warning("fetch.abandoned", count=len(found), interrupted=len(given_up))
         return len(found)
 
@@ -180,7 +183,12 @@ class Fetching:
             job = replace(job, since={})
         began = time.monotonic()
         bank = self._gateway.open(prepared, started.permit, stores_refusals=False)
-        step = await self._talk(fetch, prepared, bank, job, lease)
+        try:
+            step = await self._talk(fetch, prepared, bank, job, lease)
+        except asyncio.CancelledError:
+            if self._is_stopping and not fetch.is_attended and fetch.slot_at is None:
+                await self._results.interrupt(fetch, lease)
+            raise
         log.info(
             "fetch.finished",
             provider=prepared.provider.name,

@@ -24,7 +24,7 @@ from kontor.services.fetching.writing import FetchWriting
 from kontor.services.runtime import Clock
 from kontor.services.security import Vault
 from kontor.services.webhooks import Events
-from kontor.storage import accesses, fetches, products, users
+from kontor.storage import accesses, fetches, products, queue, users
 from kontor.storage.data_versions import read_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
@@ -32,6 +32,7 @@ from kontor.storage.leases import Lease
 from kontor.storage.retries import retry_conflicts, retry_when_locked
 
 PREPARE_ATTEMPTS = 3
+INTERNAL = Notice(NoticeKind.INTERNAL)
 
 
 class LeaseLostError(Exception):
@@ -200,24 +201,25 @@ class FetchResults:
             await fetches.hand_back(connection, fetch.user_id, fetch.id, sealed)
 
     @retry_conflicts
-    async def note_interrupted(self, user_id: UUID, access_id: str, *, is_event: bool) -> None:
-        """A fetch that failed through no fault of the bank: the user must be told all the same.
+    async def interrupt(self, fetch: Fetch, lease: Lease) -> None:
+        """Its worker stops before the bank has answered. Who asked for it can see that; no event says it to tenants."""
+        async with self._fenced(fetch, lease) as (connection, access):
+            await fetches.interrupt_fetches(connection, [fetch.id])
+            await queue.remove_fetch_jobs(connection, [fetch.id])
+            await self._note_internal(connection, fetch.user_id, access)
 
-        Without `is_event` nobody is called about it: a deployment alone is no error.
+    @retry_conflicts
+    async def note_interrupted(self, user_id: UUID, access_id: str) -> None:
+        """A fetch that failed again and again through no fault of the bank: the user must be told all the same.
+
         Unless it is the user who is gone: then that is why, and nobody wants to know.
         """
-        notice = Notice(NoticeKind.INTERNAL)
         async with self._database.transaction() as connection:
             access = await accesses.lock_access(connection, user_id, access_id)
             if access is not None:
-                is_wanted = await users.is_active(connection, user_id)
+                is_wanted = await self._note_internal(connection, user_id, access)
                 if is_wanted:
-                    await accesses.store_notices(connection, user_id, access_id, access.messages, [notice])
-                if not access.is_synced:
-                    await self._forget(connection, user_id, access)
-                await self.refreshing.reschedule(connection, user_id, access_id)
-                if is_wanted and is_event:
-                    events = find_notice_events(user_id, access, [notice], is_attended=False)
+                    events = find_notice_events(user_id, access, [INTERNAL], is_attended=False)
                     await self._events.publish(connection, *events)
 
     # Accesses that are being added in the web form
@@ -312,6 +314,16 @@ class FetchResults:
             )
 
     # Parts
+
+    async def _note_internal(self, connection: Connection, user_id: UUID, access: Access) -> bool:
+        """A fetch of a locked access has ended without the bank's word. False when its user is gone."""
+        is_wanted = await users.is_active(connection, user_id)
+        if is_wanted:
+            await accesses.store_notices(connection, user_id, access.id, access.messages, [INTERNAL])
+        if not access.is_synced:
+            await self._forget(connection, user_id, access)
+        await self.refreshing.reschedule(connection, user_id, access.id)
+        return is_wanted
 
     async def _prepare(self, finished: FinishedFetch) -> FetchedMerges:
         """Before the transaction, which then takes no longer than writing does."""

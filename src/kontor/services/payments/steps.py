@@ -87,6 +87,8 @@ def decide_for(
             is_seen = step.results == accepted_payees and not step.is_held
             is_accepted = payment.is_payee_accepted or is_matching or is_seen
             return AcceptPayees() if not dialogue.payees and is_accepted else None
+        if isinstance(step, NeedMethod | NeedMedium) and step.is_held:
+            return None  # as above
         return choose_alone(
             step,
             dialogue,
@@ -131,6 +133,8 @@ def conclude(payment: Payment, step: Step) -> Payment:
             if has_left and (kind in _GUESSES or not step.was_called):
                 return _end(payment, PaymentState.UNKNOWN, None, detail)
             return _end(payment, PaymentState.FAILED, PaymentFailure(kind.value), detail)
+    if isinstance(step, NeedMethod | NeedMedium) and step.is_held:
+        payment = replace(payment, state=PaymentState.OPEN)  # the bank has refused what has left
     reaction = classify(step)
     if reaction is Reaction.NO_METHOD:
         return _give_up(payment, PaymentFailure.NO_SUPPORTED_METHOD)
