@@ -60,6 +60,15 @@ class Account:
         return self.kind // 10 in (3, 6)
 
     @property
+    def is_card(self) -> bool:
+        return self.kind // 10 == 5
+
+    @property
+    def is_read_as_card(self) -> bool:
+        """Does the bank keep it apart from accounts? Few banks have statements of cards as well."""
+        return self.is_card and self.can("DKKKU") and not {"HKKAZ", "HKCAZ"} & set(self.businesses)
+
+    @property
     def category(self) -> ProductCategory:
         if self.kind // 10 == 1 and any(word in self.name.lower() for word in _CALL_MONEY):
             return ProductCategory.CALL_MONEY

@@ -16,16 +16,28 @@ from kontor.connectors.base import (
     Step,
 )
 from kontor.connectors.fints.accounts import Account, add_balance, list_accounts, make_product
+from kontor.connectors.fints.cards import add_card_balance, read_card_pages
 from kontor.connectors.fints.dialogues import Dialogue
-from kontor.connectors.fints.histories import History, Question, Raw, read_positions, read_transactions
+from kontor.connectors.fints.histories import (
+    CARD,
+    History,
+    Question,
+    Raw,
+    find_card_days,
+    read_positions,
+    read_transactions,
+)
 from kontor.connectors.fints.sessions import RefusedError, Reply
 from kontor.domain.accesses import History as Depth
 from kontor.domain.balances import BalanceSpan
 from kontor.domain.positions import Position
+from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction
 
 # Older bookings need a TAN, which nobody can type in while no customer is there.
 FREE_DAYS = 89
+# A card's balance comes with its bookings only: the time contains at least one monthly settlement.
+CARD_DAYS = 60
 
 
 class FetchDialogue(Dialogue):
@@ -102,7 +114,12 @@ class FetchDialogue(Dialogue):
         return self.context.today - timedelta(days=FREE_DAYS)
 
     def _make_history(self, account: Account) -> History:
-        return History(self.session, account, self._find_start(account))
+        start = self._find_start(account)
+        if account.is_read_as_card and start is not None:
+            today, known = self.context.today, find_card_days(self.session)
+            start = min(start, today - timedelta(days=CARD_DAYS))
+            start = start if known is None else max(start, today - timedelta(days=known))
+        return History(self.session, account, start)
 
     def _ask_for_old_bookings(self) -> Step:
         """Of the first account that has any: with its TAN many banks open all the others.
@@ -111,7 +128,7 @@ class FetchDialogue(Dialogue):
         """
         for account in self._accounts:
             history = self._make_history(account)
-            if account.is_depot or not history.is_offered:
+            if account.is_depot or history.form == CARD or not history.is_offered:
                 continue
             try:
                 result = history.ask()
@@ -133,17 +150,35 @@ class FetchDialogue(Dialogue):
         parameters = self.session.parameters
         can_pay = parameters.find_parameter("HKCCS") is not None and self.session.method is not None
         can_pay_in_bulk = parameters.find_parameter("HKCCM") is not None and self.session.method is not None
-        products = []
+        products, problems = [], []
         for account in self._accounts:
             product = make_product(account, can_pay=can_pay, can_pay_in_bulk=can_pay_in_bulk)
-            result = add_balance(self.session, account, product)
+            result = self._complete(account, product)
+            if isinstance(result, Question):
+                return self._ask_late(account, result)
             if isinstance(result, Problem):
-                self.state["problems"] = [*self.state["problems"], [account.key, result.detail]]
+                problems.append([account.key, result.detail])
                 result = product
             products.append(result)
+        self.state["problems"] = problems
         methods = tuple(method.shown for method in parameters.list_methods())
         active = next((method for method in methods if method.code == self.state["method"]), None)
         return Progress(Headers(tuple(products), methods, (), active), self.put_aside("headers"))
+
+    def _complete(self, account: Account, product: Product) -> Product | Problem | Question:
+        """The product with its balance. That of a card comes with its bookings, which are kept for later."""
+        if self._make_history(account).form != CARD:
+            return add_balance(self.session, account, product)
+        try:
+            raw = self._find_raw(account)
+        except RefusedError as error:
+            if error.is_about_pin:
+                raise
+            return Problem(ProblemKind.PRODUCT, account.key, error.detail)
+        if not isinstance(raw, Raw):
+            return product if raw is None else raw
+        self.state["raw"] = {**self.state["raw"], account.key: raw.serialize()}
+        return add_card_balance(product, read_card_pages(raw.booked))
 
     def _fetch_rest(self) -> Step:
         transactions: dict[str, tuple[Transaction, ...]] = {}

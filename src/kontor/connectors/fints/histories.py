@@ -8,10 +8,11 @@ from typing import Any
 from fints.formals import SupportedMessageTypes
 from fints.segments.base import FinTS3Segment
 from fints.segments.depot import HKWPD5, HKWPD6
-from fints.segments.statement import HKCAZ1, HKKAZ5, HKKAZ6, HKKAZ7
+from fints.segments.statement import DKKKU2, HKCAZ1, HKKAZ5, HKKAZ6, HKKAZ7
 
 from kontor.connectors.base import Problem, ProblemKind, State
 from kontor.connectors.fints.accounts import Account, name_account
+from kontor.connectors.fints.cards import read_card_pages, write_page
 from kontor.connectors.fints.codes import CONFIRMATION_WANTED, MORE_FOLLOWS, TAN_WANTED
 from kontor.connectors.fints.sessions import Reply, Session
 from kontor.connectors.fints.transport import NoResponseError
@@ -25,6 +26,8 @@ from kontor.domain.transactions import Transaction, mark_channel
 
 STATEMENTS = {5: HKKAZ5, 6: HKKAZ6, 7: HKKAZ7}
 HOLDINGS = {5: HKWPD5, 6: HKWPD6}
+CARDS = {2: DKKKU2}
+CARD = "card"
 MOST_PAGES = 1000
 MOST_BYTES = 128 * 1024 * 1024
 CAMT_052 = "camt.052"
@@ -93,6 +96,13 @@ class History:
         account = name_account(self._segment, self._account)
         if self.form == "mt535":
             return self._segment(account=account, touchdown_point=touchdown)
+        if self.form == CARD:
+            return self._segment(
+                account=account,
+                credit_card_number=self._account.number,
+                date_start=self._start if _takes_card_dates(self._session) else None,
+                touchdown_point=touchdown,
+            )
         common: dict[str, Any] = {
             "account": account,
             "all_accounts": False,
@@ -129,6 +139,8 @@ def _choose_form(session: Session, account: Account) -> tuple[str, type[Any] | N
     if account.is_depot:
         version = parameters.find_newest("HKWPD", HOLDINGS) if account.can("HKWPD") else None
         return "mt535", None if version is None else HOLDINGS[version]
+    if account.is_read_as_card and (version := parameters.find_newest("DKKKU", CARDS)) is not None:
+        return CARD, CARDS[version]
     has_camt = account.can("HKCAZ") and account.iban and _list_camt_forms(session)
     version = parameters.find_newest("HKKAZ", STATEMENTS) if account.can("HKKAZ") else None
     if has_camt and (version is None or not session.bank.quirks.uses_mt940):
@@ -143,9 +155,22 @@ def _list_camt_forms(session: Session) -> list[str]:
     return [form for form in parameter.parameter.supported_camt_formats if form and CAMT_052 in form]
 
 
+def find_card_days(session: Session) -> int | None:
+    """How many days back the bank knows bookings of cards, as far as it says so."""
+    parameter = session.parameters.find_parameter("DKKKU")
+    return getattr(getattr(parameter, "parameter", None), "cutoff_days", None)
+
+
+def _takes_card_dates(session: Session) -> bool:
+    parameter = session.parameters.find_parameter("DKKKU")
+    return getattr(getattr(parameter, "parameter", None), "date_range_allowed", None) is not False
+
+
 def _take(reply: Reply, raw: Raw) -> int:
     """Add a page; returns its size."""
     before = sum(map(len, raw.booked)) + sum(map(len, raw.pending))
+    if raw.form == CARD:
+        raw.booked += [write_page(segment._additional_data) for segment in reply.list("DIKKU")]
     for segment in (*reply.list("HIKAZ"), *reply.list("HICAZ"), *reply.list("HIWPD")):
         if raw.form == "camt":
             raw.booked += _list_documents(segment)
@@ -178,6 +203,9 @@ class Bookings:
 
 
 def read_transactions(key: str, raw: Raw) -> Bookings:
+    if raw.form == CARD:
+        card = read_card_pages(raw.booked)
+        return Bookings(card.rows, problems=(report_rejected(key, card.rejected),) if card.rejected else ())
     try:
         if raw.form == "camt":
             pages = list(read_camt_pages((*raw.booked, *raw.pending)))

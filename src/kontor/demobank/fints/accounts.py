@@ -7,6 +7,7 @@ from kontor.demobank.fints.customers import Customer
 from kontor.demobank.fints.parameters import (
     NAME_CHARACTERS,
     PRODUCT_NAME_CHARACTERS,
+    is_apart,
     name_account,
     name_account_internationally,
     name_allowed_methods,
@@ -18,7 +19,7 @@ from kontor.domain.sca import MediumClass, ScaMedium
 
 _MEDIA = {MediumClass.LIST: "L", MediumClass.GENERATOR: "G", MediumClass.SECODER: "S"}
 _MOBILE = "M"
-_INTERNATIONAL_SINCE = {"HKSAL": 7, "HKKAZ": 7, "HKCAZ": 1, "HKWPD": 99}
+_INTERNATIONAL_SINCE = {"HKSAL": 7, "HKKAZ": 7, "HKCAZ": 1, "HKWPD": 99, "DKKKU": 99}
 
 
 def find_product(turn: Turn, customer: Customer, order: Segment) -> Product | None:
@@ -27,14 +28,19 @@ def find_product(turn: Turn, customer: Customer, order: Segment) -> Product | No
     is_international = order.version >= _INTERNATIONAL_SINCE.get(order.code, 1)
     numbers = (group[0], *group[2:3]) if is_international and group else group[:1]
     product = customer.find_product(*numbers)
-    if product is None:
+    if product is None or (is_apart(product, turn.modes) and order.code != "DKKKU"):
         turn.reply(order, "9210", "Auftrag abgelehnt - Das Konto ist der Bank nicht bekannt.")
+        return None
     return product
 
 
 def show_accounts(turn: Turn, customer: Customer, order: Segment) -> None:
     wanted = {order.read(element, 0) for element in range(1, len(order.elements) + 1)} - {""}
-    products = [product for product in customer.products if not wanted or product.account_number in wanted]
+    products = [
+        product
+        for product in customer.products
+        if (not wanted or product.account_number in wanted) and not is_apart(product, turn.modes)
+    ]
     rows = [(bool(product.iban), *name_account_internationally(product)) for product in products]
     turn.reply(order, "0020")
     turn.add(make_segment("HISPA", order.version, *rows), order)

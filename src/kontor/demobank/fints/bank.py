@@ -24,7 +24,8 @@ LOCK_SECONDS = 30
 _OPENING = frozenset(("HKIDN", "HKVVB", "HKSYN"))
 # What a customer may ask for before being authenticated.
 _BEFORE_AUTHENTICATION = frozenset(("HKTAB",))
-_READING = frozenset(("HKSAL", "HKKAZ", "HKCAZ"))
+_READING = frozenset(("HKSAL", "HKKAZ", "HKCAZ", "DKKKU"))
+_BOOKINGS = ("HKKAZ", "HKCAZ", "DKKKU")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,7 @@ class FintsBank:
         if Mode.PIN_REFUSED_LATER in turn.modes and order.code in _READING:
             turn.reply(order, "9942")
             return
-        if order.code in ("HKKAZ", "HKCAZ"):
+        if order.code in _BOOKINGS:
             tan_request = challenges.find_first_step(turn)
             if statements.needs_tan(turn, self._customers, self._find_customer(turn), order):
                 if tan_request is None:
@@ -216,7 +217,7 @@ class FintsBank:
                 accounts.show_media(turn, customer, order)
             case "HKWPD":
                 statements.show_holdings(turn, self._customers, customer, order)
-            case "HKKAZ" | "HKCAZ":
+            case "HKKAZ" | "HKCAZ" | "DKKKU":
                 statements.show_bookings(turn, self._customers, customer, order, self._options.page_rows)
             case _:
                 transfers.transfer(turn, self._customers, customer, order)

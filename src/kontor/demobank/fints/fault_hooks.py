@@ -5,7 +5,7 @@ from collections.abc import Callable
 from kontor.demobank.faults import FaultInjector, RequestKind, Visit
 from kontor.demobank.fints.messages import Request
 
-STATEMENTS = frozenset(("HKKAZ", "HKCAZ"))
+STATEMENTS = frozenset(("HKKAZ", "HKCAZ", "DKKKU"))
 
 
 def exchange(faults: FaultInjector, request: Request, respond: Callable[[Visit], bytes]) -> bytes:

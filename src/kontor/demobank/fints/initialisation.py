@@ -146,7 +146,7 @@ class Entrance:
         """The customer is in: tell the accounts, unless the client knows them, and what the bank has to say."""
         if to.code != "HKVVB" or to.read(2) != str(UPD_VERSION):
             name = customer.products[0].holder if customer.products else customer.login
-            for segment in list_user_parameters(customer.login, name, customer.products):
+            for segment in list_user_parameters(customer.login, name, customer.products, turn.modes):
                 turn.add(segment, to, "user")
             turn.reply(to, "3050", "UPD nicht mehr aktuell, aktuelle Version enthalten.")
         if ProblemKind.BANK_MESSAGE in find_scenario(customer.login).problems:

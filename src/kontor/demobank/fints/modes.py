@@ -31,6 +31,7 @@ class Mode(StrEnum):
     PIN_REFUSED_LATER = "pin-refused-later"
     LOCK_AS_WARNING = "lock-as-warning"
     OLD_BOOKINGS_ASK = "old-bookings-ask"
+    CARDS_APART = "cards-apart"
 
 
 # Mode: (banks that do it, what they do).
@@ -96,5 +97,10 @@ MODES: dict[Mode, tuple[str, str]] = {
     Mode.OLD_BOOKINGS_ASK: (
         "some",
         "bookings of more than 90 days ago need a TAN of their own, also after a TAN at login",
+    ),
+    Mode.CARDS_APART: (
+        "Sparkassen, LBBW, comdirect, DKB",
+        "cards have no IBAN and are missing in HKSPA, HKSAL, HKKAZ and HKCAZ; DKKKU alone has their balance and"
+        " bookings (nemiah/phpFinTS#574, hbci4j/hbci4java#144, raphaelm/python-fints#73)",
     ),
 }

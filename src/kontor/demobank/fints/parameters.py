@@ -35,6 +35,7 @@ BUSINESSES: dict[str, tuple[tuple[int, ...], bool]] = {
     "HKIPZ": ((1,), True),
     "HKIPM": ((1,), True),
     "HKTAB": ((4, 5), False),
+    "DKKKU": ((2,), False),
 }
 VERIFIED_ORDERS = ("HKCCS", "HKIPZ", "HKCCM", "HKIPM")
 # Of these versions the parameters name no security class: they are older than FinTS 3.0.
@@ -121,6 +122,7 @@ def _list_business_parameters() -> list[Segment]:
         "HKWPD": (True, True, False),
         "HKCCM": (MAX_BULK_ORDERS, True, True),
         "HKIPM": (MAX_BULK_ORDERS, True, True),
+        "DKKKU": (HISTORY_DAYS, True, True),
     }
     segments = []
     for code, (versions, _) in BUSINESSES.items():
@@ -132,7 +134,7 @@ def _list_business_parameters() -> list[Segment]:
                 elements.append((True, True, False, *((False, 0)[: version - 1]), *PAIN_001))
             elif code in details:
                 elements.append(details[code])
-            segments.append(make_segment(f"HI{code[2:]}S", version, *elements))
+            segments.append(make_segment(f"{code[0]}I{code[2:]}S", version, *elements))
     return segments
 
 
@@ -214,12 +216,12 @@ def is_decoupled(security_function: str) -> bool:
 # Users
 
 
-def list_user_parameters(login: str, name: str, products: tuple[Product, ...]) -> list[Segment]:
+def list_user_parameters(login: str, name: str, products: tuple[Product, ...], modes: frozenset[Mode]) -> list[Segment]:
     head = make_segment("HIUPA", 4, login, UPD_VERSION, 0, name[:35])
-    return [head, *(_describe_product(login, product) for product in products)]
+    return [head, *(_describe_product(login, product, modes) for product in products)]
 
 
-def _describe_product(login: str, product: Product) -> Segment:
+def _describe_product(login: str, product: Product, modes: frozenset[Mode]) -> Segment:
     return make_segment(
         "HIUPD",
         6,
@@ -232,19 +234,28 @@ def _describe_product(login: str, product: Product) -> Segment:
         product.holder[NAME_CHARACTERS : 2 * NAME_CHARACTERS],
         product.name[:PRODUCT_NAME_CHARACTERS],
         None,
-        *((code, 1) for code in list_businesses(product)),
+        *((code, 1) for code in list_businesses(product, modes)),
     )
 
 
-def list_businesses(product: Product) -> list[str]:
+def list_businesses(product: Product, modes: frozenset[Mode]) -> list[str]:
     """What may be asked about, or done with, a product."""
+    if is_apart(product, modes):
+        return ["HKTAB", "DKKKU"]
     codes = ["HKSPA", "HKTAB"]
     codes += ["HKWPD"] if product.category.is_depot else _READING
+    if product.category.is_card:
+        codes.append("DKKKU")
     if product.can_transfer:
         codes += _PAYING
     if product.can_bulk_transfer:
         codes += _BULK_PAYING
     return codes
+
+
+def is_apart(product: Product, modes: frozenset[Mode]) -> bool:
+    """A card that DKKKU alone knows."""
+    return Mode.CARDS_APART in modes and product.category.is_card
 
 
 def name_account(product: Product) -> tuple[Writable, ...]:

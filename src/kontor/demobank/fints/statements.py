@@ -1,4 +1,4 @@
-"""Bookings: HKKAZ (MT940) and HKCAZ (camt.052), page by page; HKWPD for depots (MT535)."""
+"""Bookings: HKKAZ (MT940), HKCAZ (camt.052) and DKKKU (cards), page by page; HKWPD for depots (MT535)."""
 
 import secrets
 from collections.abc import Iterable, Mapping
@@ -9,6 +9,7 @@ from decimal import Decimal
 from kontor.demobank.faults import Fault
 from kontor.demobank.faults.rows import distort_rows, disturb_list, find_first_day
 from kontor.demobank.fints.accounts import find_product
+from kontor.demobank.fints.cards import BROKEN_CARD_ROWS, write_card_page
 from kontor.demobank.fints.customers import Customer, Customers, list_balances
 from kontor.demobank.fints.dialogues import Cursor, make_room
 from kontor.demobank.fints.modes import Mode
@@ -25,7 +26,7 @@ BROKEN_ROWS = {
     b"<Ntry>": b"<Ntry><Amt>KAPUTT</Amt></Ntry><Ntry><Amt Ccy='EUR'>1.00</Amt><CdtDbtInd>KAPUTT</CdtDbtInd></Ntry>",
 }
 # Where an order names its dates and its touchdown point.
-_DATES = {"HKKAZ": 3, "HKCAZ": 4}
+_DATES = {"HKKAZ": 3, "HKCAZ": 4, "DKKKU": 4}
 
 
 def needs_tan(turn: Turn, customers: Customers, customer: Customer, order: Segment) -> bool:
@@ -48,7 +49,8 @@ def show_bookings(turn: Turn, customers: Customers, customer: Customer, order: S
     since, until, touchdown = order.read_day(first), order.read_day(first + 1), order.read(first + 3)
     if product is None:
         return
-    if product.category.is_depot or (since is not None and until is not None and since > until):
+    is_kind = product.category.is_card if order.code == "DKKKU" else not product.category.is_depot
+    if not is_kind or (since is not None and until is not None and since > until):
         turn.reply(order, "9210")
         return
     cursor = _find_rows(turn, customers, customer, order, product, (since, until, touchdown))
@@ -130,6 +132,8 @@ def _write_page(
         for name in currencies
     ]
     pending = [row for row in page if row.is_pending]
+    if order.code == "DKKKU":
+        return write_card_page(order, product, page)
     if order.code == "HKKAZ":
         booked = b"".join(write_mt940(pocket, rows, begin, day=day, closing=end) for pocket, rows, begin, end in pieces)
         interim = b"".join(write_mt942(pocket, rows, day=day) for pocket, rows, _, _ in pieces) if pending else None
@@ -149,6 +153,8 @@ def _write_page(
 
 def _break_page(page: Segment) -> Segment:
     """Two bookings more that nobody can read, as bad banks send them."""
+    if page.code == "DIKKU":
+        return replace(page, elements=(*page.elements, *BROKEN_CARD_ROWS))
     place = 0 if page.code == "HIKAZ" else 2
     group = list(page.elements[place])
     assert isinstance(group[0], bytes)

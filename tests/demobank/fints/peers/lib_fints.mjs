@@ -49,6 +49,11 @@ for (const one of config.bankingInformation.upd.bankAccounts) {
       const found = (rows.statements ?? []).flatMap((statement) => statement.transactions);
       shown[name] = found.map((row) => [row.entryDate?.toISOString?.().slice(0, 10), row.amount, row.remoteName ?? null]);
     }
+    if (client.canGetCreditCardStatements(one.accountNumber)) {
+      const card = await settle(await client.getCreditCardStatements(one.accountNumber, new Date(from)), () => null);
+      shown.card = card.statements.map((row) => [row.transactionDate.toISOString().slice(0, 10), row.amount, row.purpose]);
+      shown.cardBalance = card.balance.balance;
+    }
   }
   accounts.push(shown);
 }

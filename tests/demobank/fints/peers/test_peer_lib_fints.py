@@ -56,6 +56,16 @@ def test_challenges_are_answered(fints_bank: FintsBankUnderTest, login: str, tan
     assert len(seen["accounts"]) == 2
 
 
+def test_a_card_is_read(fints_bank: FintsBankUnderTest):
+    books = Books(fints_bank, "demo1+node")
+    place = next(place for place, account in enumerate(books.accounts) if account.product.category.is_card)
+    seen = read_with_lib_fints(fints_bank, books.login)["accounts"][place]
+    assert sorted(amount for _, amount in read_days(seen["card"])) == sorted(
+        amount for _, amount in books.list_days(place)
+    )
+    assert Decimal(str(seen["cardBalance"])) == books.accounts[place].product.balance
+
+
 def test_a_depot_is_read(fints_bank: FintsBankUnderTest):
     books = Books(fints_bank, "vermoegend+node")
     seen = read_with_lib_fints(fints_bank, books.login)

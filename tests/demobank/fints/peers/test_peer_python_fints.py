@@ -49,6 +49,27 @@ def test_accounts_balances_and_transactions_are_those_of_the_books(fints_bank: F
         assert sum(document.count(b"<Ntry>") for document in booked) == len(books.list_days(0))
 
 
+def test_a_card_is_listed(fints_bank: FintsBankUnderTest):
+    books = Books(fints_bank, "demo1+python")
+    place, card = next(
+        (place, account) for place, account in enumerate(books.accounts) if account.product.category.is_card
+    )
+    client = make_client(fints_bank, books.login)
+    number = card.product.account_number
+    with client:
+        account = SEPAAccount(None, "KONTDEFFXXX", number, "", BANK_CODE)
+        pages = client.get_credit_card_transactions(account, number, SINCE)
+    rows = [group for page in pages for group in page._additional_data[5:]]
+    seen = sorted((f"{row[2][:4]}-{row[2][4:6]}-{row[2][6:]}", read_money(row[8], row[10])) for row in rows)
+    assert seen == books.list_days(place)
+    assert read_money(pages[0]._additional_data[2][1], pages[0]._additional_data[2][0]) == card.product.balance
+
+
+def read_money(number: str, sign: str) -> Decimal:
+    amount = Decimal(number.replace(",", ".").rstrip("."))
+    return -amount if sign == "D" else amount
+
+
 def test_a_depot_is_listed(fints_bank: FintsBankUnderTest):
     books = Books(fints_bank, "demo1+python")
     depot = next(account for account in books.accounts if account.positions)
