@@ -147,7 +147,7 @@ def test_a_bank_that_does_not_take_our_registration_is_named_in_the_issues(servi
     assert customer.post(ACCESSES, {access: login}).status_code < 300
     wait_for(lambda: customer.issue_codes(access), lambda codes: codes == ["BA999"])
     (issue,) = customer.read(f"{ACCESSES}/{access}/issues")["messages"]
-    assert (issue["level"], issue["details"]) == ("ERROR", NOT_REGISTERED)
+    assert (issue["level"], issue["details"]) == ("ERROR", f"{NOT_REGISTERED} (9078).")
     assert PRODUCT not in json.dumps(issue)
     assert customer.products(access) == []
 

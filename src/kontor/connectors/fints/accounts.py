@@ -1,7 +1,7 @@
 """A customer's accounts: from the user parameters and the SEPA accounts of a bank to products."""
 
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -46,6 +46,7 @@ class Account:
     holder: str
     name: str
     businesses: tuple[str, ...]
+    is_named_in_full: bool = False  # by account number and bank code beside IBAN and BIC
 
     @property
     def key(self) -> str:
@@ -84,10 +85,20 @@ class Account:
 
 def list_accounts(session: Session) -> list[Account]:
     """All accounts of the user parameters; IBAN and BIC from the SEPA accounts where the bank tells them there."""
-    accounts = [_read_account(segment, session.bank.bank_code) for segment in session.parameters.list_accounts()]
+    is_full = session.parameters.takes_national_accounts
+    accounts = [
+        replace(_read_account(segment, session.bank.bank_code), is_named_in_full=is_full)
+        for segment in session.parameters.list_accounts()
+    ]
     if session.parameters.find_parameter("HKSPA") is None:
         return accounts
-    reply = session.send(HKSPA1()).refuse()
+    reply = session.send(HKSPA1())
+    try:
+        reply.refuse()
+    except RefusedError as error:
+        # The user parameters have the IBANs as well; what is missing then is the BIC.
+        if error.is_about_pin or not session.is_open or not any(account.iban for account in accounts):
+            raise
     known = {}
     for segment in reply.list("HISPA"):
         for sepa_account in segment.accounts:
@@ -135,11 +146,14 @@ def name_account(segment: type[FinTS3Segment], account: Account) -> Any:
     """The account in the form that a segment has for it."""
     form = segment._fields["account"].type
     if form is KTI1:
-        if account.iban:
-            return KTI1(iban=account.iban, bic=account.bic or None)
-        identifier = BankIdentifier(GERMANY, account.bank_code)
+        international = {"iban": account.iban, "bic": account.bic or None} if account.iban else {}
+        if international and not account.is_named_in_full:
+            return KTI1(**international)
         return KTI1(
-            account_number=account.number, subaccount_number=account.sub_number or None, bank_identifier=identifier
+            **international,
+            account_number=account.number,
+            subaccount_number=account.sub_number or None,
+            bank_identifier=BankIdentifier(GERMANY, account.bank_code),
         )
     if form is Account2:
         return Account2(account.number, account.sub_number or None, GERMANY, account.bank_code)
@@ -162,7 +176,7 @@ def make_product(account: Account, *, can_pay: bool, can_pay_in_bulk: bool) -> P
     )
 
 
-def add_balance(session: Session, account: Account, product: Product) -> Product | Problem:
+def add_balance(session: Session, account: Account, product: Product, today: date) -> Product | Problem:
     """The product with its balance, or what is wrong with it. Where the bank has none to tell, as it is."""
     version = session.parameters.find_newest("HKSAL", BALANCES)
     if version is None or not account.can("HKSAL") or account.is_depot:
@@ -171,7 +185,7 @@ def add_balance(session: Session, account: Account, product: Product) -> Product
     try:
         reply = session.send(form(account=name_account(form, account), all_accounts=False)).refuse()
         segment = reply.find("HISAL")
-        return product if segment is None else _with_balance(product, segment)
+        return product if segment is None else _with_balance(product, segment, today)
     except RefusedError as error:
         if error.is_about_pin:
             raise
@@ -180,13 +194,14 @@ def add_balance(session: Session, account: Account, product: Product) -> Product
         return Problem(ProblemKind.PRODUCT, account.key, "Der Saldo ist nicht lesbar.")
 
 
-def _with_balance(product: Product, segment: Any) -> Product:
+def _with_balance(product: Product, segment: Any, today: date) -> Product:
+    """A balance without a day is that of today."""
     booked = segment.balance_booked
     amount = booked.amount
     value = Decimal(amount if isinstance(amount, Decimal | float | int) else amount.amount)
     if booked.credit_debit is CreditDebit2.DEBIT:
         value = -value
-    at = datetime.combine(booked.date, booked.time or time(0), BERLIN).astimezone(UTC)
+    at = datetime.combine(booked.date or today, booked.time or time(0), BERLIN).astimezone(UTC)
     line = segment.line_of_credit
     limit = None if line is None or line.amount is None else Decimal(line.amount)
     if product.category.is_card:

@@ -54,6 +54,8 @@ MEANINGS = {
     "9380": FailureKind.NO_SUPPORTED_METHOD,
     "9955": FailureKind.NO_SUPPORTED_METHOD,
     "9078": FailureKind.INTERNAL,
+    "9400": FailureKind.INTERNAL,
+    "9952": FailureKind.INTERNAL,
     "9956": FailureKind.EXPIRED,
     "9951": FailureKind.EXPIRED,
     "9991": FailureKind.EXPIRED,
@@ -63,7 +65,9 @@ MEANINGS = {
 }
 # After these no message is signed with the same PIN: banks count, and lock their customer out.
 PIN_REFUSED = frozenset((FailureKind.WRONG_CREDENTIALS, FailureKind.LOCKED))
-NOT_REGISTERED = "Die Bank nimmt die Produktregistrierung nicht an (9078)."
+# The bank does not know the program. Nothing that the customer enters can change it.
+NOT_REGISTERED_CODES = frozenset(("9078", "9400", "9952"))
+NOT_REGISTERED = "Die Bank nimmt die Produktregistrierung nicht an"
 
 
 def find_failure(codes: Iterable[Code], *, is_login: bool) -> tuple[FailureKind, str] | None:
@@ -79,7 +83,9 @@ def find_failure(codes: Iterable[Code], *, is_login: bool) -> tuple[FailureKind,
     if known:
         # A lock counts more than the wrong PIN that led to it.
         error = next((error for error in known if MEANINGS[error.code] is FailureKind.LOCKED), known[0])
-        return MEANINGS[error.code], NOT_REGISTERED if error.code == "9078" else error.text
+        if error.code in NOT_REGISTERED_CODES:
+            return MEANINGS[error.code], f"{NOT_REGISTERED} ({error.code})."
+        return MEANINGS[error.code], error.text
     # 9050 and 9800 only say that there is another error, or that the dialogue is over.
     telling = next((error for error in errors if error.code not in ("9050", "9800", "9010")), errors[0])
     if telling.code in ("9050", "9800", "9010"):

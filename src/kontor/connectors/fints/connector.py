@@ -22,7 +22,7 @@ from kontor.connectors.base import (
     Verified,
     VerifyPayees,
 )
-from kontor.connectors.fints.codes import NOT_REGISTERED
+from kontor.connectors.fints.codes import NOT_REGISTERED_CODES
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.fetching import FetchDialogue
 from kontor.connectors.fints.parameters import BankParameters
@@ -112,8 +112,9 @@ class FintsConnector:
             except NoResponseError as error:
                 return Failed(FailureKind.UNREACHABLE, str(error), is_outcome_unknown=dialogue.has_left)
             except RefusedError as error:
-                if error.detail == NOT_REGISTERED:
-                    log.error("fints.not-registered", bank=bank.bank_code, setting="KONTOR_FINTS_PRODUCT_ID")
+                if refused := error.codes & NOT_REGISTERED_CODES:
+                    code, setting = min(refused), "KONTOR_FINTS_PRODUCT_ID"
+                    log.error("fints.not-registered", bank=bank.bank_code, code=code, setting=setting)
                 session.end()
                 return Failed(error.kind, error.detail)
             except MALFORMED as error:

@@ -102,7 +102,7 @@ class FetchDialogue(Dialogue):
         since = self._job.since.get(account.key)
         if since is not None and since > self._first_free_day:
             return since
-        if not self._wants_old_bookings:
+        if not self._wants_old_bookings or self.state.get("is_old_refused"):
             return self._first_free_day
         if since is not None:
             return since
@@ -131,7 +131,7 @@ class FetchDialogue(Dialogue):
             if account.is_depot or history.form == CARD or not history.is_offered:
                 continue
             try:
-                result = history.ask()
+                result = self._ask(account)
             except RefusedError as error:
                 if error.kind is not FailureKind.REJECTED:
                     return self.change_method(error)
@@ -168,7 +168,7 @@ class FetchDialogue(Dialogue):
     def _complete(self, account: Account, product: Product) -> Product | Problem | Question:
         """The product with its balance. That of a card comes with its bookings, which are kept for later."""
         if self._make_history(account).form != CARD:
-            return add_balance(self.session, account, product)
+            return add_balance(self.session, account, product, self.context.today)
         try:
             raw = self._find_raw(account)
         except RefusedError as error:
@@ -221,15 +221,26 @@ class FetchDialogue(Dialogue):
         known = self.state["raw"].get(account.key)
         if known is not None:
             return Raw.deserialize(known)
-        history = self._make_history(account)
-        if not history.is_offered:
+        if not self._make_history(account).is_offered:
             return None
-        result = history.ask()
+        result = self._ask(account)
         if isinstance(result, Question) and self._has_answered:
             # The bank wants a TAN for each account. One is enough: of the others only young bookings are fetched.
             self.state["asks_again"] = True
             result = History(self.session, account, self._first_free_day).ask()
         return result
+
+    def _ask(self, account: Account) -> Raw | Question:
+        """What the bank has. Where it refuses bookings of long ago, those of which it tells anybody."""
+        try:
+            return self._make_history(account).ask()
+        except RefusedError as error:
+            start = self._find_start(account)
+            is_old = start is None or start < self._first_free_day
+            if error.kind is not FailureKind.REJECTED or account.is_depot or not is_old or not self.session.is_open:
+                raise
+        self.state["is_old_refused"] = True
+        return self._make_history(account).ask()
 
     def _ask_late(self, account: Account, question: Question) -> Step:
         """The bank asks although only young bookings were wanted: whoever drives the dialogue has to know."""

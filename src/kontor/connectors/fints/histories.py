@@ -1,6 +1,7 @@
 """Bookings and holdings of an account: asked for page by page, kept as the bank sent them, read by our own parsers."""
 
 import base64
+import re
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -13,7 +14,7 @@ from fints.segments.statement import DKKKU2, HKCAZ1, HKKAZ5, HKKAZ6, HKKAZ7
 from kontor.connectors.base import Problem, ProblemKind, State
 from kontor.connectors.fints.accounts import Account, name_account
 from kontor.connectors.fints.cards import read_card_pages, write_page
-from kontor.connectors.fints.codes import CONFIRMATION_WANTED, MORE_FOLLOWS, TAN_WANTED
+from kontor.connectors.fints.codes import CONFIRMATION_WANTED, MORE_FOLLOWS, TAN_WANTED, Code
 from kontor.connectors.fints.sessions import Reply, Session
 from kontor.connectors.fints.transport import NoResponseError
 from kontor.connectors.rejections import report_rejected
@@ -30,8 +31,9 @@ CARDS = {2: DKKKU2}
 CARD = "card"
 MOST_PAGES = 1000
 MOST_BYTES = 128 * 1024 * 1024
-CAMT_052 = "camt.052"
+CAMT_052 = re.compile(r"camt\.052(?:\.001\.([0-9]{2}))?")
 BOOKED_ELEMENT = 2  # where the bookings stand in HICAZ: behind the account and the format
+PENDING_ELEMENT = 3
 NOTHING = b"\r\n\t @-"  # an MT940 of these alone has no statement
 
 
@@ -77,19 +79,21 @@ class History:
         return self._segment is not None
 
     def ask(self) -> Raw | Question:
-        return self._read(self._send(None))
+        return self._read(*self._send(None))
 
     def go_on(self, reply: Reply) -> Raw | Question:
         """After the customer was asked: the bank's reply to that is the first page."""
-        return self._read(reply)
+        return self._read(reply, None)
 
-    def _send(self, touchdown: str | None) -> Reply:
+    def _send(self, touchdown: str | None) -> tuple[Reply, int]:
+        """The reply, and the number by which it speaks of the order."""
         segment = self._make(touchdown)
         command = segment.header.type
         session = self._session
+        segments = [segment]
         if touchdown is None and session.method is not None and session.parameters.needs_tan(command):
-            return session.send(segment, session.make_tan_segment("4", command))
-        return session.send(segment)
+            segments.append(session.make_tan_segment("4", command))
+        return session.send(*segments), segment.header.number
 
     def _make(self, touchdown: str | None) -> FinTS3Segment:
         assert self._segment is not None
@@ -110,28 +114,32 @@ class History:
             "touchdown_point": touchdown,
         }
         if self.form == "camt":
-            common["supported_camt_messages"] = SupportedMessageTypes(_list_camt_forms(self._session))
+            # Some banks refuse a list that has a version which they do not know.
+            common["supported_camt_messages"] = SupportedMessageTypes([_choose_camt_form(self._session)])
         return self._segment(**common)
 
-    def _read(self, reply: Reply) -> Raw | Question:
+    def _read(self, reply: Reply, number: int | None) -> Raw | Question:
         raw, seen, size = Raw(self.form), set[str](), 0
         for _ in range(MOST_PAGES):
             if reply.has(TAN_WANTED, CONFIRMATION_WANTED):
                 return Question(reply)
             reply.refuse()
             size += _take(reply, raw)
-            touchdown = next((code.parameters[0] for code in reply.codes if _has_more(code)), None)
+            touchdown = next((code.parameters[0] for code in reply.codes if _has_more(code, number)), None)
             if touchdown is None:
                 return raw
             if touchdown in seen or size > MOST_BYTES:
                 break
             seen.add(touchdown)
-            reply = self._send(touchdown)
+            reply, number = self._send(touchdown)
         raise NoResponseError("a statement without an end")
 
 
-def _has_more(code: Any) -> bool:
-    return code.code == MORE_FOLLOWS and bool(code.parameters)
+def _has_more(code: Code, number: int | None) -> bool:
+    """Does the bank say where the order with this number goes on? Without a place, 3040 says that something is left
+    out, and of another segment it speaks of another list."""
+    is_ours = number is None or code.segment in (None, number)
+    return code.code == MORE_FOLLOWS and bool(code.parameters) and is_ours
 
 
 def _choose_form(session: Session, account: Account) -> tuple[str, type[Any] | None]:
@@ -141,18 +149,27 @@ def _choose_form(session: Session, account: Account) -> tuple[str, type[Any] | N
         return "mt535", None if version is None else HOLDINGS[version]
     if account.is_read_as_card and (version := parameters.find_newest("DKKKU", CARDS)) is not None:
         return CARD, CARDS[version]
-    has_camt = account.can("HKCAZ") and account.iban and _list_camt_forms(session)
     version = parameters.find_newest("HKKAZ", STATEMENTS) if account.can("HKKAZ") else None
+    # Banks that have given up MT940 still list it for their accounts, and camt they do not.
+    is_moved = "HKKAZ" in account.businesses and parameters.find_parameter("HKKAZ") is None
+    has_camt = (account.can("HKCAZ") or is_moved) and account.iban and _choose_camt_form(session)
     if has_camt and (version is None or not session.bank.quirks.uses_mt940):
         return "camt", HKCAZ1
     return "mt940", None if version is None else STATEMENTS[version]
 
 
-def _list_camt_forms(session: Session) -> list[str]:
+def _choose_camt_form(session: Session) -> str | None:
+    """The newest camt.052 that the bank names, in its own words."""
     parameter = session.parameters.find_parameter("HKCAZ")
     if parameter is None or not hasattr(parameter, "parameter"):
-        return []
-    return [form for form in parameter.parameter.supported_camt_formats if form and CAMT_052 in form]
+        return None
+    forms = [form for form in parameter.parameter.supported_camt_formats if form and CAMT_052.search(form)]
+    return max(forms, key=_find_camt_version, default=None)
+
+
+def _find_camt_version(form: str) -> int:
+    match = CAMT_052.search(form)
+    return int(match[1]) if match and match[1] else 0
 
 
 def find_card_days(session: Session) -> int | None:
@@ -173,8 +190,10 @@ def _take(reply: Reply, raw: Raw) -> int:
         raw.booked += [write_page(segment._additional_data) for segment in reply.list("DIKKU")]
     for segment in (*reply.list("HIKAZ"), *reply.list("HICAZ"), *reply.list("HIWPD")):
         if raw.form == "camt":
-            raw.booked += _list_documents(segment)
-        elif raw.form == "mt940":
+            raw.booked += _list_documents(segment, BOOKED_ELEMENT)
+            raw.pending += _list_documents(segment, PENDING_ELEMENT)
+            continue
+        if raw.form == "mt940":
             raw.booked.append(bytes(segment.statement_booked or b""))
         else:
             raw.booked.append(bytes(segment.holdings or b""))
@@ -184,13 +203,22 @@ def _take(reply: Reply, raw: Raw) -> int:
     return sum(map(len, raw.booked)) + sum(map(len, raw.pending)) - before
 
 
-def _list_documents(segment: Any) -> list[bytes]:
-    """The camt documents of a page. Banks without bookings leave the element out, which the library cannot read."""
+def _list_documents(segment: Any, place: int) -> list[bytes]:
+    """The camt documents of a page, booked or pending ones.
+
+    Banks without bookings leave their element out, and others send several documents of pending ones: the library
+    cannot read either, and hands out the elements as they came.
+    """
     if hasattr(segment, "statement_booked"):
-        return [bytes(document) for document in segment.statement_booked.camt_statements if document]
-    if len(segment._additional_data) > BOOKED_ELEMENT:
+        pending = [segment.statement_pending]
+        documents = segment.statement_booked.camt_statements if place == BOOKED_ELEMENT else pending
+    else:
+        elements = segment._additional_data
+        found = elements[place] if len(elements) > place else None
+        documents = found if isinstance(found, list) else [found]
+    if not all(document is None or isinstance(document, bytes) for document in documents):
         raise NoResponseError("a statement in a form that is not known")
-    return []
+    return [bytes(document) for document in documents if document]
 
 
 @dataclass(frozen=True, slots=True)

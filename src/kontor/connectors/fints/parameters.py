@@ -103,6 +103,18 @@ class BankParameters:
     def find_parameter(self, command: str) -> Any:
         return self.bank.segments.find_segment_first(f"{command[0]}I{command[2:]}S")
 
+    @property
+    def takes_national_accounts(self) -> bool:
+        """Does the bank want account number and bank code beside IBAN and BIC? Where it does not, it refuses them."""
+        segment = self.find_parameter("HKSPA")
+        if segment is None:
+            return False
+        if hasattr(segment, "parameter"):
+            return bool(segment.parameter.national_account_allowed)
+        # A version that the library does not know: the flags have the same places in all.
+        groups = [element for element in segment._additional_data if isinstance(element, list)]
+        return bool(groups) and groups[0][1:2] == ["J"]
+
     def needs_tan(self, command: str) -> bool:
         pins = self.bank.segments.find_segment_first("HIPINS")
         if pins is None:

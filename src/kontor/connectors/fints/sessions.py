@@ -28,6 +28,7 @@ from kontor.connectors.fints.codes import ABORTED, PIN_REFUSED, Code, find_failu
 from kontor.connectors.fints.parameters import ONE_STEP, BankParameters, Method
 from kontor.connectors.fints.parsing import quicken_parsing
 from kontor.connectors.fints.quirks import FintsBank
+from kontor.connectors.fints.tolerances import accept_odd_segments, accept_undated_balances
 from kontor.connectors.fints.transport import HttpTransport, NoResponseError
 from kontor.domain.secrets import Secret
 
@@ -35,6 +36,8 @@ from kontor.domain.secrets import Secret
 warnings.filterwarnings("ignore", category=FinTSParserWarning)
 accept_amounts()
 quicken_parsing()
+accept_undated_balances()
+accept_odd_segments()
 
 GERMANY = "280"
 NO_DIALOGUE = "0"

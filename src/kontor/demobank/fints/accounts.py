@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from kontor.connectors.demo.scenarios import find_scenario
 from kontor.demobank.fints.customers import Customer
+from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import (
     NAME_CHARACTERS,
     PRODUCT_NAME_CHARACTERS,
@@ -27,6 +28,8 @@ def find_product(turn: Turn, customer: Customer, order: Segment) -> Product | No
     group = order.read_group(1)
     is_international = order.version >= _INTERNATIONAL_SINCE.get(order.code, 1)
     numbers = (group[0], *group[2:3]) if is_international and group else group[:1]
+    if is_international and not _is_named_rightly(turn, order, group):
+        return None
     product = customer.find_product(*numbers)
     if product is None or (is_apart(product, turn.modes) and order.code != "DKKKU"):
         turn.reply(order, "9210", "Auftrag abgelehnt - Das Konto ist der Bank nicht bekannt.")
@@ -34,7 +37,21 @@ def find_product(turn: Turn, customer: Customer, order: Segment) -> Product | No
     return product
 
 
+def _is_named_rightly(turn: Turn, order: Segment, group: tuple[str, ...]) -> bool:
+    has_iban, has_number = bool(group and group[0]), bool(group[2:3] and group[2])
+    if Mode.ACCOUNT_IN_FULL in turn.modes and not has_number:
+        turn.reply(order, "9210", "Angaben zur nationalen Kontoverbindung für Identifikation erforderlich.")
+        return False
+    if Mode.ACCOUNT_BY_IBAN in turn.modes and has_iban and has_number:
+        turn.reply(order, "9130", "Nachrichtenaufbau fehlerhaft. Nachricht nicht verarbeitbar.")
+        return False
+    return True
+
+
 def show_accounts(turn: Turn, customer: Customer, order: Segment) -> None:
+    if Mode.ACCOUNTS_UNAVAILABLE in turn.modes:
+        turn.reply(order, "9010", "Verarbeitungssystem nicht verfügbar.")
+        return
     wanted = {order.read(element, 0) for element in range(1, len(order.elements) + 1)} - {""}
     products = [
         product
@@ -70,7 +87,12 @@ def _make_balance(product: Product, version: int, turn: Turn) -> Segment:
         account,
         product.name[:PRODUCT_NAME_CHARACTERS],
         currency,
-        ("D" if balance < 0 else "C", balance, currency, turn.today),
+        (
+            "D" if balance < 0 else "C",
+            balance,
+            currency,
+            None if Mode.BALANCE_WITHOUT_DAY in turn.modes else turn.today,
+        ),
         None,
         None if line is None else (line, currency),
         None if available < 0 else (available, currency),

@@ -14,7 +14,7 @@ from kontor.demobank.fints.fault_hooks import exchange
 from kontor.demobank.fints.initialisation import Entrance
 from kontor.demobank.fints.messages import ONE_STEP, Envelope, Request, read_request, write_response
 from kontor.demobank.fints.modes import Mode
-from kontor.demobank.fints.parameters import BUSINESSES, VERIFIED_ORDERS
+from kontor.demobank.fints.parameters import BUSINESSES, VERIFIED_ORDERS, is_switched_off
 from kontor.demobank.fints.segments import Segment, WireError
 from kontor.demobank.fints.turns import Turn
 from kontor.domain.clocks import BERLIN
@@ -183,7 +183,7 @@ class FintsBank:
 
     def _handle_order(self, turn: Turn, order: Segment) -> None:
         known = BUSINESSES.get(order.code)
-        if known is None:
+        if known is None or is_switched_off(order.code, turn.modes):
             turn.reply(order, "9140")
             return
         if order.version not in known[0]:

@@ -43,11 +43,13 @@ TEXTS = {
     "9370": "Anzahl Signaturen für diesen Auftrag unzureichend.",
     "9380": "Gewähltes Zwei-Schritt-Verfahren nicht zugelassen.",
     "9391": "Bitte fordern Sie eine neue Kundensystem-ID an.",
+    "9400": "Der anonyme Dialog wird nicht unterstützt.",
     "9800": "Dialog abgebrochen.",
     "9930": "Ihr Zugang ist gesperrt.",
     "9931": "Ihr Zugang ist gesperrt - Sperrung durch zu viele Fehlversuche.",
     "9941": "TAN ungültig.",
     "9942": "PIN ungültig.",
     "9951": "Zeitüberschreitung im Zwei-Schritt-Verfahren - TAN ungültig.",
+    "9952": "Das Kundenprodukt ist nicht zugelassen. Bitte wenden Sie sich an den Hersteller.",
     "9955": "Auftrag nicht ausgeführt - Bitte das TAN-Medium angeben.",
 }

@@ -43,8 +43,8 @@ class Entrance:
         if identification.version != 2 or preparation.version != 3:
             turn.abort(identification, "9150")
             return
-        if self.products and preparation.read(4) not in self.products:
-            turn.abort(preparation, "9078")
+        if Mode.REGISTRATION_REFUSED in turn.modes or (self.products and preparation.read(4) not in self.products):
+            turn.abort(preparation, "9952" if Mode.REGISTRATION_REFUSED in turn.modes else "9078")
             return
         if identification.read(1, 1) != DEMO_BANK_CODE:
             turn.abort(identification, "9210", "Die Bankleitzahl gehört nicht zu dieser Bank.")
@@ -55,6 +55,9 @@ class Entrance:
             return
         if signature is None:
             self._begin_anonymously(turn, identification, preparation)
+            return
+        if Mode.ONE_STEP_ONLY in turn.modes and turn.find("HKTAN") is not None:
+            turn.abort(turn.find("HKTAN"), "9010", "Der Auftrag wird nicht unterstützt.")
             return
         customer = self._log_in(turn, identification, signature)
         if customer is None:
@@ -68,6 +71,9 @@ class Entrance:
     def _begin_anonymously(self, turn: Turn, identification: Segment, preparation: Segment) -> None:
         if identification.read(2) != ANONYMOUS:
             turn.abort(identification, "9340")
+            return
+        if Mode.ONE_STEP_ONLY in turn.modes:
+            turn.abort(None, "9400")
             return
         turn.reply(identification, "0020", "Information fehlerfrei entgegengenommen.")
         self._show_bank_parameters(turn, preparation)

@@ -32,6 +32,17 @@ class Mode(StrEnum):
     LOCK_AS_WARNING = "lock-as-warning"
     OLD_BOOKINGS_ASK = "old-bookings-ask"
     CARDS_APART = "cards-apart"
+    ACCOUNT_IN_FULL = "account-in-full"
+    ACCOUNT_BY_IBAN = "account-by-iban"
+    CAMT_ONLY = "camt-only"
+    ONE_CAMT_VERSION = "one-camt-version"
+    CAMT_IN_PARTS = "camt-in-parts"
+    PENDING_CUT = "pending-cut"
+    RECENT_ONLY = "recent-only"
+    ACCOUNTS_UNAVAILABLE = "accounts-unavailable"
+    BALANCE_WITHOUT_DAY = "balance-without-day"
+    REGISTRATION_REFUSED = "registration-refused"
+    ONE_STEP_ONLY = "one-step-only"
 
 
 # Mode: (banks that do it, what they do).
@@ -102,5 +113,56 @@ MODES: dict[Mode, tuple[str, str]] = {
         "Sparkassen, LBBW, comdirect, DKB",
         "cards have no IBAN and are missing in HKSPA, HKSAL, HKKAZ and HKCAZ; DKKKU alone has their balance and"
         " bookings (nemiah/phpFinTS#574, hbci4j/hbci4java#144, raphaelm/python-fints#73)",
+    ),
+    Mode.ACCOUNT_IN_FULL: (
+        "Postbank, Consorsbank",
+        "HISPAS allows national accounts; IBAN and BIC alone are refused: 9210"
+        " (robocode13/lib-fints#25, robocode13/lib-fints#36)",
+    ),
+    Mode.ACCOUNT_BY_IBAN: (
+        "comdirect, Ethikbank",
+        "HISPAS forbids national accounts; an account number beside the IBAN is refused: 9130"
+        " (nemiah/phpFinTS#534, robocode13/lib-fints#20)",
+    ),
+    Mode.CAMT_ONLY: (
+        "Atruvia, comdirect",
+        "MT940 is switched off and camt.052.001.08 the only form, while the user parameters still list HKKAZ alone"
+        " (nemiah/phpFinTS#527, nemiah/phpFinTS#577, robocode13/lib-fints#13, raphaelm/python-fints#193)",
+    ),
+    Mode.ONE_CAMT_VERSION: (
+        "Atruvia",
+        "a request that names more than one version of camt is refused: 9010 (raphaelm/python-fints#196)",
+    ),
+    Mode.CAMT_IN_PARTS: (
+        "Atruvia, comdirect",
+        "an answer has a document for each day and for each pending booking; each repeats the opening balance as its"
+        " end; namespaces end in .xsd, days are times with an offset"
+        " (nemiah/phpFinTS#371, nemiah/phpFinTS#579, robocode13/lib-fints#20)",
+    ),
+    Mode.PENDING_CUT: (
+        "Sparkassen",
+        "too many pending bookings are left out, which two further 3040 without a restart point say"
+        " (nemiah/phpFinTS#478)",
+    ),
+    Mode.RECENT_ONLY: (
+        "Postbank, ING",
+        "bookings of more than 90 days ago are refused, with a TAN as without: 9210"
+        " (nemiah/phpFinTS#315, nemiah/phpFinTS#327)",
+    ),
+    Mode.ACCOUNTS_UNAVAILABLE: (
+        "DKB",
+        "HKSPA is refused for want of a system behind it (9010); the user parameters have the IBANs"
+        " (nemiah/phpFinTS#468)",
+    ),
+    Mode.BALANCE_WITHOUT_DAY: ("DKB", "HISAL has no day (hbci4j/hbci4java#142)"),
+    Mode.REGISTRATION_REFUSED: (
+        "some",
+        "a program whose registration the bank does not know gets 9952, whatever the PIN is"
+        " (bnw/firefly-iii-fints-importer#166, nemiah/phpFinTS#476)",
+    ),
+    Mode.ONE_STEP_ONLY: (
+        "ING",
+        "no anonymous dialogue (9400); 3920 does not list 999, HITANS has version 1 alone, and HKTAN is refused (9010):"
+        " one step is the only way in (nemiah/phpFinTS#57, raphaelm/python-fints#159)",
     ),
 }

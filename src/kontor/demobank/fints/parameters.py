@@ -96,7 +96,7 @@ def list_bank_parameters(address: str, modes: frozenset[Mode], version: int | No
         make_segment("HIBPA", 3, known, bank, DEMO_BANK, 0, 1, 300, MAX_MESSAGE_KILOBYTES, 10, 600),
         make_segment("HIKOM", 4, bank, 1, (3, address, None, "MIM", 1)),
         make_segment("HISHV", 3, False, ("PIN", 1)),
-        *_list_business_parameters(),
+        *_list_business_parameters(modes),
         _make_pin_parameters(),
         *_list_tan_parameters(modes),
         make_segment(
@@ -115,10 +115,10 @@ def count_version(address: str, modes: frozenset[Mode]) -> int:
     return zlib.crc32(write_segments(list_bank_parameters(address, modes, 0))) % 998 + 1
 
 
-def _list_business_parameters() -> list[Segment]:
+def _list_business_parameters(modes: frozenset[Mode]) -> list[Segment]:
     details: dict[str, tuple[Writable, ...]] = {
         "HKKAZ": (HISTORY_DAYS, True, False),
-        "HKCAZ": (HISTORY_DAYS, False, False, *CAMT_052),
+        "HKCAZ": (HISTORY_DAYS, False, False, *(CAMT_052[-1:] if Mode.CAMT_ONLY in modes else CAMT_052)),
         "HKWPD": (True, True, False),
         "HKCCM": (MAX_BULK_ORDERS, True, True),
         "HKIPM": (MAX_BULK_ORDERS, True, True),
@@ -126,16 +126,23 @@ def _list_business_parameters() -> list[Segment]:
     }
     segments = []
     for code, (versions, _) in BUSINESSES.items():
+        if is_switched_off(code, modes):
+            continue
         for version in versions:
             elements: list[Writable | tuple[Writable, ...]] = [1, 1]
             if (code, version) not in _WITHOUT_CLASS:
                 elements.append(1)
             if code == "HKSPA":
-                elements.append((True, True, False, *((False, 0)[: version - 1]), *PAIN_001))
+                is_national = Mode.ACCOUNT_BY_IBAN not in modes
+                elements.append((True, is_national, False, *((False, 0)[: version - 1]), *PAIN_001))
             elif code in details:
                 elements.append(details[code])
             segments.append(make_segment(f"{code[0]}I{code[2:]}S", version, *elements))
     return segments
+
+
+def is_switched_off(code: str, modes: frozenset[Mode]) -> bool:
+    return code == "HKKAZ" and Mode.CAMT_ONLY in modes
 
 
 def _make_pin_parameters() -> Segment:
@@ -144,6 +151,9 @@ def _make_pin_parameters() -> Segment:
 
 
 def _list_tan_parameters(modes: frozenset[Mode]) -> list[Segment]:
+    if Mode.ONE_STEP_ONLY in modes:
+        outdated = (True, False, 0, 0, "900", 2, "iTAN", "iTAN", 6, 1, "Index", 3, 1, False, False)
+        return [make_segment("HITANS", 1, 1, 1, 1, outdated)]
     if Mode.PHOTO_TAN_900 in modes:
         outdated = (False, False, 0, 0, "900", 1, "iTAN", "iTAN", 6, 1, "TAN-Nummer", 3, 1, False, False)
         return [make_segment("HITANS", 1, 1, 1, 1, outdated), _make_tan_parameters(6, PHOTO_TAN_900_PARAMETERS)]
@@ -189,6 +199,8 @@ def name_allowed_methods(methods: tuple[ScaMethod, ...], modes: frozenset[Mode])
     """Codes of a customer's methods that FinTS knows; one that leads to the bank's own page is not among them."""
     if Mode.PHOTO_TAN_900 in modes:
         return [ONE_STEP, PHOTO_TAN_900.code]
+    if Mode.ONE_STEP_ONLY in modes:
+        return [LIST_TAN.code]
     if Mode.METHOD_REPLACED in modes:
         methods = methods[-1:]
     known = {parameters.method.code for parameters in TAN_PARAMETERS}
@@ -243,7 +255,8 @@ def list_businesses(product: Product, modes: frozenset[Mode]) -> list[str]:
     if is_apart(product, modes):
         return ["HKTAB", "DKKKU"]
     codes = ["HKSPA", "HKTAB"]
-    codes += ["HKWPD"] if product.category.is_depot else _READING
+    reading = _READING[:2] if Mode.CAMT_ONLY in modes else _READING
+    codes += ["HKWPD"] if product.category.is_depot else reading
     if product.category.is_card:
         codes.append("DKKKU")
     if product.can_transfer:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from kontor.demobank.faults import Fault
 from kontor.demobank.faults.rows import distort_rows, disturb_list, find_first_day
 from kontor.demobank.fints.accounts import find_product
+from kontor.demobank.fints.camt_parts import write_camt_parts
 from kontor.demobank.fints.cards import BROKEN_CARD_ROWS, write_card_page
 from kontor.demobank.fints.customers import Customer, Customers, list_balances
 from kontor.demobank.fints.dialogues import Cursor, make_room
@@ -53,6 +54,8 @@ def show_bookings(turn: Turn, customers: Customers, customer: Customer, order: S
     if not is_kind or (since is not None and until is not None and since > until):
         turn.reply(order, "9210")
         return
+    if not _is_served(turn, order, since):
+        return
     cursor = _find_rows(turn, customers, customer, order, product, (since, until, touchdown))
     if cursor is None:
         return
@@ -73,9 +76,24 @@ def show_bookings(turn: Turn, customers: Customers, customer: Customer, order: S
     else:
         turn.reply(order, "0020")
     shown = tuple(disturb_list(distort_rows(page, turn.visit.plan), turn.visit))
+    if Mode.PENDING_CUT in turn.modes:
+        shown = tuple(row for row in shown if not row.is_pending)
+        turn.reply(order, "3040", "Es liegen zu viele vorgemerkte Umsätze vor.")
+        turn.reply(order, "3040", "Eine Bereitstellung ist technisch nicht möglich.")
     day = min(until or turn.today, turn.today)
-    answer = _write_page(order, product, shown, (_subtract(balances, page), balances), day)
+    answer = _write_page(turn, order, product, shown, (_subtract(balances, page), balances), day)
     turn.add(_break_page(answer) if cursor.is_broken else answer, order)
+
+
+def _is_served(turn: Turn, order: Segment, since: date | None) -> bool:
+    if Mode.ONE_CAMT_VERSION in turn.modes and order.code == "HKCAZ" and len(order.read_group(2)) != 1:
+        turn.reply(order, "9010", "Camt-Nachrichtenformat ungültig.")
+        return False
+    oldest = turn.today - timedelta(days=SHORT_DAYS)
+    if Mode.RECENT_ONLY in turn.modes and since is not None and since < oldest:
+        turn.reply(order, "9210", "Wert widerspricht Bankvorgaben.")
+        return False
+    return True
 
 
 def _find_rows(
@@ -118,6 +136,7 @@ def _subtract(balances: Mapping[str, Decimal], rows: Iterable[Transaction]) -> d
 
 
 def _write_page(
+    turn: Turn,
     order: Segment,
     product: Product,
     page: tuple[Transaction, ...],
@@ -140,6 +159,11 @@ def _write_page(
         return make_segment("HIKAZ", order.version, booked, interim)
     format_name = next((name for name in order.read_group(2) if name in CAMT_052), CAMT_052[0])
     version = format_name[-2:]
+    if Mode.CAMT_IN_PARTS in turn.modes:
+        reports = [write_camt_parts(pocket, rows, begin, version) for pocket, rows, begin, _ in pieces]
+        booked_parts, pending_parts = ([part for report in reports for part in report[place]] for place in (0, 1))
+        account = name_account_internationally(product)
+        return make_segment("HICAZ", order.version, account, format_name, booked_parts or None, pending_parts or None)
     documents = [
         write_camt052(pocket, [row for row in rows if not row.is_pending], begin, day=day, version=version, closing=end)
         for pocket, rows, begin, end in pieces
