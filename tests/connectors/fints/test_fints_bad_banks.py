@@ -450,3 +450,12 @@ def test_codes_have_one_meaning(codes, kind):
 
 def test_an_unknown_error_at_the_login_is_not_tried_again_and_again():
     assert find_failure([Code("9999", "?")], is_login=True)[0] is FailureKind.WRONG_CREDENTIALS
+
+
+def test_a_restart_point_of_another_segment_is_not_followed(script):
+    other = replace(make_segment("HIRMS", 2, ("3040", None, "Es liegen weitere TAN-Medien vor.", "other")), reference=4)
+    script.conduct = send(lambda raw: rewrite(raw, lambda inner: [*inner[:2], other, *inner[2:]]), when="HKCAZ")
+    done = fetch(script)[-1]
+    assert isinstance(done, Done), done
+    assert {problem.kind for problem in done.result.problems} <= {ProblemKind.BANK_MESSAGE}
+    assert all(done.result.transactions.values())

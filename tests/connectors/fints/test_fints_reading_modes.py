@@ -9,9 +9,12 @@ from fints_payer import PROVIDER, Payer, overheard
 from fints_banks import TODAY
 from kontor.connectors.base import Continue, Done, Failed, FailureKind, Fetch, Progress
 from kontor.connectors.demo.people import person_for
+from kontor.connectors.demo.people.numbers import DEMO_BANK
+from kontor.connectors.demo.scenarios import find_scenario
 from kontor.connectors.fints.codes import Code, find_failure
 from kontor.demobank.fints.modes import Mode
 from kontor.domain.accesses import History
+from kontor.domain.products import BalanceSource
 from kontor.domain.transactions import find_day
 
 pytestmark = pytest.mark.filterwarnings("ignore::fints.parser.FinTSParserWarning")
@@ -127,3 +130,31 @@ def test_every_code_for_an_unknown_registration_is_told_to_the_operator(code):
 def test_a_lock_counts_more_than_an_unknown_registration():
     kind, _ = find_failure([Code("9078", "Kundenprodukt"), Code("9931", "Gesperrt")], is_login=True)
     assert kind is FailureKind.LOCKED
+
+
+# Depots and devices
+
+
+@pytest.mark.parametrize("modes", [(), (Mode.DEPOT_BY_WKN,)], ids=["isin", "wkn"])
+def test_a_depot_is_worth_what_its_positions_are(reader_at, modes):
+    payer = reader_at(*modes, login="vermoegend")
+    with overheard() as sent:
+        headers, fetched = fetch(payer)
+    depot = next(account for account in person_for(payer.login, TODAY).accounts if account.positions)
+    product = next(product for product in headers.products if product.key == depot.product.key)
+    assert product.balance == depot.product.balance
+    assert product.balance_at is not None
+    assert product.balance_source is BalanceSource.STATEMENT
+    positions = fetched.positions[product.key]
+    assert [position.wkn for position in positions] == [position.wkn for position in depot.positions]
+    assert all((position.isin is None) == bool(modes) for position in positions)
+    assert len([message for message in sent if "HKWPD" in message.codes]) == 1
+
+
+def test_devices_and_the_banks_name_are_told_with_every_fetch(reader_at):
+    headers, _ = fetch(reader_at(login="demo1"))
+    assert {product.institution for product in headers.products} == {DEMO_BANK}
+    payer = reader_at(login="test_bank_message")
+    headers, _ = fetch(payer)
+    assert [medium.name for medium in headers.media] == [medium.name for medium in find_scenario(payer.login).media]
+    assert headers.media

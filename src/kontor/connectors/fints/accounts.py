@@ -160,7 +160,7 @@ def name_account(segment: type[FinTS3Segment], account: Account) -> Any:
     return Account3(account.number, account.sub_number or None, BankIdentifier(GERMANY, account.bank_code))
 
 
-def make_product(account: Account, *, can_pay: bool, can_pay_in_bulk: bool) -> Product:
+def make_product(account: Account, *, institution: str, can_pay: bool, can_pay_in_bulk: bool) -> Product:
     return Product(
         key=account.key,
         category=account.category,
@@ -171,6 +171,7 @@ def make_product(account: Account, *, can_pay: bool, can_pay_in_bulk: bool) -> P
         iban=account.iban or None,
         bic=account.bic or None,
         bank_code=account.bank_code,
+        institution=institution or None,
         can_transfer=can_pay and account.can("HKCCS") and bool(account.iban),
         can_bulk_transfer=can_pay_in_bulk and account.can("HKCCM") and bool(account.iban),
     )

@@ -17,12 +17,14 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.fints.accounts import Account, add_balance, list_accounts, make_product
 from kontor.connectors.fints.cards import add_card_balance, read_card_pages
+from kontor.connectors.fints.challenges import list_media
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.histories import (
     CARD,
     History,
     Question,
     Raw,
+    add_depot_balance,
     find_card_days,
     read_positions,
     read_transactions,
@@ -152,7 +154,9 @@ class FetchDialogue(Dialogue):
         can_pay_in_bulk = parameters.find_parameter("HKCCM") is not None and self.session.method is not None
         products, problems = [], []
         for account in self._accounts:
-            product = make_product(account, can_pay=can_pay, can_pay_in_bulk=can_pay_in_bulk)
+            product = make_product(
+                account, institution=parameters.bank_name, can_pay=can_pay, can_pay_in_bulk=can_pay_in_bulk
+            )
             result = self._complete(account, product)
             if isinstance(result, Question):
                 return self._ask_late(account, result)
@@ -163,21 +167,26 @@ class FetchDialogue(Dialogue):
         self.state["problems"] = problems
         methods = tuple(method.shown for method in parameters.list_methods())
         active = next((method for method in methods if method.code == self.state["method"]), None)
-        return Progress(Headers(tuple(products), methods, (), active), self.put_aside("headers"))
+        has_media = any(method.needs_medium for method in parameters.list_methods())
+        media = list_media(self.session) if has_media else ()
+        return Progress(Headers(tuple(products), methods, media, active), self.put_aside("headers"))
 
     def _complete(self, account: Account, product: Product) -> Product | Problem | Question:
-        """The product with its balance. That of a card comes with its bookings, which are kept for later."""
-        if self._make_history(account).form != CARD:
+        """The product with its balance. Those of cards and depots come with bookings and positions, which are kept."""
+        if self._make_history(account).form != CARD and not account.is_depot:
             return add_balance(self.session, account, product, self.context.today)
         try:
             raw = self._find_raw(account)
         except RefusedError as error:
             if error.is_about_pin:
                 raise
-            return Problem(ProblemKind.PRODUCT, account.key, error.detail)
+            # Of a depot the positions are missing, which is told when they are asked for.
+            return product if account.is_depot else Problem(ProblemKind.PRODUCT, account.key, error.detail)
         if not isinstance(raw, Raw):
             return product if raw is None else raw
         self.state["raw"] = {**self.state["raw"], account.key: raw.serialize()}
+        if account.is_depot:
+            return add_depot_balance(product, raw)
         return add_card_balance(product, read_card_pages(raw.booked))
 
     def _fetch_rest(self) -> Step:

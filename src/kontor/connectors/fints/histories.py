@@ -2,8 +2,9 @@
 
 import base64
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from fints.formals import SupportedMessageTypes
@@ -20,9 +21,11 @@ from kontor.connectors.fints.transport import NoResponseError
 from kontor.connectors.rejections import report_rejected
 from kontor.connectors.statements import StatementError, read_camt_pages, read_mt535, read_mt940
 from kontor.connectors.statements.chains import link_statements
-from kontor.connectors.statements.results import IssueKind
+from kontor.connectors.statements.results import Holdings, IssueKind
+from kontor.connectors.statements.values import find_midnight
 from kontor.domain.balances import BalanceSpan
 from kontor.domain.positions import Position
+from kontor.domain.products import BalanceSource, Product
 from kontor.domain.transactions import Transaction, mark_channel
 
 STATEMENTS = {5: HKKAZ5, 6: HKKAZ6, 7: HKKAZ7}
@@ -216,7 +219,8 @@ def _list_documents(segment: Any, place: int) -> list[bytes]:
         elements = segment._additional_data
         found = elements[place] if len(elements) > place else None
         documents = found if isinstance(found, list) else [found]
-    if not all(document is None or isinstance(document, bytes) for document in documents):
+    is_known = segment.header.version == HKCAZ1.VERSION
+    if not is_known or not all(document is None or isinstance(document, bytes) for document in documents):
         raise NoResponseError("a statement in a form that is not known")
     return [bytes(document) for document in documents if document]
 
@@ -255,9 +259,45 @@ def read_transactions(key: str, raw: Raw) -> Bookings:
     return Bookings(rows, tuple(span for chain in link_statements(pages) for span in chain.spans), problems)
 
 
+def add_depot_balance(product: Product, raw: Raw) -> Product:
+    """With the value that the statement tells, or that the positions add up to. As it is where neither is known."""
+    try:
+        held = _read_holdings(raw)
+    except StatementError:
+        return product  # the positions tell the reason
+    currency = product.currency or "EUR"
+    totals = [_sum_holdings(holdings, currency) for holdings in held]
+    if not totals or None in totals:
+        return product
+    day = max((holdings.day for holdings in held if holdings.day is not None), default=None)
+    return replace(
+        product,
+        balance=sum((total for total in totals if total is not None), Decimal(0)),
+        balance_at=None if day is None else find_midnight(day),
+        balance_source=BalanceSource.STATEMENT,
+    )
+
+
+def _sum_holdings(holdings: Holdings, currency: str) -> Decimal | None:
+    if holdings.total is not None:
+        return holdings.total.amount if holdings.total.currency == currency else None
+    values = [position.total_value for position in holdings.positions if _is_valued_in(position, currency)]
+    return sum(filter(None, values), Decimal(0)) if len(values) == len(holdings.positions) else None
+
+
+def _is_valued_in(position: Position, currency: str) -> bool:
+    """Values are in the depot's currency where the bank tells the rate of exchange."""
+    is_converted = position.exchange_rate is not None or position.currency in (None, currency)
+    return position.total_value is not None and is_converted
+
+
+def _read_holdings(raw: Raw) -> list[Holdings]:
+    return [holdings for page in raw.booked if page.strip() for holdings in read_mt535(page)]
+
+
 def read_positions(key: str, raw: Raw) -> tuple[tuple[Position, ...] | None, list[Problem]]:
     try:
-        held = [holdings for page in raw.booked if page.strip() for holdings in read_mt535(page)]
+        held = _read_holdings(raw)
     except StatementError as error:
         return None, [Problem(ProblemKind.POSITIONS, key, str(error))]
     return tuple(position for holdings in held for position in holdings.positions), []

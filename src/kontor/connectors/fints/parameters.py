@@ -68,11 +68,12 @@ class BankParameters:
     user_version: int = 0
     user: KeptSegments = NO_SEGMENTS
     functions: list[str] = field(default_factory=list)
+    bank_name: str = ""
 
     def update_from(self, message: FinTSInstituteMessage, codes: Iterable[Code]) -> None:
         bank = message.find_segment_first(HIBPA3)
         if bank is not None:
-            self.bank_version = bank.bpd_version
+            self.bank_version, self.bank_name = bank.bpd_version, bank.bank_name or ""
             self.bank = KeptSegments.write(message.find_segments(callback=_is_parameter))
         user = message.find_segment_first(HIUPA4)
         if user is not None:
@@ -137,6 +138,7 @@ class BankParameters:
             "user_version": self.user_version,
             "user": self.user.text,
             "functions": self.functions,
+            "bank_name": self.bank_name,
         }
 
     @classmethod
@@ -150,6 +152,7 @@ class BankParameters:
             values["user_version"],
             _read(values["user"]),
             list(values["functions"]),
+            values.get("bank_name", ""),
         )
 
 

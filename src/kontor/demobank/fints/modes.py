@@ -43,6 +43,7 @@ class Mode(StrEnum):
     BALANCE_WITHOUT_DAY = "balance-without-day"
     REGISTRATION_REFUSED = "registration-refused"
     ONE_STEP_ONLY = "one-step-only"
+    DEPOT_BY_WKN = "depot-by-wkn"
 
 
 # Mode: (banks that do it, what they do).
@@ -164,5 +165,10 @@ MODES: dict[Mode, tuple[str, str]] = {
         "ING",
         "no anonymous dialogue (9400); 3920 does not list 999, HITANS has version 1 alone, and HKTAN is refused (9010):"
         " one step is the only way in (nemiah/phpFinTS#57, raphaelm/python-fints#159)",
+    ),
+    Mode.DEPOT_BY_WKN: (
+        "MLP, DKB",
+        "positions have a WKN and no ISIN, prices of purchase stand in several lines of :70E:, the depot has no total"
+        " (raphaelm/python-fints#104, nemiah/phpFinTS#464)",
     ),
 }

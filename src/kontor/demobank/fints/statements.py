@@ -1,5 +1,6 @@
 """Bookings: HKKAZ (MT940), HKCAZ (camt.052) and DKKKU (cards), page by page; HKWPD for depots (MT535)."""
 
+import re
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -26,6 +27,8 @@ BROKEN_ROWS = {
     b":61:": b":61:KAPUTT\r\n:86:166?00KAPUTT\r\n:61:2602310231CRKEINEZAHLNTRFNONREF\r\n:86:166?00KAPUTT\r\n",
     b"<Ntry>": b"<Ntry><Amt>KAPUTT</Amt></Ntry><Ntry><Amt Ccy='EUR'>1.00</Amt><CdtDbtInd>KAPUTT</CdtDbtInd></Ntry>",
 }
+_ISIN = re.compile(rb":35B:ISIN [A-Z0-9]{12}\r\n(?=/DE/)")
+_TOTAL = re.compile(rb":16R:ADDINFO\r\n.*?:16S:ADDINFO\r\n", re.DOTALL)
 # Where an order names its dates and its touchdown point.
 _DATES = {"HKKAZ": 3, "HKCAZ": 4, "DKKKU": 4}
 
@@ -199,4 +202,14 @@ def show_holdings(turn: Turn, customers: Customers, customer: Customer, order: S
         turn.reply(order, "9210", "Auftrag abgelehnt - Die Aufstellung ist zurzeit nicht verfügbar.")
         return
     turn.reply(order, "0020")
-    turn.add(make_segment("HIWPD", order.version, write_mt535(product, positions, day=turn.today)), order)
+    statement = write_mt535(product, positions, day=turn.today)
+    if Mode.DEPOT_BY_WKN in turn.modes:
+        statement = _name_by_wkn(statement)
+    turn.add(make_segment("HIWPD", order.version, statement), order)
+
+
+def _name_by_wkn(statement: bytes) -> bytes:
+    """Without ISINs and without a total, and with the price of purchase in lines that look like fields of their own."""
+    named = _ISIN.sub(b":35B:", _TOTAL.sub(b"", statement))
+    bought = b":70E::HOLD//1STK+511+00081+DE+20240503+\r\n231,07+EUR+\r\n3\r\n4\r\n:16S:FIN"
+    return named.replace(b":16S:FIN", bought)
