@@ -25,7 +25,7 @@ from kontor.connectors.base import (
     State,
     Step,
 )
-from kontor.connectors.xs2a import Xs2aBank, Xs2aConnector, Xs2aSettings
+from kontor.connectors.xs2a import Xs2aConnector, Xs2aSettings, read_profile
 from kontor.demobank.xs2a import DemoAspsp, make_xs2a_app
 from kontor.demobank.xs2a.pages import make_pages
 from kontor.domain.providers import LoginField, Provider
@@ -58,8 +58,8 @@ class Xs2aBankUnderTest:
     bank: DemoBankPages
 
     def make_connector(self, url: str | None = None, settings: Xs2aSettings | None = None, **profile: Any) -> Any:
-        facts = {"history_days": 3650, "has_bulk": True} | profile
-        known = Xs2aBank(url or self.url, **facts)
+        facts = {"history_days": 3650, "has_bulk": True, "base_url": url or self.url} | profile
+        known = read_profile(facts, "99999999")
         return Xs2aConnector(lambda provider: known, settings)
 
     def confirm(self, page: str, decision: str = "confirm") -> str:
@@ -69,6 +69,16 @@ class Xs2aBankUnderTest:
             assert http.get(path).status_code == 200
             answer = http.post(path, data={"decision": decision})
         assert answer.status_code == 303
+        return httpx.URL(answer.headers["location"]).query.decode()
+
+    def authorise(self, page: str, login: str, pin: str = "demo", decision: str = "confirm") -> str:
+        """The customer logs in at the bank's OAuth server and decides; the query of the way back."""
+        with plain_client(base_url=self.url, trust_env=False) as http:
+            shown = http.get(page)
+            assert shown.status_code == 200, shown.text
+            action = shown.text.partition('action="')[2].partition('"')[0]
+            answer = http.post(action, data={"login": login, "pin": pin, "decision": decision})
+        assert answer.status_code == 303, answer.text
         return httpx.URL(answer.headers["location"]).query.decode()
 
 

@@ -38,6 +38,9 @@ def demobank(
         list[str] | None,
         Parameter(negative="", help="Behaviour of real banks to adopt over FinTS, such as payees-later; repeatable."),
     ] = None,
+    dialect: Annotated[
+        str | None, Parameter(help="Bank family to imitate over XS2A, such as sparkasse.", show_default=False)
+    ] = None,
     fault_seed: Annotated[
         int | None, Parameter(help="Misbehave as real banks do; the seed decides how.", show_default=False)
     ] = None,
@@ -62,7 +65,7 @@ def demobank(
             options = (page_rows, maintenance, mode or [], plan)
             with (
                 serving_fints(ready, host, fints_port, files, *options) as fints_address,
-                serving_xs2a(ready, host, xs2a_port, plan) as xs2a_address,
+                serving_xs2a(ready, host, xs2a_port, plan, dialect) as xs2a_address,
             ):
                 _show_welcome(fints_address, xs2a_address, files.authority, plan)
                 while True:
@@ -113,21 +116,27 @@ def serving_fints(
 
 
 @contextmanager
-def serving_xs2a(settings: Settings, host: str, port: int, plan: "FaultPlan | None" = None) -> Iterator[str]:
+def serving_xs2a(
+    settings: Settings, host: str, port: int, plan: "FaultPlan | None" = None, dialect: str | None = None
+) -> Iterator[str]:
     """Yields the address. The bank's own page is served there too."""
     from kontor.demobank.faults import FaultInjector
     from kontor.demobank.xs2a import DemoAspsp, make_xs2a_app
+    from kontor.demobank.xs2a.dialects import DIALECTS, STANDARD
     from kontor.demobank.xs2a.pages import make_pages
     from kontor.demobank.xs2a.serving import AppServer
     from kontor.services.runtime import Clock
     from kontor.storage.demo_bank_pages import DemoBankPages
 
+    if dialect is not None and dialect not in DIALECTS:
+        raise InvalidError(f"{dialect} is unknown; there are {', '.join(DIALECTS)}", "--dialect")
     assert settings.database_url is not None
     address = f"http://{_name_host(host)}:{port}"
     bank = DemoBankPages(settings.database_url, f"{address}/demobank/confirm", pays_twice=_pays_twice(plan))
     aspsp = DemoAspsp(bank, slow_seconds=settings.demo_slow_seconds, read_time=Clock(settings.today).now)
     faults = None if plan is None else FaultInjector(plan)
-    server = AppServer(host, port, make_xs2a_app(aspsp, pages=make_pages(bank), faults=faults))
+    spoken = STANDARD if dialect is None else DIALECTS[dialect]
+    server = AppServer(host, port, make_xs2a_app(aspsp, pages=make_pages(bank), faults=faults, dialect=spoken))
     server.start()
     try:
         yield address

@@ -2,8 +2,9 @@
 
 `begin` starts a dialogue and `resume` carries it on with an answer; both return a `Step`. Between two steps nothing is
 open: no socket, no thread, no transaction. All a connector needs to go on is in `state`, which is JSON without
-secrets, kept encrypted by the caller and given back to any process. `connector_state` is what a connector wants to keep
-for the next dialogue of the same access (a FinTS system id, an XS2A consent id). Failures a bank can cause are values
+the customer's credentials, kept encrypted by the caller and given back to any process. `connector_state` is what a
+connector wants to keep for the next dialogue of the same access (a FinTS system id, an XS2A consent id, OAuth tokens),
+encrypted likewise. Failures a bank can cause are values
 (`Failed`, `Problem`), never exceptions.
 """
 

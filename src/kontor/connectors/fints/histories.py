@@ -18,15 +18,12 @@ from kontor.connectors.fints.cards import read_card_pages, write_page
 from kontor.connectors.fints.codes import CONFIRMATION_WANTED, MORE_FOLLOWS, TAN_WANTED, Code
 from kontor.connectors.fints.sessions import Reply, Session
 from kontor.connectors.fints.transport import NoResponseError
-from kontor.connectors.rejections import report_rejected
+from kontor.connectors.statement_lists import NOTHING, Bookings, collect_bookings
 from kontor.connectors.statements import StatementError, read_camt_pages, read_mt535, read_mt940
-from kontor.connectors.statements.chains import link_statements
-from kontor.connectors.statements.results import Holdings, IssueKind
+from kontor.connectors.statements.results import Holdings
 from kontor.connectors.statements.values import find_midnight
-from kontor.domain.balances import BalanceSpan
 from kontor.domain.positions import Position
 from kontor.domain.products import BalanceSource, Product
-from kontor.domain.transactions import Transaction, mark_channel
 
 STATEMENTS = {5: HKKAZ5, 6: HKKAZ6, 7: HKKAZ7}
 HOLDINGS = {5: HKWPD5, 6: HKWPD6}
@@ -37,7 +34,6 @@ MOST_BYTES = 128 * 1024 * 1024
 CAMT_052 = re.compile(r"camt\.052(?:\.001\.([0-9]{2}))?")
 BOOKED_ELEMENT = 2  # where the bookings stand in HICAZ: behind the account and the format
 PENDING_ELEMENT = 3
-NOTHING = b"\r\n\t @-"  # an MT940 of these alone has no statement
 
 
 @dataclass(slots=True)
@@ -225,15 +221,6 @@ def _list_documents(segment: Any, place: int) -> list[bytes]:
     return [bytes(document) for document in documents if document]
 
 
-@dataclass(frozen=True, slots=True)
-class Bookings:
-    """What an account's statements say. `rows` is None where they cannot be read at all."""
-
-    rows: tuple[Transaction, ...] | None
-    spans: tuple[BalanceSpan, ...] = ()
-    problems: tuple[Problem, ...] = ()
-
-
 def read_transactions(key: str, raw: Raw) -> Bookings:
     if raw.form == CARD:
         card = read_card_pages(raw.booked)
@@ -247,16 +234,7 @@ def read_transactions(key: str, raw: Raw) -> Bookings:
             pages = [statement for page in joined if page.strip(NOTHING) for statement in read_mt940(page)]
     except StatementError as error:
         return Bookings(None, problems=(Problem(ProblemKind.TRANSACTIONS, key, str(error)),))
-    problems = tuple(
-        Problem(ProblemKind.TRANSACTIONS, key, f"{issue.kind}: {issue.detail or issue.found}")
-        for page in pages
-        for issue in page.issues
-        if issue.kind is not IssueKind.BALANCE_MISMATCH  # balances are compared with what is stored
-    )
-    if rejected := [row for page in pages for row in page.rejected]:
-        problems += (report_rejected(key, rejected),)
-    rows = tuple(row for page in pages for row in mark_channel(page.entries, str(page.kind)))
-    return Bookings(rows, tuple(span for chain in link_statements(pages) for span in chain.spans), problems)
+    return collect_bookings(key, pages)
 
 
 def add_depot_balance(product: Product, raw: Raw) -> Product:

@@ -1,10 +1,15 @@
 """What must be known about a bank before it is called, and how this installation calls banks."""
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from kontor.domain.secrets import Secret
 
@@ -20,12 +25,26 @@ class Approach(StrEnum):
     REDIRECT = "REDIRECT"
 
 
+class ListForm(StrEnum):
+    """In which form a bank sends lists of bookings."""
+
+    JSON = "JSON"
+    CAMT = "camt.052"
+    MT940 = "MT940"
+
+
 @dataclass(frozen=True, slots=True)
 class Xs2aBank:
     """A bank's profile. `base_url` is what comes before `/v1`.
 
     `may_exempt_payments`: the bank may execute an order without asking the customer. `confirmation_parameter` is the
-    query parameter in which a confirmation code comes back from the bank's page.
+    query parameter in which a confirmation code comes back from the bank's page. `builds_addresses`: the bank's
+    accounts have no links, and their addresses follow from their ids. `booking_status` is which bookings are asked for.
+    `has_unsigned_amounts`: the parties of a booking tell its sign. `name_is_holder`: an account's name is its holder's.
+
+    For banks with OAuth: `client_id` is what the bank calls us. With `discovery_address` a token is fetched first, for
+    `token_scope`; without `has_consents` that token is the consent. `token_address` replaces what the server's metadata
+    say. `needs_client_token`: a consent is asked for with a token of our own. Addresses are relative to `base_url`.
     """
 
     base_url: str
@@ -41,6 +60,18 @@ class Xs2aBank:
     has_stable_ids: bool = True
     may_exempt_payments: bool = False
     confirmation_parameter: str = "code"
+    list_form: ListForm = ListForm.JSON
+    builds_addresses: bool = False
+    booking_status: str = "both"
+    has_unsigned_amounts: bool = False
+    name_is_holder: bool = False
+    accounts_path: str = "v1/accounts"
+    client_id: str = ""
+    discovery_address: str | None = None
+    token_scope: str = "AIS"  # noqa: S105 (no password)
+    token_address: str | None = None
+    needs_client_token: bool = False
+    has_consents: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +98,32 @@ class Xs2aSettings:
     most_rows: int = 250_000
 
 
+@cache
+def load_dialects() -> dict[str, Mapping[str, Any]]:
+    """Profile values of bank families, by the name of their file in `data/dialects`."""
+    dialects: dict[str, Mapping[str, Any]] = {}
+    known = {field.name for field in fields(Xs2aBank)} - {"base_url"}
+    for file in (files(__package__) / "data" / "dialects").iterdir():
+        if file.name.endswith(".toml"):
+            values = tomllib.loads(file.read_text(encoding="utf-8"))
+            if odd := sorted(set(values) - known):
+                raise ValueError(f"{file.name}: unknown {', '.join(odd)}")
+            dialects[file.name.removesuffix(".toml")] = values
+    return dialects
+
+
 def read_profile(values: Mapping[str, Any], bank_code: str) -> Xs2aBank:
-    """A profile from an operator's file. Raises ValueError for what is not part of one."""
-    known = {field.name: field for field in fields(Xs2aBank)}
-    if odd := sorted(set(values) - set(known)):
+    """A profile from an operator's file: the values of its dialect, and its own. Raises ValueError for what is none."""
+    told = dict(values)
+    dialect = told.pop("dialect", None)
+    if dialect is not None and dialect not in load_dialects():
+        raise ValueError(f"bank {bank_code}: unknown dialect {dialect}; there are {', '.join(sorted(load_dialects()))}")
+    if odd := sorted(set(told) - {field.name for field in fields(Xs2aBank)}):
         raise ValueError(f"bank {bank_code}: XS2A knows no {', '.join(odd)}")
-    if not str(values.get("base_url", "")).startswith(("https://", "http://127.0.0.1", "http://localhost")):
+    if not str(told.get("base_url", "")).startswith(("https://", "http://127.0.0.1", "http://localhost")):
         raise ValueError(f"bank {bank_code}: base_url must begin with https://")
-    changes: dict[str, Any] = dict(values)
-    if "preferred_approach" in changes:
-        changes["preferred_approach"] = Approach(changes["preferred_approach"])
-    if "payment_products" in changes:
-        changes["payment_products"] = tuple(changes["payment_products"])
-    return Xs2aBank(**changes)
+    family = {} if dialect is None else load_dialects()[dialect]
+    try:
+        return msgspec.convert({**family, **told}, Xs2aBank)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"bank {bank_code}: {error}") from None

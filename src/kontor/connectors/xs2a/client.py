@@ -2,14 +2,14 @@
 
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from functools import lru_cache
 from typing import Any, TypeVar
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlencode, urljoin, urlsplit
 from uuid import uuid4
 
 import httpx
@@ -20,9 +20,11 @@ from kontor.connectors.xs2a.banks import Approach, Xs2aBank, Xs2aSettings
 from kontor.connectors.xs2a.failures import NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.messages import Refusal
 from kontor.connectors.xs2a.signatures import load_seal
+from kontor.domain.secrets import Secret
 
 T = TypeVar("T")
 DETAIL = 300
+_Origin = tuple[str, str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,11 @@ class Client:
         self._context = context
         # Ids of earlier requests. Not every bank repeats the id of a request in its answer, as the standard asks.
         self._sent: set[str] = set()
+        self._token: Secret | None = None
+
+    def use_token(self, token: Secret | None) -> None:
+        """Requests carry it from now on."""
+        self._token = token
 
     def enter(self, path: str) -> str:
         """An entry point of the standard. All other addresses come from the bank."""
@@ -65,14 +72,27 @@ class Client:
         self, method: str, link: str, body: Any = None, headers: Mapping[str, str] | None = None, **facts: str
     ) -> Answer:
         """A successful answer; anything else is an error. `request_id` may be given where it must be the same again."""
-        url = self._resolve(link)
-        content = b"" if body is None else msgspec.json.encode(body)
-        request_id = facts.get("request_id") or str(uuid4())
-        self._sent.add(request_id)
-        sent = self._make_headers(request_id)
+        sent = self._make_headers(facts.get("request_id") or str(uuid4()))
         if body is not None:
             sent["content-type"] = "application/json"
-        sent |= headers or {}
+        if self._token is not None:
+            sent["authorization"] = f"Bearer {self._token.reveal()}"
+        content = b"" if body is None else msgspec.json.encode(body)
+        return self._exchange(method, self._resolve(link, {self._origin}), content, sent | dict(headers or {}))
+
+    def post_form(self, address: str, form: Mapping[str, str]) -> Answer:
+        """To the bank's OAuth server, which may be at another host if the profile says so."""
+        trusted = {self._origin}
+        if self._bank.token_address is not None:
+            trusted.add(_find_origin(urljoin(self._base, self._bank.token_address)))
+        sent = self._make_headers(str(uuid4())) | {"content-type": "application/x-www-form-urlencoded"}
+        return self._exchange("POST", self._resolve(address, trusted), urlencode(form).encode(), sent, is_oauth=True)
+
+    def _exchange(
+        self, method: str, url: str, content: bytes, sent: dict[str, str], *, is_oauth: bool = False
+    ) -> Answer:
+        request_id = sent["x-request-id"]
+        self._sent.add(request_id)
         if self._settings.seal_certificate_file is not None and self._settings.seal_key_file is not None:
             files = (self._settings.seal_certificate_file, self._settings.seal_key_file)
             sent |= load_seal(*files, self._settings.seal_key_password).sign(sent, content)
@@ -86,7 +106,7 @@ class Client:
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
             raise NoResponseError(f"the bank does not answer ({type(error).__name__})") from None
         if answer.status >= 300:
-            raise _read_refusal(answer)
+            raise _read_refusal(answer, is_oauth=is_oauth)
         return answer
 
     def identify(self) -> dict[str, str]:
@@ -128,13 +148,13 @@ class Client:
         secret = self._credentials.get(field)
         return None if secret is None else secret.reveal() or None
 
-    def _resolve(self, link: str) -> str:
+    def _resolve(self, link: str, trusted: Set[_Origin]) -> str:
         try:
             url = urljoin(self._base, link)
             origin = _find_origin(url)
         except ValueError:
             raise NoResponseError("the bank's link cannot be read") from None
-        if origin != self._origin:
+        if origin not in trusted:
             raise NoResponseError("the bank's link leads to another host")
         return url
 
@@ -170,20 +190,21 @@ class Client:
         return b"".join(pieces)
 
 
-def _find_origin(url: str) -> tuple[str, str, int | None]:
+def _find_origin(url: str) -> _Origin:
     parts = urlsplit(url)
     port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
     return parts.scheme, (parts.hostname or "").lower(), port
 
 
-def _read_refusal(answer: Answer) -> RefusedError | NoResponseError:
+def _read_refusal(answer: Answer, *, is_oauth: bool) -> RefusedError | NoResponseError:
     if answer.status < 400:
         return NoResponseError("the bank sends us elsewhere")
     try:
         refusal = msgspec.json.decode(answer.body, type=Refusal)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return RefusedError(answer.status, (), None)
-    codes = tuple(message.code for message in refusal.tpp_messages) or ((refusal.code,) if refusal.code else ())
+    codes = tuple(message.code for message in refusal.tpp_messages)
+    codes = codes or tuple(code for code in (refusal.code, refusal.error if is_oauth else "") if code)
     texts = [message.text for message in refusal.tpp_messages if message.text] or (
         [refusal.detail] if refusal.detail else []
     )

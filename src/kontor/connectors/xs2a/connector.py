@@ -25,10 +25,11 @@ from kontor.connectors.xs2a.authorising import Authoriser
 from kontor.connectors.xs2a.banks import Xs2aBank, Xs2aSettings
 from kontor.connectors.xs2a.client import Client, open_client
 from kontor.connectors.xs2a.failures import BankError
-from kontor.connectors.xs2a.fetching import Fetching
+from kontor.connectors.xs2a.fetching import CONSENT_BY_OAUTH, TOKEN_BY_OAUTH, Fetching
 from kontor.connectors.xs2a.paying import Paying
 from kontor.domain.providers import Provider
 from kontor.domain.sca import ScaMethod
+from kontor.domain.secrets import Secret
 
 AT_THE_BANK = ScaMethod("XS2A", "Freigabe bei der Bank")
 
@@ -85,6 +86,8 @@ class Xs2aConnector:
         return fetching.ask_consent(state)
 
     def _resume(self, client: Client, bank: Xs2aBank, state: State, answer: Answer, context: Context) -> Step:
+        if "tokens" in state:
+            client.use_token(Secret(state["tokens"]["access"]))
         if isinstance(answer, Cancel):
             return _cancel(client, bank, state, context)
         if state.get("kind") == "pay":
@@ -96,6 +99,8 @@ class Xs2aConnector:
             return fetching.ask_consent(state)
         if state["stage"] == "headers":
             return fetching.fetch(state)
+        if state["stage"] in (CONSENT_BY_OAUTH, TOKEN_BY_OAUTH):
+            return fetching.return_from_page(state, answer)
         authoriser = Authoriser(client, bank, state, None)
         step = authoriser.answer(answer)
         return fetching.show_headers(authoriser.state) if step is None else step

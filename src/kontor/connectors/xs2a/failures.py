@@ -42,6 +42,17 @@ KINDS = {
     "FORMAT_ERROR": FailureKind.INTERNAL,
     "PARAMETER_NOT_CONSISTENT": FailureKind.INTERNAL,
     "PERIOD_INVALID": FailureKind.REJECTED,
+    # Of an OAuth server.
+    "access_denied": FailureKind.CANCELLED,
+    "invalid_grant": FailureKind.REJECTED,
+    "invalid_client": FailureKind.INTERNAL,
+    "invalid_request": FailureKind.INTERNAL,
+    "invalid_scope": FailureKind.INTERNAL,
+    "unauthorized_client": FailureKind.INTERNAL,
+    "unsupported_grant_type": FailureKind.INTERNAL,
+    "unsupported_response_type": FailureKind.INTERNAL,
+    "server_error": FailureKind.UNREACHABLE,
+    "temporarily_unavailable": FailureKind.UNREACHABLE,
     "TIMESTAMP_INVALID": FailureKind.INTERNAL,
 }
 CONSENT_CODES = frozenset(("CONSENT_UNKNOWN", "CONSENT_INVALID", "CONSENT_EXPIRED"))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 
 
 class Link(Struct, frozen=True):
@@ -18,11 +18,12 @@ class TppMessage(Struct, rename="camel", frozen=True):
 
 
 class Refusal(Struct, rename="camel", frozen=True):
-    """Both forms of errors: the standard's own, and the problem document of RFC 7807."""
+    """Errors in the standard's own form, as problem document (RFC 7807), or of an OAuth server (`error`)."""
 
     tpp_messages: tuple[TppMessage, ...] = ()
     code: str = ""
     detail: str | None = None
+    error: str = ""
 
 
 class ScaMethodMessage(Struct, rename="camel", frozen=True):
@@ -53,6 +54,20 @@ class Authorising(Struct, rename="camel", frozen=True):
     links: Links = field(default_factory=dict, name="_links")
 
 
+class Discovery(Struct, frozen=True):
+    """Metadata of an OAuth server (RFC 8414)."""
+
+    authorization_endpoint: str
+    token_endpoint: str
+
+
+class TokenAnswer(Struct, frozen=True):
+    access_token: str
+    token_type: str = "Bearer"  # noqa: S105 (no password)
+    expires_in: int | None = None
+    refresh_token: str | None = None
+
+
 class ConsentFacts(Struct, rename="camel", frozen=True):
     consent_status: str
     valid_until: str | None = None
@@ -66,8 +81,10 @@ class PaymentStatus(Struct, rename="camel", frozen=True):
 
 
 class Amount(Struct, frozen=True):
+    """`amount` as it was sent: the standard has a text, some banks send a number. It never becomes a float."""
+
     currency: str
-    amount: str
+    amount: Raw
 
 
 class Balance(Struct, rename="camel", frozen=True):
@@ -79,6 +96,7 @@ class Balance(Struct, rename="camel", frozen=True):
 
 
 class Account(Struct, rename="camel", frozen=True):
+    resource_id: str | None = None
     iban: str | None = None
     bban: str | None = None
     currency: str = ""
@@ -124,6 +142,8 @@ class Booking(Struct, rename="camel", frozen=True):
     creditor_id: str | None = None
     remittance_information_unstructured: str | None = None
     remittance_information_unstructured_array: tuple[str, ...] | None = None
+    remittance_information_structured: Any = None  # a text, or an object with a reference
+    credit_debit_indicator: str | None = None
     additional_information: str | None = None
     proprietary_bank_transaction_code: str | None = None
 
@@ -131,8 +151,8 @@ class Booking(Struct, rename="camel", frozen=True):
 class Report(Struct, frozen=True):
     """Rows are read one by one: a broken one must not spoil the others."""
 
-    booked: tuple[Any, ...] = ()
-    pending: tuple[Any, ...] = ()
+    booked: tuple[Raw, ...] = ()
+    pending: tuple[Raw, ...] = ()
     links: Links = field(default_factory=dict, name="_links")
 
 

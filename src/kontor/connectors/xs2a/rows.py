@@ -2,8 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import msgspec
 
 from kontor.connectors.statements.values import drop_noise
 from kontor.connectors.xs2a.banks import SEPA, Xs2aBank
@@ -27,7 +31,9 @@ BALANCES = ("interimBooked", "closingBooked", "openingBooked", "expected", "nonI
 CHANNEL = "XS2A"
 SEVERAL = "XXX"  # the currency of an account that has several
 LINE = 140
-_CODE = re.compile(r"[A-Z]{4}\+([0-9]{0,3})\+([A-Za-z0-9]{0,10}).*")
+# SWIFT key, GV code and, at some banks, prima nota.
+_CODE = re.compile(r"[A-Z]{4}\+([0-9]{0,3})(?:\+([A-Za-z0-9]{0,10}).*)?")
+_SIGNS = {"CRDT": 1, "DBIT": -1}
 _MONEY = re.compile(r"[+-]?[0-9]{1,14}(\.[0-9]{1,30})?")
 _CURRENCY = re.compile("[A-Z]{3}")
 
@@ -52,12 +58,14 @@ def make_product(
     is_several = len(pockets) > 1
     has_iban = first.iban is not None
     pays = category is ProductCategory.CHECKING and has_iban and SEPA in bank.payment_products
-    name = first.name or first.display_name or first.product or key
+    holder, name = first.owner_name, first.name or first.display_name
+    if bank.name_is_holder:
+        holder, name = holder or first.name, first.display_name
     return Product(
         key,
         category,
-        name,
-        first.owner_name or "",
+        name or first.product or key,
+        holder or "",
         currency=currency,
         account_number=_find_number(first),
         iban=first.iban,
@@ -83,7 +91,7 @@ def _read_pockets(balances: Sequence[Balance], today: date) -> dict[str, Currenc
     for kind in BALANCES:
         for balance in balances:
             currency = balance.balance_amount.currency
-            amount = read_amount(balance.balance_amount.amount)
+            amount = read_money(balance.balance_amount.amount)
             at = (
                 _read_time(balance.last_change_date_time)
                 or find_midnight(balance.reference_date)
@@ -93,6 +101,15 @@ def _read_pockets(balances: Sequence[Balance], today: date) -> dict[str, Currenc
             if balance.balance_type == kind and currency not in pockets and is_usable and amount is not None and at:
                 pockets[currency] = CurrencyBalance(currency, amount, at)
     return pockets
+
+
+def read_money(raw: msgspec.Raw) -> Decimal | None:
+    """An amount as it was sent: a text, or a number, of which every digit counts."""
+    sent = bytes(raw)
+    try:
+        return read_amount(msgspec.json.decode(sent, type=str) if sent.startswith(b'"') else sent.decode())
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def read_amount(text: str) -> Decimal | None:
@@ -127,28 +144,55 @@ def _read_time(text: str | None) -> datetime | None:
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
-def make_transaction(booking: Booking, bank: Xs2aBank, *, is_pending: bool) -> Transaction | None:
-    """None for a row that cannot be stored: no amount, or no day."""
-    amount = read_amount(booking.transaction_amount.amount)
+@dataclass(frozen=True, slots=True)
+class _Party:
+    name: str | None
+    account: AccountReference
+    agent: str | None
+    ultimate: str | None
+
+    @property
+    def is_named(self) -> bool:
+        return bool(self.name or self.account.iban or self.account.bban)
+
+    def has(self, number: str) -> bool:
+        return number in (self.account.iban, self.account.bban)
+
+
+def _list_parties(booking: Booking) -> tuple[_Party, _Party]:
+    """Creditor and debtor."""
+    nobody = AccountReference()
+    return (
+        _Party(
+            booking.creditor_name,
+            booking.creditor_account or nobody,
+            booking.creditor_agent,
+            booking.ultimate_creditor,
+        ),
+        _Party(booking.debtor_name, booking.debtor_account or nobody, booking.debtor_agent, booking.ultimate_debtor),
+    )
+
+
+def make_transaction(booking: Booking, bank: Xs2aBank, account: str, *, is_pending: bool) -> Transaction | None:
+    """None for a row that cannot be stored: no amount, no day, or nothing that tells an unsigned amount's sign.
+
+    `account` is the number of the account whose booking it is.
+    """
+    amount = read_money(booking.transaction_amount.amount)
     booked_at, value_at = find_midnight(booking.booking_date), find_midnight(booking.value_date)
+    creditor, debtor = _list_parties(booking)
+    if amount is not None and bank.has_unsigned_amounts and amount > 0:
+        sign = _find_sign(booking, creditor, debtor, account)
+        amount = None if sign is None else amount * sign
     if (
         amount is None
         or not _CURRENCY.fullmatch(booking.transaction_amount.currency)
         or (booked_at or value_at) is None
     ):
         return None
-    if amount < 0:
-        name, account, agent = booking.creditor_name, booking.creditor_account, booking.creditor_agent
-        ultimate = booking.ultimate_creditor
-    else:
-        name, account, agent, ultimate = (
-            booking.debtor_name,
-            booking.debtor_account,
-            booking.debtor_agent,
-            booking.ultimate_debtor,
-        )
-    account = account or AccountReference()
-    code = _CODE.fullmatch(booking.proprietary_bank_transaction_code or "")
+    other = creditor if amount < 0 else debtor
+    proprietary = booking.proprietary_bank_transaction_code
+    code = _CODE.fullmatch(proprietary or "")
     bank_id = (booking.entry_reference or booking.transaction_id) if bank.has_stable_ids and not is_pending else None
     return Transaction(
         amount,
@@ -156,17 +200,28 @@ def make_transaction(booking: Booking, bank: Xs2aBank, *, is_pending: bool) -> T
         booked_at,
         value_at,
         purpose=_write_purpose(booking),
-        booking_text=booking.additional_information,
+        booking_text=booking.additional_information if code or not proprietary else proprietary,
         gv_code=(code[1] or None) if code else None,
         prima_nota=(code[2] or None) if code else None,
-        counterparty_name=name,
-        counterparty_iban=account.iban or account.bban,
-        counterparty_bic=agent,
-        ultimate_counterparty=ultimate,
+        counterparty_name=other.name,
+        counterparty_iban=other.account.iban or other.account.bban,
+        counterparty_bic=other.agent,
+        ultimate_counterparty=other.ultimate,
         bank_id=bank_id,
         is_pending=is_pending,
         channel=CHANNEL,
     )
+
+
+def _find_sign(booking: Booking, creditor: _Party, debtor: _Party, account: str) -> int | None:
+    """The customer pays as debtor and receives as creditor. None where nothing tells which of them he is."""
+    if booking.credit_debit_indicator is not None:
+        return _SIGNS.get(booking.credit_debit_indicator)
+    if creditor.has(account) != debtor.has(account):
+        return 1 if creditor.has(account) else -1
+    if creditor.has(account) or creditor.is_named == debtor.is_named:
+        return None
+    return -1 if creditor.is_named else 1  # the one who is named is the other
 
 
 def _write_purpose(booking: Booking) -> str | None:
@@ -176,8 +231,17 @@ def _write_purpose(booking: Booking) -> str | None:
     if lines:
         # A full line goes on in the next one, in the middle of a word.
         text = "".join(line if len(line) == LINE else f"{line} " for line in lines).rstrip()
+    reference = _read_reference(booking.remittance_information_structured)
+    if reference not in text:
+        text = f"{text} {reference}".lstrip()
     tags = (("EREF", booking.end_to_end_id), ("MREF", booking.mandate_id), ("CRED", booking.creditor_id))
     parts = [f"{tag}+{value}" for tag, value in tags if value and f"{tag}+" not in text]
     if parts and "SVWZ+" not in text:
         text = f"SVWZ+{text}"
     return " ".join((*parts, text)) or None
+
+
+def _read_reference(sent: Any) -> str:
+    """A payment's structured purpose: ING sends a text, the standard an object."""
+    reference = sent.get("reference") if isinstance(sent, dict) else sent
+    return reference if isinstance(reference, str) else ""

@@ -11,8 +11,10 @@ from kontor.demobank.xs2a.aspsp import DemoAspsp, Holding
 from kontor.demobank.xs2a.bodies import make_link
 from kontor.demobank.xs2a.bookings import list_balances, show_booking
 from kontor.demobank.xs2a.consents import Consents, covers
+from kontor.demobank.xs2a.dialects import JSON, STANDARD, Dialect, change_account, change_booking
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.resources import Consent
+from kontor.demobank.xs2a.statement_lists import write_list
 from kontor.domain.products import ProductCategory
 from kontor.domain.transactions import Transaction, find_day
 
@@ -28,12 +30,12 @@ KINDS = {
     ProductCategory.LOAN: "LOAN",
 }
 AFTER_EMPTY = "afterEmptyPage"  # the page that an empty one was sent instead of
-_STATUSES = ("information", "booked", "pending", "both", "all")
 
 
 class Accounts:
-    def __init__(self, aspsp: DemoAspsp, consents: Consents, page_size: int) -> None:
+    def __init__(self, aspsp: DemoAspsp, consents: Consents, page_size: int, dialect: Dialect = STANDARD) -> None:
         self._aspsp = aspsp
+        self._dialect = dialect
         self._consents = consents
         self._page_size = page_size
 
@@ -42,7 +44,7 @@ class Accounts:
         consent = self._consents.use(request, "accounts")
         self._aspsp.register(consent.login or "")
         accounts = [
-            _show_account(holding, consent, has_balances=has_balances)
+            change_account(self._dialect, _show_account(holding, consent, has_balances=has_balances), holding)
             for holding in self._list_holdings(consent)
             if covers(consent, holding.product.iban, "accounts")
         ]
@@ -51,7 +53,8 @@ class Accounts:
     def read(self, request: Request, account_id: str) -> Response:
         has_balances = request.read_flag("withBalance")
         consent, holding = self._find(request, account_id, "accounts")
-        return Response(200, {"account": _show_account(holding, consent, has_balances=has_balances)})
+        shown = _show_account(holding, consent, has_balances=has_balances)
+        return Response(200, {"account": change_account(self._dialect, shown, holding)})
 
     def read_balances(self, request: Request, account_id: str) -> Response:
         _, holding = self._find(request, account_id, "balances")
@@ -59,8 +62,10 @@ class Accounts:
 
     def list_transactions(self, request: Request, account_id: str) -> Response:
         status = request.query.get("bookingStatus")
-        if status not in _STATUSES:
+        if status not in STANDARD.statuses:
             raise RefusedError("FORMAT_ERROR", "bookingStatus is missing or unknown.")
+        if status not in self._dialect.statuses:
+            raise RefusedError("PARAMETER_NOT_SUPPORTED", "This bookingStatus is not supported.")
         if "entryReferenceFrom" in request.query or request.read_flag("deltaList"):
             raise RefusedError("PARAMETER_NOT_SUPPORTED", "There are no deltas here.")
         today = self._aspsp.today
@@ -84,6 +89,9 @@ class Accounts:
         rows = [row for row in reversed(holding.list_rows()) if _is_wanted(row, status)]
         since = find_first_day(since, request.visit)
         rows = [row for row in rows if row.is_pending or (since <= _day(row) and (until is None or _day(row) <= until))]
+        if self._dialect.media != JSON:
+            content = write_list(self._dialect.media, holding, rows, min(until or today, today))
+            return Response(200, content=content, headers={"Content-Type": self._dialect.media})
         shown: dict[str, Any] = {"account": _refer(holding), "transactions": _show_page(request, rows, page, size)}
         listed = rows[page * size : (page + 1) * size]
         if request.visit.fault is Fault.EMPTY_PAGE and AFTER_EMPTY not in request.query:
@@ -91,7 +99,7 @@ class Accounts:
             shown["transactions"]["_links"]["next"] = make_link(f"{request.path}?{query}")
             listed = []
         listed = disturb_list(distort_rows(listed, request.visit.plan), request.visit)
-        shown["transactions"] |= _split(listed, status)
+        shown["transactions"] |= self._split(listed, status, holding)
         if has_balances:
             shown["balances"] = list_balances(holding.product)
         return Response(200, shown)
@@ -101,7 +109,21 @@ class Accounts:
         row = next((row for row in holding.list_rows() if row.bank_id == transaction_id), None)
         if row is None:
             raise RefusedError("RESOURCE_UNKNOWN", "Diesen Umsatz gibt es nicht.")
-        return Response(200, {"transactionsDetails": show_booking(row)})
+        return Response(200, {"transactionsDetails": self._show(row, holding)})
+
+    def _split(self, rows: list[Transaction], status: str, holding: Holding) -> dict[str, Any]:
+        """Each kind that was asked for is there, be it empty."""
+        kinds: dict[str, list[Any]] = {}
+        if status in ("booked", "both", "all"):
+            kinds["booked"] = [self._show(row, holding) for row in rows if not row.is_pending]
+        if status in ("pending", "both", "all"):
+            kinds["pending"] = [self._show(row, holding) for row in rows if row.is_pending]
+        if status in ("information", "all"):
+            kinds["information"] = []  # there are no standing orders here
+        return kinds
+
+    def _show(self, row: Transaction, holding: Holding) -> dict[str, Any]:
+        return change_booking(self._dialect, show_booking(row), row, holding)
 
     def _list_holdings(self, consent: Consent) -> list[Holding]:
         assert consent.login is not None, "a valid consent was authorised by somebody"
@@ -136,18 +158,6 @@ def _day(transaction: Transaction) -> Any:
 
 def _is_wanted(transaction: Transaction, status: str) -> bool:
     return status in ("both", "all") or (status == "pending" if transaction.is_pending else status == "booked")
-
-
-def _split(rows: list[Transaction], status: str) -> dict[str, Any]:
-    """Each kind that was asked for is there, be it empty."""
-    kinds: dict[str, list[Any]] = {}
-    if status in ("booked", "both", "all"):
-        kinds["booked"] = [show_booking(row) for row in rows if not row.is_pending]
-    if status in ("pending", "both", "all"):
-        kinds["pending"] = [show_booking(row) for row in rows if row.is_pending]
-    if status in ("information", "all"):
-        kinds["information"] = []  # there are no standing orders here
-    return kinds
 
 
 def _show_page(request: Request, rows: list[Transaction], page: int, size: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, unquote
@@ -17,14 +18,17 @@ from kontor.demobank.xs2a.accounts import Accounts
 from kontor.demobank.xs2a.aspsp import DemoAspsp
 from kontor.demobank.xs2a.authorising import Authoriser
 from kontor.demobank.xs2a.consents import Consents
+from kontor.demobank.xs2a.dialects import JSON, STANDARD, Dialect, change_amounts
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response, check_headers
 from kontor.demobank.xs2a.fault_hooks import Xs2aFaults
+from kontor.demobank.xs2a.oauth import OAuthServer
 from kontor.demobank.xs2a.payments import PaymentOrders
 
 log = structlog.get_logger(__name__)
 
 LARGEST_BODY = 1_000_000
 PAGE_SIZE = 200
+SERVED = ("/v1", "/v3", "/.well-known")
 AsgiApp = Callable[
     [
         MutableMapping[str, Any],
@@ -50,37 +54,45 @@ def make_xs2a_app(
     draw_code: Callable[[], str] = draw_code,
     pages: AsgiApp | None = None,
     faults: FaultInjector | None = None,
+    dialect: Dialect = STANDARD,
 ) -> AsgiApp:
     """`confirms_redirects`: a payment confirmed on the bank's page waits for the third party's confirmation code.
 
-    `pages` serves everything that is not below `/v1`, the bank's own page above all. `faults` go wrong below it.
+    `pages` serves what the interface does not, the bank's own page above all. `faults` concern the interface.
     """
-    routes = _list_routes(aspsp, page_size, confirms_redirects, draw_code)
+    consents = Consents(aspsp, Authoriser(aspsp, draw_code), dialect)
+    routes = _list_routes(aspsp, consents, page_size, confirms_redirects, draw_code, dialect)
+    oauth = None if dialect.oauth is None else OAuthServer(aspsp, consents, dialect, draw_code)
+    respond = partial(_answer, routes, dialect, oauth)
     disturbances = None if faults is None else Xs2aFaults(faults)
 
     async def app(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
             await _live(receive, send)
             return
-        if pages is not None and not scope["path"].startswith("/v1"):
+        if pages is not None and not scope["path"].startswith(SERVED):
             await pages(scope, receive, send)
             return
         request = await _read(scope, receive)
         if disturbances is None:
-            response = await asyncio.to_thread(_answer, routes, request)
+            response = await asyncio.to_thread(respond, request)
         else:
-            response = await asyncio.to_thread(disturbances.exchange, request, partial(_answer, routes))
-        await _write(send, request, response)
+            response = await asyncio.to_thread(disturbances.exchange, request, respond)
+        await _write(send, request, response, dialect)
 
     return app
 
 
 def _list_routes(
-    aspsp: DemoAspsp, page_size: int, confirms_redirects: bool, draw_code: Callable[[], str]
+    aspsp: DemoAspsp,
+    consents: Consents,
+    page_size: int,
+    confirms_redirects: bool,
+    draw_code: Callable[[], str],
+    dialect: Dialect,
 ) -> list[tuple[str, re.Pattern[str], tuple[str, ...], Handler]]:
     authoriser = Authoriser(aspsp, draw_code)
-    consents = Consents(aspsp, authoriser)
-    accounts = Accounts(aspsp, consents, page_size)
+    accounts = Accounts(aspsp, consents, page_size, dialect)
     orders = PaymentOrders(aspsp, authoriser, confirms_redirects=confirms_redirects)
     one_payment = "/v1/{}/{}/{}"
     listed: list[tuple[str, str, tuple[str, ...], Handler]] = [
@@ -111,11 +123,22 @@ def _list_routes(
     ]
 
 
-def _answer(routes: list[tuple[str, re.Pattern[str], tuple[str, ...], Handler]], request: Request) -> Response:
+def _answer(
+    routes: list[tuple[str, re.Pattern[str], tuple[str, ...], Handler]],
+    dialect: Dialect,
+    oauth: OAuthServer | None,
+    request: Request,
+) -> Response:
     """The first route that fits the path decides which methods there are."""
     try:
         if request.visit.fault is Fault.REFUSED_PIN:
             raise RefusedError("PSU_CREDENTIALS_INVALID", "Die Zugangsdaten sind falsch.")
+        if request.path.startswith(dialect.accounts_path):
+            request = replace(request, path=f"/v1/accounts{request.path.removeprefix(dialect.accounts_path)}")
+        if oauth is not None:
+            if (answered := oauth.answer(request)) is not None:
+                return answered
+            request = oauth.check(request)
         matches = [(route, match) for route in routes if (match := route[1].fullmatch(request.path))]
         family = [
             (route, match) for route, match in matches if route[1] is matches[0][0][1] or route[1] == matches[0][0][1]
@@ -124,7 +147,7 @@ def _answer(routes: list[tuple[str, re.Pattern[str], tuple[str, ...], Handler]],
             raise RefusedError("RESOURCE_UNKNOWN", "There is nothing here.")
         for (method, _, needed, handler), match in family:
             if method == request.method:
-                check_headers(request, needed)
+                check_headers(request, needed, dialect.media if request.path.endswith("/transactions") else JSON)
                 return handler(request, *(unquote(part) for part in match.groups()))
         allowed = ", ".join(sorted({route[0] for route, _ in family}))
         return _refuse(RefusedError("SERVICE_INVALID", "This method is not served here."), {"Allow": allowed})
@@ -166,7 +189,7 @@ async def _read(scope: MutableMapping[str, Any], receive: Any) -> Request:
     return Request(scope["method"], path, query, headers, body if len(body) <= LARGEST_BODY else b"too large")
 
 
-async def _write(send: Any, request: Request, response: Response) -> None:
+async def _write(send: Any, request: Request, response: Response, dialect: Dialect) -> None:
     try:
         request_id = str(UUID(request.headers.get("x-request-id", "")))
     except ValueError:
@@ -176,7 +199,7 @@ async def _write(send: Any, request: Request, response: Response) -> None:
     if response.content is not None:
         body = response.content
     elif response.body is not None:
-        body = msgspec.json.encode(response.body)
+        body = msgspec.json.encode(change_amounts(response.body) if dialect.has_number_amounts else response.body)
         headers["Content-Type"] = "application/json"
     if response.status != 204:
         headers["Content-Length"] = str(len(body) + response.is_cut)  # more than will come

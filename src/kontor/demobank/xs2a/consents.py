@@ -1,6 +1,7 @@
 """Consents: what a third party may see, for how long and how often."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import msgspec
@@ -18,7 +19,8 @@ from kontor.demobank.xs2a.authorising import (
     show_authorisation,
     show_opening,
 )
-from kontor.demobank.xs2a.bodies import AccountReference, AuthorisationBody, ConsentBody, make_link
+from kontor.demobank.xs2a.bodies import AccountAccess, AccountReference, AuthorisationBody, ConsentBody, make_link
+from kontor.demobank.xs2a.dialects import STANDARD, Dialect, OAuthUse
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.resources import Approach, Authorisation, Consent, Shelf
 
@@ -55,9 +57,10 @@ class ConsentSubject(Subject):
 
 
 class Consents:
-    def __init__(self, aspsp: DemoAspsp, authoriser: Authoriser) -> None:
+    def __init__(self, aspsp: DemoAspsp, authoriser: Authoriser, dialect: Dialect = STANDARD) -> None:
         self._aspsp = aspsp
         self._authoriser = authoriser
+        self._dialect = dialect
         self._kept: Shelf[Consent] = Shelf()
 
     def create(self, request: Request) -> Response:
@@ -80,6 +83,13 @@ class Consents:
             used_on=today,
         )
         authorisation = None
+        if self._dialect.oauth is OAuthUse.FOR_CONSENT:
+            consent.approach = Approach.REDIRECT
+            self._kept.put(number, consent)
+            links = {"self": consent.path, "status": f"{consent.path}/status", "scaOAuth": self._dialect.discovery_path}
+            body_out: dict[str, Any] = {"consentStatus": consent.status, "consentId": number}
+            body_out["_links"] = {name: make_link(path) for name, path in links.items()}
+            return Response(201, body_out, {"ASPSP-SCA-Approach": str(consent.approach)} | request.locate(consent.path))
         if consent.approach is Approach.REDIRECT and not request.has("tpp-explicit-authorisation-preferred"):
             authorisation = self._authoriser.open(ConsentSubject(consent, self._aspsp), request)
         self._kept.put(number, consent)
@@ -112,6 +122,24 @@ class Consents:
                 for authorisation in consent.authorisations.values():
                     authorisation.status = authorisation.status if authorisation.is_over else "failed"
         return Response(204)
+
+    def grant(self, consent_id: str, login: str) -> None:
+        """The customer has allowed it at the OAuth server."""
+        consent = self.find(consent_id)
+        with consent.lock:
+            consent.login = login
+            consent.status = "valid"
+            consent.authorised_at = self._aspsp.read_time()
+
+    def grant_all(self, login: str) -> Consent:
+        """What a token allows at a bank without consents."""
+        number, today = str(uuid4()), self._aspsp.today
+        access = AccountAccess(all_psd2="allAccounts")
+        until = today + timedelta(days=CONSENT_DAYS)
+        consent = Consent(number, f"/v1/consents/{number}", login, Approach.REDIRECT, access=access, valid_until=until)
+        self._kept.put(number, consent)
+        self.grant(number, login)
+        return consent
 
     # Authorisations
 

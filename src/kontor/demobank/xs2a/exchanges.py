@@ -25,6 +25,8 @@ CODES = {
     "SCA_METHOD_UNKNOWN": 400,
     "SCA_INVALID": 400,
     "PSU_CREDENTIALS_INVALID": 401,
+    "TOKEN_INVALID": 401,
+    "TOKEN_EXPIRED": 401,
     "CONSENT_INVALID": 401,
     "CONSENT_EXPIRED": 401,
     "SERVICE_BLOCKED": 403,
@@ -164,7 +166,8 @@ _FORMATS: dict[str, Callable[[str], bool]] = {
 }
 
 
-def check_headers(request: Request, needed: tuple[str, ...]) -> None:
+def check_headers(request: Request, needed: tuple[str, ...], media: str) -> None:
+    """`media` is the form of the answer."""
     for name in ("x-request-id", *needed):
         if not request.headers.get(name):
             raise RefusedError("FORMAT_ERROR", f"The header {name} is missing.")
@@ -179,5 +182,5 @@ def check_headers(request: Request, needed: tuple[str, ...]) -> None:
         if not fits:
             raise RefusedError("FORMAT_ERROR", f"The header {name} has no valid value.")
     accepted = request.headers.get("accept", "*/*")
-    if not any(kind in accepted for kind in ("*/*", "application/*", "application/json")):
-        raise RefusedError("REQUESTED_FORMATS_INVALID", "Answers are in application/json.")
+    if not any(kind in accepted for kind in ("*/*", f"{media.partition('/')[0]}/*", media)):
+        raise RefusedError("REQUESTED_FORMATS_INVALID", f"Answers are in {media}.")

@@ -1,0 +1,259 @@
+"""The bank's OAuth 2 server: metadata, a page for the customer, codes with PKCE, tokens that are renewed and end.
+
+Kept in memory, as consents are: who starts the bank anew must authorise again.
+"""
+
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+from html import escape
+from importlib import resources
+from string import Template
+from urllib.parse import parse_qsl
+from uuid import uuid4
+
+from kontor.demobank.routes import HEADERS
+from kontor.demobank.xs2a.aspsp import DemoAspsp
+from kontor.demobank.xs2a.consents import Consents
+from kontor.demobank.xs2a.dialects import Dialect, OAuthUse
+from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
+from kontor.demobank.xs2a.resources import Shelf
+from kontor.domain.callbacks import add_to_query
+
+ACCESS_SECONDS = 600
+CODE_SECONDS = 60
+REFRESH_DAYS = 180
+AUTHORISE = "/v1/authorise"
+_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+_CONSENT_SCOPE = "AIS:"
+
+
+@dataclass
+class AuthorisationRequest:
+    """What a customer is asked on the bank's page, and the code that the answer leads to."""
+
+    client_id: str
+    redirect_uri: str
+    scope: str
+    state: str
+    challenge: str
+    consent_id: str | None
+    login: str | None
+    is_decided: bool = False
+
+
+@dataclass
+class Grant:
+    """What a customer has allowed. All tokens of a grant end with it."""
+
+    client_id: str
+    login: str | None
+    consent_id: str | None
+    is_revoked: bool = False
+
+
+@dataclass
+class Ticket:
+    """A code, an access token or a refresh token: what it grants, and how long."""
+
+    grant: Grant
+    until: datetime
+    request: AuthorisationRequest | None = None
+    is_used: bool = False
+
+
+class OAuthServer:
+    def __init__(self, aspsp: DemoAspsp, consents: Consents, dialect: Dialect, draw: Callable[[], str]) -> None:
+        self._aspsp = aspsp
+        self._consents = consents
+        self._dialect = dialect
+        self._draw = draw
+        self._requests: Shelf[AuthorisationRequest] = Shelf()
+        self._codes: Shelf[Ticket] = Shelf()
+        self._access: Shelf[Ticket] = Shelf()
+        self._refresh: Shelf[Ticket] = Shelf()
+        self._page = Template(resources.files("kontor.demobank").joinpath("authorise.html").read_text("utf-8"))
+
+    def answer(self, request: Request) -> Response | None:
+        """None for what is no business of an OAuth server."""
+        route = (request.method, request.path)
+        if route == ("GET", self._dialect.discovery_path):
+            return self._describe(request)
+        if route == ("GET", AUTHORISE):
+            return self._open(request)
+        if request.method == "POST" and request.path.startswith(f"{AUTHORISE}/"):
+            return self._decide(request, request.path.removeprefix(f"{AUTHORISE}/"))
+        if route == ("POST", self._dialect.token_path):
+            return self._issue(request)
+        return None
+
+    def check(self, request: Request) -> Request:
+        """The request of a third party whose token reaches that far. Raises RefusedError for any other."""
+        if not self._needs_token(request):
+            return request
+        kind, _, token = request.headers.get("authorization", "").partition(" ")
+        ticket = self._access.find(token) if kind.lower() == "bearer" else None
+        if ticket is None or ticket.grant.is_revoked:
+            raise RefusedError("TOKEN_INVALID", "Dieses Token gilt nicht.")
+        if ticket.until <= self._aspsp.read_time():
+            raise RefusedError("TOKEN_EXPIRED", "Dieses Token ist abgelaufen.")
+        consent_id = request.headers.get("consent-id")
+        if self._dialect.oauth is OAuthUse.INSTEAD:
+            return replace(request, headers={**request.headers, "consent-id": ticket.grant.consent_id or ""})
+        is_own = self._dialect.oauth is OAuthUse.BEFORE_CONSENT or ticket.grant.consent_id == consent_id
+        if consent_id is not None and not is_own:
+            raise RefusedError("TOKEN_INVALID", "Dieses Token gehört zu einer anderen Einwilligung.")
+        return request
+
+    def _needs_token(self, request: Request) -> bool:
+        if request.path.startswith("/v1/accounts"):
+            return True
+        is_new_consent = (request.method, request.path) == ("POST", "/v1/consents")
+        if self._dialect.oauth is OAuthUse.FOR_CONSENT:
+            return is_new_consent and self._dialect.needs_client_token
+        return request.path.startswith("/v1/consents")
+
+    # For the third party and the browser
+
+    def _describe(self, request: Request) -> Response:
+        base = f"http://{request.headers['host']}"
+        return Response(
+            200,
+            {
+                "issuer": base,
+                "authorization_endpoint": f"{base}{AUTHORISE}",
+                "token_endpoint": f"{base}{self._dialect.token_path}",
+                "response_types_supported": ["code"],
+                "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+                "code_challenge_methods_supported": ["S256"],
+            },
+        )
+
+    def _open(self, request: Request) -> Response:
+        """The page. Who asks wrongly is told so here: an address that is not proven gets no redirect."""
+        query = request.query
+        scope = query.get("scope", "")
+        consent = None
+        if scope.startswith(_CONSENT_SCOPE):
+            consent = self._consents.find(scope.removeprefix(_CONSENT_SCOPE))
+        is_right = (
+            query.get("response_type") == "code"
+            and query.get("code_challenge_method") == "S256"
+            and _CHALLENGE.fullmatch(query.get("code_challenge", ""))
+            and query.get("redirect_uri", "").startswith(("https://", "http://127.0.0.1", "http://localhost"))
+            and query.get("client_id")
+            and query.get("state")
+            and scope
+            and (consent is not None) == (self._dialect.oauth is OAuthUse.FOR_CONSENT)
+        )
+        if not is_right or (consent is not None and consent.status != "received"):
+            return _refuse("invalid_request")
+        number = str(uuid4())
+        asked = AuthorisationRequest(
+            query["client_id"],
+            query["redirect_uri"],
+            scope,
+            query["state"],
+            query["code_challenge"],
+            None if consent is None else consent.id,
+            None if consent is None else consent.login,
+        )
+        self._requests.put(number, asked)
+        return self._show(number, asked.login or "", "")
+
+    def _show(self, number: str, login: str, problem: str) -> Response:
+        text = f'<p role="alert">{escape(problem)}</p>' if problem else ""
+        page = self._page.substitute(request_id=number, login=escape(login), problem=text)
+        return Response(200, content=page.encode(), headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"})
+
+    def _decide(self, request: Request, number: str) -> Response:
+        asked = self._requests.find(number)
+        if asked is None or asked.is_decided:
+            return _refuse("invalid_request")
+        form = dict(parse_qsl(request.body.decode("latin-1")))
+        if form.get("decision") != "confirm":
+            asked.is_decided = True
+            if asked.consent_id is not None:
+                self._consents.find(asked.consent_id).status = "rejected"
+            return _return(asked, error="access_denied")
+        login = form.get("login", "")
+        try:
+            self._aspsp.check_pin(login, form.get("pin", ""))
+        except RefusedError as error:
+            return self._show(number, login, error.text or "Die Anmeldung ist zurzeit nicht möglich.")
+        asked.is_decided = True
+        consent_id = asked.consent_id
+        if self._dialect.oauth is OAuthUse.INSTEAD:
+            consent_id = self._consents.grant_all(login).id
+        elif consent_id is not None:
+            self._consents.grant(consent_id, login)
+        code = self._draw()
+        grant = Grant(asked.client_id, login, consent_id)
+        self._codes.put(code, Ticket(grant, self._find_end(seconds=CODE_SECONDS), asked))
+        return _return(asked, code=code)
+
+    # Tokens
+
+    def _issue(self, request: Request) -> Response:
+        form = dict(parse_qsl(request.body.decode("latin-1")))
+        if not form.get("client_id"):
+            return _refuse("invalid_client", 401)
+        match form.get("grant_type"):
+            case "authorization_code":
+                return self._exchange_code(form)
+            case "refresh_token":
+                return self._renew(form)
+            case "client_credentials":
+                return self._write_tokens(Grant(form["client_id"], None, None), has_refresh=False)
+        return _refuse("unsupported_grant_type")
+
+    def _exchange_code(self, form: dict[str, str]) -> Response:
+        ticket = self._codes.find(form.get("code", ""))
+        if ticket is None or ticket.request is None or ticket.until <= self._aspsp.read_time():
+            return _refuse("invalid_grant")
+        if ticket.is_used:  # somebody has stolen it: whoever came first loses what he got
+            ticket.grant.is_revoked = True
+            return _refuse("invalid_grant")
+        digest = urlsafe_b64encode(sha256(form.get("code_verifier", "").encode()).digest()).decode().rstrip("=")
+        asked = ticket.request
+        known = (asked.client_id, asked.redirect_uri, asked.challenge)
+        if (form["client_id"], form.get("redirect_uri"), digest) != known:
+            return _refuse("invalid_grant")
+        ticket.is_used = True
+        return self._write_tokens(ticket.grant, has_refresh=self._dialect.has_refresh_tokens)
+
+    def _renew(self, form: dict[str, str]) -> Response:
+        ticket = self._refresh.find(form.get("refresh_token", ""))
+        is_good = ticket is not None and not ticket.is_used and ticket.grant.client_id == form["client_id"]
+        if ticket is None or not is_good or ticket.grant.is_revoked or ticket.until <= self._aspsp.read_time():
+            return _refuse("invalid_grant")
+        ticket.is_used = True
+        return self._write_tokens(ticket.grant, has_refresh=True)
+
+    def _write_tokens(self, grant: Grant, *, has_refresh: bool) -> Response:
+        access, refresh = self._draw(), self._draw()
+        self._access.put(access, Ticket(grant, self._find_end(seconds=ACCESS_SECONDS)))
+        shown: dict[str, str | int] = {
+            "access_token": access,
+            "token_type": "Bearer",
+            "expires_in": ACCESS_SECONDS,
+        }
+        if has_refresh:
+            self._refresh.put(refresh, Ticket(grant, self._find_end(days=REFRESH_DAYS)))
+            shown["refresh_token"] = refresh
+        return Response(200, shown)
+
+    def _find_end(self, **after: float) -> datetime:
+        return self._aspsp.read_time() + timedelta(**after)
+
+
+def _return(asked: AuthorisationRequest, **told: str) -> Response:
+    target = add_to_query(asked.redirect_uri, **told, state=asked.state)
+    return Response(303, content=b"", headers={**HEADERS, "Location": target})
+
+
+def _refuse(error: str, status: int = 400) -> Response:
+    return Response(status, {"error": error})
