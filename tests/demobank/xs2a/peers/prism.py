@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from contract import PRISM, load_contract
 
 from processes import free_port
@@ -29,8 +28,7 @@ class Watched:
 
 @contextmanager
 def running_prism(upstream: str, folder: Path) -> Iterator[Watched]:
-    if not PRISM.exists():
-        pytest.skip("Prism is not installed: ./dev test peers does that")
+    assert PRISM.exists(), "Prism is not installed: ./dev test peers does that"
     document, log, port = folder / "contract.json", folder / "prism.log", free_port()
     document.write_text(json.dumps(load_contract()))
     with log.open("wb") as file:

@@ -10,7 +10,7 @@ from asgi_servers import serve_app
 from plain_http import plain_client
 from xs2a_talk import Caller
 
-pytestmark = pytest.mark.peers
+pytestmark = pytest.mark.official
 
 
 async def lie(scope, receive, send):

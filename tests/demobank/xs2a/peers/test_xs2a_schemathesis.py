@@ -15,7 +15,7 @@ from contract import keep_served, load_contract
 
 from xs2a_talk import Caller, Xs2aBankUnderTest, new_login
 
-pytestmark = [pytest.mark.peers, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.official, pytest.mark.timeout(900)]
 
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,"
