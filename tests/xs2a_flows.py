@@ -35,7 +35,7 @@ PAYERS = ("test_sca_method", "test_sca_method_media", "test_phototan", "test_chi
 
 
 def talk(bank: Xs2aBankUnderTest, url: str, kind: str) -> Dialogue:
-    return Dialogue(bank.make_connector(url), new_login(kind))
+    return Dialogue(bank.make_connector(url, has_card_accounts=True), new_login(kind))
 
 
 def fetch(bank: Xs2aBankUnderTest, url: str, kind: str) -> None:
@@ -109,6 +109,8 @@ def read_the_rest(bank: Xs2aBankUnderTest, url: str) -> None:
     booked = caller.call("GET", f"{path}/transactions?bookingStatus=booked&dateFrom=2026-10-01").json()
     number = booked["transactions"]["booked"][0]["transactionId"]
     assert caller.call("GET", f"{path}/transactions/{number}").status_code == 200
+    card = caller.call("GET", "/v1/card-accounts?withBalance=true").json()["cardAccounts"][0]
+    assert caller.call("GET", f"/v1/card-accounts/{card['resourceId']}").status_code == 200
     assert caller.call("DELETE", consent).status_code == 204
     assert caller.call("GET", "/v1/accounts").status_code == 401
     caller.close()

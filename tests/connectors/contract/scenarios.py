@@ -191,7 +191,7 @@ def serve_xs2a(books: str) -> Iterator[str]:
 
 
 def make_xs2a(address: str) -> Connector:
-    bank = Xs2aBank(address, history_days=3650, has_bulk=True)
+    bank = Xs2aBank(address, history_days=3650, has_bulk=True, has_card_accounts=True)
     return Xs2aConnector(lambda provider: bank)
 
 

@@ -29,7 +29,7 @@ from kontor.connectors.xs2a.banks import Approach, Xs2aBank
 from kontor.connectors.xs2a.client import Client
 from kontor.connectors.xs2a.failures import NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.messages import Authorising, ChallengeMessage, Links, ScaMethodMessage
-from kontor.domain.sca import Challenge, ScaMethod
+from kontor.domain.sca import Challenge, MediumClass, ScaMedium, ScaMethod
 
 MOST_HOPS = 8
 DONE = ("finalised", "exempted")
@@ -38,6 +38,13 @@ WITH_PIN = "startAuthorisationWithPsuAuthentication"
 WITH_METHOD = "startAuthorisationWithAuthenticationMethodSelection"
 WITH_TAN = "startAuthorisationWithTransactionAuthorisation"
 PLAIN = ("startAuthorisationWithPsuIdentification", "startAuthorisation")
+# What a customer holds in hand, by the type of the method; e-mail is no medium.
+MEDIA = {
+    "SMS_OTP": MediumClass.MOBILE,
+    "PHOTO_OTP": MediumClass.MOBILE,
+    "PUSH_OTP": MediumClass.PUSH,
+    "CHIP_OTP": MediumClass.GENERATOR,
+}
 UNKNOWN_WAYS = ("scaOAuth", "startAuthorisationWithEncryptedPsuAuthentication")
 
 
@@ -251,12 +258,22 @@ def _serialize_method(sca_method: ScaMethodMessage) -> State:
         "name": name,
         "hint": sca_method.explanation,
         "kind": sca_method.authentication_type,
+        "is_named": bool(sca_method.name),
     }
 
 
 def deserialize_methods(state: State) -> tuple[ScaMethod, ...]:
     return tuple(
         ScaMethod(sca_method["code"], sca_method["name"], sca_method["hint"]) for sca_method in state.get("methods", [])
+    )
+
+
+def deserialize_media(state: State) -> tuple[ScaMedium, ...]:
+    """The standard has no media: each method of a customer is one, named by the customer."""
+    return tuple(
+        ScaMedium(sca_method["name"], MEDIA[sca_method["kind"]])
+        for sca_method in state.get("methods", [])
+        if sca_method["kind"] in MEDIA and sca_method.get("is_named")
     )
 
 

@@ -41,6 +41,7 @@ class Xs2aBank:
     query parameter in which a confirmation code comes back from the bank's page. `builds_addresses`: the bank's
     accounts have no links, and their addresses follow from their ids. `booking_status` is which bookings are asked for.
     `has_unsigned_amounts`: the parties of a booking tell its sign. `name_is_holder`: an account's name is its holder's.
+    `has_card_accounts`: the bank serves card accounts. `asks_for_holders`: it tells the holders of accounts if asked.
 
     For banks with OAuth: `client_id` is what the bank calls us. With `discovery_address` a token is fetched first, for
     `token_scope`; without `has_consents` that token is the consent. `token_address` replaces what the server's metadata
@@ -65,6 +66,8 @@ class Xs2aBank:
     booking_status: str = "both"
     has_unsigned_amounts: bool = False
     name_is_holder: bool = False
+    has_card_accounts: bool = False
+    asks_for_holders: bool = False
     accounts_path: str = "v1/accounts"
     client_id: str = ""
     discovery_address: str | None = None

@@ -49,7 +49,7 @@ class Xs2aConnector:
             return Failed(FailureKind.UNREACHABLE, "this bank has no XS2A profile")
         try:
             with open_client(bank, self._settings, credentials, context) as client:
-                return self._begin(client, bank, job, connector_state, context)
+                return self._begin(client, bank, provider, job, connector_state, context)
         except BankError as error:
             return error.to_failed()
 
@@ -61,11 +61,19 @@ class Xs2aConnector:
             return Failed(FailureKind.UNREACHABLE, "this bank has no XS2A profile")
         try:
             with open_client(bank, self._settings, credentials, context) as client:
-                return self._resume(client, bank, state, answer, context)
+                return self._resume(client, bank, provider, state, answer, context)
         except BankError as error:
             return error.to_failed(is_outcome_unknown=bool(state.get("has_left")))
 
-    def _begin(self, client: Client, bank: Xs2aBank, job: Job, connector_state: State | None, context: Context) -> Step:
+    def _begin(
+        self,
+        client: Client,
+        bank: Xs2aBank,
+        provider: Provider,
+        job: Job,
+        connector_state: State | None,
+        context: Context,
+    ) -> Step:
         match job:
             case Pay():
                 return Paying(client, bank, context).begin(job)
@@ -74,7 +82,7 @@ class Xs2aConnector:
             case VerifyPayees():
                 return Failed(FailureKind.NOT_SUPPORTED, "XS2A 1.3 knows no verification of payees")
         assert isinstance(job, Fetch)
-        fetching = Fetching(client, bank, self._settings, context)
+        fetching = Fetching(client, bank, self._settings, context, provider.name)
         state: State = {"stage": "begin", "job": serialize_job(job)}
         if connector_state is not None and not job.is_renewal:
             step = fetching.use_consent(state, connector_state)
@@ -85,14 +93,16 @@ class Xs2aConnector:
             return NeedMethod((AT_THE_BANK,), state)
         return fetching.ask_consent(state)
 
-    def _resume(self, client: Client, bank: Xs2aBank, state: State, answer: Answer, context: Context) -> Step:
+    def _resume(
+        self, client: Client, bank: Xs2aBank, provider: Provider, state: State, answer: Answer, context: Context
+    ) -> Step:
         if "tokens" in state:
             client.use_token(Secret(state["tokens"]["access"]))
         if isinstance(answer, Cancel):
             return _cancel(client, bank, state, context)
         if state.get("kind") == "pay":
             return Paying(client, bank, context).resume(state, answer)
-        fetching = Fetching(client, bank, self._settings, context)
+        fetching = Fetching(client, bank, self._settings, context, provider.name)
         if state["stage"] == "begin":
             if not isinstance(answer, ChooseMethod | Continue):
                 return Failed(FailureKind.REJECTED, "this answer does not fit the open step")

@@ -2,7 +2,6 @@
 
 from datetime import date, timedelta
 from typing import Any
-from urllib.parse import quote
 
 from kontor.connectors.base import (
     Answer,
@@ -19,21 +18,16 @@ from kontor.connectors.base import (
     Step,
 )
 from kontor.connectors.job_state import deserialize_job
-from kontor.connectors.xs2a.authorising import Authoriser, deserialize_methods
-from kontor.connectors.xs2a.banks import Xs2aBank, Xs2aSettings
+from kontor.connectors.statement_lists import Bookings
+from kontor.connectors.xs2a.accounts import AccountReader
+from kontor.connectors.xs2a.authorising import Authoriser, deserialize_media, deserialize_methods
+from kontor.connectors.xs2a.banks import ListForm, Xs2aBank, Xs2aSettings
 from kontor.connectors.xs2a.client import Client
 from kontor.connectors.xs2a.failures import CONSENT_CODES, BankError, NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.lists import SHORT_HISTORY_DAYS, Lists
-from kontor.connectors.xs2a.messages import (
-    Account,
-    AccountList,
-    Authorising,
-    Balance,
-    BalanceList,
-    ConsentFacts,
-)
+from kontor.connectors.xs2a.messages import Authorising, ConsentFacts
 from kontor.connectors.xs2a.oauth import LOST_CODES, OAuth
-from kontor.connectors.xs2a.rows import make_product, name_account, read_day
+from kontor.connectors.xs2a.rows import read_day
 from kontor.domain.accesses import History
 from kontor.domain.balances import BalanceSpan
 from kontor.domain.products import ProductCategory
@@ -43,13 +37,16 @@ UNATTENDED_PER_DAY = 4
 # Stages: the customer is at the bank's OAuth server, for a consent or before it.
 CONSENT_BY_OAUTH = "consent by OAuth"
 TOKEN_BY_OAUTH = "token by OAuth"  # noqa: S105 (no password)
-EVERYTHING = {"allPsd2": "allAccounts"}
-WHATEVER_THE_CUSTOMER_CHOOSES: dict[str, Any] = {"accounts": [], "balances": [], "transactions": []}
 
 
 class Fetching:
-    def __init__(self, client: Client, bank: Xs2aBank, settings: Xs2aSettings, context: Context) -> None:
+    """`institution` is the bank's name: no message of the interface tells it."""
+
+    def __init__(
+        self, client: Client, bank: Xs2aBank, settings: Xs2aSettings, context: Context, institution: str | None
+    ) -> None:
         self._client = client
+        self._institution = institution
         self._bank = bank
         self._settings = settings
         self._context = context
@@ -100,7 +97,7 @@ class Fetching:
             self._oauth.use_client_token()
         valid_until = self._context.today + timedelta(days=self._bank.consent_days)
         body = {
-            "access": WHATEVER_THE_CUSTOMER_CHOOSES if self._bank.consents_to_lists else EVERYTHING,
+            "access": self._name_access(),
             "recurringIndicator": True,
             "validUntil": str(valid_until),
             "frequencyPerDay": UNATTENDED_PER_DAY,
@@ -120,27 +117,17 @@ class Fetching:
         step = authoriser.open(opened, answer.approach)
         return self.show_headers(authoriser.state) if step is None else step
 
+    def _name_access(self) -> dict[str, Any]:
+        if self._bank.consents_to_lists:
+            return {"accounts": [], "balances": [], "transactions": []}  # the customer chooses at the bank
+        return {"allPsd2": "allAccountsWithOwnerName" if self._bank.asks_for_holders else "allAccounts"}
+
     def show_headers(self, state: State) -> Step:
         """The consent must be valid, whatever we were told before."""
         consent = state.get("resource")
         until = self._find_end(consent)
-        listed = self._read(self._client.enter(self._bank.accounts_path), AccountList, consent).accounts
-        groups: dict[str, list[Account]] = {}
-        problems: list[State] = []
-        for account in listed:
-            key = name_account(account)
-            if key is None:
-                problems.append({"kind": str(ProblemKind.PRODUCT), "key": None})
-            else:
-                groups.setdefault(key, []).append(account)
-        products = []
-        for key, accounts in groups.items():
-            balances = self._read_balances(accounts, consent)
-            products.append(make_product(key, accounts, balances, self._bank, self._context.today))
-        links = {
-            key: [link for account in accounts if (link := self._find_link(account, "transactions")) is not None]
-            for key, accounts in groups.items()
-        }
+        headers = _name_consent(consent)
+        shown = AccountReader(self._client, self._bank, headers, self._institution, self._context.today).read()
         methods = deserialize_methods(state)
         active = next((method for method in methods if method.code == state.get("chosen")), None)
         kept = {
@@ -150,13 +137,14 @@ class Fetching:
             "methods": state.get("methods", []),
             "chosen": state.get("chosen"),
             "until": str(until),
-            "links": links,
-            "categories": {product.key: str(product.category) for product in products},
-            "problems": problems,
+            "links": shown.links,
+            "cards": shown.cards,
+            "categories": {product.key: str(product.category) for product in shown.products},
+            "problems": shown.problems,
         }
         if "tokens" in state:
             kept["tokens"] = state["tokens"]
-        return Progress(Headers(tuple(products), methods, (), active), kept)
+        return Progress(Headers(tuple(shown.products), methods, deserialize_media(state), active), kept)
 
     def _find_end(self, consent: State | None) -> date:
         """Until when the consent holds."""
@@ -168,35 +156,15 @@ class Fetching:
             raise StoppedError(FailureKind.REJECTED, "the bank does not accept the consent")
         return read_day(facts.valid_until) or usual
 
-    def _read_balances(self, accounts: list[Account], consent: State | None) -> list[Balance]:
-        """What is missing shows as a product without a balance."""
-        balances: list[Balance] = []
-        for account in accounts:
-            if account.balances is not None:
-                balances += account.balances
-            elif (link := self._find_link(account, "balances")) is not None:
-                try:
-                    balances += self._read(link, BalanceList, consent).balances
-                except RefusedError as error:
-                    if not error.is_final:
-                        raise
-        return balances
-
-    def _find_link(self, account: Account, part: str) -> str | None:
-        """Where a part of the account is. A link that is missing means that the consent does not cover it."""
-        if part in account.links:
-            return account.links[part].href
-        if not self._bank.builds_addresses or account.resource_id is None:
-            return None
-        return self._client.enter(f"{self._bank.accounts_path}/{quote(account.resource_id, safe='')}/{part}")
-
     def fetch(self, state: State) -> Step:
         job = deserialize_job(state["job"])
         assert isinstance(job, Fetch)
         transactions: dict[str, tuple[Transaction, ...]] = {}
         spans: dict[str, tuple[BalanceSpan, ...]] = {}
-        lists = Lists(self._client, self._bank, self._settings, self._context.today, _name_consent(state["resource"]))
-        problems = [Problem(ProblemKind(problem["kind"]), problem["key"]) for problem in state["problems"]]
+        problems = [
+            Problem(ProblemKind(problem["kind"]), problem["key"], problem.get("detail"))
+            for problem in state["problems"]
+        ]
         for key, links in state["links"].items():
             if job.selected is not None and key not in job.selected:
                 continue
@@ -205,7 +173,7 @@ class Fetching:
                 continue
             try:
                 since = self._find_first_day(job, key, ProductCategory(state["categories"][key]))
-                bookings = lists.read(key, links, since)
+                bookings = self._read_bookings(state, key, links, since)
             except BankError as error:
                 problems.append(Problem(ProblemKind.TRANSACTIONS, key, error.to_failed().detail))
                 continue
@@ -219,6 +187,17 @@ class Fetching:
         until = date.fromisoformat(state["until"])
         return Done(Fetched(transactions, {}, tuple(problems), until, spans), connector_state)
 
+    def _read_bookings(self, state: State, key: str, links: list[str], since: date) -> Bookings:
+        """Of a card they are JSON in every dialect."""
+        cards = state.get("cards", {})
+        is_card = key in cards
+        form = ListForm.JSON if is_card else self._bank.list_form
+        headers = _name_consent(state["resource"])
+        lists = Lists(self._client, self._bank, self._settings, self._context.today, headers, form)
+        if is_card:
+            return lists.read_card(key, links, since, is_debt=cards[key])
+        return lists.read(key, links, since)
+
     def _find_first_day(self, job: Fetch, key: str, category: ProductCategory) -> date:
         since = job.since.get(key)
         if since is not None:
@@ -227,9 +206,6 @@ class Fetching:
         is_short = job.history is History.RECENT or (job.history is History.PAYMENT_ACCOUNTS and not is_payment_account)
         days = SHORT_HISTORY_DAYS if is_short else self._bank.history_days
         return self._context.today - timedelta(days=days)
-
-    def _read(self, link: str, shape: Any, consent: State | None) -> Any:
-        return self._client.get(link, shape, _name_consent(consent))
 
 
 def _name_consent(consent: State | None) -> dict[str, str]:

@@ -114,6 +114,24 @@ class AccountList(Struct, frozen=True):
     accounts: tuple[Account, ...]
 
 
+class CardAccount(Struct, rename="camel", frozen=True):
+    masked_pan: str
+    currency: str
+    resource_id: str | None = None
+    name: str | None = None
+    display_name: str | None = None
+    product: str | None = None
+    owner_name: str | None = None
+    credit_limit: Amount | None = None
+    is_debt: bool = field(default=False, name="debitAccounting")
+    balances: tuple[Balance, ...] | None = None
+    links: Links = field(default_factory=dict, name="_links")
+
+
+class CardAccountList(Struct, rename="camel", frozen=True):
+    card_accounts: tuple[CardAccount, ...]
+
+
 class BalanceList(Struct, frozen=True):
     balances: tuple[Balance, ...] = ()
 
@@ -148,6 +166,23 @@ class Booking(Struct, rename="camel", frozen=True):
     proprietary_bank_transaction_code: str | None = None
 
 
+class CardAcceptorAddress(Struct, rename="camel", frozen=True):
+    town_name: str | None = None
+    country: str | None = None
+
+
+class CardBooking(Struct, rename="camel", frozen=True):
+    transaction_amount: Amount
+    card_transaction_id: str | None = None
+    transaction_date: str | None = None
+    booking_date: str | None = None
+    value_date: str | None = None
+    card_acceptor_id: str | None = None
+    card_acceptor_address: CardAcceptorAddress | None = None
+    transaction_details: str | None = None
+    proprietary_bank_transaction_code: str | None = None
+
+
 class Report(Struct, frozen=True):
     """Rows are read one by one: a broken one must not spoil the others."""
 
@@ -156,5 +191,6 @@ class Report(Struct, frozen=True):
     links: Links = field(default_factory=dict, name="_links")
 
 
-class TransactionPage(Struct, frozen=True):
+class TransactionPage(Struct, rename="camel", frozen=True):
     transactions: Report | None = None
+    card_transactions: Report | None = None

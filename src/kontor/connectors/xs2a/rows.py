@@ -11,7 +11,7 @@ import msgspec
 
 from kontor.connectors.statements.values import drop_noise
 from kontor.connectors.xs2a.banks import SEPA, Xs2aBank
-from kontor.connectors.xs2a.messages import Account, AccountReference, Balance, Booking
+from kontor.connectors.xs2a.messages import Account, AccountReference, Amount, Balance, Booking
 from kontor.domain.clocks import BERLIN
 from kontor.domain.products import CurrencyBalance, Product, ProductCategory
 from kontor.domain.transactions import Transaction
@@ -35,7 +35,7 @@ LINE = 140
 _CODE = re.compile(r"[A-Z]{4}\+([0-9]{0,3})(?:\+([A-Za-z0-9]{0,10}).*)?")
 _SIGNS = {"CRDT": 1, "DBIT": -1}
 _MONEY = re.compile(r"[+-]?[0-9]{1,14}(\.[0-9]{1,30})?")
-_CURRENCY = re.compile("[A-Z]{3}")
+CURRENCY = re.compile("[A-Z]{3}")
 
 
 def name_account(account: Account) -> str | None:
@@ -44,12 +44,17 @@ def name_account(account: Account) -> str | None:
 
 
 def make_product(
-    key: str, accounts: Sequence[Account], balances: Sequence[Balance], bank: Xs2aBank, today: date
+    key: str,
+    accounts: Sequence[Account],
+    balances: Sequence[Balance],
+    bank: Xs2aBank,
+    institution: str | None,
+    today: date,
 ) -> Product:
     """One account, or all that share a number: one for each currency."""
     first = accounts[0]
     category = CATEGORIES.get(first.cash_account_type or "CACC", ProductCategory.OTHER_ACCOUNT)
-    pockets = _read_pockets(balances, today)
+    pockets = read_pockets(balances, today)
     currencies = [account.currency for account in accounts if account.currency != SEVERAL]
     currency = "EUR" if "EUR" in pockets or not pockets else next(iter(pockets))
     if len(accounts) == 1 and currencies:
@@ -71,6 +76,7 @@ def make_product(
         iban=first.iban,
         bic=first.bic,
         bank_code=first.iban[4:12] if first.iban and first.iban.startswith("DE") else None,
+        institution=institution,
         balance=None if main is None else main.balance,
         balance_at=None if main is None else main.balance_at,
         balances=tuple(pockets.values()) if is_several else (),
@@ -85,7 +91,7 @@ def _find_number(account: Account) -> str | None:
     return account.bban
 
 
-def _read_pockets(balances: Sequence[Balance], today: date) -> dict[str, CurrencyBalance]:
+def read_pockets(balances: Sequence[Balance], today: date) -> dict[str, CurrencyBalance]:
     """The best balance of each currency; one without a date is of today."""
     pockets: dict[str, CurrencyBalance] = {}
     for kind in BALANCES:
@@ -97,10 +103,15 @@ def _read_pockets(balances: Sequence[Balance], today: date) -> dict[str, Currenc
                 or find_midnight(balance.reference_date)
                 or find_midnight(str(today))
             )
-            is_usable = amount is not None and _CURRENCY.fullmatch(currency) and not balance.credit_limit_included
+            is_usable = amount is not None and CURRENCY.fullmatch(currency) and not balance.credit_limit_included
             if balance.balance_type == kind and currency not in pockets and is_usable and amount is not None and at:
                 pockets[currency] = CurrencyBalance(currency, amount, at)
     return pockets
+
+
+def read_amount_with_currency(told: Amount | None, currency: str) -> Decimal | None:
+    """An amount, if there is any and it is in this currency."""
+    return None if told is None or told.currency != currency else read_money(told.amount)
 
 
 def read_money(raw: msgspec.Raw) -> Decimal | None:
@@ -184,11 +195,7 @@ def make_transaction(booking: Booking, bank: Xs2aBank, account: str, *, is_pendi
     if amount is not None and bank.has_unsigned_amounts and amount > 0:
         sign = _find_sign(booking, creditor, debtor, account)
         amount = None if sign is None else amount * sign
-    if (
-        amount is None
-        or not _CURRENCY.fullmatch(booking.transaction_amount.currency)
-        or (booked_at or value_at) is None
-    ):
+    if amount is None or not CURRENCY.fullmatch(booking.transaction_amount.currency) or (booked_at or value_at) is None:
         return None
     other = creditor if amount < 0 else debtor
     proprietary = booking.proprietary_bank_transaction_code

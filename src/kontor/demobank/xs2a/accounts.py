@@ -33,6 +33,12 @@ AFTER_EMPTY = "afterEmptyPage"  # the page that an empty one was sent instead of
 
 
 class Accounts:
+    """Names of the standard's messages are attributes: those of card accounts differ."""
+
+    list_name = "accounts"
+    account_name = "account"
+    rows_name = "transactions"
+
     def __init__(self, aspsp: DemoAspsp, consents: Consents, page_size: int, dialect: Dialect = STANDARD) -> None:
         self._aspsp = aspsp
         self._dialect = dialect
@@ -41,24 +47,24 @@ class Accounts:
 
     def list_all(self, request: Request) -> Response:
         has_balances = request.read_flag("withBalance")
-        consent = self._consents.use(request, "accounts")
+        consent = self._consents.use(request, self.list_name)
         self._aspsp.register(consent.login or "")
         accounts = [
-            change_account(self._dialect, _show_account(holding, consent, has_balances=has_balances), holding)
+            self.show_account(holding, consent, has_balances=has_balances)
             for holding in self._list_holdings(consent)
             if covers(consent, holding.product.iban, "accounts")
         ]
-        return Response(200, {"accounts": accounts})
+        return Response(200, {self.list_name: accounts})
 
     def read(self, request: Request, account_id: str) -> Response:
         has_balances = request.read_flag("withBalance")
         consent, holding = self._find(request, account_id, "accounts")
-        shown = _show_account(holding, consent, has_balances=has_balances)
-        return Response(200, {"account": change_account(self._dialect, shown, holding)})
+        shown = self.show_account(holding, consent, has_balances=has_balances)
+        return Response(200, {self.account_name: shown})
 
     def read_balances(self, request: Request, account_id: str) -> Response:
         _, holding = self._find(request, account_id, "balances")
-        return Response(200, {"account": _refer(holding), "balances": list_balances(holding.product)})
+        return Response(200, {self.account_name: self.refer(holding), "balances": list_balances(holding.product)})
 
     def list_transactions(self, request: Request, account_id: str) -> Response:
         status = request.query.get("bookingStatus")
@@ -89,17 +95,18 @@ class Accounts:
         rows = [row for row in reversed(holding.list_rows()) if _is_wanted(row, status)]
         since = find_first_day(since, request.visit)
         rows = [row for row in rows if row.is_pending or (since <= _day(row) and (until is None or _day(row) <= until))]
-        if self._dialect.media != JSON:
+        if self._dialect.media != JSON and holding.product.iban is not None:
             content = write_list(self._dialect.media, holding, rows, min(until or today, today))
             return Response(200, content=content, headers={"Content-Type": self._dialect.media})
-        shown: dict[str, Any] = {"account": _refer(holding), "transactions": _show_page(request, rows, page, size)}
+        report = _show_page(request, rows, page, size)
+        shown: dict[str, Any] = {self.account_name: self.refer(holding), self.rows_name: report}
         listed = rows[page * size : (page + 1) * size]
         if request.visit.fault is Fault.EMPTY_PAGE and AFTER_EMPTY not in request.query:
             query = urlencode({**request.query, AFTER_EMPTY: "true"})
-            shown["transactions"]["_links"]["next"] = make_link(f"{request.path}?{query}")
+            report["_links"]["next"] = make_link(f"{request.path}?{query}")
             listed = []
         listed = disturb_list(distort_rows(listed, request.visit.plan), request.visit)
-        shown["transactions"] |= self._split(listed, status, holding)
+        report |= self._split(listed, status, holding)
         if has_balances:
             shown["balances"] = list_balances(holding.product)
         return Response(200, shown)
@@ -109,25 +116,34 @@ class Accounts:
         row = next((row for row in holding.list_rows() if row.bank_id == transaction_id), None)
         if row is None:
             raise RefusedError("RESOURCE_UNKNOWN", "Diesen Umsatz gibt es nicht.")
-        return Response(200, {"transactionsDetails": self._show(row, holding)})
+        return Response(200, {"transactionsDetails": self.show_row(row, holding)})
 
     def _split(self, rows: list[Transaction], status: str, holding: Holding) -> dict[str, Any]:
         """Each kind that was asked for is there, be it empty."""
         kinds: dict[str, list[Any]] = {}
         if status in ("booked", "both", "all"):
-            kinds["booked"] = [self._show(row, holding) for row in rows if not row.is_pending]
+            kinds["booked"] = [self.show_row(row, holding) for row in rows if not row.is_pending]
         if status in ("pending", "both", "all"):
-            kinds["pending"] = [self._show(row, holding) for row in rows if row.is_pending]
+            kinds["pending"] = [self.show_row(row, holding) for row in rows if row.is_pending]
         if status in ("information", "all"):
             kinds["information"] = []  # there are no standing orders here
         return kinds
 
-    def _show(self, row: Transaction, holding: Holding) -> dict[str, Any]:
+    def show_row(self, row: Transaction, holding: Holding) -> dict[str, Any]:
         return change_booking(self._dialect, show_booking(row), row, holding)
+
+    def refer(self, holding: Holding) -> dict[str, Any]:
+        return _refer(holding)
+
+    def show_account(self, holding: Holding, consent: Consent, *, has_balances: bool) -> dict[str, Any]:
+        return change_account(self._dialect, _show_account(holding, consent, has_balances=has_balances), holding)
+
+    def find_holdings(self, login: str) -> list[Holding]:
+        return self._aspsp.list_holdings(login)
 
     def _list_holdings(self, consent: Consent) -> list[Holding]:
         assert consent.login is not None, "a valid consent was authorised by somebody"
-        return self._aspsp.list_holdings(consent.login)
+        return self.find_holdings(consent.login)
 
     def _find(
         self, request: Request, account_id: str, part: str, *, is_counted: bool = True

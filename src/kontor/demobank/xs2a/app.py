@@ -17,6 +17,7 @@ from kontor.demobank.faults import Fault, FaultInjector
 from kontor.demobank.xs2a.accounts import Accounts
 from kontor.demobank.xs2a.aspsp import DemoAspsp
 from kontor.demobank.xs2a.authorising import Authoriser
+from kontor.demobank.xs2a.cards import CardAccounts
 from kontor.demobank.xs2a.consents import Consents
 from kontor.demobank.xs2a.dialects import JSON, STANDARD, Dialect, change_amounts
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response, check_headers
@@ -93,6 +94,7 @@ def _list_routes(
 ) -> list[tuple[str, re.Pattern[str], tuple[str, ...], Handler]]:
     authoriser = Authoriser(aspsp, draw_code)
     accounts = Accounts(aspsp, consents, page_size, dialect)
+    cards = CardAccounts(aspsp, consents, page_size, dialect)
     orders = PaymentOrders(aspsp, authoriser, confirms_redirects=confirms_redirects)
     one_payment = "/v1/{}/{}/{}"
     listed: list[tuple[str, str, tuple[str, ...], Handler]] = [
@@ -109,6 +111,10 @@ def _list_routes(
         ("GET", "/v1/accounts/{}/balances", CONSENT, accounts.read_balances),
         ("GET", "/v1/accounts/{}/transactions", CONSENT, accounts.list_transactions),
         ("GET", "/v1/accounts/{}/transactions/{}", CONSENT, accounts.read_transaction),
+        ("GET", "/v1/card-accounts", CONSENT, cards.list_all),
+        ("GET", "/v1/card-accounts/{}", CONSENT, cards.read),
+        ("GET", "/v1/card-accounts/{}/balances", CONSENT, cards.read_balances),
+        ("GET", "/v1/card-accounts/{}/transactions", CONSENT, cards.list_transactions),
         ("POST", "/v1/{}/{}", ADDRESS, orders.create),
         ("GET", one_payment, (), orders.read),
         ("DELETE", one_payment, (), orders.cancel),
@@ -147,7 +153,7 @@ def _answer(
             raise RefusedError("RESOURCE_UNKNOWN", "There is nothing here.")
         for (method, _, needed, handler), match in family:
             if method == request.method:
-                check_headers(request, needed, dialect.media if request.path.endswith("/transactions") else JSON)
+                check_headers(request, needed, _find_media(request, dialect))
                 return handler(request, *(unquote(part) for part in match.groups()))
         allowed = ", ".join(sorted({route[0] for route, _ in family}))
         return _refuse(RefusedError("SERVICE_INVALID", "This method is not served here."), {"Allow": allowed})
@@ -158,6 +164,11 @@ def _answer(
     except Exception:
         log.exception("xs2a.failed", method=request.method)
         return _refuse(RefusedError("INTERNAL_SERVER_ERROR"), {})
+
+
+def _find_media(request: Request, dialect: Dialect) -> str:
+    is_list = request.path.startswith("/v1/accounts/") and request.path.endswith("/transactions")
+    return dialect.media if is_list else JSON
 
 
 def _refuse(error: RefusedError, headers: dict[str, str]) -> Response:

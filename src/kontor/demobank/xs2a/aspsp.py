@@ -95,14 +95,14 @@ class DemoAspsp:
         products = [account.product for account in self.find_person(login).accounts]
         self.bank.register_accounts(self.find_owner(login), products)
 
-    def list_holdings(self, login: str) -> list[Holding]:
-        """Payment accounts, as PSD2 knows them: those with an IBAN."""
+    def list_holdings(self, login: str, *, is_card: bool = False) -> list[Holding]:
+        """Payment accounts, as PSD2 knows them: those with an IBAN. Or card accounts."""
         person, scenario, owner = self.find_person(login), find_scenario(login), self.find_owner(login)
         bookings = self.bank.list_bookings(owner, self.today)
         holdings = []
         for number, account in enumerate(person.accounts):
             key = account.product.key
-            if account.product.iban is None:
+            if not (account.product.category.is_card if is_card else account.product.iban):
                 continue
             is_failing = number > 0 and ProblemKind.TRANSACTIONS in scenario.problems
             is_readable = number == 0 or ProblemKind.PRODUCT not in scenario.problems

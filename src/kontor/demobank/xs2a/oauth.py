@@ -109,7 +109,7 @@ class OAuthServer:
         return request
 
     def _needs_token(self, request: Request) -> bool:
-        if request.path.startswith("/v1/accounts"):
+        if request.path.startswith(("/v1/accounts", "/v1/card-accounts")):
             return True
         is_new_consent = (request.method, request.path) == ("POST", "/v1/consents")
         if self._dialect.oauth is OAuthUse.FOR_CONSENT:
