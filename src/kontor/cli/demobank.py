@@ -67,7 +67,7 @@ def demobank(
                 serving_fints(ready, host, fints_port, files, *options) as fints_address,
                 serving_xs2a(ready, host, xs2a_port, plan, dialect) as xs2a_address,
             ):
-                _show_welcome(fints_address, xs2a_address, files.authority, plan)
+                _show_welcome(fints_address, xs2a_address, files.authority, plan, dialect)
                 while True:
                     stopping.check()
                     time.sleep(0.1)
@@ -169,10 +169,13 @@ def _name_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _show_welcome(fints_address: str, xs2a_address: str, authority: Path, plan: "FaultPlan | None") -> None:
+def _show_welcome(
+    fints_address: str, xs2a_address: str, authority: Path, plan: "FaultPlan | None", dialect: str | None
+) -> None:
     say("[bold]The demo bank is open[/bold]\n", is_styled=True)
     say(f"  FinTS 3.0           {fints_address}   bank code 99999999")
-    say(f"  XS2A 1.3            {xs2a_address}/v1")
+    spoken = "" if dialect is None else f"   dialect {dialect}"
+    say(f"  XS2A 1.3            {xs2a_address}/v1{spoken}")
     say(f"  CA certificate      {authority}")
     say("  Logins              demo1, student, familie, …; test_sca_method, test_decoupled, test_phototan, …")
     say("  PIN                 demo\n")

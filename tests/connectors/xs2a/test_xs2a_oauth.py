@@ -127,6 +127,15 @@ def test_a_return_with_another_state_is_refused_and_its_code_is_not_used(bank, c
     assert isinstance(dialogue.resume(question, Returned(query)), Progress)
 
 
+def test_a_callback_address_may_have_a_state_of_its_own(bank):
+    dialogue = talk(bank)
+    dialogue.context = replace(dialogue.context, callback_url="https://caller.example/back?state=1&code=2")
+    question = dialogue.begin()
+    query = bank.authorise(question.url, dialogue.login)
+    assert query.startswith("state=1&code=2&code=")
+    assert isinstance(dialogue.resume(question, Returned(query)), Progress)
+
+
 def test_a_return_without_code_is_refused(bank):
     dialogue = talk(bank)
     question = dialogue.begin()

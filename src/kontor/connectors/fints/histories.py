@@ -18,6 +18,7 @@ from kontor.connectors.fints.cards import read_card_pages, write_page
 from kontor.connectors.fints.codes import CONFIRMATION_WANTED, MORE_FOLLOWS, TAN_WANTED, Code
 from kontor.connectors.fints.sessions import Reply, Session
 from kontor.connectors.fints.transport import NoResponseError
+from kontor.connectors.rejections import report_rejected
 from kontor.connectors.statement_lists import NOTHING, Bookings, collect_bookings
 from kontor.connectors.statements import StatementError, read_camt_pages, read_mt535, read_mt940
 from kontor.connectors.statements.results import Holdings

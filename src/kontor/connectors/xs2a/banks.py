@@ -82,7 +82,7 @@ class Xs2aSettings:
     """The certificates are files: QWAC for the connection, QSeal for signatures. Without them none is used.
 
     `ca_file` names authorities to trust instead of the system's. Time limits: to connect, between two pieces of an
-    answer, and for one answer as a whole.
+    answer, and for one answer as a whole. An answer may be a statement of two years in one piece.
     """
 
     certificate_file: Path | None = None
@@ -96,7 +96,7 @@ class Xs2aSettings:
     connect_seconds: float = 5.0
     read_seconds: float = 20.0
     answer_seconds: float = 60.0
-    largest_answer_bytes: int = 8_000_000
+    largest_answer_bytes: int = 32_000_000
     most_pages: int = 1_000
     most_rows: int = 250_000
 

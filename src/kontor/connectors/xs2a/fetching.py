@@ -78,7 +78,8 @@ class Fetching:
         try:
             return self.show_headers(kept | {"tokens": used})
         except RefusedError as error:
-            if error.status != 401 or used is not tokens or used["refresh"] is None:
+            is_token = error.status == 401 and not CONSENT_CODES & set(error.codes)
+            if not is_token or used is not tokens or used["refresh"] is None:
                 raise
         return self.show_headers(kept | {"tokens": self._oauth.renew(tokens)})
 

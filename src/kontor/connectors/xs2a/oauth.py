@@ -63,7 +63,8 @@ class OAuth:
         if not isinstance(answer, Returned):
             raise StoppedError(FailureKind.REJECTED, "this answer does not fit the open step")
         asked = state["oauth"]
-        told = {name: values[0] for name, values in parse_qs(answer.query).items()}
+        # The bank's values follow those that the caller's address has of its own.
+        told = {name: values[-1] for name, values in parse_qs(answer.query).items()}
         if not compare_digest(told.get("state", "").encode(), asked["state"].encode()):
             raise StoppedError(FailureKind.REJECTED, "the customer came back from another authorisation")
         if "error" in told:

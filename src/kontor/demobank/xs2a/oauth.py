@@ -12,7 +12,7 @@ from hashlib import sha256
 from html import escape
 from importlib import resources
 from string import Template
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 from uuid import uuid4
 
 from kontor.demobank.routes import HEADERS
@@ -21,7 +21,6 @@ from kontor.demobank.xs2a.consents import Consents
 from kontor.demobank.xs2a.dialects import Dialect, OAuthUse
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.resources import Shelf
-from kontor.domain.callbacks import add_to_query
 
 ACCESS_SECONDS = 600
 CODE_SECONDS = 60
@@ -251,7 +250,9 @@ class OAuthServer:
 
 
 def _return(asked: AuthorisationRequest, **told: str) -> Response:
-    target = add_to_query(asked.redirect_uri, **told, state=asked.state)
+    """To the caller's address, whose own query is kept (RFC 6749, 3.1.2)."""
+    joint = "&" if "?" in asked.redirect_uri else "?"
+    target = f"{asked.redirect_uri}{joint}{urlencode({**told, 'state': asked.state})}"
     return Response(303, content=b"", headers={**HEADERS, "Location": target})
 
 
