@@ -131,8 +131,6 @@ def draw_kill(seed: int, number: int) -> Fault:
         scenario = Scenario(Connector.DEMO, Form.SINGLE, Entrance.GIVEN, Sca.TAN, Victim.WORKER, is_sent=is_sent)
     else:
         scenario = draw.choice(list_scenarios())
-        while scenario.connector is Connector.FINTS and scenario.form.is_scheduled:  # which Kontor does not order
-            scenario = draw.choice(list_scenarios())
     return Fault(seed, number, scenario, draw.random(), False)
 
 

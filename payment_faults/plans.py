@@ -108,8 +108,6 @@ def draw_fault(seed: int, number: int) -> Fault:
     connector = draw.choices(list(Connector), WEIGHTS)[0]
     entrance = draw.choice(list(Entrance))
     forms = [form for form in Form if entrance is not Entrance.LEGACY or form in LEGACY_FORMS]
-    if connector is Connector.FINTS:  # Kontor orders no scheduled transfers there
-        forms = [form for form in forms if not form.is_scheduled]
     kinds = LEGACY_SCA if entrance is Entrance.LEGACY else tuple(Sca)
     form = draw.choice(forms)
     sca = draw.choice([kind for kind in kinds if kind not in MISSING.get(connector, ())])

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from paying import CALLBACK, CUSTOMER, DETAILS, PRESENT, SAVINGS
 
+from kontor.domain.clocks import BERLIN
 from kontor.domain.orders import CURRENCIES
 
 WRONG = [
@@ -91,6 +92,21 @@ async def test_execution_date_lies_not_in_the_past(payer, value, fits):
     if not fits:
         assert "requestedExecutionDate" in answer.json()["message"]
         assert answer.json()["messages"][0]["code"] == "BA1100"
+
+
+@pytest.mark.parametrize(("days", "status"), [(0, 200), (1, 400), (30, 400)])
+@pytest.mark.parametrize("what", ["single-transfer", "bulk-transfer"])
+async def test_an_instant_transfer_with_a_later_day_is_refused(payer, what, days, status):
+    day = (datetime.now(BERLIN).date() + timedelta(days=days)).isoformat()
+    details = [DETAILS] if what == "bulk-transfer" else DETAILS
+    body = {"instant": True, "requestedExecutionDate": day, "transferDetails": details}
+    before = len(payer.environment.bank.orders)
+    answer = await payer.order(body, what=what)
+    assert answer.status_code == status, answer.text
+    if status == 400:
+        assert answer.json()["message"] == "requestedExecutionDate: an instant transfer has no later day"
+        assert answer.json()["messages"][0]["code"] == "BA1100"
+        assert len(payer.environment.bank.orders) == before
 
 
 @pytest.mark.parametrize("value", ["no", 1, None])

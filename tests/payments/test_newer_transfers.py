@@ -141,18 +141,18 @@ async def test_the_transfer_is_shown_as_it_was_ordered(payer):
         "ultimateDebtor": "Änne",
         "ultimateCreditor": "Øystein",
     }
-    transfer = await payer.pay(body={"instant": True, "requestedExecutionDate": day, "transferDetails": details})
+    transfer = await payer.pay(body={"instant": False, "requestedExecutionDate": day, "transferDetails": details})
     assert transfer.status["transfer"] == {
         "paymentId": transfer.id,
         "ebics": False,
-        "instant": True,
+        "instant": False,
         "transferDetails": details,
         "provider": str(BANK),
         "product": str(payer.product()),
         "requestedExecutionDate": day,
     }
     order = payer.environment.bank.orders[transfer.bank_id]
-    assert (order.is_instant, str(order.execution_date), order.product_key) == (True, day, "giro")
+    assert (order.is_instant, str(order.execution_date), order.product_key) == (False, day, "giro")
     (given,) = order.orders
     assert (given.recipient, given.iban) == ("Joerg Muessig + Soehne", "DE89370400440532013000")
     assert (given.amount, given.ultimate_debtor, given.ultimate_creditor) == (Decimal("1234.50"), "Aenne", "Oystein")

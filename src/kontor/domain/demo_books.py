@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
 from uuid import UUID
 
 from kontor.domain.payments import PaymentOutcome
@@ -36,6 +37,20 @@ class Slip:
     is_scheduled: bool = False
     failure: str | None = None
     detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledTransfer:
+    """A single transfer that is booked on a later day. `purpose` is worded as on the statement."""
+
+    payment_id: UUID
+    day: date
+    amount: Decimal
+    currency: str
+    recipient: str
+    iban: str
+    bic: str | None
+    purpose: str
 
 
 @dataclass(frozen=True, slots=True)

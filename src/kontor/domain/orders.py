@@ -99,9 +99,13 @@ def check_orders(given: Sequence[Order], *, is_bulk: bool, fields: OrderFields =
     return tuple(_check_order(order, fields, number if is_bulk else None) for number, order in enumerate(given))
 
 
-def check_execution_date(day: date | None, today: date, fields: OrderFields = ENGLISH_FIELDS) -> None:
+def check_execution_date(
+    day: date | None, today: date, fields: OrderFields = ENGLISH_FIELDS, *, is_instant: bool = False
+) -> None:
     if day is not None and day < today:
         raise OrderError(OrderProblem.DATA, "lies in the past", fields.execution_date)
+    if is_instant and day is not None and day > today:
+        raise OrderError(OrderProblem.DATA, "an instant transfer has no later day", fields.execution_date)
 
 
 def _check_order(order: Order, fields: OrderFields, number: int | None) -> Order:

@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 import psycopg
 from psycopg.rows import TupleRow
 
-from kontor.domain.demo_books import BookOwner, Receipt, Slip
+from kontor.domain.demo_books import BookOwner, Receipt, ScheduledTransfer, Slip
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.products import Product
 from kontor.domain.secrets import Secret
@@ -72,6 +72,17 @@ class DemoBankBooks:
             transaction = replace(transaction, bank_id=f"P{booked_on:%Y%m%d}{number:012d}")
             bookings[product_key] = (*bookings.get(product_key, ()), transaction)
         return bookings
+
+    def list_scheduled(self, owner: BookOwner, product_key: str, today: date) -> list[ScheduledTransfer]:
+        """Single transfers whose day has not come yet, in the order of their days."""
+        with self._open() as connection:
+            rows = connection.execute(
+                "select payment_id, booked_on, -amount, currency, counterparty_name, counterparty_iban,"
+                " counterparty_bic, purpose from demo_bank_bookings where payer = %s and product_key = %s and place = 0"
+                " and booked_on > %s and counterparty_iban is not null order by booked_on, id",
+                [owner.key, product_key, today],
+            ).fetchall()
+        return [ScheduledTransfer(*row) for row in rows]
 
     def sum_bookings(self, owner: BookOwner, product_key: str, today: date) -> Decimal:
         """What payments have added to an account: what comes in counts on its day, what goes out from now on."""

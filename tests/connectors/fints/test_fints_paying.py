@@ -236,16 +236,6 @@ def test_who_would_have_to_authenticate_is_not_bothered_by_a_look_up(pay_as):
     assert sent[-1].codes == ("HKEND",)
 
 
-def test_a_later_day_is_not_offered_and_nothing_leaves(pay_as):
-    payer = pay_as(SMALL)
-    day = payer.bank.today.replace(day=28)
-    with overheard() as sent:
-        failed = payer.begin(payer.make(execution_date=day))
-    assert failed.kind is FailureKind.NOT_SUPPORTED
-    assert payer.asked == 0
-    assert not [message for message in sent if set(message.codes) & set(ORDERS)]
-
-
 def test_an_account_the_bank_does_not_know_pays_nothing(pay_as):
     payer = pay_as(SMALL)
     other = pay_as("demo1").make()

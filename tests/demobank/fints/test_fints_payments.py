@@ -6,7 +6,7 @@ from decimal import Decimal
 from uuid import uuid4
 
 import pytest
-from fints_talk import REPORT, SHOP, Heard, Talk, find_account, make_order, make_tan, write_pain
+from fints_talk import PAIN, REPORT, SHOP, Heard, Talk, find_account, make_order, make_tan, write_pain
 
 from fints_banks import FintsBankUnderTest
 from kontor.connectors.base import Context, Continue, Done, Fetch, Fetched, Progress
@@ -246,3 +246,45 @@ def test_nobody_pays_from_an_account_of_others(fints_bank: FintsBankUnderTest):
     stolen = write_pain(other.iban, ("Erika Muster", SHOP, "1.00"))
     assert "9210" in payer.order(pain=stolen).codes
     assert "9210" in payer.talk.send(make_order("HKCCS", other.account, stolen), make_tan(order="HKCCS")).codes
+
+
+def confirm(payer: Payer, challenge: Heard) -> Heard:
+    approval = make_segment("HKVPA", 1, challenge.find("HIVPP").read_binary(1))
+    return payer.talk.confirm(challenge, "24", approval)
+
+
+def list_dated(payer: Payer, touchdown: str | None = None) -> Heard:
+    return payer.talk.send(make_segment("HKCSB", 1, payer.account, PAIN, None, None, None, touchdown))
+
+
+def test_a_dated_order_is_accepted_listed_until_its_day_and_booked_then(fints_bank: FintsBankUnderTest):
+    payer = Payer(fints_bank, "demo1+dated")
+    before = payer.read_balance()
+    assert "3010" in list_dated(payer).codes
+    for days in (40, 18):
+        pain = write_pain(payer.iban, ("Erika Muster", SHOP, "12.34"), day=fints_bank.today + timedelta(days=days))
+        paid = confirm(payer, payer.order(CHECK, code="HKCSE", pain=pain))
+        assert "0010" in paid.codes
+    assert payer.read_balance() == before
+    listed = list_dated(payer).find_all("HICSB")
+    days = [re.search(rb"<ReqdExctnDt><Dt>([0-9-]+)</Dt>", segment.read_binary(3)) for segment in listed]
+    assert [day and day[1].decode() for day in days] == [
+        str(fints_bank.today + timedelta(days=18)),
+        str(fints_bank.today + timedelta(days=40)),
+    ]
+    assert all(segment.read(1, 0) == payer.iban and segment.read(4).startswith("TU") for segment in listed)
+    assert all(b"<EndToEndId>E0</EndToEndId>" in segment.read_binary(3) for segment in listed)
+
+
+@pytest.mark.parametrize("days", [None, 0, 366])
+def test_a_dated_order_without_a_day_within_the_limits_is_refused(fints_bank: FintsBankUnderTest, days: int | None):
+    payer = Payer(fints_bank, "demo1+undated")
+    day = None if days is None else fints_bank.today + timedelta(days=days)
+    pain = write_pain(payer.iban, ("Erika Muster", SHOP, "12.34"), day=day)
+    assert "9210" in payer.order(CHECK, code="HKCSE", pain=pain).codes
+    assert "3010" in list_dated(payer).codes
+
+
+def test_a_list_of_dated_orders_in_a_form_that_the_bank_does_not_write_is_refused(fints_bank: FintsBankUnderTest):
+    payer = Payer(fints_bank, "demo1+oldform")
+    assert "9210" in payer.talk.send(make_segment("HKCSB", 1, payer.account, "urn:swift:xsd:$pain.001.002.03")).codes

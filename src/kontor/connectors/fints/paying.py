@@ -34,11 +34,13 @@ from kontor.connectors.fints.codes import (
     ORDER_HELD,
     PAYEE_WANTED,
 )
+from kontor.connectors.fints.dated import has_dated, list_dated
 from kontor.connectors.fints.dialogues import Dialogue
 from kontor.connectors.fints.histories import History, Question, read_transactions
 from kontor.connectors.fints.payments import (
     Verdict,
     is_contradictory,
+    is_dated,
     is_taken,
     make_order,
     make_payee_approval,
@@ -68,7 +70,8 @@ class PayDialogue(Dialogue):
         account = find_account(self.session, self._pay.product_key)
         if account is None:
             raise RefusedError(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
-        self.state |= {"account": account.serialize(), "created_at": datetime.now(UTC).isoformat()}
+        day, now = self.context.today.isoformat(), datetime.now(UTC).isoformat()
+        self.state |= {"account": account.serialize(), "created_at": now, "day": day}
         return self._submit(account, None)
 
     def go_on(self, stage: str, answer: Answer) -> Step:
@@ -81,7 +84,10 @@ class PayDialogue(Dialogue):
         # Who has authenticated to be let in has renewed the consent, also on the way to a payment.
         day = self.state["consent_until"] if self.state.get("is_authenticated") else None
         consent_until = None if day is None else date.fromisoformat(day)
-        return Done(Paid(read_outcome(reply, *self._judged), consent_until=consent_until), self.remember())
+        outcome = read_outcome(reply, *self._judged)
+        if is_dated(self._pay, self._day):
+            outcome = PaymentOutcome.ACCEPTED  # what the bank calls executed is that it has noted the order
+        return Done(Paid(outcome, consent_until=consent_until), self.remember())
 
     def may_confirm(self, stage: str) -> bool:
         if stage == "login":
@@ -110,6 +116,11 @@ class PayDialogue(Dialogue):
         assert isinstance(self.job, Pay)
         return self.job
 
+    @property
+    def _day(self) -> date:
+        """When the order was made."""
+        return date.fromisoformat(self.state["day"]) if "day" in self.state else self.context.today
+
     def _check_medium(self) -> Step | None:
         """Is the stored device still one of the customer's? Asked before the order leaves, which is not sent twice."""
         method, medium = self.session.method, self.session.medium
@@ -126,7 +137,7 @@ class PayDialogue(Dialogue):
 
     def _make_order(self, account: Account) -> FinTS3Segment:
         created_at = datetime.fromisoformat(self.state["created_at"])
-        return make_order(self.session, account, self._pay, self.context.today, created_at)
+        return make_order(self.session, account, self._pay, self._day, created_at)
 
     def _submit(self, account: Account, approved: bytes | None) -> Step:
         session = self.session
@@ -241,7 +252,15 @@ class LookUpDialogue(Dialogue):
         if raw is None:
             return Done(LookedUp(PaymentOutcome.UNKNOWN))
         rows = read_transactions(account.key, raw).rows
-        return Done(LookedUp(find_outcome(rows or (), pay, self.context.today)))
+        outcome = find_outcome(rows or (), pay, self.context.today)
+        if outcome is PaymentOutcome.UNKNOWN and is_dated(pay, self.context.today):
+            outcome = self._search_dated(account, pay)
+        return Done(LookedUp(outcome))
+
+    def _search_dated(self, account: Account, pay: Pay) -> PaymentOutcome:
+        """A dated transfer stands in the bank's list until its day. One that is missing there proves nothing."""
+        blocks = list_dated(self.session, account)
+        return PaymentOutcome.ACCEPTED if has_dated(blocks, pay) else PaymentOutcome.UNKNOWN
 
 
 def find_outcome(rows: Sequence[Transaction], pay: Pay, day: date) -> PaymentOutcome:

@@ -12,6 +12,7 @@ from fints.segments.transfer import HKCCM1, HKCCS1, HKIPM1, HKIPZ1
 from kontor.connectors.base import FailureKind, Pay
 from kontor.connectors.fints.accounts import Account, name_account
 from kontor.connectors.fints.codes import EXECUTED, MORE_FOLLOWS, PAYEE_MATCHES, Code, find_failure
+from kontor.connectors.fints.segments import HKCME1, HKCSE1
 from kontor.connectors.fints.sessions import RefusedError, Reply, Session
 from kontor.connectors.pain001 import NAMESPACE, SCHEMA, Batch, Debtor, write_pain001
 from kontor.connectors.statements import LIMITS, StatementError
@@ -25,6 +26,7 @@ MATCHES = {
     "RVNA": PayeeMatch.NOT_POSSIBLE,
 }
 AT_ONCE = date(1999, 1, 1)  # what FinTS wants to be written instead of a day
+NOT_OFFERED = "Die Bank bietet diese Art der Überweisung nicht an."
 TAKEN = (*EXECUTED, "0010")  # of a segment; of the whole message 0010 says only that it arrived
 
 
@@ -49,17 +51,21 @@ class Verdict:
 
 
 def make_order(session: Session, account: Account, pay: Pay, today: date, created_at: datetime) -> FinTS3Segment:
-    """The segment of the order, the same at every call. Raises RefusedError where the bank has no such business."""
-    form = (HKIPM1 if pay.is_instant else HKCCM1) if pay.is_bulk else (HKIPZ1 if pay.is_instant else HKCCS1)
+    """The segment of the order, the same at every call. Raises RefusedError where the bank has no such business.
+
+    `today` is the day of the first call: an order that waits for its customer stays in its form.
+    """
+    form, day = _choose_form(pay, today)
     command = form.TYPE
     if session.parameters.find_newest(command, (form.VERSION,)) is None or not account.can(command):
-        raise RefusedError(FailureKind.NOT_SUPPORTED, "Die Bank bietet diese Art der Überweisung nicht an.")
-    if pay.execution_date is not None and pay.execution_date > today:
-        raise RefusedError(FailureKind.NOT_SUPPORTED, "Terminüberweisungen sind bei dieser Bank nicht möglich.")
-    batch = Batch(pay.payment_id.hex, pay.orders, AT_ONCE, pay.is_bulk, pay.is_instant)
+        text = "Terminüberweisungen sind bei dieser Bank nicht möglich." if day is not AT_ONCE else NOT_OFFERED
+        raise RefusedError(FailureKind.NOT_SUPPORTED, text)
+    if day is not AT_ONCE:
+        _check_lead_time(session, command, (day - today).days)
+    batch = Batch(pay.payment_id.hex, pay.orders, day, pay.is_bulk, pay.is_instant)
     document = write_pain001(Debtor(account.holder, account.iban, account.bic or None), batch, created_at)
     segment = form(
-        account=name_account(form, account), sepa_descriptor=_find_descriptor(session), sepa_pain_message=document
+        account=name_account(form, account), sepa_descriptor=find_descriptor(session), sepa_pain_message=document
     )
     if pay.is_bulk:
         segment.sum_amount = Amount1(sum(order.amount for order in pay.orders), "EUR")
@@ -67,7 +73,30 @@ def make_order(session: Session, account: Account, pay: Pay, today: date, create
     return segment
 
 
-def _find_descriptor(session: Session) -> str:
+def is_dated(pay: Pay, today: date) -> bool:
+    return pay.execution_date is not None and pay.execution_date > today
+
+
+def _choose_form(pay: Pay, today: date) -> tuple[type[FinTS3Segment], date]:
+    if is_dated(pay, today):
+        assert pay.execution_date is not None
+        return HKCME1 if pay.is_bulk else HKCSE1, pay.execution_date
+    if pay.is_bulk:
+        return HKIPM1 if pay.is_instant else HKCCM1, AT_ONCE
+    return HKIPZ1 if pay.is_instant else HKCCS1, AT_ONCE
+
+
+def _check_lead_time(session: Session, command: str, days: int) -> None:
+    """The bank's limits are known before anything leaves."""
+    limits = getattr(session.parameters.find_parameter(command), "parameter", None)
+    shortest, longest = getattr(limits, "min_days", None), getattr(limits, "max_days", None)
+    if shortest is not None and days < shortest:
+        raise RefusedError(FailureKind.REJECTED, f"Die Bank führt den Auftrag frühestens in {shortest} Tagen aus.")
+    if longest and days > longest:
+        raise RefusedError(FailureKind.REJECTED, f"Die Bank nimmt Aufträge für höchstens {longest} Tage im Voraus an.")
+
+
+def find_descriptor(session: Session) -> str:
     """The bank's own name for the format where it lists one."""
     parameter = session.parameters.find_parameter("HKSPA")
     formats = [] if parameter is None else list(getattr(parameter.parameter, "supported_sepa_formats", ()))

@@ -1,5 +1,6 @@
 """The demo bank's customers as the wire knows them. Everything comes from the same connector as in process."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -27,7 +28,7 @@ from kontor.connectors.demo.people import person_for
 from kontor.connectors.demo.scenarios import DEMANDING_SCA, find_scenario
 from kontor.connectors.demo.statements import move_balance
 from kontor.connectors.job_state import serialize_job
-from kontor.domain.demo_books import BookOwner
+from kontor.domain.demo_books import BookOwner, ScheduledTransfer
 from kontor.domain.products import Product
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
@@ -93,6 +94,9 @@ class Customers:
         if not isinstance(step, Done) or not isinstance(step.result, Fetched):
             raise ConnectionError("the demo bank's books are out of reach")
         return step.result
+
+    def list_scheduled(self, login: str, product: Product, today: date) -> Sequence[ScheduledTransfer]:
+        return self._bank.list_scheduled(self._find_owner(login, today), product.key, today)
 
     # Authentication of the dialogue itself
 

@@ -14,6 +14,7 @@ from kontor.domain.sca import ScaMethod
 HISTORY_DAYS = 1900
 MAX_MESSAGE_KILOBYTES = 2048
 MAX_BULK_ORDERS = 1000
+LEAD_DAYS = (1, 365)  # of dated orders: at least, at most
 UPD_VERSION = 1
 CAMT_052 = tuple(f"urn:iso:std:iso:20022:tech:xsd:camt.052.001.{version}" for version in ("02", "08"))
 PAIN_002 = "urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"
@@ -34,10 +35,13 @@ BUSINESSES: dict[str, tuple[tuple[int, ...], bool]] = {
     "HKCCM": ((1,), True),
     "HKIPZ": ((1,), True),
     "HKIPM": ((1,), True),
+    "HKCSE": ((1,), True),
+    "HKCME": ((1,), True),
+    "HKCSB": ((1,), False),
     "HKTAB": ((4, 5), False),
     "DKKKU": ((2,), False),
 }
-VERIFIED_ORDERS = ("HKCCS", "HKIPZ", "HKCCM", "HKIPM")
+VERIFIED_ORDERS = ("HKCCS", "HKIPZ", "HKCCM", "HKIPM", "HKCSE", "HKCME")
 # Of these versions the parameters name no security class: they are older than FinTS 3.0.
 _WITHOUT_CLASS = frozenset((("HKSAL", 5), ("HKKAZ", 5), ("HKWPD", 5)))
 
@@ -82,8 +86,8 @@ _ACCOUNT_KINDS = {
 }
 _OTHER_KIND = 90
 _READING = ("HKSAL", "HKKAZ", "HKCAZ")
-_PAYING = ("HKCCS", "HKIPZ")
-_BULK_PAYING = ("HKCCM", "HKIPM")
+_PAYING = ("HKCCS", "HKIPZ", "HKCSE", "HKCSB")
+_BULK_PAYING = ("HKCCM", "HKIPM", "HKCME")
 NAME_CHARACTERS = 27
 PRODUCT_NAME_CHARACTERS = 30
 
@@ -123,6 +127,9 @@ def _list_business_parameters(modes: frozenset[Mode]) -> list[Segment]:
         "HKCCM": (MAX_BULK_ORDERS, True, True),
         "HKIPM": (MAX_BULK_ORDERS, True, True),
         "DKKKU": (HISTORY_DAYS, True, True),
+        "HKCSE": LEAD_DAYS,
+        "HKCME": (*LEAD_DAYS, MAX_BULK_ORDERS, True, True),
+        "HKCSB": (True, False),
     }
     segments = []
     for code, (versions, _) in BUSINESSES.items():

@@ -1,10 +1,11 @@
-"""Payments: HKCCS and HKIPZ for one order, HKCCM and HKIPM for several.
+"""Payments: HKCCS, HKIPZ and HKCSE (dated) for one order, HKCCM, HKIPM and HKCME (dated) for several.
 
 The payee is verified first (`payee_checks.py`). If the name fits, the challenge comes at once. If not, the client shows
 the result and sends the order again with HKVPA. For a bulk the result takes a while: the client asks for it with HKVPP.
 """
 
 from dataclasses import replace
+from datetime import date
 from hashlib import sha256
 
 from kontor.connectors.base import NeedMethod, NeedPayeeDecision, Pay
@@ -13,12 +14,13 @@ from kontor.demobank.fints.credit_transfers import TransferDocument, TransferErr
 from kontor.demobank.fints.customers import Customer, Customers
 from kontor.demobank.fints.dialogues import PayeeCheck
 from kontor.demobank.fints.modes import Mode
-from kontor.demobank.fints.parameters import PAIN_001
+from kontor.demobank.fints.parameters import LEAD_DAYS, PAIN_001
 from kontor.demobank.fints.segments import Segment
 from kontor.demobank.fints.turns import Turn
 from kontor.domain.payments import PayeeMatch, PayeeResult
 
-BULK = frozenset(("HKCCM", "HKIPM"))
+BULK = frozenset(("HKCCM", "HKIPM", "HKCME"))
+DATED = frozenset(("HKCSE", "HKCME"))
 INSTANT = frozenset(("HKIPZ", "HKIPM"))
 # What `Mode.STRICT_DOCUMENT` wants in a pain.001, and what not.
 ACCOUNT_CURRENCY, NO_BIC = b"</Id><Ccy>EUR</Ccy></DbtrAcct>", b"<DbtrAgt><FinInstnId><Othr>"
@@ -27,7 +29,7 @@ ACCOUNT_CURRENCY, NO_BIC = b"</Id><Ccy>EUR</Ccy></DbtrAcct>", b"<DbtrAgt><FinIns
 def transfer(turn: Turn, customers: Customers, customer: Customer, order: Segment) -> None:
     tan_request = challenges.find_first_step(turn)
     try:
-        document, job = _read_job(customer, order)
+        document, job = _read_job(customer, order, turn.today)
     except TransferError as error:
         turn.reply(order, "9210", str(error))
         return
@@ -81,7 +83,7 @@ def _is_strictly_right(document: bytes) -> bool:
     return ACCOUNT_CURRENCY in document and NO_BIC not in document
 
 
-def _read_job(customer: Customer, order: Segment) -> tuple[TransferDocument, Pay]:
+def _read_job(customer: Customer, order: Segment, today: date) -> tuple[TransferDocument, Pay]:
     is_bulk = order.code in BULK
     descriptor = order.read(4 if is_bulk else 2)
     if not any(namespace.rpartition(":")[2] in descriptor for namespace in PAIN_001):
@@ -95,6 +97,8 @@ def _read_job(customer: Customer, order: Segment) -> tuple[TransferDocument, Pay
         raise TransferError("Die Summe stimmt nicht mit den Aufträgen überein.")
     if not is_bulk and len(document.orders) > 1:
         raise TransferError("Der Auftrag muss genau eine Überweisung enthalten.")
+    if order.code in DATED:
+        _check_day(document.execution_date, today)
     job = Pay(
         payment_id=document.find_payment_id(customer.login),
         product_key=product.key,
@@ -104,6 +108,12 @@ def _read_job(customer: Customer, order: Segment) -> tuple[TransferDocument, Pay
         execution_date=document.execution_date,
     )
     return document, job
+
+
+def _check_day(day: date | None, today: date) -> None:
+    shortest, longest = LEAD_DAYS
+    if day is None or not shortest <= (day - today).days <= longest:
+        raise TransferError(f"Der Termin muss {shortest} bis {longest} Tage in der Zukunft liegen.")
 
 
 def _go_on(turn: Turn, customers: Customers, customer: Customer, order: Segment, check: PayeeCheck) -> None:

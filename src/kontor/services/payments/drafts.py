@@ -85,7 +85,7 @@ class PaymentDrafts:
             orders = check_orders(given, is_bulk=draft.kind is PaymentKind.BULK)
             if len(orders) != len(draft.orders):
                 raise OrderError(OrderProblem.DATA, "the number of transfers cannot be changed", "transferDetails")
-            check_execution_date(execution_date, self._clock.today())
+            check_execution_date(execution_date, self._clock.today(), is_instant=is_instant)
             changed = replace(
                 draft, orders=orders, given=tuple(given), is_instant=is_instant, execution_date=execution_date
             )
@@ -150,7 +150,7 @@ class PaymentDrafts:
             return await self._payments.await_settled(draft.user_id, draft.id)
         if draft.lease_key is None:
             raise OrderError(OrderProblem.DATA, "choose the account to pay from first", "product")
-        check_execution_date(draft.execution_date, self._clock.today())
+        check_execution_date(draft.execution_date, self._clock.today(), is_instant=draft.is_instant)
         ready = replace(
             _forget_payees(draft),
             customer_ip=customer_ip or draft.customer_ip,

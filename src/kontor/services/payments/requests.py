@@ -46,7 +46,7 @@ def make_payment(
 ) -> Payment:
     """A payment that was found good. Raises OrderError for what no bank is to see."""
     orders = check_orders(request.given, is_bulk=request.kind is PaymentKind.BULK, fields=request.fields)
-    check_execution_date(request.execution_date, today, request.fields)
+    check_execution_date(request.execution_date, today, request.fields, is_instant=request.is_instant)
     assert principal.user_pseudonym is not None
     now = datetime.now(UTC)
     lifetime = LEGACY_LIFETIME if request.kind is PaymentKind.LEGACY else DIALOGUE_LIFETIME
