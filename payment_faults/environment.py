@@ -52,7 +52,7 @@ from payment_faults.plans import LOGINS, Connector, Sca
 
 TENANT = "faults"
 BANK_NAMES = {Connector.DEMO: "Demo-Bank", Connector.FINTS: "FinTS-Bank", Connector.XS2A: "XS2A-Bank"}
-BOOKS = "demo_bank_bookings, demo_bank_payments, demo_bank_arrivals, demo_bank_pages"
+BOOKS = "demo_bank_bookings, demo_bank_standing_orders, demo_bank_payments, demo_bank_arrivals, demo_bank_pages"
 CLEAN_EVERY = 50  # faults; a longer statement makes every look-up slower
 BANK_SECONDS, REQUEST_SECONDS = 20, 1
 

@@ -29,7 +29,7 @@ SAME = set(re.findall(r"`(\w+)`", PAGE.rpartition("## The same inside and outsid
 ENGLISH_MODULES = (
     "affordability", "analyses", "balances", "cashflow", "consents", "contracts", "credit_checks", "disposable_money",
     "errors", "exports", "labelled_rows", "life", "management", "ops", "payments", "products_en", "relations",
-    "sales_triggers", "tags", "tokens",
+    "sales_triggers", "standing_orders", "tags", "tokens",
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from uuid import uuid4
 from kontor.connectors.base import Cancel, ChooseMethod, Done, Failed, FailureKind, LookUp, Pay, Poll, Returned, Tan
 from kontor.connectors.demo.people import person_for
 from kontor.domain.payments import Order, PaymentOutcome
+from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 from kontor.domain.secrets import Secret
 from xs2a_talk import TODAY, Caller, Dialogue, Xs2aBankUnderTest, new_login
 
@@ -68,7 +69,15 @@ def pay(bank: Xs2aBankUnderTest, url: str, kind: str) -> None:
 
 
 def pay_otherwise(bank: Xs2aBankUnderTest, url: str) -> None:
-    for count, facts in ((1, {"is_instant": True}), (3, {}), (1, {"execution_date": TODAY.replace(day=30)})):
+    first = TODAY.replace(month=12)
+    standing = [StandingInstruction(StandingAction.CREATE, Schedule(period, first)) for period in Period]
+    kinds: list[tuple[int, dict[str, Any]]] = [
+        (1, {"is_instant": True}),
+        (3, {}),
+        (1, {"execution_date": TODAY.replace(day=30)}),
+        *((1, {"standing": instruction}) for instruction in standing),
+    ]
+    for count, facts in kinds:
         dialogue = talk(bank, url, "test_bank_message")
         assert isinstance(dialogue.drive([tan("24")], make_pay(dialogue, count, **facts))[-1], Done)
 

@@ -58,7 +58,7 @@ class Xs2aBankUnderTest:
     bank: DemoBankPages
 
     def make_connector(self, url: str | None = None, settings: Xs2aSettings | None = None, **profile: Any) -> Any:
-        facts = {"history_days": 3650, "has_bulk": True, "base_url": url or self.url} | profile
+        facts = {"history_days": 3650, "has_bulk": True, "has_periodic": True, "base_url": url or self.url} | profile
         known = read_profile(facts, "99999999")
         return Xs2aConnector(lambda provider: known, settings)
 

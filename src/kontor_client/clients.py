@@ -11,6 +11,7 @@ from kontor_client.operations import (
     management,
     payments,
     providers,
+    standing_orders,
     tags,
     transactions,
 )
@@ -101,6 +102,17 @@ class AsyncKontor(AsyncRunner):
     pay = awaited(payments.pay)
     wait_for_outcome = awaited(payments.wait_for_outcome)
     export_transfer = awaited(payments.export_transfer)
+
+    # Standing orders
+
+    list_standing_orders = awaited(standing_orders.list_standing_orders)
+    read_standing_order = awaited(standing_orders.read_standing_order)
+    create_standing_order = awaited(standing_orders.create_standing_order)
+    change_standing_order = awaited(standing_orders.change_standing_order)
+    delete_standing_order = awaited(standing_orders.delete_standing_order)
+    read_standing_order_status = awaited(standing_orders.read_standing_order_status)
+    cancel_standing_order = awaited(standing_orders.cancel_standing_order)
+    authenticate_standing_order = awaited(standing_orders.authenticate_standing_order)
 
     # Analyses
 
@@ -230,6 +242,17 @@ class Kontor(SyncRunner):
     pay = waited(payments.pay)
     wait_for_outcome = waited(payments.wait_for_outcome)
     export_transfer = waited(payments.export_transfer)
+
+    # Standing orders
+
+    list_standing_orders = waited(standing_orders.list_standing_orders)
+    read_standing_order = waited(standing_orders.read_standing_order)
+    create_standing_order = waited(standing_orders.create_standing_order)
+    change_standing_order = waited(standing_orders.change_standing_order)
+    delete_standing_order = waited(standing_orders.delete_standing_order)
+    read_standing_order_status = waited(standing_orders.read_standing_order_status)
+    cancel_standing_order = waited(standing_orders.cancel_standing_order)
+    authenticate_standing_order = waited(standing_orders.authenticate_standing_order)
 
     # Analyses
 

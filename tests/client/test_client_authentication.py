@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -13,6 +14,7 @@ from comparing import find_lost
 
 from banking import DEMO_BANK, new_customer
 from consenting import decide_at_bank, new_login
+from kontor.domain.clocks import BERLIN
 from kontor_client import (
     ApiError,
     AsyncKontor,
@@ -309,3 +311,34 @@ async def test_a_step_that_was_answered_elsewhere_is_looked_at_again(own):
     person = Twice(method=900)
     status = await own.authenticate_consent(consent_id, person)
     assert (status.is_given, person.asked) == (True, ["method", "tan"])
+
+
+def test_a_standing_order_is_created_changed_and_deleted(payer):
+    client, access_id, product_id = payer
+    first, order = datetime.now(BERLIN).date() + timedelta(days=20), order_to(amount="3.00")
+    plan = {"period": "MONTH_ONE", "first_execution_date": first}
+    status = client.create_standing_order(access_id, product_id, order, **plan, **PRESENT)
+    status = client.authenticate_standing_order(status.transfer.payment_id, Person(["2"]))
+    assert status.is_executed
+    assert (status.transfer.period, status.transfer.first_execution_date) == ("MONTH_ONE", first)
+    order_id = status.transfer.standing_order_id
+    assert order_id is not None
+    listed = client.read_standing_order(access_id, product_id, order_id)
+    assert (listed.is_active, listed.next_execution_date, listed.details.amount) == (True, first, Decimal("3.00"))
+    assert order_id in [found.id for found in client.list_standing_orders(access_id, product_id)]
+    said = client.request("GET", listed.href("self")).json()
+    assert find_lost(said, msgspec.json.decode(encode_json(listed))) == []
+    changed = client.change_standing_order(
+        access_id, product_id, order_id, order, **plan | {"period": "YEAR_ONE"}, **PRESENT
+    )
+    cancelled = client.cancel_standing_order(changed.transfer.payment_id)
+    assert cancelled.is_failed
+    changed = client.change_standing_order(
+        access_id, product_id, order_id, order, **plan | {"period": "YEAR_ONE"}, **PRESENT
+    )
+    assert client.authenticate_standing_order(changed.transfer.payment_id, Person(["2"])).is_executed
+    assert client.read_standing_order(access_id, product_id, order_id).period == "YEAR_ONE"
+    deleted = client.delete_standing_order(access_id, product_id, order_id, **PRESENT)
+    assert client.authenticate_standing_order(deleted.transfer.payment_id, Person(["2"])).is_executed
+    assert client.read_standing_order_status(deleted.transfer.payment_id).is_executed
+    assert not client.read_standing_order(access_id, product_id, order_id).is_active

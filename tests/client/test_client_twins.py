@@ -14,7 +14,7 @@ from kontor_client import AsyncKontor, Kontor, operations
 SOURCE = Path(kontor_client.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 # Parts of other operations.
-PARTS = {"access_path", "customer_headers", "describe_access", "open_web_form"}
+PARTS = {"show_order", "access_path", "customer_headers", "describe_access", "open_web_form"}
 
 
 def public(client_class: type) -> dict[str, object]:

@@ -12,6 +12,7 @@ from scripted_bank import Plan, ScriptedBank
 from kontor.domain.accesses import make_product_id
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product, ProductCategory
+from kontor.domain.schedules import StandingAction
 from kontor.domain.scopes import ALL_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
@@ -37,10 +38,12 @@ DETAILS = {
 }
 GIRO = Product(
     "giro", ProductCategory.CHECKING, "Girokonto", "Anna", "EUR", iban=DEBTOR_IBAN, balance=Decimal(100),
-    can_transfer=True, can_bulk_transfer=True,
+    can_transfer=True, can_bulk_transfer=True, standing_order_actions=tuple(StandingAction),
 )  # fmt: skip
 SAVINGS = Product("spar", ProductCategory.SAVINGS, "Sparbuch", "Anna", "EUR", can_transfer=False)
-LIMITED = replace(GIRO, key="limited", iban=None, can_bulk_transfer=False)
+LIMITED = replace(
+    GIRO, key="limited", iban=None, can_bulk_transfer=False, standing_order_actions=(StandingAction.CREATE,)
+)
 
 
 @dataclass
@@ -157,8 +160,11 @@ class Payer:
             url, json=body, headers=self.headers | facts.pop("headers", {}), **facts
         )
 
+    async def delete(self, url: str, **facts: Any) -> httpx.Response:
+        return await self.environment.http.delete(url, headers=self.headers | facts.pop("headers", {}), **facts)
+
     async def put(self, url: str, body: Any, **facts: Any) -> httpx.Response:
-        return await self.environment.http.put(url, json=body, headers=self.headers, **facts)
+        return await self.environment.http.put(url, json=body, headers=self.headers | facts.pop("headers", {}), **facts)
 
     def path(self, what: str = "single-transfer", product: Product = GIRO) -> str:
         return f"{CUSTOMER}/bankzugaenge/{self.access_id}/{self.product(product)}/payment/{what}"

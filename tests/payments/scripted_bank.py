@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from kontor.connectors.base import (
     AcceptPayees,
@@ -174,7 +175,12 @@ class ScriptedBank:
             raise RuntimeError("the connector broke before the answer arrived")
         if plan.fault == "unknown":
             return Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)
-        return Done(Paid(plan.outcome))
+        return Done(Paid(plan.outcome, standing_key=self._name(state["id"])))
+
+    def _name(self, payment_id: str) -> str | None:
+        """The bank's name of the standing order that an order is about."""
+        standing = self.orders[UUID(payment_id)].standing
+        return None if standing is None else standing.key or f"DA-{payment_id}"
 
     def _look_up(self, plan: Plan, payment_id: Any) -> Step:
         self.lookups.append(payment_id)
@@ -184,6 +190,6 @@ class ScriptedBank:
             return Done(LookedUp(plan.lookup))
         with self._lock:
             if self.executed[str(payment_id)]:
-                return Done(LookedUp(PaymentOutcome.EXECUTED))
+                return Done(LookedUp(PaymentOutcome.EXECUTED, standing_key=self._name(str(payment_id))))
             self.refused.add(str(payment_id))
         return Done(LookedUp(PaymentOutcome.NEVER))

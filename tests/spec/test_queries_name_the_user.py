@@ -16,6 +16,7 @@ TABLES = (
     "products",
     "transactions",
     "positions",
+    "standing_orders",
     "push_batches",
     "fetches",
     "staged_fetches",

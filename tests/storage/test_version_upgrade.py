@@ -34,6 +34,11 @@ class Upgraded:
         """While processes of the version before run."""
         migrate(self.owner_url, self.role, known=read_migrations()[:version])
 
+    def add_later_columns(self) -> None:
+        """What this program writes beside the versions in question: later migrations add it."""
+        with psycopg.connect(self.owner_url.reveal()) as owner:
+            owner.execute("alter table products add column standing_order_actions text[] not null default '{}'")
+
     def add_user(self) -> None:
         tenant_id, key_id = uuid4(), uuid4()
         with psycopg.connect(self.owner_url.reveal()) as owner:
@@ -74,6 +79,7 @@ def upgraded(settings, owner) -> Iterator[Upgraded]:
     owner.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
     upgraded = Upgraded(settings, name)
     upgraded.migrate(TRIGGERS)
+    upgraded.add_later_columns()
     upgraded.add_user()
     yield upgraded
     owner.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))

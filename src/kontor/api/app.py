@@ -37,6 +37,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     life,
     payment_answers,
     payments,
+    standing_orders,
     tagging,
     transactions,
 )

@@ -24,7 +24,9 @@ from kontor.domain.positions import Position
 from kontor.domain.products import Product
 from kontor.domain.providers import Provider
 from kontor.domain.sca import Challenge, ScaMedium, ScaMethod
+from kontor.domain.schedules import StandingInstruction
 from kontor.domain.secrets import Secret
+from kontor.domain.standing_orders import StandingOrder
 from kontor.domain.transactions import Transaction
 
 State: TypeAlias = dict[str, Any]
@@ -91,6 +93,7 @@ class Pay:
     """Pay from one product. The bank keeps `payment_id` with the order, and takes the same one only once.
 
     Without `is_payee_accepted` a bank that cannot match a payee asks first (`NeedPayeeDecision`).
+    With `standing` nothing is paid now: the one order is that of a standing order.
     """
 
     payment_id: UUID
@@ -101,6 +104,7 @@ class Pay:
     execution_date: date | None = None
     prefers_rejection: bool = False
     is_payee_accepted: bool = False
+    standing: StandingInstruction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +226,7 @@ class Headers:
 class Fetched:
     """The rest of a fetch, per product key. A key missing from `transactions` was not fetched: see `problems`.
 
+    `standing_orders` has every standing order of a product; a key that is missing was not asked about.
     `spans` are times of which the bank tells the balance before and after: they prove that nothing is missing.
     """
 
@@ -230,6 +235,7 @@ class Fetched:
     problems: tuple[Problem, ...] = ()
     consent_until: date | None = None
     spans: Mapping[str, tuple[BalanceSpan, ...]] = field(default_factory=dict)
+    standing_orders: Mapping[str, tuple[StandingOrder, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,11 +243,13 @@ class Paid:
     """The bank's answer to an order: `EXECUTED` or `ACCEPTED`. A refusal is `Failed(REJECTED)`.
 
     `consent_until` is set where the customer's authentication has renewed the consent for the account as well.
+    `standing_key` is the bank's name of the standing order that was created or changed.
     """
 
     outcome: PaymentOutcome
     detail: str | None = None
     consent_until: date | None = None
+    standing_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +263,7 @@ class Verified:
 class LookedUp:
     outcome: PaymentOutcome
     detail: str | None = None
+    standing_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

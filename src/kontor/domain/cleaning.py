@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from kontor.domain.positions import Position
 from kontor.domain.products import HomeSavings, Product
+from kontor.domain.standing_orders import StandingOrder
 
 T = TypeVar("T", Product, Position, HomeSavings)
 
@@ -54,6 +55,18 @@ def clean_product(product: Product) -> Product:
 
 def clean_position(position: Position) -> Position:
     return _clean_fields(position)
+
+
+def clean_standing_order(standing: StandingOrder) -> StandingOrder:
+    """Its texts as they can be stored. What is no amount is none that a bank could execute: it becomes zero."""
+    texts = {
+        field.name: clean_text(value)
+        for field in fields(standing.order)
+        if isinstance(value := getattr(standing.order, field.name), str)
+    }
+    amount = clean_amount(standing.order.amount)
+    order = replace(standing.order, **texts, amount=Decimal("0.00") if amount is None else amount)
+    return replace(standing, order=order, key=None if standing.key is None else clean_text(standing.key))
 
 
 def _clean_fields(thing: T) -> T:

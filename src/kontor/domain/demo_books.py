@@ -5,7 +5,8 @@ from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
-from kontor.domain.payments import PaymentOutcome
+from kontor.domain.payments import Order, PaymentOutcome
+from kontor.domain.schedules import Schedule, StandingAction
 from kontor.domain.transactions import Transaction
 
 
@@ -51,6 +52,21 @@ class ScheduledTransfer:
     iban: str
     bic: str | None
     purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class StandingNote:
+    """What was ordered about a standing order, valid from that day on. With a `failure` the bank refuses it."""
+
+    payment_id: UUID
+    product_key: str
+    name: str
+    action: StandingAction
+    order: Order
+    schedule: Schedule
+    valid_from: date
+    failure: str | None = None
+    detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

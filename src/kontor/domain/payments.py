@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 
 from kontor.domain.sca import ScaMedium, ScaMethod
 from kontor.domain.sca_machine import AnswerKind, ScaPosition, ScaState, fits
+from kontor.domain.schedules import StandingInstruction
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class PaymentKind(StrEnum):
     SINGLE = "SINGLE"
     BULK = "BULK"
     LEGACY = "LEGACY"
+    STANDING_ORDER = "STANDING_ORDER"
 
 
 class PaymentState(StrEnum):
@@ -142,6 +144,7 @@ class PaymentAnswer(StrEnum):
 class Payment:
     """`product` is the debtor's account in the caller's words, `product_key` in the bank's.
 
+    `standing` is set where the order is about a standing order.
     `given` are the orders as they were written, `orders` as the bank gets them. `fence` is set while a process is at
     the bank, and is that of its lease; `is_at_bank` says whether that process still lives.
     """
@@ -180,6 +183,7 @@ class Payment:
     lookups: int = 0
     next_lookup_at: datetime | None = None
     dialogue: PaymentDialogue = field(default_factory=PaymentDialogue)
+    standing: StandingInstruction | None = None
 
     @property
     def bank_id(self) -> UUID:

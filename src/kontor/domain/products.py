@@ -5,6 +5,8 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from kontor.domain.schedules import StandingAction
+
 
 class ProductCategory(StrEnum):
     CHECKING = "CHECKING"
@@ -84,3 +86,4 @@ class Product:
     home_savings: HomeSavings | None = None
     can_transfer: bool = False
     can_bulk_transfer: bool = False
+    standing_order_actions: tuple[StandingAction, ...] = ()

@@ -14,14 +14,17 @@ from uuid import UUID, uuid4
 import psycopg
 from psycopg.rows import TupleRow
 
-from kontor.domain.demo_books import BookOwner, Receipt, ScheduledTransfer, Slip
+from kontor.domain.demo_books import BookOwner, Receipt, ScheduledTransfer, Slip, StandingNote
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.products import Product
+from kontor.domain.schedules import StandingAction
 from kontor.domain.secrets import Secret
 from kontor.domain.transactions import Transaction
 from kontor.storage.connections import PATIENCE_SECONDS, connect_blocking
+from kontor.storage.demo_bank_standing_orders import insert_note, is_active, list_notes
 
-NO_FUNDS = "NO_FUNDS"
+NO_FUNDS, REJECTED = "NO_FUNDS", "REJECTED"
+UNKNOWN_STANDING = "Diesen Dauerauftrag gibt es nicht."
 PATIENCE = "10s"
 WORDS = (
     "purpose, booking_text, gv_code, prima_nota, counterparty_name, counterparty_iban, counterparty_bic,"
@@ -119,6 +122,34 @@ class DemoBankBooks:
             if failure is None:
                 _book(connection, owner, slip)
             _note(connection, owner, slip.payment_id, "REJECTED" if failure else "BOOKED")
+            return receipt
+
+    def list_standing_notes(self, owner: BookOwner) -> list[StandingNote]:
+        with self._open() as connection:
+            return list_notes(connection, owner)
+
+    def note_standing(self, owner: BookOwner, note: StandingNote) -> Receipt:
+        """As `settle`, for what is ordered about a standing order: nothing is booked now."""
+        with self._locked(owner) as connection:
+            known = _find_receipt(connection, owner, note.payment_id)
+            is_refused = known is not None and known.outcome is PaymentOutcome.NEVER
+            if known is not None and (is_refused or not self.pays_twice):
+                _note(connection, owner, note.payment_id, "REFUSED" if is_refused else "REPEATED")
+                return known
+            if known is not None:
+                again = uuid4()
+                note = replace(note, payment_id=again, name=f"DA{again.hex[:14].upper()}")
+            failure, detail = note.failure, note.detail
+            if failure is None and note.action is not StandingAction.CREATE and not is_active(connection, owner, note):
+                failure, detail = REJECTED, UNKNOWN_STANDING
+            if failure is None:
+                receipt = Receipt(PaymentOutcome.EXECUTED, note.valid_from)
+            else:
+                receipt = Receipt(PaymentOutcome.REJECTED, None, failure, detail)
+            _write_receipt(connection, owner, note.payment_id, receipt, note.product_key)
+            if failure is None:
+                insert_note(connection, owner, note)
+            _note(connection, owner, note.payment_id, "REJECTED" if failure else "BOOKED")
             return receipt
 
     def look_up(self, owner: BookOwner, payment_id: UUID) -> Receipt:

@@ -110,7 +110,8 @@ SECTIONS = (
         "t.id::text",
         "id, access_id, bank_key, ordinal, status, category, name, holder, currency, account_number, iban, bic,"
         " bank_code, institution, balance, balance_at, balance_source, balances, balance_gap, overdraft_limit,"
-        " credit_limit, credit_drawn, home_savings, can_transfer, can_bulk_transfer, updated_at",
+        " credit_limit, credit_drawn, home_savings, can_transfer, can_bulk_transfer, standing_order_actions,"
+        " updated_at",
         {"user_id": WHOSE},
     ),
     Section(
@@ -136,12 +137,19 @@ SECTIONS = (
         {"user_id": WHOSE, "iban_key": "the IBAN as it is compared", "name_key": "the name as it is compared"},
     ),
     Section(
+        "standing_orders",
+        "standing_orders",
+        "t.id::text",
+        "id, product_id, bank_key, details, schedule, is_listed, created_at, changed_at",
+        {"user_id": WHOSE},
+    ),
+    Section(
         "payments",
         "payments",
         "t.id::text",
         "id, kind, state, failure, detail, provider_id, access_id, product_id, product_key, product, orders, given,"
         " is_instant, execution_date, prefers_rejection, is_payee_accepted, customer_ip, callback_url, idempotency_key,"
-        " created_at, changed_at, sent_at, expires_at",
+        " created_at, changed_at, sent_at, expires_at, standing",
         {
             "user_id": WHOSE,
             "tenant_id": WHOSE,

@@ -16,6 +16,7 @@ from kontor.domain.payments import (
     PaymentKind,
     PaymentState,
 )
+from kontor.domain.schedules import StandingInstruction
 from kontor.storage.database import Connection
 from kontor.storage.lock_order import Lock, note_lock
 
@@ -27,7 +28,7 @@ COLUMNS = (
     "user_id, id, tenant_id, pseudonym, kind, state, failure, detail, provider_id, access_id, product_id, product_key,"
     " product, orders, given, is_instant, execution_date, prefers_rejection, asks_settings, is_payee_accepted,"
     " is_editable, is_auto_confirmed, customer_ip, callback_url, dialogue, lease_key, fence, idempotency_key,"
-    " request_digest, lookups, next_lookup_at, created_at, expires_at"
+    " request_digest, lookups, next_lookup_at, created_at, expires_at, standing"
 )
 _NAMES = COLUMNS.split(", ")
 PLACEHOLDERS = ", ".join(f"%({name})s" for name in _NAMES)
@@ -49,6 +50,8 @@ def _payment(row: Sequence[Any]) -> tuple[Payment, bytes | None, bytes | None]:
     values["orders"] = msgspec.convert(values["orders"], tuple[Order, ...])
     values["given"] = msgspec.convert(values["given"], tuple[Order, ...])
     values["dialogue"] = msgspec.convert(values["dialogue"], PaymentDialogue)
+    standing = values["standing"]
+    values["standing"] = None if standing is None else msgspec.convert(standing, StandingInstruction)
     sealed, credentials, is_at_bank = row[len(_NAMES) :]
     return Payment(**values, is_at_bank=is_at_bank), sealed, credentials
 
@@ -60,6 +63,7 @@ def _values(payment: Payment) -> dict[str, Any]:
     values["failure"] = None if payment.failure is None else str(payment.failure)
     for name in ("orders", "given", "dialogue"):
         values[name] = Jsonb(msgspec.to_builtins(values[name]))
+    values["standing"] = None if payment.standing is None else Jsonb(msgspec.to_builtins(payment.standing))
     return values
 
 

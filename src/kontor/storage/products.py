@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 from kontor.domain.accesses import AccessStatus
 from kontor.domain.balances import BalanceGap
 from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
+from kontor.domain.schedules import StandingAction
 from kontor.domain.stored_products import StoredProduct
 from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Connection, fetch_row, fetch_rows
@@ -18,7 +19,8 @@ from kontor.storage.lock_order import Lock, note_lock
 COLUMNS = (
     "id, access_id, status, updated_at, bank_key, category, name, holder, currency, account_number, iban, bic,"
     " bank_code, institution, balance, balance_at, balance_source, balances, overdraft_limit, credit_limit,"
-    " credit_drawn, home_savings, can_transfer, can_bulk_transfer, balance_gap"
+    " credit_drawn, home_savings, can_transfer, can_bulk_transfer, balance_gap,"
+    " standing_order_actions"
 )
 
 
@@ -44,6 +46,7 @@ def _product(row: Sequence[Any]) -> StoredProduct:
         home_savings=None if row[21] is None else msgspec.convert(row[21], HomeSavings),
         can_transfer=row[22],
         can_bulk_transfer=row[23],
+        standing_order_actions=tuple(map(StandingAction, row[25])),
     )
     return StoredProduct(row[0], row[1], AccessStatus(row[2]), row[3], product, _gap(row[24]))
 
@@ -82,6 +85,7 @@ async def upsert_product(
         "home_savings": None if product.home_savings is None else Jsonb(msgspec.to_builtins(product.home_savings)),
         "can_transfer": product.can_transfer,
         "can_bulk_transfer": product.can_bulk_transfer,
+        "standing_order_actions": [str(action) for action in product.standing_order_actions],
     }
     cursor = await connection.execute(UPSERT, values)
     is_changed = cursor.rowcount == 1

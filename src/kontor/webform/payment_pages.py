@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kontor.domain.payments import Order, PayeeMatch, Payment, PaymentKind, PaymentState
@@ -83,7 +83,7 @@ class PaymentPages(FlowPages):
         return make_authorisation(self._payment.dialogue, self._view.payment.secrets.challenge, expires_at)
 
     def describe_end(self) -> dict[str, Any]:
-        return {"texts": "payment_end", "kind": str(self._payment.state)}
+        return {"texts": "payment_end", "kind": str(self._payment.state), "action": _find_action(self._payment)}
 
     def _describe_step(self, name: str, texts: Texts) -> dict[str, Any]:
         """Which of how many steps: to look at it, to choose the account, to authorise."""
@@ -109,7 +109,8 @@ class PaymentPages(FlowPages):
             "folded": orders[SHOWN_ORDERS:],
             "is_bulk": payment.kind is PaymentKind.BULK,
             "total": format_amount(total, payment.orders[0].currency, language),
-            "when": _tell_when(payment.execution_date, texts, is_instant=payment.is_instant),
+            "when": _tell_when(payment, texts),
+            "action": _find_action(payment),
             "is_instant": payment.is_instant,
             "account": self._find_account(texts) if name != "source" else None,
             "is_matched": self.session.is_payee_matched and self.session.step is FormStep.SCA,
@@ -219,10 +220,23 @@ def _show_order(order: Order, texts: Texts) -> dict[str, Any]:
     }
 
 
-def _tell_when(day: date | None, texts: Texts, *, is_instant: bool) -> str:
-    if day is not None:
-        return format_date(day, texts.language)
-    return texts("payment.now_instant" if is_instant else "payment.now")
+def _find_action(payment: Payment) -> str | None:
+    """What is done with a standing order; None for a transfer."""
+    return None if payment.standing is None else payment.standing.action.lower()
+
+
+def _tell_when(payment: Payment, texts: Texts) -> str:
+    if payment.standing is not None:
+        schedule = payment.standing.schedule
+        period = texts(f"standing_order.{schedule.period.lower()}")
+        first = format_date(schedule.first, texts.language)
+        if schedule.last is None:
+            return texts("standing_order.from", period=period, first=first)
+        last = format_date(schedule.last, texts.language)
+        return texts("standing_order.until", period=period, first=first, last=last)
+    if payment.execution_date is not None:
+        return format_date(payment.execution_date, texts.language)
+    return texts("payment.now_instant" if payment.is_instant else "payment.now")
 
 
 def list_values(payment: Payment, language: str) -> dict[str, str]:

@@ -8,21 +8,13 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.dialogues import Secrets
 from kontor.domain.orders import OrderFields
-from kontor.domain.payments import Order, Payment, PaymentFailure, PaymentState
+from kontor.domain.payments import Order, Payment, PaymentFailure, PaymentKind, PaymentState
 from kontor.domain.sca_machine import MAX_WRONG_TANS, ScaState
 from kontor.wire.consents import WRONG_TAN, ChallengeContent, show_challenge
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
-from kontor.wire.payments import (
-    ACCEPTED,
-    EXECUTED,
-    UNKNOWN,
-    Credentials,
-    JsonNumber,
-    Text,
-    read_amount,
-    show_failure,
-)
+from kontor.wire.payment_messages import ACCEPTED, EXECUTED, UNKNOWN, show_failure
+from kontor.wire.payments import Credentials, JsonNumber, Text, read_amount
 from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
 from kontor.wire.urls import Urls
@@ -89,7 +81,7 @@ def show_legacy_transfer(payment: Payment, secrets: Secrets, urls: Urls) -> Lega
         case PaymentState.FAILED:
             is_late = payment.failure is PaymentFailure.EXPIRED
             return LegacyTransferStatus([WRONG_TAN if is_late else show_failure(payment)], [])
-    read = Relation("get_single_transfer", urls.transfer(payment.id, is_bulk=False))
+    read = Relation("get_single_transfer", urls.transfer(payment.id, PaymentKind.LEGACY))
     is_known = payment.state is PaymentState.OPEN  # at the bank at this very moment, and nothing was sent
     return LegacyTransferStatus([] if is_known else [UNKNOWN], [read])
 

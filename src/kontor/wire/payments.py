@@ -1,10 +1,9 @@
 """Transfers in their newer form: as they are ordered, and their status."""
 
 import re
-from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -14,15 +13,13 @@ from kontor.domain.dialogues import Secrets
 from kontor.domain.orders import OrderError, OrderProblem
 from kontor.domain.payments import (
     Order,
-    PayeeMatch,
-    PayeeResult,
     Payment,
-    PaymentFailure,
     PaymentKind,
     PaymentState,
     Verification,
 )
 from kontor.domain.sca_machine import ScaState
+from kontor.services.payments import find_standing_id
 from kontor.wire.accesses import MEDIUM_CLASSES
 from kontor.wire.consents import (
     STATES,
@@ -35,6 +32,7 @@ from kontor.wire.consents import (
 )
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
+from kontor.wire.payment_messages import READING, show_failure, show_outcome, show_payees
 from kontor.wire.products import Amount, present
 from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
@@ -46,65 +44,7 @@ Text = Annotated[str, Meta(max_length=1000)]
 JsonNumber = Annotated[msgspec.Raw, Meta(extra_json_schema={"type": "number"}, description="at most two decimals")]
 _NUMBER = re.compile(rb"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 
-EXECUTED = Message("INFO", "BA1111", "Die Überweisung wurde erfolgreich ausgeführt.")
-ACCEPTED = Message("INFO", "BA1112", "Die Bank hat die Überweisung angenommen. Sie ist noch nicht gebucht.")
-UNKNOWN = Message(
-    "INFO",
-    "BA1113",
-    "Die Bank hat noch nicht bestätigt, ob die Überweisung ausgeführt wurde. Bitte überweisen Sie nicht erneut.",
-)
-PAYEE_TEXT = (
-    "Der Name des Empfängers konnte nicht bestätigt werden. Bitte prüfen Sie, ob Sie trotzdem überweisen möchten."
-)
-PAYEE_WORDS: dict[PayeeMatch, tuple[str]] = {
-    PayeeMatch.MATCH: ("Name und IBAN passen zusammen",),
-    PayeeMatch.CLOSE_MATCH: ("der Name passt fast zur IBAN",),
-    PayeeMatch.NO_MATCH: ("der Name passt nicht zur IBAN",),
-    PayeeMatch.NOT_POSSIBLE: ("der Name konnte nicht geprüft werden",),
-}
-FAILURES: dict[PaymentFailure, tuple[str, str]] = {
-    PaymentFailure.WRONG_CREDENTIALS: (
-        "BA1011",
-        "Die Zugangsdaten sind nicht korrekt. Nach drei Fehlversuchen sperrt die Bank den Zugang.",
-    ),
-    PaymentFailure.LOCKED: (
-        "BA1010",
-        "Ihr Zugang wurde nach dreimaliger Falscheingabe gesperrt. Bitte wenden Sie sich an Ihre Bank.",
-    ),
-    PaymentFailure.INCOMPLETE_CREDENTIALS: ("BA1012", "Die Zugangsdaten sind unvollständig."),
-    PaymentFailure.UNREACHABLE: (
-        "BA1051",
-        "Die Bank ist zurzeit nicht erreichbar. Die Überweisung wurde nicht ausgeführt.",
-    ),
-    PaymentFailure.NO_SUPPORTED_METHOD: ("BA3060", "Ihre Bank bietet kein unterstütztes Sicherheitsverfahren an."),
-    PaymentFailure.WRONG_METHOD: ("BA1101", "Das gewählte Sicherheitsverfahren ist nicht verwendbar."),
-    PaymentFailure.WRONG_MEDIUM: ("BA1100", "Das gewählte TAN-Medium ist nicht verwendbar."),
-    PaymentFailure.WRONG_TAN: ("BA1103", "Die TAN ist ungültig oder nicht mehr gültig."),
-    PaymentFailure.CANCELLED: ("BA3040", "Die Überweisung wurde abgebrochen und nicht ausgeführt."),
-    PaymentFailure.EXPIRED: ("BA3040", "Die Zeit zur Freigabe ist abgelaufen. Die Überweisung wurde nicht ausgeführt."),
-    PaymentFailure.ABANDONED: (
-        "BA3040",
-        "Die Überweisung wurde unterbrochen, bevor sie gesendet war, und nicht ausgeführt.",
-    ),
-    PaymentFailure.REJECTED: ("BA1104", "Die Bank hat die Überweisung abgelehnt."),
-    PaymentFailure.NO_FUNDS: ("BA1104", "Die Bank hat die Überweisung mangels Deckung abgelehnt."),
-    PaymentFailure.NOT_SUPPORTED: ("BA1104", "Diese Überweisung ist bei Ihrer Bank nicht möglich."),
-    PaymentFailure.NEVER_ARRIVED: (
-        "BA1104",
-        "Die Überweisung ist bei der Bank nicht angekommen und wurde nicht ausgeführt.",
-    ),
-    PaymentFailure.INTERNAL: (
-        "BA999",
-        "Es ist ein interner Fehler aufgetreten. Die Überweisung wurde nicht ausgeführt.",
-    ),
-}
-REFUSALS: dict[OrderProblem, tuple[str, str]] = {
-    OrderProblem.DATA: ("BA1100", "Die Angaben zur Überweisung sind ungültig."),
-    OrderProblem.METHOD: ("BA1101", "Das gewählte Sicherheitsverfahren ist ungültig."),
-    OrderProblem.NOT_POSSIBLE: ("BA1104", "Von diesem Konto ist keine Überweisung möglich."),
-    OrderProblem.CREDENTIALS: ("BA1012", "Die Zugangsdaten sind unvollständig."),
-}
-DUPLICATE = Message("ERROR", "BA1104", "Dieselbe Überweisung wurde gerade erst beauftragt.")
+PERIODS = Literal["MONTH_ONE", "MONTH_TWO", "MONTH_THREE", "MONTH_SIX", "YEAR_ONE", "WEEK_ONE", "WEEK_TWO"]
 MATCHES = Literal["MATCH", "CLOSE_MATCH", "NO_MATCH", "NOT_POSSIBLE"]
 
 
@@ -227,6 +167,10 @@ class Transfer(msgspec.Struct):
     provider: UUID | UnsetType = UNSET
     product: str | UnsetType = UNSET
     requestedExecutionDate: date | UnsetType = UNSET  # noqa: N815
+    period: PERIODS | UnsetType = UNSET
+    firstExecutionDate: date | UnsetType = UNSET  # noqa: N815
+    lastExecutionDate: date | UnsetType = UNSET  # noqa: N815
+    standingOrderId: UUID | UnsetType = UNSET  # noqa: N815
 
 
 class TransferStatus(msgspec.Struct):
@@ -256,8 +200,7 @@ def show_payment(payment: Payment, secrets: Secrets, urls: Urls, *, offers_steps
     is_waiting = payment.state.is_under_way and payment.fence is None
     if is_waiting and not offers_steps:
         next_steps = ()
-    is_bulk = payment.kind is PaymentKind.BULK
-    relations = urls.transfer_relations(payment.id, next_steps, payment.dialogue.redirect_url, is_bulk=is_bulk)
+    relations = urls.transfer_relations(payment.id, next_steps, payment.dialogue.redirect_url, payment.kind)
     status = TransferStatus(messages, relations, show_transfer(payment))
     dialogue, state = payment.dialogue, payment.dialogue.position.state
     if not is_waiting or dialogue.is_payee_open:
@@ -273,20 +216,16 @@ def show_payment(payment: Payment, secrets: Secrets, urls: Urls, *, offers_steps
 
 def _describe_state(payment: Payment) -> tuple[list[Message], tuple[str, ...]]:
     """What there is to say, and which relations besides `self` are offered."""
-    read = "get_bulk_transfer" if payment.kind is PaymentKind.BULK else "get_single_transfer"
+    read = READING.get(payment.kind, "get_single_transfer")
     match payment.state:
         case PaymentState.DRAFT:
             return [], ()
-        case PaymentState.EXECUTED:
-            return [EXECUTED], (read,)
-        case PaymentState.ACCEPTED:
-            return [ACCEPTED], (read,)
-        case PaymentState.UNKNOWN:
-            return [UNKNOWN], (read,)
+        case PaymentState.EXECUTED | PaymentState.ACCEPTED | PaymentState.UNKNOWN:
+            return [show_outcome(payment)], (read,)
         case PaymentState.FAILED:
             return [show_failure(payment)], ()
     if payment.fence is not None:  # the bank is being asked at this very moment
-        return [UNKNOWN] if payment.state is PaymentState.SENDING else [], (read,)
+        return [show_outcome(payment)] if payment.state is PaymentState.SENDING else [], (read,)
     if payment.dialogue.is_payee_open:
         return [show_payees(payment.dialogue.payees)], ("confirm_vop", "cancel")
     level, code, text, steps = STATES[payment.dialogue.position.state]
@@ -296,30 +235,9 @@ def _describe_state(payment: Payment) -> tuple[list[Message], tuple[str, ...]]:
     return [WRONG_TAN, *messages] if payment.dialogue.is_last_tan_wrong else messages, steps
 
 
-def show_failure(payment: Payment) -> Message:
-    assert payment.failure is not None
-    code, text = FAILURES[payment.failure]
-    return Message("ERROR", code, text, payment.detail or UNSET)
-
-
-def show_payees(results: Sequence[PayeeResult]) -> Message:
-    """The details name each payee that was not matched."""
-    parts = []
-    for place, result in enumerate(results, 1):
-        if result.match is not PayeeMatch.MATCH:
-            suggestion = f" (gemeint ist vielleicht: {result.suggested_name})" if result.suggested_name else ""
-            parts.append(f"Empfänger {place}: {PAYEE_WORDS[result.match][0]}{suggestion}")
-    return Message("INFO", "BA1120", PAYEE_TEXT, "; ".join(parts) or UNSET)
-
-
-def show_refusal(error: OrderError) -> Message:
-    code, text = REFUSALS[error.problem]
-    return Message("ERROR", code, text, error.message)
-
-
 def show_transfer(payment: Payment) -> Transfer:
     """The bank at which the user logs in for this payment alone is not named before the user has ordered."""
-    details = [_show_details(order) for order in payment.given]
+    details = [show_details(order) for order in payment.given]
     is_told = payment.state is not PaymentState.DRAFT or payment.access_id is not None
     return Transfer(
         paymentId=payment.id,
@@ -329,10 +247,26 @@ def show_transfer(payment: Payment) -> Transfer:
         provider=present(payment.provider_id if is_told else None),
         product=present(payment.product if is_told else None),
         requestedExecutionDate=present(payment.execution_date),
+        **_show_standing(payment),
     )
 
 
-def _show_details(order: Order) -> TransferDetails:
+def _show_standing(payment: Payment) -> dict[str, Any]:
+    """Of a new standing order the id is shown once there is one."""
+    if payment.standing is None:
+        return {}
+    schedule, order_id = payment.standing.schedule, payment.standing.order_id
+    if order_id is None and payment.state in (PaymentState.EXECUTED, PaymentState.ACCEPTED):
+        order_id = find_standing_id(payment)
+    return {
+        "period": str(schedule.period),
+        "firstExecutionDate": schedule.first,
+        "lastExecutionDate": present(schedule.last),
+        "standingOrderId": present(order_id),
+    }
+
+
+def show_details(order: Order) -> TransferDetails:
     """As in the request."""
     return TransferDetails(
         recipient=order.recipient,

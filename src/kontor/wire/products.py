@@ -115,6 +115,7 @@ def list_relations(stored: StoredProduct, provider_id: UUID, urls: Urls, *, has_
         is_depot=stored.product.category.is_depot,
         can_transfer=can_transfer(stored, has_credentials=has_credentials),
         can_bulk_transfer=stored.product.can_bulk_transfer and has_credentials,
+        standing_order_actions=stored.product.standing_order_actions if has_credentials else (),
     )
 
 

@@ -3,11 +3,15 @@
 A relation is offered only where the operation behind it is served: no href leads nowhere.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from urllib.parse import urlencode
 from uuid import UUID
 
+from kontor.domain.payments import PaymentKind
+from kontor.domain.schedules import StandingAction
 from kontor.wire.relations import Relation
+
+PAYMENT_PATHS = {PaymentKind.BULK: "bulk-transfer", PaymentKind.STANDING_ORDER: "standing-order"}
 
 
 class Urls:
@@ -160,17 +164,17 @@ class Urls:
 
     # Payments
 
-    def transfer(self, payment_id: UUID, *, is_bulk: bool) -> str:
-        return f"{self.customer}/payment/{'bulk' if is_bulk else 'single'}-transfer/{payment_id}"
+    def transfer(self, payment_id: UUID, kind: PaymentKind) -> str:
+        return f"{self.customer}/payment/{PAYMENT_PATHS.get(kind, 'single-transfer')}/{payment_id}"
 
     def legacy_transfer(self, provider_id: UUID, product_id: UUID, payment_id: UUID) -> str:
         return f"{self.customer}/ueberweisung/{provider_id}/{product_id}/{payment_id}"
 
     def transfer_relations(
-        self, payment_id: UUID, next_steps: tuple[str, ...], redirect_url: str | None, *, is_bulk: bool
+        self, payment_id: UUID, next_steps: tuple[str, ...], redirect_url: str | None, kind: PaymentKind
     ) -> list[Relation]:
         """`next_steps` are the names of the relations that the open step offers."""
-        here = self.transfer(payment_id, is_bulk=is_bulk)
+        here = self.transfer(payment_id, kind)
         addresses = {"poll": f"{here}/poll", "cancel": f"{here}/cancel", "confirm_vop": f"{here}/confirm-vop"}
         relations = [Relation("self", here)]
         for name in next_steps:
@@ -188,6 +192,7 @@ class Urls:
         is_depot: bool,
         can_transfer: bool,
         can_bulk_transfer: bool,
+        standing_order_actions: Collection[StandingAction] = (),
     ) -> list[Relation]:
         here = self.product(access_id, product_id)
         relations = self._offer(("self", here, "read_product"))
@@ -210,6 +215,23 @@ class Urls:
             relations += self._offer(
                 ("initiate_bulk_transfer", f"{here}/payment/bulk-transfer", "initiate_bulk_transfer")
             )
+        standing = f"{here}/payment/standing-order"
+        if standing_order_actions:
+            relations += self._offer(("get_standing_orders", standing, "list_standing_orders"))
+        if StandingAction.CREATE in standing_order_actions:
+            relations += self._offer(("initiate_standing_order", standing, "initiate_standing_order"))
+        return relations
+
+    def standing_order_relations(
+        self, access_id: str, product_id: UUID, order_id: UUID, actions: Collection[StandingAction]
+    ) -> list[Relation]:
+        """`actions` are what the bank can do with this order now."""
+        here = f"{self.product(access_id, product_id)}/payment/standing-order/{order_id}"
+        relations = self._offer(("self", here, "read_standing_order"))
+        if StandingAction.CHANGE in actions:
+            relations += self._offer(("change_standing_order", here, "change_standing_order"))
+        if StandingAction.DELETE in actions:
+            relations += self._offer(("delete_standing_order", here, "delete_standing_order"))
         return relations
 
     def _offer(self, *relations: tuple[str, str, str]) -> list[Relation]:

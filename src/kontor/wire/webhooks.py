@@ -154,10 +154,10 @@ def show_notification(delivery: DomainDelivery, tenant: str, urls: Urls) -> Noti
     if event.access_id is not None:
         access = AccessReference(event.access_id, urls.access(event.access_id))
     if event.payment_id is not None:
-        is_bulk = event.payment_kind is PaymentKind.BULK
         # A transfer of the legacy form is told about, but has no address to read it at.
         is_legacy = event.payment_kind is PaymentKind.LEGACY
-        href = UNSET if is_legacy else urls.transfer(event.payment_id, is_bulk=is_bulk)
+        kind = event.payment_kind or PaymentKind.SINGLE
+        href = UNSET if is_legacy else urls.transfer(event.payment_id, kind)
         transfer = TransferReference(event.payment_id, href)
     return Notification(
         event.type,

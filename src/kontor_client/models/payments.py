@@ -6,7 +6,7 @@ from decimal import Decimal
 import msgspec
 
 from kontor_client.models.authentication import SCA_NAMES, ScaStatus
-from kontor_client.models.shapes import Model
+from kontor_client.models.shapes import Linked, Model
 
 EXECUTED, ACCEPTED, UNKNOWN = "BA1111", "BA1112", "BA1113"
 
@@ -46,9 +46,12 @@ class Transfer(
         "is_instant": "instant",
         "details": "transferDetails",
         "execution_date": "requestedExecutionDate",
+        "first_execution_date": "firstExecutionDate",
+        "last_execution_date": "lastExecutionDate",
+        "standing_order_id": "standingOrderId",
     },
 ):
-    """`details` is a list for a bulk transfer."""
+    """`details` is a list for a bulk transfer. `period` and what follows are set for a standing order."""
 
     payment_id: str
     is_instant: bool
@@ -56,6 +59,35 @@ class Transfer(
     provider: str | None = None
     product: str | None = None
     execution_date: date | None = None
+    period: str | None = None
+    first_execution_date: date | None = None
+    last_execution_date: date | None = None
+    standing_order_id: str | None = None
+
+
+class StandingOrder(
+    Linked,
+    kw_only=True,
+    rename={
+        "details": "transferDetails",
+        "first_execution_date": "firstExecutionDate",
+        "next_execution_date": "nextExecutionDate",
+        "last_execution_date": "lastExecutionDate",
+    },
+):
+    """`state` is ACTIVE or ENDED. An ended one is not executed any more."""
+
+    id: str
+    state: str
+    details: OrderedTransfer
+    period: str
+    first_execution_date: date
+    next_execution_date: date | None = None
+    last_execution_date: date | None = None
+
+    @property
+    def is_active(self) -> bool:
+        return self.state == "ACTIVE"
 
 
 class TransferStatus(ScaStatus, kw_only=True, rename=SCA_NAMES):

@@ -144,11 +144,11 @@ def export_transfer(payment_id: str) -> Plan[bytes]:
 def _show_orders(order: Order | Sequence[Order]) -> dict[str, Any] | list[dict[str, Any]]:
     """What was not given is left out, except the currency, which has to be named."""
     if not isinstance(order, Order):
-        return [_show_order(single_order) for single_order in order]
-    return _show_order(order)
+        return [show_order(single_order) for single_order in order]
+    return show_order(order)
 
 
-def _show_order(order: Order) -> dict[str, Any]:
+def show_order(order: Order) -> dict[str, Any]:
     shown: dict[str, Any] = msgspec.to_builtins(order, builtin_types=(Decimal,))
     return shown | {"currency": order.currency}
 

@@ -34,6 +34,7 @@ from kontor.connectors.xs2a.failures import NoResponseError
 from kontor.connectors.xs2a.paying import Paying
 from kontor.connectors.xs2a.rows import CHANNEL
 from kontor.domain.payments import Order, PaymentOutcome
+from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 from kontor.domain.secrets import Secret
 from kontor.domain.transactions import mark_channel
 from xs2a_talk import TODAY, Dialogue, new_login, running_xs2a_bank
@@ -241,6 +242,89 @@ def test_what_the_profile_does_not_offer_is_not_tried(xs2a_bank):
     dialogue = Dialogue(connector, "test_bank_message")
     for facts in ({"is_instant": True}, {"is_bulk": True}):
         assert dialogue.begin(make_pay(dialogue, **facts)).kind is FailureKind.NOT_SUPPORTED
+
+
+def instruct(action=StandingAction.CREATE, period=Period.MONTH_ONE, key=None, last=None):
+    first = TODAY + timedelta(days=20)
+    return StandingInstruction(action, Schedule(period, first, last), key)
+
+
+def read_bodies(monkeypatch):
+    """Addresses and bodies of orders that the connector places."""
+    bodies = []
+    call = Client.call
+
+    def record(client, method, link, body=None, *arguments, **options):
+        if method == "POST" and body and "debtorAccount" in body:
+            bodies.append((str(link), body))
+        return call(client, method, link, body, *arguments, **options)
+
+    monkeypatch.setattr(Client, "call", record)
+    return bodies
+
+
+@pytest.mark.parametrize(
+    ("period", "frequency", "more"),
+    [
+        (Period.MONTH_ONE, "Monthly", {"dayOfExecution": "3", "executionRule": "following"}),
+        (Period.MONTH_TWO, "EveryTwoMonths", {"dayOfExecution": "3"}),
+        (Period.MONTH_THREE, "Quarterly", {"dayOfExecution": "3"}),
+        (Period.MONTH_SIX, "SemiAnnual", {"dayOfExecution": "3"}),
+        (Period.YEAR_ONE, "Annual", {"dayOfExecution": "3"}),
+        (Period.WEEK_ONE, "Weekly", {}),
+        (Period.WEEK_TWO, "EveryTwoWeeks", {}),
+    ],
+)
+def test_a_standing_order_is_a_periodic_payment(xs2a_bank, monkeypatch, period, frequency, more):
+    bodies = read_bodies(monkeypatch)
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
+    job = make_pay(dialogue, standing=instruct(period=period, last=TODAY + timedelta(days=400)))
+    question, done = dialogue.drive(BY_TAN, job)
+    assert (done.result.outcome, done.result.standing_key) == (PaymentOutcome.EXECUTED, question.state["standing_key"])
+    ((link, body),) = bodies
+    assert "periodic-payments/sepa-credit-transfers" in link
+    names = ("startDate", "endDate", "frequency", "dayOfExecution", "executionRule")
+    assert {name: body[name] for name in names if name in body} == {
+        "startDate": "2026-12-03",
+        "endDate": "2027-12-18",
+        "frequency": frequency,
+        **more,
+    }
+    looked_up = dialogue.begin(LookUp(job, question.state)).result
+    assert (looked_up.outcome, looked_up.standing_key) == (PaymentOutcome.EXECUTED, done.result.standing_key)
+
+
+def test_a_standing_order_by_redirect_is_created_once_and_its_money_moves_on_its_days(settings):
+    with running_xs2a_bank(settings) as bank:
+        dialogue = Dialogue(bank.make_connector(), new_login("test_redirect"))
+        question = dialogue.begin(make_pay(dialogue, standing=instruct()))
+        done = dialogue.resume(question, Returned(bank.confirm(question.url)))
+        assert done.result.outcome is PaymentOutcome.EXECUTED
+        bank.clock.move(days=60)
+        reader = Dialogue(bank.make_connector(), dialogue.login)
+        later = reader.context.today + timedelta(days=60)
+        asked = reader.begin(today=later)
+        progress = reader.resume(asked, Returned(bank.confirm(asked.url)), today=later)
+        fetched = reader.resume(progress, Continue(), today=later).result
+        rows = [row for rows in fetched.transactions.values() for row in rows if "Rechnung 4711" in (row.purpose or "")]
+        assert [row.amount for row in rows] == [Decimal("-5.00")] * 2
+        assert fetched.standing_orders == {}
+
+
+@pytest.mark.parametrize("action", [StandingAction.CHANGE, StandingAction.DELETE])
+def test_xs2a_neither_changes_nor_deletes_standing_orders(xs2a_bank, sent, action):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
+    failed = dialogue.begin(make_pay(dialogue, standing=instruct(action, key="1")))
+    assert (failed.kind, sent) == (FailureKind.NOT_SUPPORTED, [])
+
+
+@pytest.mark.parametrize(("has_periodic", "actions"), [(True, (StandingAction.CREATE,)), (False, ())])
+def test_a_product_tells_what_the_profile_offers(xs2a_bank, has_periodic, actions):
+    dialogue = Dialogue(xs2a_bank.make_connector(has_periodic=has_periodic), new_login("test_bank_message"))
+    progress = next(step for step in dialogue.drive(BY_TAN) if isinstance(step, Progress))
+    assert progress.partial.products[0].standing_order_actions == actions
+    if not has_periodic:
+        assert dialogue.begin(make_pay(dialogue, standing=instruct())).kind is FailureKind.NOT_SUPPORTED
 
 
 def test_a_bank_that_may_exempt_payments_is_asked_after_the_send_guard(xs2a_bank):

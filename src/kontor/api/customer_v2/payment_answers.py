@@ -44,13 +44,13 @@ async def list_payments(call: Call) -> Answer:
 @operation("GET", ONE_SINGLE, **STATUS, **TRANSFER)
 async def get_single_transfer(call: Call) -> Answer:
     """Read where a transfer stands. The bank is not asked."""
-    return show_status(call, await _find(call, SINGLE_KINDS))
+    return show_status(call, await find_payment(call, SINGLE_KINDS))
 
 
 @operation("GET", ONE_BULK, **STATUS, **TRANSFER)
 async def get_bulk_transfer(call: Call) -> Answer:
     """Read where a bulk transfer stands. The bank is not asked."""
-    return show_status(call, await _find(call, BULK_KINDS))
+    return show_status(call, await find_payment(call, BULK_KINDS))
 
 
 @operation(
@@ -82,56 +82,56 @@ async def get_bulk_transfer_of_product(call: Call) -> Answer:
 @explain_refusals
 async def answer_single_transfer(call: Call) -> Answer:
     """Answer the open step of a transfer: a method, a medium, a TAN, or a confirmation in the app."""
-    return await _answer_body(call, SINGLE_KINDS)
+    return await answer_body(call, SINGLE_KINDS)
 
 
 @operation("POST", ONE_BULK, body=ScaAnswer, **ANSWERED, **TRANSFER)
 @explain_refusals
 async def answer_bulk_transfer(call: Call) -> Answer:
     """Answer the open step of a bulk transfer: a method, a medium, a TAN, or a confirmation in the app."""
-    return await _answer_body(call, BULK_KINDS)
+    return await answer_body(call, BULK_KINDS)
 
 
 @operation("GET", ONE_SINGLE + "/poll", **ANSWERED, **TRANSFER)
 async def poll_single_transfer(call: Call) -> Answer:
     """Ask the bank whether the user has confirmed the transfer in the app."""
-    return await _answer(call, await _find(call, SINGLE_KINDS), AnswerKind.CONFIRMED, "")
+    return await answer_step(call, await find_payment(call, SINGLE_KINDS), AnswerKind.CONFIRMED, "")
 
 
 @operation("GET", ONE_BULK + "/poll", **ANSWERED, **TRANSFER)
 async def poll_bulk_transfer(call: Call) -> Answer:
     """Ask the bank whether the user has confirmed the bulk transfer in the app."""
-    return await _answer(call, await _find(call, BULK_KINDS), AnswerKind.CONFIRMED, "")
+    return await answer_step(call, await find_payment(call, BULK_KINDS), AnswerKind.CONFIRMED, "")
 
 
 @operation("POST", ONE_SINGLE + "/cancel", **ANSWERED, **TRANSFER)
 async def cancel_single_transfer(call: Call) -> Answer:
     """Cancel a transfer that was not sent yet."""
-    return await _answer(call, await _find(call, SINGLE_KINDS), AnswerKind.CANCEL, "")
+    return await answer_step(call, await find_payment(call, SINGLE_KINDS), AnswerKind.CANCEL, "")
 
 
 @operation("POST", ONE_BULK + "/cancel", **ANSWERED, **TRANSFER)
 async def cancel_bulk_transfer(call: Call) -> Answer:
     """Cancel a bulk transfer that was not sent yet."""
-    return await _answer(call, await _find(call, BULK_KINDS), AnswerKind.CANCEL, "")
+    return await answer_step(call, await find_payment(call, BULK_KINDS), AnswerKind.CANCEL, "")
 
 
 @operation("POST", ONE_SINGLE + "/confirm-vop", **ANSWERED, **TRANSFER)
 async def confirm_payee_of_single_transfer(call: Call) -> Answer:
     """Pay although the bank could not match the payee."""
-    return await _accept_payees(call, await _find(call, SINGLE_KINDS))
+    return await accept_payees(call, await find_payment(call, SINGLE_KINDS))
 
 
 @operation("POST", ONE_BULK + "/confirm-vop", **ANSWERED, **TRANSFER)
 async def confirm_payees_of_bulk_transfer(call: Call) -> Answer:
     """Pay although the bank could not match every payee."""
-    return await _accept_payees(call, await _find(call, BULK_KINDS))
+    return await accept_payees(call, await find_payment(call, BULK_KINDS))
 
 
 # Parts
 
 
-async def _find(call: Call, kinds: tuple[PaymentKind, ...]) -> PaymentView:
+async def find_payment(call: Call, kinds: tuple[PaymentKind, ...]) -> PaymentView:
     view = await call.services.payments.read_payment(call.principal, call.path_uuid("payment-id"))
     if view.payment.kind not in kinds:
         raise NotFoundError
@@ -139,15 +139,15 @@ async def _find(call: Call, kinds: tuple[PaymentKind, ...]) -> PaymentView:
 
 
 async def _find_of_product(call: Call, kinds: tuple[PaymentKind, ...]) -> PaymentView:
-    view = await _find(call, kinds)
+    view = await find_payment(call, kinds)
     is_of_product = view.payment.product_id == call.path_uuid("product-id")
     if not is_of_product or view.payment.access_id != call.path("access-id"):
         raise NotFoundError
     return view
 
 
-async def _answer_body(call: Call, kinds: tuple[PaymentKind, ...]) -> Answer:
-    view = await _find(call, kinds)
+async def answer_body(call: Call, kinds: tuple[PaymentKind, ...]) -> Answer:
+    view = await find_payment(call, kinds)
     body = await call.json(ScaAnswer)
     if body.count_given() > 1:
         raise HttpError(400, "body: give one answer at a time")
@@ -156,10 +156,10 @@ async def _answer_body(call: Call, kinds: tuple[PaymentKind, ...]) -> Answer:
     is_open = view.payment.state in (PaymentState.OPEN, PaymentState.SENDING)
     if kind is AnswerKind.TAN and is_open and dialogue.position.state is ScaState.TAN and not value.strip():
         raise HttpError(400, "scaAuthenticationData: the TAN is empty")  # costs none of the user's attempts
-    return await _answer(call, view, kind, value)
+    return await answer_step(call, view, kind, value)
 
 
-async def _answer(call: Call, view: PaymentView, kind: AnswerKind, value: str) -> Answer:
+async def answer_step(call: Call, view: PaymentView, kind: AnswerKind, value: str) -> Answer:
     """An answer to a step that is not open is a conflict; the current status comes with it."""
     try:
         settled = await call.services.payments.answer(call.principal, view.payment.id, kind, make_answer(kind, value))
@@ -168,7 +168,7 @@ async def _answer(call: Call, view: PaymentView, kind: AnswerKind, value: str) -
     return show_status(call, settled)
 
 
-async def _accept_payees(call: Call, view: PaymentView) -> Answer:
+async def accept_payees(call: Call, view: PaymentView) -> Answer:
     try:
         settled = await call.services.payments.accept_payees(call.principal, view.payment.id)
     except PaymentNotOpenError as error:

@@ -18,17 +18,14 @@ from kontor.domain.redirects import UseCase
 from kontor.domain.scopes import CUSTOMER_TRANSFER
 from kontor.services.payments import Debtor, LoginRefusedError, PaymentRequest, PaymentView
 from kontor.wire.errors import Message
+from kontor.wire.payment_messages import DUPLICATE, FAILURES, REFUSALS, show_refusal
 from kontor.wire.payments import (
-    DUPLICATE,
-    FAILURES,
-    REFUSALS,
     NewBulkTransfer,
     NewTransfer,
     NewVerification,
     TransferStatus,
     VerificationStatus,
     show_payment,
-    show_refusal,
     show_verification,
 )
 from kontor.wire.relations import Relation
@@ -166,7 +163,7 @@ async def _order_from_product(
     await call.services.payments.debtors.require_product(call.principal, access_id, product_id)
     request, _ = await _read_order(call, kind, shape)
     debtor = await call.services.payments.debtors.find_stored(call.principal, access_id, product_id, kind)
-    return await _order(call, debtor, request)
+    return await order_payment(call, debtor, request)
 
 
 async def _order_with_credentials(
@@ -174,7 +171,7 @@ async def _order_with_credentials(
 ) -> Answer:
     request, body = await _read_order(call, kind, shape)
     debtor = None if not call.principal.is_regulated else await _find_given(call, body, kind)
-    return await _order(call, debtor, request)
+    return await order_payment(call, debtor, request)
 
 
 async def _find_given(call: Call, body: NewTransfer | NewBulkTransfer | NewVerification, kind: PaymentKind) -> Debtor:
@@ -190,6 +187,27 @@ async def _read_order(
     call: Call, kind: PaymentKind, shape: type[NewTransfer] | type[NewBulkTransfer]
 ) -> tuple[PaymentRequest, NewTransfer | NewBulkTransfer]:
     """Headers, query and body, in that order."""
+    facts = await read_circumstances(call)
+    is_regulated = call.principal.is_regulated
+    query = call.query(OrderQuery)
+    body: NewTransfer | NewBulkTransfer = await read_order_body(call, shape)
+    has_debtor = any(part is not None for part in (body.provider, body.credentials, body.product))
+    if has_debtor and not is_regulated:
+        raise HttpError(400, "body: this tenant must not send a provider, credentials or a product")
+    request = PaymentRequest(
+        kind=kind,
+        given=body.list_orders(),
+        is_instant=body.instant,
+        execution_date=body.requestedExecutionDate,
+        verification_id=body.vopId if is_regulated else None,
+        is_editable=query.editableDetails and not is_regulated,
+        **facts,
+    )
+    return request, body
+
+
+async def read_circumstances(call: Call) -> dict[str, Any]:
+    """What every order brings beside its body, as fields of a PaymentRequest: headers, then the query."""
     address = read_customer_address(call)
     if address is None:
         raise HttpError(400, "Customer-IP-Address: the header is required")
@@ -202,26 +220,15 @@ async def _read_order(
         await call.services.redirects.check_callback(call.principal, query.callbackUrl)
     elif is_regulated:
         raise HttpError(400, "callbackUrl: the parameter is required")
-    body: NewTransfer | NewBulkTransfer = await read_order_body(call, shape)
-    has_debtor = any(part is not None for part in (body.provider, body.credentials, body.product))
-    if has_debtor and not is_regulated:
-        raise HttpError(400, "body: this tenant must not send a provider, credentials or a product")
-    request = PaymentRequest(
-        kind=kind,
-        given=body.list_orders(),
-        is_instant=body.instant,
-        execution_date=body.requestedExecutionDate,
-        payment_id=payment_id,
-        idempotency_key=key,
-        verification_id=body.vopId if is_regulated else None,
-        customer_ip=address,
-        callback_url=query.callbackUrl,
-        prefers_rejection=prefers_rejection,
-        asks_settings=query.queryTanSettings,
-        is_editable=query.editableDetails and not is_regulated,
-        is_auto_confirmed=query.autoConfirm and not is_regulated,
-    )
-    return request, body
+    return {
+        "payment_id": payment_id,
+        "idempotency_key": key,
+        "customer_ip": address,
+        "callback_url": query.callbackUrl,
+        "prefers_rejection": prefers_rejection,
+        "asks_settings": query.queryTanSettings,
+        "is_auto_confirmed": query.autoConfirm and not is_regulated,
+    }
 
 
 async def read_order_body(call: Call, shape: type[T]) -> T:
@@ -235,7 +242,7 @@ async def read_order_body(call: Call, shape: type[T]) -> T:
         raise
 
 
-async def _order(call: Call, debtor: Debtor | None, request: PaymentRequest) -> Answer:
+async def order_payment(call: Call, debtor: Debtor | None, request: PaymentRequest) -> Answer:
     paying = call.services.payments
     if not call.principal.is_regulated:
         draft = await paying.store_draft(call.principal, debtor, request)

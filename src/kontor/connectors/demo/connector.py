@@ -30,12 +30,14 @@ from kontor.connectors.demo.memory import Bank, find_owner
 from kontor.connectors.demo.paying import Payments
 from kontor.connectors.demo.people import Account, Person, person_for
 from kontor.connectors.demo.scenarios import DEMANDING_SCA, Scenario, find_scenario
+from kontor.connectors.demo.standing_orders import execute_due, list_standing_orders
 from kontor.connectors.demo.statements import list_rows, move_balance
 from kontor.connectors.job_state import deserialize_job, serialize_job
 from kontor.domain.accesses import History
 from kontor.domain.positions import Position
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.providers import Provider
+from kontor.domain.standing_orders import StandingOrder
 from kontor.domain.transactions import Transaction, find_day, mark_channel
 
 MAX_WRONG_PINS = 3
@@ -125,6 +127,7 @@ class DemoConnector:
         scenario = find_scenario(state["login"])
         owner = find_owner(state["login"], context)
         self._bank.register_accounts(owner, [account.product for account in person.accounts])
+        execute_due(self._bank, owner, person, context.today)
         bookings = self._bank.list_bookings(owner, context.today)
         products = _list_products(person, scenario)
         moved = tuple(move_balance(product, bookings.get(product.key, ())) for product in products)
@@ -138,9 +141,12 @@ class DemoConnector:
         scenario = find_scenario(state["login"])
         job = deserialize_job(state["job"])
         assert isinstance(job, Fetch)
-        bookings = self._bank.list_bookings(find_owner(state["login"], context), context.today)
+        owner = find_owner(state["login"], context)
+        bookings = self._bank.list_bookings(owner, context.today)
+        listed = list_standing_orders(self._bank, owner, context.today)
         transactions: dict[str, tuple[Transaction, ...]] = {}
         positions: dict[str, tuple[Position, ...]] = {}
+        standing: dict[str, tuple[StandingOrder, ...]] = {}
         problems = [Problem(kind) for kind in scenario.problems if kind is ProblemKind.BANK_MESSAGE]
         for number, account in enumerate(person.accounts):
             key = account.product.key
@@ -155,9 +161,12 @@ class DemoConnector:
             elif failing is not ProblemKind.TRANSACTIONS and failing is not ProblemKind.PRODUCT:
                 rows = _select_rows(list_rows(account, bookings.get(key, ())), account, job, context.today)
                 transactions[key] = _break_rows(rows) if scenario.broken_rows else rows
+            if account.product.standing_order_actions and failing is None:
+                standing[key] = listed.get(key, ())
         connector_state = {"consent_until": state["consent_until"]}
         consent_until = date.fromisoformat(state["consent_until"])
-        return Done(Fetched(transactions, positions, tuple(problems), consent_until), connector_state)
+        fetched = Fetched(transactions, positions, tuple(problems), consent_until, standing_orders=standing)
+        return Done(fetched, connector_state)
 
 
 def _find_person(login: str, today: date) -> Person:

@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from kontor.connectors.base import Context
-from kontor.domain.demo_books import BookOwner, Receipt, ScheduledTransfer, Slip
+from kontor.domain.demo_books import BookOwner, Receipt, ScheduledTransfer, Slip, StandingNote
 from kontor.domain.payments import Order
 from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction
@@ -43,6 +43,14 @@ class BankBooks(Protocol):
     def find_receipt(self, owner: BookOwner, payment_id: UUID) -> Receipt | None: ...
     def settle(self, owner: BookOwner, slip: Slip, funds: Decimal, today: date) -> Receipt:
         """Decide and book at once. An id that is known already changes nothing and gives the first receipt."""
+        ...
+
+    def list_standing_notes(self, owner: BookOwner) -> Sequence[StandingNote]:
+        """Everything that was ordered about standing orders and accepted, oldest first."""
+        ...
+
+    def note_standing(self, owner: BookOwner, note: StandingNote) -> Receipt:
+        """Decide and note at once. An id that is known already changes nothing and gives the first receipt."""
         ...
 
     def look_up(self, owner: BookOwner, payment_id: UUID) -> Receipt:

@@ -27,10 +27,12 @@ from kontor.connectors.demo.payees import Conduct, check_payee, find_conduct, is
 from kontor.connectors.demo.people import Account, Person, person_for
 from kontor.connectors.demo.scenarios import find_scenario
 from kontor.connectors.demo.signing import sum_orders
+from kontor.connectors.demo.standing_orders import find_name, make_note
 from kontor.connectors.demo.statements import CENT, write_slip
 from kontor.connectors.job_state import deserialize_job, serialize_job
 from kontor.domain.demo_books import Receipt, Slip
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, PaymentOutcome
+from kontor.domain.schedules import StandingAction
 
 MOST = Decimal("1e12")
 NO_FUNDS_TEXT = "Das Guthaben auf dem Konto reicht für diesen Auftrag nicht aus."
@@ -56,9 +58,9 @@ class Payments:
         owner = find_owner(login, context)
         known = None if self._bank.pays_twice else self._bank.find_receipt(owner, job.payment_id)
         if known is not None:
-            return _answer(known, context)
+            return _answer(known, context, job)
         self._bank.register_accounts(owner, [own_account.product for own_account in person.accounts])
-        if job.prefers_rejection:
+        if job.prefers_rejection and job.standing is None:
             moved = self._bank.sum_bookings(owner, account.product.key, context.today)
             if _find_funds(account) + moved < sum_orders(job.orders):
                 return Failed(FailureKind.NO_FUNDS, NO_FUNDS_TEXT)
@@ -87,7 +89,7 @@ class Payments:
     def look_up(self, login: str, job: LookUp, context: Context) -> Step:
         receipt = self._bank.look_up(find_owner(login, context), job.payment.payment_id).on(context.today)
         detail = NO_FUNDS_TEXT if receipt.failure == FailureKind.NO_FUNDS else receipt.detail
-        return Done(LookedUp(receipt.outcome, detail))
+        return Done(LookedUp(receipt.outcome, detail, find_name(job.payment)))
 
     # Steps
 
@@ -105,6 +107,7 @@ class Payments:
         account = _find_account(_find_person(login, context), job.product_key)
         assert account is not None, "it was found when the dialogue began"
         slip = _refuse(write_slip(job, account, context.today), job, is_failing=find_scenario(login).fails_payments)
+        owner = find_owner(login, context)
         if not context.may_send():
             return Failed(FailureKind.INTERNAL)
         conducts = {find_conduct(order) for order in job.orders}
@@ -114,14 +117,18 @@ class Payments:
         if Conduct.IS_HELD_UP in conducts:
             time.sleep(self._slow_seconds)  # the bank goes on, though nobody waits for it any more
         try:
-            receipt = self._bank.settle(find_owner(login, context), slip, _find_funds(account), context.today)
+            if job.standing is not None:
+                note = make_note(job, account.product.key, context.today)
+                receipt = self._bank.note_standing(owner, replace(note, failure=slip.failure, detail=slip.detail))
+            else:
+                receipt = self._bank.settle(owner, slip, _find_funds(account), context.today)
         except ConnectionError:
             return lost
         if Conduct.DIES_AFTER_BOOKING in conducts:
             return lost
         if Conduct.ANSWERS_LATE in conducts and not context.wait(self._slow_seconds):
             return lost
-        return _answer(receipt, context)
+        return _answer(receipt, context, job)
 
 
 def _find_person(login: str, context: Context) -> Person:
@@ -157,8 +164,22 @@ def _check_order(job: Pay, account: Account | None, context: Context) -> Failed 
         return Failed(FailureKind.REJECTED, "Der Auftrag muss genau eine Überweisung enthalten.")
     if not all(_is_payable(order.amount) for order in job.orders):
         return Failed(FailureKind.REJECTED, "Der Betrag ist ungültig.")
+    if job.standing is not None:
+        return _check_standing(job, account, context)
     if job.execution_date is not None and job.execution_date < context.today:
         return Failed(FailureKind.REJECTED, "Das Ausführungsdatum liegt in der Vergangenheit.")
+    return None
+
+
+def _check_standing(job: Pay, account: Account, context: Context) -> Failed | None:
+    assert job.standing is not None
+    if job.standing.action not in account.product.standing_order_actions or len(job.orders) > 1 or job.is_instant:
+        return Failed(FailureKind.NOT_SUPPORTED, "Von diesem Konto sind keine Daueraufträge möglich.")
+    schedule = job.standing.schedule
+    if job.standing.action is StandingAction.CREATE and schedule.first < context.today:
+        return Failed(FailureKind.REJECTED, "Die erste Ausführung liegt in der Vergangenheit.")
+    if job.standing.action is not StandingAction.DELETE and schedule.is_over(context.today):
+        return Failed(FailureKind.REJECTED, "Der Dauerauftrag würde nie ausgeführt.")
     return None
 
 
@@ -174,11 +195,11 @@ def _refuse(slip: Slip, job: Pay, *, is_failing: bool) -> Slip:
     return replace(slip, failure=str(FailureKind.REJECTED), detail=reasons[0]) if reasons else slip
 
 
-def _answer(receipt: Receipt, context: Context) -> Step:
+def _answer(receipt: Receipt, context: Context, job: Pay) -> Step:
     receipt = receipt.on(context.today)
     if receipt.outcome is PaymentOutcome.NEVER:
         return Failed(FailureKind.REJECTED, BURIED_TEXT)
     if receipt.outcome is PaymentOutcome.REJECTED:
         kind = FailureKind(receipt.failure or FailureKind.REJECTED)
         return Failed(kind, NO_FUNDS_TEXT if kind is FailureKind.NO_FUNDS else receipt.detail)
-    return Done(Paid(receipt.outcome))
+    return Done(Paid(receipt.outcome, standing_key=find_name(job)))

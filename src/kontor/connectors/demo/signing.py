@@ -5,8 +5,14 @@ from decimal import Decimal
 
 from kontor.connectors.base import Fetch, Pay
 from kontor.domain.payments import Order
+from kontor.domain.schedules import StandingAction
 
 CHIP_START_CODE = "88134473"
+STANDING_ACTIONS = {
+    StandingAction.CREATE: "Einrichtung",
+    StandingAction.CHANGE: "Änderung",
+    StandingAction.DELETE: "Löschung",
+}
 ACCESS_CHIP_CODE = "2908881344731012345678900515,00"
 
 
@@ -27,6 +33,10 @@ def describe_subject(job: Fetch | Pay) -> SigningSubject:
         return SigningSubject(None, ACCESS_CHIP_CODE)
     total = sum_orders(job.orders)
     first = job.orders[0]
+    if job.standing is not None:
+        what = f"{STANDING_ACTIONS[job.standing.action]} des Dauerauftrags über {write_amount(total)} EUR"
+        summary = f"{what} an {first.recipient}, IBAN {first.iban}."
+        return SigningSubject(summary, _make_chip_code(first.iban, total), job.orders)
     if len(job.orders) == 1:
         summary = f"Überweisung von {write_amount(total)} EUR an {first.recipient}, IBAN {first.iban}."
         return SigningSubject(summary, _make_chip_code(first.iban, total), job.orders)

@@ -53,6 +53,8 @@ def write_slip(job: Pay, account: Account, today: date) -> Slip:
 
 def _name_debit(job: Pay, *, is_scheduled: bool) -> tuple[str, str]:
     """Booking text and GV code."""
+    if job.standing is not None:
+        return "Dauerauftrag", "117"
     if len(job.orders) > 1:
         return "Sammelüberweisung", "191"
     if not is_sepa(job.orders[0]):

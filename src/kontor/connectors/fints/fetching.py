@@ -1,5 +1,6 @@
 """Fetching: accounts and balances first, then bookings and holdings of each."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 from kontor.connectors.base import (
@@ -30,10 +31,12 @@ from kontor.connectors.fints.histories import (
     read_transactions,
 )
 from kontor.connectors.fints.sessions import RefusedError, Reply
+from kontor.connectors.fints.standing_orders import list_actions, list_standing
 from kontor.domain.accesses import History as Depth
 from kontor.domain.balances import BalanceSpan
 from kontor.domain.positions import Position
 from kontor.domain.products import Product
+from kontor.domain.standing_orders import StandingOrder
 from kontor.domain.transactions import Transaction
 
 # Older bookings need a TAN, which nobody can type in while no customer is there.
@@ -157,6 +160,7 @@ class FetchDialogue(Dialogue):
             product = make_product(
                 account, institution=parameters.bank_name, can_pay=can_pay, can_pay_in_bulk=can_pay_in_bulk
             )
+            product = replace(product, standing_order_actions=list_actions(self.session, account))
             result = self._complete(account, product)
             if isinstance(result, Question):
                 return self._ask_late(account, result)
@@ -218,13 +222,28 @@ class FetchDialogue(Dialogue):
                     transactions[account.key] = bookings.rows
                     spans[account.key] = bookings.spans
             problems += more
+        standing = self._list_standing_orders()
         self.session.end()
         until = self.state.get("consent_until")
         consent_until = None if until is None else date.fromisoformat(until)
         if consent_until is not None and consent_until < self.context.today:
             consent_until = None  # the bank has let us in, so it was wrong
-        fetched = Fetched(transactions, positions, tuple(problems), consent_until, spans)
+        fetched = Fetched(transactions, positions, tuple(problems), consent_until, spans, standing)
         return Done(fetched, self.remember())
+
+    def _list_standing_orders(self) -> dict[str, tuple[StandingOrder, ...]]:
+        """Of every account of which the bank has a list that can be read; what is stored of the others stays."""
+        found = {}
+        for account in self._accounts:
+            try:
+                listed = list_standing(self.session, account)
+            except RefusedError as error:
+                if error.is_about_pin:
+                    raise
+                continue
+            if listed is not None:
+                found[account.key] = listed.orders
+        return found
 
     def _find_raw(self, account: Account) -> Raw | Question | None:
         known = self.state["raw"].get(account.key)

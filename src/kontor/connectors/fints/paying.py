@@ -49,6 +49,12 @@ from kontor.connectors.fints.payments import (
     read_verdict,
 )
 from kontor.connectors.fints.sessions import RefusedError, Reply
+from kontor.connectors.fints.standing_orders import (
+    find_standing_outcome,
+    list_standing,
+    make_standing_order,
+    read_key,
+)
 from kontor.connectors.fints.transport import NoResponseError
 from kontor.connectors.pain001 import Batch, name_order
 from kontor.domain.payments import PaymentOutcome
@@ -87,7 +93,8 @@ class PayDialogue(Dialogue):
         outcome = read_outcome(reply, *self._judged)
         if is_dated(self._pay, self._day):
             outcome = PaymentOutcome.ACCEPTED  # what the bank calls executed is that it has noted the order
-        return Done(Paid(outcome, consent_until=consent_until), self.remember())
+        key = None if self._pay.standing is None else read_key(reply)
+        return Done(Paid(outcome, consent_until=consent_until, standing_key=key), self.remember())
 
     def may_confirm(self, stage: str) -> bool:
         if stage == "login":
@@ -137,7 +144,8 @@ class PayDialogue(Dialogue):
 
     def _make_order(self, account: Account) -> FinTS3Segment:
         created_at = datetime.fromisoformat(self.state["created_at"])
-        return make_order(self.session, account, self._pay, self._day, created_at)
+        make = make_order if self._pay.standing is None else make_standing_order
+        return make(self.session, account, self._pay, self._day, created_at)
 
     def _submit(self, account: Account, approved: bytes | None) -> Step:
         session = self.session
@@ -242,7 +250,17 @@ class LookUpDialogue(Dialogue):
     def proceed(self) -> Step:
         assert isinstance(self.job, Pay)
         account = find_account(self.session, self.job.product_key)
-        return Done(LookedUp(PaymentOutcome.UNKNOWN)) if account is None else self._search(account, self.job)
+        if account is None:
+            return Done(LookedUp(PaymentOutcome.UNKNOWN))
+        return self._search(account, self.job) if self.job.standing is None else self._search_list(account, self.job)
+
+    def _search_list(self, account: Account, pay: Pay) -> Step:
+        """A standing order moves no money yet: only the bank's list tells about it."""
+        listed = list_standing(self.session, account)
+        if listed is None:
+            return Done(LookedUp(PaymentOutcome.UNKNOWN))
+        outcome, key = find_standing_outcome(listed, pay)
+        return Done(LookedUp(outcome, standing_key=key))
 
     def _search(self, account: Account, pay: Pay) -> Step:
         history = History(self.session, account, self.context.today - timedelta(days=LOOK_BACK_DAYS))

@@ -61,7 +61,7 @@ def make_order(session: Session, account: Account, pay: Pay, today: date, create
         text = "Terminüberweisungen sind bei dieser Bank nicht möglich." if day is not AT_ONCE else NOT_OFFERED
         raise RefusedError(FailureKind.NOT_SUPPORTED, text)
     if day is not AT_ONCE:
-        _check_lead_time(session, command, (day - today).days)
+        check_lead_time(session, command, (day - today).days)
     batch = Batch(pay.payment_id.hex, pay.orders, day, pay.is_bulk, pay.is_instant)
     document = write_pain001(Debtor(account.holder, account.iban, account.bic or None), batch, created_at)
     segment = form(
@@ -86,7 +86,7 @@ def _choose_form(pay: Pay, today: date) -> tuple[type[FinTS3Segment], date]:
     return HKIPZ1 if pay.is_instant else HKCCS1, AT_ONCE
 
 
-def _check_lead_time(session: Session, command: str, days: int) -> None:
+def check_lead_time(session: Session, command: str, days: int) -> None:
     """The bank's limits are known before anything leaves."""
     limits = getattr(session.parameters.find_parameter(command), "parameter", None)
     shortest, longest = getattr(limits, "min_days", None), getattr(limits, "max_days", None)

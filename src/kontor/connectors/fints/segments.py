@@ -1,4 +1,4 @@
-"""Segments that python-fints does not have: dated transfers. Its parser finds them here by their names."""
+"""Segments that python-fints does not have: dated transfers and standing orders. Its parser finds them by name."""
 
 from fints.fields import DataElementField, DataElementGroupField
 from fints.formals import KTI1, Amount1, DataElementGroup, SupportedMessageTypes
@@ -64,3 +64,88 @@ class HICSB1(FinTS3Segment):  # type: ignore[misc]
     order_id = DataElementField(type="an", max_length=99, required=False, _d="Auftragsidentifikation")
     is_deletable = DataElementField(type="jn", required=False, _d="Auftrag löschbar")
     is_changeable = DataElementField(type="jn", required=False, _d="Auftrag änderbar")
+
+
+# Standing orders
+
+
+class StandingDetails1(DataElementGroup):  # type: ignore[misc]
+    first_date = DataElementField(type="dat", _d="Erste Ausführung am")
+    time_unit = DataElementField(type="code", length=1, _d="Zeiteinheit: M (Monat) oder W (Woche)")
+    interval = DataElementField(type="num", max_length=2, _d="Turnus")
+    execution_day = DataElementField(type="num", max_length=2, _d="Ausführungstag")
+    last_date = DataElementField(type="dat", required=False, _d="Letzte Ausführung am")
+
+
+class StandingOrderParameter1(DataElementGroup):  # type: ignore[misc]
+    max_purpose_lines = DataElementField(type="num", max_length=2, _d="Maximale Anzahl Verwendungszweckzeilen")
+    min_days = DataElementField(type="num", max_length=4, _d="Minimale Vorlaufzeit")
+    max_days = DataElementField(type="num", max_length=4, _d="Maximale Vorlaufzeit")
+    month_intervals = DataElementField(type="dig", max_length=24, _d="Turnus in Monaten")
+    days_of_month = DataElementField(type="dig", max_length=64, _d="Ausführungstage pro Monat")
+    week_intervals = DataElementField(type="dig", max_length=104, required=False, _d="Turnus in Wochen")
+    days_of_week = DataElementField(type="dig", max_length=7, required=False, _d="Ausführungstage pro Woche")
+
+
+class HKCDE1(FinTS3Segment):  # type: ignore[misc]
+    """SEPA-Dauerauftrag einrichten."""
+
+    account = DataElementGroupField(type=KTI1, _d="Kontoverbindung international")
+    sepa_descriptor = DataElementField(type="an", max_length=256, _d="SEPA Descriptor")
+    sepa_pain_message = DataElementField(type="bin", _d="SEPA pain message")
+    details = DataElementGroupField(type=StandingDetails1, _d="Dauerauftragsdetails")
+
+
+class HICDE1(FinTS3Segment):  # type: ignore[misc]
+    order_id = DataElementField(type="an", max_length=99, required=False, _d="Auftragsidentifikation")
+
+
+class HICDES1(ParameterSegment):  # type: ignore[misc]
+    parameter = DataElementGroupField(type=StandingOrderParameter1, _d="Parameter SEPA-Dauerauftrag einrichten")
+
+
+class HKCDN1(FinTS3Segment):  # type: ignore[misc]
+    """SEPA-Dauerauftrag ändern."""
+
+    account = DataElementGroupField(type=KTI1, _d="Kontoverbindung international")
+    sepa_descriptor = DataElementField(type="an", max_length=256, _d="SEPA Descriptor")
+    sepa_pain_message = DataElementField(type="bin", _d="SEPA pain message")
+    change_date = DataElementField(type="dat", required=False, _d="Änderung am")
+    order_id = DataElementField(type="an", max_length=99, required=False, _d="Auftragsidentifikation")
+    details = DataElementGroupField(type=StandingDetails1, _d="Dauerauftragsdetails")
+
+
+class HICDN1(FinTS3Segment):  # type: ignore[misc]
+    order_id = DataElementField(type="an", max_length=99, required=False, _d="Auftragsidentifikation")
+    old_order_id = DataElementField(type="an", max_length=99, required=False, _d="Alte Auftragsidentifikation")
+
+
+class HKCDL1(FinTS3Segment):  # type: ignore[misc]
+    """SEPA-Dauerauftrag löschen."""
+
+    account = DataElementGroupField(type=KTI1, _d="Kontoverbindung international")
+    sepa_descriptor = DataElementField(type="an", max_length=256, _d="SEPA Descriptor")
+    sepa_pain_message = DataElementField(type="bin", _d="SEPA pain message")
+    change_date = DataElementField(type="dat", required=False, _d="Löschung am")
+    order_id = DataElementField(type="an", max_length=99, required=False, _d="Auftragsidentifikation")
+    details = DataElementGroupField(type=StandingDetails1, _d="Dauerauftragsdetails")
+
+
+class HKCDB1(FinTS3Segment):  # type: ignore[misc]
+    """Bestand an SEPA-Daueraufträgen abrufen."""
+
+    account = DataElementGroupField(type=KTI1, _d="Kontoverbindung international")
+    sepa_formats = DataElementGroupField(type=SupportedMessageTypes, _d="Unterstützte SEPA pain messages")
+    order_id = DataElementField(type="an", max_length=99, required=False, _d="Auftragsidentifikation")
+    max_number_responses = DataElementField(type="num", max_length=4, required=False, _d="Maximale Anzahl Einträge")
+    touchdown_point = DataElementField(type="an", max_length=35, required=False, _d="Aufsetzpunkt")
+
+
+class HICDB1(FinTS3Segment):  # type: ignore[misc]
+    """What follows the details (suspension, what may be done with the order) is not read."""
+
+    account = DataElementGroupField(type=KTI1, _d="Kontoverbindung international")
+    sepa_descriptor = DataElementField(type="an", max_length=256, required=False, _d="SEPA Descriptor")
+    sepa_pain_message = DataElementField(type="bin", _d="SEPA pain message")
+    order_id = DataElementField(type="an", max_length=99, required=False, _d="Auftragsidentifikation")
+    details = DataElementGroupField(type=StandingDetails1, _d="Dauerauftragsdetails")

@@ -58,6 +58,7 @@ class Xs2aBank:
     history_days: int = 730
     payment_products: tuple[str, ...] = (SEPA, INSTANT)
     has_bulk: bool = False
+    has_periodic: bool = False
     has_stable_ids: bool = True
     may_exempt_payments: bool = False
     confirmation_parameter: str = "code"

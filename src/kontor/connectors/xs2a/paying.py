@@ -25,6 +25,7 @@ from kontor.connectors.xs2a.client import Client
 from kontor.connectors.xs2a.failures import BankError, NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.messages import Authorising, PaymentStatus
 from kontor.domain.payments import Order, PaymentOutcome
+from kontor.domain.schedules import Period, Schedule, StandingAction
 
 OUTCOMES = {
     "ACSC": PaymentOutcome.EXECUTED,
@@ -36,6 +37,15 @@ OUTCOMES = {
     "PART": PaymentOutcome.ACCEPTED,
     "RJCT": PaymentOutcome.REJECTED,
     "CANC": PaymentOutcome.NEVER,
+}
+FREQUENCIES = {
+    Period.WEEK_ONE: "Weekly",
+    Period.WEEK_TWO: "EveryTwoWeeks",
+    Period.MONTH_ONE: "Monthly",
+    Period.MONTH_TWO: "EveryTwoMonths",
+    Period.MONTH_THREE: "Quarterly",
+    Period.MONTH_SIX: "SemiAnnual",
+    Period.YEAR_ONE: "Annual",
 }
 # Taken in, and checked or not. After the customer's authorisation the bank goes on by itself.
 OPEN = ("RCVD", "PDNG", "ACTC", "ACCP", "PATC")
@@ -57,6 +67,8 @@ class Paying:
         except BankError as error:
             return error.to_failed(is_outcome_unknown=has_left)
         state: State = {"stage": "open", "kind": "pay", "resource": resource, "has_left": has_left}
+        if job.standing is not None:
+            state["standing_key"] = opened.payment_id
         authoriser = Authoriser(self._client, self._bank, state, self._context.may_send)
         if opened.transaction_status in OUTCOMES:
             return self._conclude(authoriser)
@@ -72,7 +84,7 @@ class Paying:
             # Somebody may have decided about it meanwhile; then there is nothing left to send.
             status = self._read_status(state)
             if status.transaction_status in OUTCOMES:
-                return _tell(status)
+                return _tell(status, state)
             step = authoriser.answer(answer)
         except BankError as error:
             return self._end(error, authoriser)
@@ -96,7 +108,8 @@ class Paying:
         if "resource" not in state:
             return Done(LookedUp(PaymentOutcome.UNKNOWN))
         status = self._read_status(state)
-        return Done(LookedUp(OUTCOMES.get(status.transaction_status, PaymentOutcome.UNKNOWN), status.psu_message))
+        outcome = OUTCOMES.get(status.transaction_status, PaymentOutcome.UNKNOWN)
+        return Done(LookedUp(outcome, status.psu_message, state.get("standing_key")))
 
     # Parts
 
@@ -104,10 +117,16 @@ class Paying:
         product = INSTANT if job.is_instant else SEPA
         if product not in self._bank.payment_products or (job.is_bulk and not self._bank.has_bulk):
             raise StoppedError(FailureKind.NOT_SUPPORTED)
+        if job.standing is not None:
+            is_offered = self._bank.has_periodic and product == SEPA and not job.is_bulk
+            if not is_offered or job.standing.action is not StandingAction.CREATE:
+                raise StoppedError(FailureKind.NOT_SUPPORTED)
         return product
 
     def _place(self, job: Pay, product: str) -> tuple[Authorising, str | None, State]:
         service = "bulk-payments" if job.is_bulk else "payments"
+        if job.standing is not None:
+            service = "periodic-payments"
         headers = self._client.identify() | self._client.prefer()
         if job.prefers_rejection:
             headers["tpp-rejection-nofunds-preferred"] = "true"
@@ -125,7 +144,7 @@ class Paying:
     def _conclude(self, authoriser: Authoriser) -> Step:
         """After the customer's part."""
         try:
-            told = _tell(self._read_status(authoriser.state))
+            told = _tell(self._read_status(authoriser.state), authoriser.state)
         except BankError:
             told = Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True)
         if isinstance(told, Failed) and told.is_outcome_unknown:
@@ -146,13 +165,13 @@ class Paying:
             return unknown if authoriser.has_left else failed
         if status.transaction_status not in OUTCOMES:
             return failed
-        told = _tell(status)
+        told = _tell(status, authoriser.state)
         # The code says more than the status, unless the status says why.
         is_plain = isinstance(told, Failed) and told.kind is FailureKind.REJECTED
         return failed if is_plain and status.transaction_status == "RJCT" else told
 
 
-def _tell(status: PaymentStatus) -> Step:
+def _tell(status: PaymentStatus, state: State) -> Step:
     """The bank's word on an order that the customer has authorised."""
     outcome = OUTCOMES.get(status.transaction_status, PaymentOutcome.ACCEPTED)
     if status.transaction_status not in OUTCOMES and status.transaction_status not in OPEN:
@@ -163,17 +182,30 @@ def _tell(status: PaymentStatus) -> Step:
         codes = [message.code for message in status.tpp_messages]
         has_funds = status.funds_available is not False and "FUNDS_NOT_AVAILABLE" not in codes
         return Failed(FailureKind.REJECTED if has_funds else FailureKind.NO_FUNDS, status.psu_message)
-    return Done(Paid(outcome))
+    return Done(Paid(outcome, standing_key=state.get("standing_key")))
 
 
 def _write_order(job: Pay) -> State:
     debtor = {"debtorAccount": {"iban": job.product_key}}
+    if job.standing is not None:
+        return debtor | _write_schedule(job.standing.schedule) | _write_transfer(job.orders[0])
     day = {} if job.execution_date is None else {"requestedExecutionDate": job.execution_date.isoformat()}
     if job.is_bulk:
         return (
             debtor | day | {"batchBookingPreferred": True, "payments": [_write_transfer(order) for order in job.orders]}
         )
     return debtor | day | _write_transfer(job.orders[0])
+
+
+def _write_schedule(schedule: Schedule) -> State:
+    written = {
+        "startDate": schedule.first.isoformat(),
+        "endDate": None if schedule.last is None else schedule.last.isoformat(),
+        "executionRule": "following" if schedule.period is Period.MONTH_ONE else None,
+        "frequency": FREQUENCIES[schedule.period],
+        "dayOfExecution": None if schedule.period.weeks else str(schedule.day or schedule.first.day),
+    }
+    return {key: value for key, value in written.items() if value is not None}
 
 
 def _write_transfer(order: Order) -> State:

@@ -14,6 +14,7 @@ from kontor.connectors.xs2a.banks import SEPA, Xs2aBank
 from kontor.connectors.xs2a.messages import Account, AccountReference, Amount, Balance, Booking
 from kontor.domain.clocks import BERLIN
 from kontor.domain.products import CurrencyBalance, Product, ProductCategory
+from kontor.domain.schedules import StandingAction
 from kontor.domain.transactions import Transaction
 
 CATEGORIES = {
@@ -82,6 +83,8 @@ def make_product(
         balances=tuple(pockets.values()) if is_several else (),
         can_transfer=pays,
         can_bulk_transfer=pays and bank.has_bulk,
+        # The standard has no list of standing orders, no change of one, and no deletion that all banks offer.
+        standing_order_actions=(StandingAction.CREATE,) if pays and bank.has_periodic else (),
     )
 
 

@@ -7,7 +7,15 @@ from datetime import date, datetime, timedelta
 from kontor.connectors.demo.memory import Bank
 from kontor.connectors.demo.people.numbers import DEMO_BANK_CODE
 from kontor.demobank.faults import UNDISTURBED, Fault, FaultInjector, LostAnswerError, Visit
-from kontor.demobank.fints import accounts, challenges, dated_transfers, payee_checks, statements, transfers
+from kontor.demobank.fints import (
+    accounts,
+    challenges,
+    dated_transfers,
+    payee_checks,
+    standing_orders,
+    statements,
+    transfers,
+)
 from kontor.demobank.fints.customers import CONSENT_DAYS, Customer, Customers
 from kontor.demobank.fints.dialogues import Dialogue, Dialogues, TooManyDialoguesError, TrustedSystems
 from kontor.demobank.fints.fault_hooks import exchange
@@ -221,6 +229,8 @@ class FintsBank:
                 statements.show_bookings(turn, self._customers, customer, order, self._options.page_rows)
             case "HKCSB":
                 dated_transfers.show_list(turn, self._customers, customer, order, self._options.page_rows)
+            case "HKCDB":
+                standing_orders.show_list(turn, self._customers, customer, order, self._options.page_rows)
             case _:
                 transfers.transfer(turn, self._customers, customer, order)
 

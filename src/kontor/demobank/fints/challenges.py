@@ -63,7 +63,7 @@ def execute_without_tan(turn: Turn, customers: Customers, order: Segment, step: 
             case NeedTan(_, state):
                 following = customers.answer(state, Tan(Secret(TANS.get(function, EVEN_TAN))), turn.today)
             case _:
-                report_payment(turn, order, following)
+                report_payment(turn, order, following, find_standing_answer(step))
                 return
 
 
@@ -188,7 +188,7 @@ def answer(turn: Turn, customers: Customers, tan_request: Segment) -> Pending | 
     if step is None:
         turn.dialogue.has_fresh_sca = True
         return waiting
-    report_payment(turn, tan_request, step)
+    report_payment(turn, tan_request, step, find_standing_answer(waiting))
     return None
 
 
@@ -210,13 +210,21 @@ def _count_wrong_tan(turn: Turn, tan_request: Segment, waiting: Pending, referen
     turn.abort(tan_request, "9941", "TAN ungültig - Auftrag nach drei Fehlversuchen abgelehnt.")
 
 
-def report_payment(turn: Turn, to: Segment, step: Step) -> None:
+def find_standing_answer(asked: Step | Pending) -> str | None:
+    """The segment that names a standing order which was created or changed."""
+    standing = (getattr(asked, "state", None) or {}).get("job", {}).get("standing") or {}
+    return {"CREATE": "HICDE", "CHANGE": "HICDN"}.get(standing.get("action", ""))
+
+
+def report_payment(turn: Turn, to: Segment, step: Step, standing_answer: str | None = None) -> None:
     """What became of an order that was sent."""
     match step:
-        case Done(Paid(outcome)):
+        case Done(Paid(outcome) as paid):
             if Mode.ORDER_ACCEPTED in turn.modes:
                 outcome = PaymentOutcome.ACCEPTED
             turn.reply(to, "0020" if outcome is PaymentOutcome.EXECUTED else "0010", SUCCESS_TEXTS.get(outcome))
+            if standing_answer is not None:
+                turn.add(make_segment(standing_answer, 1, paid.standing_key), to)
         case Failed(FailureKind.UNREACHABLE):
             raise LostAnswerError
         case Failed(_, detail):

@@ -26,9 +26,10 @@ from kontor.connectors.demo.memory import Bank, find_owner
 from kontor.connectors.demo.paying import Payments
 from kontor.connectors.demo.people import person_for
 from kontor.connectors.demo.scenarios import DEMANDING_SCA, find_scenario
+from kontor.connectors.demo.standing_orders import execute_due, find_active
 from kontor.connectors.demo.statements import move_balance
 from kontor.connectors.job_state import serialize_job
-from kontor.domain.demo_books import BookOwner, ScheduledTransfer
+from kontor.domain.demo_books import BookOwner, ScheduledTransfer, StandingNote
 from kontor.domain.products import Product
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
@@ -76,7 +77,9 @@ class Customers:
         """A customer who is logged in, as the books are now."""
         person = person_for(login, today)
         assert person is not None, "the login was checked when the dialogue began"
-        bookings = self._bank.list_bookings(self._find_owner(login, today), today)
+        owner = self._find_owner(login, today)
+        execute_due(self._bank, owner, person, today)
+        bookings = self._bank.list_bookings(owner, today)
         products = [account.product for account in person.accounts]
         if ProblemKind.PRODUCT in find_scenario(login).problems:
             del products[-1]
@@ -97,6 +100,11 @@ class Customers:
 
     def list_scheduled(self, login: str, product: Product, today: date) -> Sequence[ScheduledTransfer]:
         return self._bank.list_scheduled(self._find_owner(login, today), product.key, today)
+
+    def list_standing_notes(self, login: str, product: Product, today: date) -> list[StandingNote]:
+        """Standing orders of an account that are still to be executed."""
+        notes = find_active(self._bank.list_standing_notes(self._find_owner(login, today)))
+        return [note for note in notes if note.product_key == product.key and not note.schedule.is_over(today)]
 
     # Authentication of the dialogue itself
 

@@ -10,11 +10,14 @@ from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.segments import Segment, Writable, make_segment, write_segments
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.sca import ScaMethod
+from kontor.domain.schedules import StandingAction
 
 HISTORY_DAYS = 1900
 MAX_MESSAGE_KILOBYTES = 2048
 MAX_BULK_ORDERS = 1000
 LEAD_DAYS = (1, 365)  # of dated orders: at least, at most
+# Of standing orders: intervals in months and days of the month (00: any), intervals in weeks and days of the week.
+STANDING_TIMES = ("0102030612", "00", "0102", "1234567")
 UPD_VERSION = 1
 CAMT_052 = tuple(f"urn:iso:std:iso:20022:tech:xsd:camt.052.001.{version}" for version in ("02", "08"))
 PAIN_002 = "urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"
@@ -38,10 +41,14 @@ BUSINESSES: dict[str, tuple[tuple[int, ...], bool]] = {
     "HKCSE": ((1,), True),
     "HKCME": ((1,), True),
     "HKCSB": ((1,), False),
+    "HKCDE": ((1,), True),
+    "HKCDN": ((1,), True),
+    "HKCDL": ((1,), True),
+    "HKCDB": ((1,), False),
     "HKTAB": ((4, 5), False),
     "DKKKU": ((2,), False),
 }
-VERIFIED_ORDERS = ("HKCCS", "HKIPZ", "HKCCM", "HKIPM", "HKCSE", "HKCME")
+VERIFIED_ORDERS = ("HKCCS", "HKIPZ", "HKCCM", "HKIPM", "HKCSE", "HKCME", "HKCDE", "HKCDN")
 # Of these versions the parameters name no security class: they are older than FinTS 3.0.
 _WITHOUT_CLASS = frozenset((("HKSAL", 5), ("HKKAZ", 5), ("HKWPD", 5)))
 
@@ -87,6 +94,11 @@ _ACCOUNT_KINDS = {
 _OTHER_KIND = 90
 _READING = ("HKSAL", "HKKAZ", "HKCAZ")
 _PAYING = ("HKCCS", "HKIPZ", "HKCSE", "HKCSB")
+_STANDING = {
+    StandingAction.CREATE: "HKCDE",
+    StandingAction.CHANGE: "HKCDN",
+    StandingAction.DELETE: "HKCDL",
+}
 _BULK_PAYING = ("HKCCM", "HKIPM", "HKCME")
 NAME_CHARACTERS = 27
 PRODUCT_NAME_CHARACTERS = 30
@@ -130,6 +142,10 @@ def _list_business_parameters(modes: frozenset[Mode]) -> list[Segment]:
         "HKCSE": LEAD_DAYS,
         "HKCME": (*LEAD_DAYS, MAX_BULK_ORDERS, True, True),
         "HKCSB": (True, False),
+        "HKCDE": (2, *LEAD_DAYS, *STANDING_TIMES),
+        "HKCDN": (0, *LEAD_DAYS, *(True,) * 9, *STANDING_TIMES),
+        "HKCDL": (*LEAD_DAYS, False, True),
+        "HKCDB": (True,),
     }
     segments = []
     for code, (versions, _) in BUSINESSES.items():
@@ -270,6 +286,8 @@ def list_businesses(product: Product, modes: frozenset[Mode]) -> list[str]:
         codes += _PAYING
     if product.can_bulk_transfer:
         codes += _BULK_PAYING
+    if product.standing_order_actions:
+        codes += ["HKCDB", *(_STANDING[action] for action in product.standing_order_actions)]
     return codes
 
 

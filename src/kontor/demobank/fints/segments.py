@@ -63,14 +63,7 @@ class Segment:
 
     def read_day(self, element: int) -> date | None:
         text = self.read(element)
-        if not text:
-            return None
-        try:
-            if not _DAY.fullmatch(text):
-                raise ValueError
-            return date(int(text[:4]), int(text[4:6]), int(text[6:]))
-        except ValueError:
-            raise WireError("9120", f"{self.code}: {text!r} is no date") from None
+        return parse_day(text) if text else None
 
     def read_amount(self, element: int) -> Decimal | None:
         text = self.read(element)
@@ -84,6 +77,15 @@ class Segment:
         if not 0 < element <= len(self.elements) or place >= len(self.elements[element - 1]):
             return ""
         return self.elements[element - 1][place]
+
+
+def parse_day(text: str) -> date:
+    try:
+        if not _DAY.fullmatch(text):
+            raise ValueError
+        return date(int(text[:4]), int(text[4:6]), int(text[6:]))
+    except ValueError:
+        raise WireError("9120", f"{text!r} is no date") from None
 
 
 def make_segment(code: str, version: int, *elements: Writable | Sequence[Writable]) -> Segment:

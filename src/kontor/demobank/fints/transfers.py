@@ -16,8 +16,10 @@ from kontor.demobank.fints.dialogues import PayeeCheck
 from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import LEAD_DAYS, PAIN_001
 from kontor.demobank.fints.segments import Segment
+from kontor.demobank.fints.standing_orders import read_instruction
 from kontor.demobank.fints.turns import Turn
 from kontor.domain.payments import PayeeMatch, PayeeResult
+from kontor.domain.schedules import StandingAction
 
 BULK = frozenset(("HKCCM", "HKIPM", "HKCME"))
 DATED = frozenset(("HKCSE", "HKCME"))
@@ -47,6 +49,13 @@ def transfer(turn: Turn, customers: Customers, customer: Customer, order: Segmen
             return
         turn.reply(approval, "0020", "Ausführungsbestätigung nach Namensabgleich erhalten.")
         job = replace(job, is_payee_accepted=True)
+    if (
+        job.standing is not None
+        and job.standing.action is StandingAction.CREATE
+        and job.standing.schedule.first <= (turn.today)
+    ):
+        turn.reply(order, "9210", "Auftrag abgelehnt - Die erste Ausführung liegt nicht in der Zukunft.")
+        return
     if customers.is_known_payment(customer.login, job.payment_id, turn.today):
         turn.reply(order, "9210", "Auftrag abgelehnt - Die Nachricht wurde bereits eingereicht.")
         return
@@ -88,6 +97,7 @@ def _read_job(customer: Customer, order: Segment, today: date) -> tuple[Transfer
     descriptor = order.read(4 if is_bulk else 2)
     if not any(namespace.rpartition(":")[2] in descriptor for namespace in PAIN_001):
         raise TransferError("Das SEPA-Format wird nicht unterstützt.")
+    standing = read_instruction(order)
     document = read_transfer(_read_document(order))
     product = customer.find_product(order.read(1, 0), order.read(1, 2))
     if product is None or product.iban != document.debtor_iban:
@@ -105,7 +115,9 @@ def _read_job(customer: Customer, order: Segment, today: date) -> tuple[Transfer
         orders=document.orders,
         is_bulk=is_bulk,
         is_instant=order.code in INSTANT,
-        execution_date=document.execution_date,
+        execution_date=document.execution_date if standing is None else None,
+        is_payee_accepted=standing is not None and standing.action is StandingAction.DELETE,
+        standing=standing,
     )
     return document, job
 

@@ -13,6 +13,7 @@ from kontor.connectors.demo.memory import Bank, find_owner
 from kontor.connectors.demo.paying import Payments
 from kontor.connectors.demo.people import Account, Person, person_for
 from kontor.connectors.demo.scenarios import Scenario, find_scenario
+from kontor.connectors.demo.standing_orders import execute_due
 from kontor.connectors.demo.statements import list_rows, move_balance
 from kontor.demobank.xs2a.exchanges import RefusedError
 from kontor.domain.clocks import BERLIN
@@ -98,6 +99,7 @@ class DemoAspsp:
     def list_holdings(self, login: str, *, is_card: bool = False) -> list[Holding]:
         """Payment accounts, as PSD2 knows them: those with an IBAN. Or card accounts."""
         person, scenario, owner = self.find_person(login), find_scenario(login), self.find_owner(login)
+        execute_due(self.bank, owner, person, self.today)
         bookings = self.bank.list_bookings(owner, self.today)
         holdings = []
         for number, account in enumerate(person.accounts):

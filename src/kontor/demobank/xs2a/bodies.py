@@ -2,7 +2,7 @@
 
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -93,6 +93,15 @@ class Transfer(Struct, rename="camel", kw_only=True):
 class SinglePayment(Transfer, kw_only=True):
     debtor_account: AccountReference
     requested_execution_date: date | None = None
+
+
+class PeriodicPayment(Transfer, kw_only=True):
+    debtor_account: AccountReference
+    start_date: date
+    frequency: Literal["Weekly", "EveryTwoWeeks", "Monthly", "EveryTwoMonths", "Quarterly", "SemiAnnual", "Annual"]
+    end_date: date | None = None
+    execution_rule: Literal["following", "preceding"] | None = None
+    day_of_execution: Annotated[str, Meta(pattern="^([1-9]|[12][0-9]|3[01])$")] | None = None
 
 
 class BulkPayment(Struct, rename="camel", kw_only=True):

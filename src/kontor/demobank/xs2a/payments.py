@@ -6,7 +6,7 @@ there is. Its number in the books follows from that id, so that it is found even
 
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 import msgspec
@@ -20,13 +20,29 @@ from kontor.demobank.xs2a.authorising import (
     show_authorisation,
     show_opening,
 )
-from kontor.demobank.xs2a.bodies import AuthorisationBody, BulkPayment, SinglePayment, Transfer
+from kontor.demobank.xs2a.bodies import AuthorisationBody, BulkPayment, PeriodicPayment, SinglePayment, Transfer
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.resources import Approach, Authorisation, Payment, Shelf
 from kontor.domain.payments import Order, PaymentOutcome
+from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 
-SERVICES = ("payments", "bulk-payments")
+SERVICES = ("payments", "bulk-payments", "periodic-payments")
 PRODUCTS = ("sepa-credit-transfers", "instant-sepa-credit-transfers")
+OrderBody: TypeAlias = SinglePayment | BulkPayment | PeriodicPayment
+SHAPES: dict[str, type[OrderBody]] = {
+    "payments": SinglePayment,
+    "bulk-payments": BulkPayment,
+    "periodic-payments": PeriodicPayment,
+}
+PERIODS = {
+    "Weekly": Period.WEEK_ONE,
+    "EveryTwoWeeks": Period.WEEK_TWO,
+    "Monthly": Period.MONTH_ONE,
+    "EveryTwoMonths": Period.MONTH_TWO,
+    "Quarterly": Period.MONTH_THREE,
+    "SemiAnnual": Period.MONTH_SIX,
+    "Annual": Period.YEAR_ONE,
+}
 STATUSES = {
     PaymentOutcome.EXECUTED: "ACSC",
     PaymentOutcome.ACCEPTED: "ACSP",
@@ -71,8 +87,7 @@ class PaymentOrders:
 
     def create(self, request: Request, service: str, product: str) -> Response:
         _check_product(service, product)
-        shape: type[SinglePayment] | type[BulkPayment] = BulkPayment if service == "bulk-payments" else SinglePayment
-        order = request.read_body(shape)
+        order: OrderBody = request.read_body(SHAPES[service])
         request_id = uuid4() if self._aspsp.bank.pays_twice else request.id
         number = uuid5(NAMESPACE_URL, f"xs2a payment {service} {product} {request_id}")
         login = request.login
@@ -201,7 +216,8 @@ class PaymentOrders:
 
 
 def _check_product(service: str, product: str) -> None:
-    if service not in SERVICES or product not in PRODUCTS:
+    is_known = service in SERVICES and product in PRODUCTS
+    if not is_known or (service == "periodic-payments" and product != PRODUCTS[0]):
         raise RefusedError("PRODUCT_UNKNOWN", "Diese Zahlungsart bietet die Bank nicht an.")
 
 
@@ -212,7 +228,7 @@ def _find_authorisation(payment: Payment, authorisation_id: str) -> Authorisatio
     return authorisation
 
 
-def _make_job(order: SinglePayment | BulkPayment, number: UUID, *, is_instant: bool, is_bulk: bool) -> Pay:
+def _make_job(order: OrderBody, number: UUID, *, is_instant: bool, is_bulk: bool) -> Pay:
     transfers: list[Any] = list(order.payments) if isinstance(order, BulkPayment) else [order]
     if not isinstance(order.debtor_account.iban, str):
         raise RefusedError("FORMAT_ERROR", "debtorAccount has no IBAN.")
@@ -222,9 +238,17 @@ def _make_job(order: SinglePayment | BulkPayment, number: UUID, *, is_instant: b
         tuple(_make_order(transfer) for transfer in transfers),
         is_bulk=is_bulk,
         is_instant=is_instant,
-        execution_date=order.requested_execution_date,
+        execution_date=None if isinstance(order, PeriodicPayment) else order.requested_execution_date,
         is_payee_accepted=True,  # the standard has no words for a payee who does not match
+        standing=_make_instruction(order) if isinstance(order, PeriodicPayment) else None,
     )
+
+
+def _make_instruction(order: PeriodicPayment) -> StandingInstruction:
+    period = PERIODS[order.frequency]
+    day = None if order.day_of_execution is None or period.weeks else int(order.day_of_execution)
+    day = None if day == order.start_date.day else day
+    return StandingInstruction(StandingAction.CREATE, Schedule(period, order.start_date, order.end_date, day))
 
 
 def _make_order(transfer: Transfer) -> Order:

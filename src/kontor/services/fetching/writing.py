@@ -3,19 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from kontor.connectors.base import Done, Fetched, Headers, Problem, ProblemKind
 from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, make_product_id
-from kontor.domain.cleaning import clean_position, clean_product
+from kontor.domain.cleaning import clean_position, clean_product, clean_standing_order
 from kontor.domain.positions import Position
+from kontor.domain.standing_orders import StandingOrder, StoredStandingOrder, match_orders
 from kontor.services.analyses import TransactionTagging
 from kontor.services.fetching.bookings import write_plan
 from kontor.services.fetching.merges import FetchedMerges, Merges
 from kontor.services.fetching.notices import make_notices
 from kontor.services.runtime import Clock
 from kontor.services.security import Vault
-from kontor.storage import accesses, positions, products
+from kontor.storage import accesses, positions, products, standing_orders
 from kontor.storage.database import Connection
 
 
@@ -73,6 +74,7 @@ class FetchWriting:
                 new_counts[stored[key]] = written.new
                 is_changed |= written.is_changed
         await self._write_positions(connection, user_id, stored, result.positions)
+        await self._write_standing_orders(connection, user_id, stored, result.standing_orders)
         named = [product.key for product in map(clean_product, headers.products)] if headers is not None else []
         complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
         seen = [stored[key] for key in named if key in stored]
@@ -108,6 +110,26 @@ class FetchWriting:
                 cleaned = [clean_position(position) for position in held]
                 if cleaned != await positions.list_positions(connection, user_id, stored[key]):
                     await positions.replace_positions(connection, user_id, stored[key], cleaned)
+
+    @staticmethod
+    async def _write_standing_orders(
+        connection: Connection,
+        user_id: UUID,
+        stored: Mapping[str, UUID],
+        fetched: Mapping[str, Sequence[StandingOrder]],
+    ) -> None:
+        """As the bank lists them now. What it does not list any more stays, as ended."""
+        for key, listed in fetched.items():
+            if key not in stored:
+                continue
+            known = await standing_orders.list_orders(connection, user_id, stored[key])
+            matched, new = match_orders(known, [clean_standing_order(order) for order in listed])
+            for before, after in zip(known, matched, strict=True):
+                if before != after:
+                    await standing_orders.update_order(connection, user_id, after)
+            for order in new:
+                added = StoredStandingOrder(uuid4(), stored[key], order)
+                await standing_orders.insert_order(connection, user_id, added)
 
     async def _write_transactions(
         self,

@@ -6,6 +6,7 @@ from kontor.services.payments.drafts import PaymentDrafts
 from kontor.services.payments.exports import PaymentExports
 from kontor.services.payments.payments import DraftChangedError, PaymentNotOpenError, Payments
 from kontor.services.payments.requests import PaymentRequest
+from kontor.services.payments.standing_orders import StandingOrders, find_standing_id
 from kontor.services.payments.verifications import LoginRefusedError
 
 __all__ = [
@@ -19,5 +20,7 @@ __all__ = [
     "PaymentRequest",
     "PaymentView",
     "Payments",
+    "StandingOrders",
     "check_support",
+    "find_standing_id",
 ]

@@ -35,6 +35,7 @@ from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import Event, EventType
 from kontor.services.accesses import request_fetch
 from kontor.services.banks import BankDialogue, BankGateway, HeldLease, Prepared
+from kontor.services.payments.standing_orders import apply_standing
 from kontor.services.payments.steps import conclude, decide_for, describe_payment, keep_secrets, make_pay
 from kontor.services.runtime import Clock, fault_points
 from kontor.services.sca import DialogueEngine
@@ -238,6 +239,7 @@ class PaymentDialogues:
             settled = self.plan_lookup(settled, datetime.now(UTC))
             secrets = keep_secrets(settled, step, before)
             await self.save(connection, settled, secrets, credentials)
+            await apply_standing(connection, settled, _find_standing_key(step))
             if settled.state is not current.state and not settled.state.is_under_way:
                 await self.publish(connection, settled)
             if not settled.state.is_under_way:
@@ -281,7 +283,8 @@ class PaymentDialogues:
         """When the bank is to be asked: about an unknown one soon, about an accepted one after its day."""
         if payment.state is PaymentState.UNKNOWN:
             return replace(payment, next_lookup_at=now + timedelta(seconds=FIRST_LOOKUP_SECONDS))
-        if payment.state is PaymentState.ACCEPTED and payment.access_id is not None:
+        is_final = payment.standing is not None  # a standing order that the bank has accepted needs no day to come
+        if payment.state is PaymentState.ACCEPTED and payment.access_id is not None and not is_final:
             today = self._clock.today()
             days = ((payment.execution_date or today) - today).days + 1
             return replace(payment, next_lookup_at=now + timedelta(days=max(1, days)))
@@ -317,6 +320,10 @@ class PaymentDialogues:
                 await accesses.store_learnt(connection, user_id, access_id, lease_key, sealed, learnt)
         except Exception as error:
             log.warning("payment.not-learnt", payment=str(payment.id), reason=type(error).__name__)
+
+
+def _find_standing_key(step: Step) -> str | None:
+    return step.result.standing_key if isinstance(step, Done) and isinstance(step.result, Paid) else None
 
 
 async def _start_fetch(connection: Connection, user_id: UUID, access_id: str, *, is_attended: bool) -> None:

@@ -27,6 +27,7 @@ from kontor.services.payments.requests import (
     is_same_order,
     make_payment,
 )
+from kontor.services.payments.standing_orders import StandingOrders
 from kontor.services.payments.verifications import PaymentVerifications
 from kontor.services.runtime import Clock, fault_points
 from kontor.services.sca import find_unoffered
@@ -52,7 +53,10 @@ class DraftChangedError(Exception):
 
 
 class Payments:
-    """`debtors`, `verifications` and `recovery` are parts that edges use directly; `dialogues` is for drafts."""
+    """`debtors`, `standing_orders`, `verifications` and `recovery` are parts that edges use directly.
+
+    `dialogues` is for drafts.
+    """
 
     def __init__(
         self,
@@ -71,6 +75,7 @@ class Payments:
         self._engine = self.dialogues.engine
         self._wait_seconds = max(0.5, request_seconds - 1)
         self.debtors = debtors
+        self.standing_orders = StandingOrders(database, clock)
         self.verifications = PaymentVerifications(database, gateway, vault, clock, self._leasing)
         self.recovery = PaymentRecovery(database, gateway, self._leasing, self.dialogues)
 
@@ -112,6 +117,7 @@ class Payments:
         existing = await self._find_existing(principal, request, payment.request_digest)
         if existing is not None:
             return existing
+        await self.standing_orders.check_active(payment)
         async with self._database.transaction() as connection:
             is_new = await payments.insert_payment(connection, payment, None)
             if is_new:
@@ -187,6 +193,7 @@ class Payments:
         existing = await self._find_existing(principal, request, payment.request_digest)
         if existing is not None:
             return await self.await_settled(payment.user_id, existing.id)
+        await self.standing_orders.check_active(payment)
         try:
             payment = await self._check_verification(payment, request)
         except OrderError:

@@ -15,6 +15,7 @@ from kontor.domain.errors import BusyError, NotFoundError
 from kontor.domain.payments import Payment, PaymentState
 from kontor.services.banks import REFUSALS, BankGateway, HeldLease, Leasing, Permit, Prepared
 from kontor.services.payments.dialogues import QUESTIONS, PaymentDialogues, record
+from kontor.services.payments.standing_orders import apply_standing
 from kontor.services.payments.steps import conclude_lookup, end_orphaned, make_pay
 from kontor.services.runtime import fault_points
 from kontor.storage import payments
@@ -141,9 +142,9 @@ class PaymentRecovery:
                 return
             current, _, credentials = found
             secrets = await self._dialogues.open_lookup_secrets(connection, found)
-            known = None
+            known, key = None, None
             if isinstance(step, Done) and isinstance(step.result, LookedUp):
-                known = conclude_lookup(current, step.result.outcome, step.result.detail)
+                known, key = conclude_lookup(current, step.result.outcome, step.result.detail), step.result.standing_key
             if known is None:
                 known = self._plan_next(current, step, now, has_own_credentials=credentials is not None)
                 credentials = credentials if known.next_lookup_at is not None else None
@@ -151,6 +152,7 @@ class PaymentRecovery:
                 return
             known = self._dialogues.plan_lookup(known, now)
             await self._dialogues.save(connection, known, secrets, credentials)
+            await apply_standing(connection, known, key)
             await self._dialogues.publish(connection, known)
             await record(connection, known, ACTOR, f"payment.{known.state.lower()}", "told by the bank")
             fault_points.reach("payment.reconcile")

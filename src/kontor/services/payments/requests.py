@@ -12,6 +12,7 @@ import msgspec
 from kontor.domain.orders import ENGLISH_FIELDS, OrderFields, check_execution_date, check_orders
 from kontor.domain.payments import Order, Payment, PaymentDialogue, PaymentKind, PaymentState
 from kontor.domain.principals import Principal, user_of
+from kontor.domain.schedules import StandingAction, StandingInstruction
 from kontor.services.payments.debtors import Debtor
 
 DIALOGUE_LIFETIME = timedelta(minutes=15)
@@ -39,13 +40,17 @@ class PaymentRequest:
     wanted_method: str | None = None
     wanted_medium: str | None = None
     fields: OrderFields = ENGLISH_FIELDS
+    standing: StandingInstruction | None = None
 
 
 def make_payment(
     principal: Principal, debtor: Debtor | None, request: PaymentRequest, state: PaymentState, today: date
 ) -> Payment:
     """A payment that was found good. Raises OrderError for what no bank is to see."""
-    orders = check_orders(request.given, is_bulk=request.kind is PaymentKind.BULK, fields=request.fields)
+    if request.standing is not None and request.standing.action is StandingAction.DELETE:
+        orders = request.given  # as the bank has it
+    else:
+        orders = check_orders(request.given, is_bulk=request.kind is PaymentKind.BULK, fields=request.fields)
     check_execution_date(request.execution_date, today, request.fields, is_instant=request.is_instant)
     assert principal.user_pseudonym is not None
     now = datetime.now(UTC)
@@ -73,6 +78,7 @@ def make_payment(
         callback_url=request.callback_url,
         idempotency_key=request.idempotency_key,
         dialogue=PaymentDialogue(wanted_method=request.wanted_method, wanted_medium=request.wanted_medium),
+        standing=request.standing,
     )
     return payment if debtor is None else attach_debtor(payment, debtor)
 
@@ -91,14 +97,27 @@ def attach_debtor(payment: Payment, debtor: Debtor) -> Payment:
 
 def _digest_request(debtor: Debtor | None, orders: tuple[Order, ...], request: PaymentRequest) -> bytes:
     """Equal for equal requests. Credentials are encrypted anew each time, so the login stands for them."""
+    is_deletion = request.standing is not None and request.standing.action is StandingAction.DELETE
     return _digest(
         str(request.kind),
         None if debtor is None else [debtor.lease_key.hex(), debtor.product_key],
-        msgspec.to_builtins(orders),
+        [] if is_deletion else msgspec.to_builtins(orders),
         request.is_instant,
         None if request.execution_date is None else request.execution_date.isoformat(),
         None if request.payment_id is None else str(request.payment_id),
+        *_list_standing_facts(request.standing),
     )
+
+
+def _list_standing_facts(standing: StandingInstruction | None) -> list[Any]:
+    """What the caller has said of a standing order. Its name at the bank may change between two equal requests."""
+    if standing is None:
+        return []
+    facts = [str(standing.action), str(standing.order_id)]
+    if standing.action is not StandingAction.DELETE:
+        schedule = standing.schedule
+        facts += [str(schedule.period), str(schedule.first), str(schedule.last)]
+    return facts
 
 
 def is_same_order(one: Payment, other: Payment) -> bool:
@@ -106,7 +125,7 @@ def is_same_order(one: Payment, other: Payment) -> bool:
 
     def list_facts(payment: Payment) -> tuple[object, ...]:
         debtor = payment.provider_id, payment.access_id, payment.product_key, payment.lease_key
-        return payment.orders, payment.given, payment.is_instant, payment.execution_date, *debtor
+        return payment.orders, payment.given, payment.is_instant, payment.execution_date, payment.standing, *debtor
 
     return list_facts(one) == list_facts(other)
 
@@ -119,6 +138,7 @@ def digest_order(payment: Payment) -> bytes:
         payment.product_key,
         [[order.iban, str(order.amount), order.purpose] for order in payment.orders],
         None if payment.execution_date is None else payment.execution_date.isoformat(),
+        *_list_standing_facts(payment.standing),
     )
 
 

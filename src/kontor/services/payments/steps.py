@@ -68,6 +68,7 @@ def make_pay(payment: Payment) -> Pay:
         execution_date=payment.execution_date,
         prefers_rejection=payment.prefers_rejection,
         is_payee_accepted=payment.is_payee_accepted,
+        standing=payment.standing,
     )
 
 

@@ -283,8 +283,13 @@ class FormPayments:
     async def _check(self, session: FormSession) -> None:
         """Log in and ask about the payees. Where they match, it goes on by itself."""
         assert session.dialogue_id is not None
+        view = await self._find(session)
         try:
-            results = await self._drafts.verify(session.principal, _payment_id(session), session.customer_ip)
+            # A payee that was accepted before, such as that of a standing order which is deleted, is not verified.
+            if view is not None and view.payment.is_payee_accepted:
+                results: tuple[PayeeResult, ...] = ()
+            else:
+                results = await self._drafts.verify(session.principal, _payment_id(session), session.customer_ip)
         except LoginRefusedError as error:
             await self._refuse_login(session, error.failure)
             return

@@ -11,6 +11,7 @@ from kontor.connectors.demo.people.numbers import DEMO_BANK, DEMO_BANK_CODE, DEM
 from kontor.connectors.demo.people.streams import derive_number, draw_digits
 from kontor.domain.positions import Position
 from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
+from kontor.domain.schedules import StandingAction
 
 CENT = Decimal("0.01")
 WITHOUT_IBAN = frozenset(
@@ -80,6 +81,7 @@ def make_product(life: Life, plan: AccountPlan, balances: Mapping[str, int], tod
         home_savings=describe_home_savings(life, plan, balance) if is_home_savings else None,
         can_transfer=plan.kind is ProductCategory.CHECKING,
         can_bulk_transfer=plan.kind is ProductCategory.CHECKING,
+        standing_order_actions=tuple(StandingAction) if plan.kind is ProductCategory.CHECKING else (),
     )
 
 

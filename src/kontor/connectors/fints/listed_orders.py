@@ -1,0 +1,40 @@
+"""Orders that a bank lists: dated transfers (HKCSB) and standing orders (HKCDB), page by page."""
+
+from typing import Any
+
+from fints.formals import SupportedMessageTypes
+from fints.segments.base import FinTS3Segment
+
+from kontor.connectors.fints.accounts import Account, name_account
+from kontor.connectors.fints.codes import MORE_FOLLOWS
+from kontor.connectors.fints.payments import find_descriptor
+from kontor.connectors.fints.sessions import Session
+from kontor.connectors.fints.transport import NoResponseError
+
+MOST_PAGES = 100
+
+
+def is_listed(session: Session, account: Account, form: type[FinTS3Segment]) -> bool:
+    """Does the bank list such orders of this account, without a TAN that nobody could give?"""
+    parameters = session.parameters
+    is_offered = parameters.find_newest(form.TYPE, (form.VERSION,)) is not None and account.can(form.TYPE)
+    return is_offered and bool(account.iban) and not parameters.needs_tan(form.TYPE)
+
+
+def list_segments(session: Session, account: Account, form: type[FinTS3Segment]) -> list[Any]:
+    """Raises RefusedError where the bank refuses."""
+    segments: list[Any] = []
+    touchdown = None
+    for _ in range(MOST_PAGES):
+        asked = form(
+            account=name_account(form, account),
+            sepa_formats=SupportedMessageTypes([find_descriptor(session)]),
+            touchdown_point=touchdown,
+        )
+        reply = session.send(asked).refuse()
+        segments += reply.list(f"HI{form.TYPE[2:]}")
+        more = [code for code in reply.codes if code.code == MORE_FOLLOWS and code.parameters]
+        if not more:
+            return segments
+        touchdown = more[0].parameters[0]
+    raise NoResponseError("a list without an end")

@@ -1,0 +1,80 @@
+"""Standing orders: HKCDE, HKCDN and HKCDL as the details of an order, HKCDB as a list."""
+
+from datetime import UTC, date, datetime
+
+from kontor.connectors.pain001 import Batch, Debtor, write_pain001
+from kontor.demobank.fints.accounts import find_product
+from kontor.demobank.fints.credit_transfers import TransferError
+from kontor.demobank.fints.customers import Customer, Customers
+from kontor.demobank.fints.parameters import PAIN_001, name_account_internationally
+from kontor.demobank.fints.segments import Segment, WireError, Writable, make_segment, parse_day
+from kontor.demobank.fints.turns import Turn
+from kontor.domain.demo_books import StandingNote
+from kontor.domain.products import Product
+from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
+
+ACTIONS = {"HKCDE": StandingAction.CREATE, "HKCDN": StandingAction.CHANGE, "HKCDL": StandingAction.DELETE}
+PERIODS = {("W" if period.weeks else "M", str(period.weeks or period.months)): period for period in Period}
+WRITTEN = PAIN_001[-1]
+NO_DAY = date(1999, 1, 1)  # what stands in a pain.001 that names no day
+
+
+def read_instruction(order: Segment) -> StandingInstruction | None:
+    """None for an order that is about no standing order."""
+    action = ACTIONS.get(order.code)
+    if action is None:
+        return None
+    is_new = action is StandingAction.CREATE
+    first, unit, interval, day, last = (*order.read_group(4 if is_new else 6), *("",) * 5)[:5]
+    period = PERIODS.get((unit, interval.lstrip("0")))
+    if period is None:
+        raise TransferError("Dieser Turnus wird nicht angeboten.")
+    if not day.isdigit():
+        raise TransferError("Der Ausführungstag fehlt.")
+    try:
+        start, end = parse_day(first), parse_day(last) if last else None
+    except WireError:
+        raise TransferError("Die Ausführungstage sind ungültig.") from None
+    chosen = None if period.weeks or int(day) == start.day else int(day)
+    key = None if is_new else order.read(5)
+    if not is_new and not key:
+        raise TransferError("Die Auftragsidentifikation fehlt.")
+    return StandingInstruction(action, Schedule(period, start, end, chosen), key)
+
+
+def show_list(turn: Turn, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
+    product = find_product(turn, customer, order)
+    if product is None:
+        return
+    if WRITTEN not in order.read_group(2):
+        turn.reply(order, "9210", "Auftrag abgelehnt - Das SEPA-Format wird nicht unterstützt.")
+        return
+    wanted, touchdown = order.read(3), order.read(5)
+    first = int(touchdown) if touchdown.isascii() and touchdown.isdigit() else 0
+    notes = customers.list_standing_notes(customer.login, product, turn.today)
+    notes = [note for note in notes if not wanted or note.name == wanted]
+    if not notes[first:]:
+        turn.reply(order, "3010")
+        return
+    if len(notes) > first + page_rows:
+        turn.reply(order, "3040", None, str(first + page_rows))
+    else:
+        turn.reply(order, "0020")
+    for note in notes[first : first + page_rows]:
+        turn.add(_describe(product, note), order)
+
+
+def _describe(product: Product, note: StandingNote) -> Segment:
+    debtor = Debtor(product.holder, product.iban or "", product.bic)
+    batch = Batch(note.payment_id.hex, (note.order,), NO_DAY)
+    document = write_pain001(debtor, batch, datetime.combine(note.valid_from, datetime.min.time(), UTC))
+    account = name_account_internationally(product)
+    return make_segment(
+        "HICDB", 1, account, WRITTEN, document, note.name, write_details(note.schedule), None, True, False, True
+    )
+
+
+def write_details(schedule: Schedule) -> tuple[Writable, ...]:
+    period = schedule.period
+    day = schedule.first.isoweekday() if period.weeks else schedule.day or schedule.first.day
+    return (schedule.first, "W" if period.weeks else "M", period.weeks or period.months, day, schedule.last)
