@@ -94,6 +94,7 @@ class AsyncKontor(AsyncRunner):
     # Payments
 
     order_transfer = awaited(payments.order_transfer)
+    order_file = awaited(payments.order_file)
     verify_payee = awaited(payments.verify_payee)
     read_transfer = awaited(payments.read_transfer)
     list_payments = awaited(payments.list_payments)
@@ -234,6 +235,7 @@ class Kontor(SyncRunner):
     # Payments
 
     order_transfer = waited(payments.order_transfer)
+    order_file = waited(payments.order_file)
     verify_payee = waited(payments.verify_payee)
     read_transfer = waited(payments.read_transfer)
     list_payments = waited(payments.list_payments)

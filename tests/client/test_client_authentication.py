@@ -342,3 +342,12 @@ def test_a_standing_order_is_created_changed_and_deleted(payer):
     assert client.authenticate_standing_order(deleted.transfer.payment_id, Person(["2"])).is_executed
     assert client.read_standing_order_status(deleted.transfer.payment_id).is_executed
     assert not client.read_standing_order(access_id, product_id, order_id).is_active
+
+
+def test_a_file_of_orders_is_paid(payer):
+    client, access_id, product_id = payer
+    exported = client.export_transfer(pay(payer, order_to(amount="1.10"), Person(["2"])).transfer.payment_id)
+    (status,) = client.order_file(access_id, product_id, exported, **PRESENT)
+    paid = client.authenticate_transfer(status.transfer.payment_id, Person(["2"]))
+    assert (paid.is_executed, paid.transfer.details.amount) == (True, Decimal("1.10"))
+    assert client.order_file(access_id, product_id, exported, **PRESENT)[0].is_executed

@@ -36,6 +36,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     legacy_transfers,
     life,
     payment_answers,
+    payment_files,
     payments,
     standing_orders,
     tagging,

@@ -54,6 +54,25 @@ def order_transfer(
     return fetch(TransferStatus, path, "POST", params=params, json=body, headers=headers)
 
 
+def order_file(
+    access_id: str,
+    product_id: str,
+    document: bytes,
+    *,
+    callback_url: str,
+    customer_ip: str,
+    payment_id: str | None = None,
+) -> Plan[list[TransferStatus]]:
+    """Order what a pain.001.001.03 or .09 document contains, one transfer per PmtInf.
+
+    The same document again is the same payments, unless you give a `payment_id`.
+    """
+    params = {"callbackUrl": callback_url, "paymentId": payment_id}
+    headers = customer_headers(customer_ip) | {"Content-Type": "application/xml"}
+    path = access_path(access_id, product_id, "payment", "file")
+    return fetch(list[TransferStatus], path, "POST", params=params, content=document, headers=headers)
+
+
 def verify_payee(
     access_id: str, product_id: str, order: Order | Sequence[Order], *, payment_id: str | None = None
 ) -> Plan[Verification]:

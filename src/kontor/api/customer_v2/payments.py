@@ -246,23 +246,25 @@ async def order_payment(call: Call, debtor: Debtor | None, request: PaymentReque
     paying = call.services.payments
     if not call.principal.is_regulated:
         draft = await paying.store_draft(call.principal, debtor, request)
-        return await _send_to_form(call, draft, request)
+        return json_answer(*await open_form(call, draft, request))
     assert debtor is not None
     return show_status(call, await paying.initiate(call.principal, debtor, request))
 
 
-async def _send_to_form(call: Call, draft: Payment, request: PaymentRequest) -> Answer:
-    """451: the user goes on in the redirect frontend."""
+async def open_form(
+    call: Call, draft: Payment, request: PaymentRequest
+) -> tuple[TransferStatus, int, dict[str, str] | None]:
+    """Status, code and headers. 451: the user goes on in the redirect frontend."""
+    view = await call.services.payments.read_payment(call.principal, draft.id)
+    status = show_payment(view.payment, view.secrets, call.urls, offers_steps=call.principal.is_regulated)
     if draft.state is not PaymentState.DRAFT:
-        return show_status(call, await call.services.payments.read_payment(call.principal, draft.id))
+        return status, 200, None
     handle = await call.services.redirects.start_session(
         call.principal, UseCase.INITIATE_PAYMENT, "", request.callback_url, request.customer_ip, draft.id
     )
     form = call.urls.webform(handle.reveal(), UseCase.INITIATE_PAYMENT)
-    view = await call.services.payments.read_payment(call.principal, draft.id)
-    status = show_payment(view.payment, view.secrets, call.urls)
     status.relations.append(Relation("get_webform", form))
-    return json_answer(status, 451, {"Location": form, "Cache-Control": "no-store"})
+    return status, 451, {"Location": form, "Cache-Control": "no-store"}
 
 
 # Verification of payees

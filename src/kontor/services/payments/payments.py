@@ -15,10 +15,12 @@ from kontor.domain.errors import ConflictError, NotFoundError
 from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payments import PayeeResult, Payment, PaymentAnswer, PaymentDialogue, PaymentFailure, PaymentState
 from kontor.domain.principals import Principal, user_of
+from kontor.domain.products import Product
 from kontor.domain.sca_machine import AnswerKind, count_tan
 from kontor.services.banks import BankGateway, Leasing
 from kontor.services.payments.debtors import Debtor, PaymentDebtors
 from kontor.services.payments.dialogues import PaymentDialogues, PaymentView, record
+from kontor.services.payments.files import read_file
 from kontor.services.payments.recovery import PaymentRecovery
 from kontor.services.payments.requests import (
     DIALOGUE_LIFETIME,
@@ -109,6 +111,12 @@ class Payments:
         view = await self._engine.run_to_the_end(self._initiate(principal, debtor, request))
         _refuse_wrong_choice(view.payment)
         return view
+
+    def read_file(
+        self, document: bytes, base: PaymentRequest, product: Product, product_id: UUID
+    ) -> list[PaymentRequest]:
+        """What a pain.001 file orders from a product. Raises OrderError for what no bank is to see."""
+        return read_file(document, base, product, product_id, self._clock.today())
 
     async def store_draft(self, principal: Principal, debtor: Debtor | None, request: PaymentRequest) -> Payment:
         """An order that the user completes and confirms in the web form. The id is ours, whatever the caller gave."""

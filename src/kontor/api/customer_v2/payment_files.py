@@ -1,0 +1,54 @@
+"""Payments from a file that a customer's program has written."""
+
+from kontor.api.answers import Answer, HttpError, json_answer
+from kontor.api.customer_v2.payments import (
+    ORDER_HEADERS,
+    PRODUCT,
+    TRANSFER,
+    OrderQuery,
+    explain_refusals,
+    open_form,
+    read_circumstances,
+)
+from kontor.api.operations import Call, Success, operation
+from kontor.domain.payments import PaymentKind
+from kontor.services.payments import PaymentRequest
+from kontor.wire.payments import TransferStatus, show_payment
+
+XML = "application/xml"
+
+
+@operation(
+    "POST",
+    PRODUCT + "/payment/file",
+    query=OrderQuery,
+    body=str,
+    body_media_type=XML,
+    headers=ORDER_HEADERS,
+    success=Success(shape=list[TransferStatus]),
+    other_shapes={451: list[TransferStatus]},
+    errors=(404, 409),
+    **TRANSFER,
+)
+@explain_refusals
+async def order_payment_file(call: Call) -> Answer:
+    """Order what a pain.001.001.03 or .09 file contains: one transfer per PmtInf, a bulk transfer where it has several.
+
+    The debtor's account must be the product's. Nothing is ordered unless everything can be. The same file again is
+    the same payments; with a `paymentId`, files are told apart by it. Redirect tenants get 451, for one PmtInf only.
+    """
+    access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
+    paying = call.services.payments
+    product = await paying.standing_orders.find_product(call.principal, access_id, product_id)
+    facts = await read_circumstances(call)
+    base = PaymentRequest(kind=PaymentKind.SINGLE, given=(), **facts)
+    requests = paying.read_file(await call.read_body(), base, product, product_id)
+    debtor = await paying.debtors.find_stored(call.principal, access_id, product_id, requests[0].kind)
+    if call.principal.is_regulated:
+        views = [await paying.initiate(call.principal, debtor, request) for request in requests]
+        return json_answer([show_payment(view.payment, view.secrets, call.urls) for view in views])
+    if len(requests) > 1:
+        raise HttpError(400, "PmtInf: this tenant can order one at a time")
+    draft = await paying.store_draft(call.principal, debtor, requests[0])
+    status, code, headers = await open_form(call, draft, requests[0])
+    return json_answer([status], code, headers)
