@@ -31,7 +31,7 @@ from kontor.services.redirects import Redirects
 from kontor.services.runtime import Clock
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption, Passwords, Vault
-from kontor.services.statements import Exports, Imports
+from kontor.services.statements import Exports, ImportForms, Imports
 from kontor.services.transactions import Balances, Searches, Transactions
 from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
 from kontor.storage import embedded
@@ -167,6 +167,7 @@ def make_services(
         transaction_tagging=tagging,
         analyses=Analyses(database, clock, tagging, compute),
         imports=Imports(database, clock, tagging, compute, merges),
+        import_forms=ImportForms(database),
         exports=Exports(database, clock, tagging),
         fetching=Fetching(database, gateway, vault, clock, results),
         consents=consents,

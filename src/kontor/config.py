@@ -57,7 +57,9 @@ class Settings:
         75, "time after which an idle connection is closed; also the limit for the head of a request"
     )
     max_body_bytes: int = setting(1024 * 1024, "largest request body")
-    max_bulk_body_bytes: int = setting(16 * 1024 * 1024, "largest body of pushed transactions and stateless analyses")
+    max_bulk_body_bytes: int = setting(
+        16 * 1024 * 1024, "largest body of files, pushed transactions and stateless analyses"
+    )
     compute_processes: int = setting(
         2, "compute processes per API process and worker, which parse, merge, tag and analyse; about 200 MB each"
     )

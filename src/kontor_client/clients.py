@@ -8,6 +8,7 @@ from kontor_client.operations import (
     analyses,
     consents,
     customers,
+    imports,
     management,
     payments,
     providers,
@@ -82,6 +83,12 @@ class AsyncKontor(AsyncRunner):
     push_transactions = awaited(transactions.push_transactions)
     push_statement = awaited(transactions.push_statement)
     preview_statement = awaited(transactions.preview_statement)
+    import_file = awaited(imports.import_file)
+    preview_import = awaited(imports.preview_import)
+    read_import = awaited(imports.read_import)
+    list_import_forms = awaited(imports.list_import_forms)
+    add_import_form = awaited(imports.add_import_form)
+    delete_import_form = awaited(imports.delete_import_form)
 
     # Consents
 
@@ -223,6 +230,12 @@ class Kontor(SyncRunner):
     push_transactions = waited(transactions.push_transactions)
     push_statement = waited(transactions.push_statement)
     preview_statement = waited(transactions.preview_statement)
+    import_file = waited(imports.import_file)
+    preview_import = waited(imports.preview_import)
+    read_import = waited(imports.read_import)
+    list_import_forms = waited(imports.list_import_forms)
+    add_import_form = waited(imports.add_import_form)
+    delete_import_form = waited(imports.delete_import_form)
 
     # Consents
 

@@ -224,6 +224,31 @@ async def empty(own):
     return access.id, (await own.wait_until_complete(access.id)).products[0].id
 
 
+CSV = b"Tag;Was;Umsatz\n02.11.2026;Brot;-3,50\n03.11.2026;Bus;-2,40\nmorgen;Kino;x\n"
+
+
+async def test_an_unknown_csv_is_described_previewed_and_imported(own):
+    unknown = await own.preview_import(CSV)
+    assert (unknown.is_unknown, unknown.delimiter, unknown.encoding) == (True, ";", "UTF-8")
+    assert [column.name for column in unknown.columns] == ["Tag", "Was", "Umsatz"]
+    assert unknown.columns[0].example == "02.11.2026"
+    columns = {"Tag": "buchungsdatum", "Was": "verwendungszweck", "Umsatz": "betrag"}
+    form = await own.add_import_form("Bank & Co", columns, day_format="dd.mm.yyyy", decimal_sign=",", marks=["Was"])
+    assert [form] == await own.list_import_forms()
+    assert form.columns == columns
+    preview = await own.preview_import(CSV, form="Bank & Co", access_id="archiv")
+    (account,) = preview.accounts
+    assert (account.new, account.product_id, account.institution) == (2, None, "Bank & Co")
+    assert [row.amount for row in account.examples] == [Decimal("-3.50"), Decimal("-2.40")]
+    stored = await own.import_file(CSV, access_id="archiv")
+    assert [row.line for row in stored.accounts[0].rejected] == [4]
+    assert await own.read_import(stored.id) == stored
+    again = await own.import_file(CSV, product_id=stored.accounts[0].product_id)
+    assert (again.accounts[0].new, again.accounts[0].known) == (0, 2)
+    await own.delete_import_form("Bank & Co")
+    assert await own.list_import_forms() == []
+
+
 async def test_transactions_are_pushed_once(own, empty):
     new = NewTransaction(
         batch=Batch(id="b1"),

@@ -92,7 +92,7 @@ def test_operation_is_described_completely(document, operation):
     names = {(parameter["name"], parameter["in"]) for parameter in described["parameters"]}
     assert {(name, "path") for name in operation.path_names} <= names
     assert ("X-Correlation-ID", "header") in names
-    assert ("requestBody" in described) == (operation.body is not None)
+    assert ("requestBody" in described) == operation.has_body
     if operation.method in BODILESS:
         assert "requestBody" not in described
 

@@ -28,6 +28,8 @@ TABLES = (
     "transaction_tags",
     "tagging_rules",
     "analysis_results",
+    "import_forms",
+    "file_imports",
 )
 TOUCHES = re.compile(rf"\b(from|into|update|join|copy)\s+(only\s+)?({'|'.join(TABLES)})\b", re.IGNORECASE)
 NAMES_THE_USER = (
@@ -63,6 +65,7 @@ ALLOWED = {
     "payments.delete_old_fingerprints": "housekeeping",
     "verifications.delete_old_verifications": "housekeeping",
     "analyses.delete_old_answers": "housekeeping",
+    "imports.delete_old_results": "housekeeping",
     "system_keys.forget_all_secrets": "the operator, when the master key is lost",
     "ops.EVERYBODYS": OPERATORS,
     "ops.OF_TENANT": OPERATORS,

@@ -33,6 +33,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     cashflow,
     consents,
     exports,
+    imports,
     legacy_transfers,
     life,
     payment_answers,

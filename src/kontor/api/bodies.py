@@ -94,6 +94,9 @@ def describe_validation(text: str, place: str = "") -> str:
     if missing:
         name = missing[1]
         return f"{name if path == 'body' else f'{path}.{name}'}: is required"
+    unknown = re.fullmatch(r"Object contains unknown field `(.*)`", problem)
+    if unknown:
+        return f"{unknown[1][:64]}: is unknown"
     return f"{path}: {problem[:1].lower()}{problem[1:]}".replace("`", "")
 
 

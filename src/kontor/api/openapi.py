@@ -86,9 +86,8 @@ def _mend_schemas(node: Any) -> None:
 def _collect_shapes(operations: Sequence[Operation]) -> list[Any]:
     shapes: list[Any] = [ErrorBody, ProblemBody, OAuthErrorBody]
     for operation in operations:
-        alternatives = (
-            operation.success.shape if isinstance(operation.success.shape, tuple) else (operation.success.shape,)
-        )
+        answered = [operation.success.shape, *operation.other_shapes.values()]
+        alternatives = [shape for answer in answered for shape in (answer if isinstance(answer, tuple) else (answer,))]
         shapes += [
             shape
             for shape in (operation.body, operation.query, operation.success.file_shape, *alternatives)
@@ -120,8 +119,10 @@ def _describe(operation: Operation) -> dict[str, Any]:
     parameters = _path_parameters(operation) + _query_parameters(operation) + _header_parameters(operation)
     if parameters:
         described["parameters"] = parameters
-    if operation.body is not None:
-        content: dict[str, Any] = {operation.body_media_type: {"schema": _schema(operation.body)}}
+    if operation.has_body:
+        content: dict[str, Any] = {}
+        if operation.body is not None:
+            content[operation.body_media_type] = {"schema": _schema(operation.body)}
         content |= {name: {"schema": {"type": "string", "format": "binary"}} for name in operation.file_types}
         described["requestBody"] = {"required": True, "content": content}
     described["responses"] = _responses(operation)
@@ -173,14 +174,15 @@ def _responses(operation: Operation) -> dict[str, Any]:
         success["x-content-for-files"] = {JSON: {"schema": _schema(operation.success.file_shape)}}
     responses = {str(operation.success.status): success}
     for status, shape in operation.other_shapes.items():
-        content = {JSON: {"schema": {"anyOf": [_schema(shape), _schema(ErrorBody)]}}}
+        schema = _schema(shape) if status < 400 else {"anyOf": [_schema(shape), _schema(ErrorBody)]}
         responses[str(status)] = {
-            "description": HTTPStatus(status).phrase,
+            "description": operation.other_statuses.get(status, HTTPStatus(status).phrase),
             "headers": _describe_headers({}),
-            "content": content,
+            "content": {JSON: {"schema": schema}},
         }
     for status, description in operation.other_statuses.items():
-        responses[str(status)] = {"description": description, "headers": _describe_headers({})}
+        if status not in operation.other_shapes:
+            responses[str(status)] = {"description": description, "headers": _describe_headers({})}
     for status in sorted(_error_statuses(operation)):
         responses[str(status)] = {
             "description": HTTPStatus(status).phrase,
@@ -209,7 +211,7 @@ def _error_statuses(operation: Operation) -> set[int]:
     statuses = set(operation.errors) | set(COMMON_ERRORS)
     if operation.security.is_bearer:
         statuses |= set(BEARER_ERRORS)
-    if operation.body is not None:
+    if operation.has_body:
         statuses |= set(BODY_ERRORS)
     if operation.is_heavy:
         statuses |= set(HEAVY_ERRORS)

@@ -83,6 +83,7 @@ class Operation:
     body: Any = None
     body_media_type: str = JSON
     file_types: tuple[str, ...] = ()  # of files that are taken instead of the body
+    takes_any_type: bool = False  # the body is a file, whatever its type is called; multipart is refused
     is_bulk: bool = False
     is_heavy: bool = False  # takes processor time: calls in progress are bounded per user and client
     is_oauth: bool = False
@@ -92,6 +93,10 @@ class Operation:
     other_shapes: dict[int, Any] = field(default_factory=dict)  # errors that carry a body of the operation's own
     description: str = ""
     retired_on: date | None = None
+
+    @property
+    def has_body(self) -> bool:
+        return self.body is not None or bool(self.file_types)
 
     @property
     def path_names(self) -> list[str]:
@@ -196,10 +201,17 @@ class Call:
 
     async def read_body(self) -> bytes:
         """The body, after its content type was checked."""
-        if self.content_type not in (self.operation.body_media_type, *self.operation.file_types):
-            raise HttpError(415, f"Send Content-Type: {self.operation.body_media_type}.")
+        self._check_content_type()
         limit = self.settings.max_bulk_body_bytes if self.operation.is_bulk else self.settings.max_body_bytes
         return await read_body(self.request.receive, self.header("content-length"), limit)
+
+    def _check_content_type(self) -> None:
+        operation = self.operation
+        if operation.takes_any_type:
+            if self.content_type.startswith("multipart/"):
+                raise HttpError(415, "Send the file itself as the body, not as multipart.")
+        elif self.content_type not in (operation.body_media_type, *operation.file_types):
+            raise HttpError(415, f"Send Content-Type: {operation.body_media_type}.")
 
     @property
     def owner(self) -> UUID:

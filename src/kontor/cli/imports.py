@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import show_json, show_rows
+from kontor.domain.accesses import FILES_ACCESS
 from kontor.domain.doubts import Doubt
 from kontor.domain.errors import InvalidError
 from kontor.services.bundle import Services
@@ -15,19 +16,17 @@ from kontor.services.security import OPERATOR
 from kontor.services.statements import Import, ImportedAccount, Owner
 
 HEAD = ("file", "form", "account", "read", "new", "changed", "known", "rejected", "doubts")
-DEFAULT_ACCESS = "dateien"
 
 
 def import_statements(
     tenant: Annotated[str, Parameter(help="The tenant.")],
     username: Annotated[str, Parameter(help="The user to whom the accounts belong.")],
     *files: Annotated[Path, Parameter(help="MT940, camt.052 to 054, CSV of a large bank, MT535, or zips of them.")],
-    access: Annotated[
-        str, Parameter(help="The access to import into; it is made when there is none.")
-    ] = DEFAULT_ACCESS,
+    access: Annotated[str, Parameter(help="The access to import into; it is made when there is none.")] = FILES_ACCESS,
     product: Annotated[
         UUID | None, Parameter(help="The product to import into. Files of other accounts are refused.")
     ] = None,
+    form: Annotated[str | None, Parameter(help="The form of a CSV; without it, it is found by its columns.")] = None,
     preview: Annotated[bool, Parameter(help="Only show what would be stored.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -48,7 +47,7 @@ def import_statements(
             try:
                 data = file.read_bytes()
                 imported = await services.imports.import_file(
-                    owner, access, data, product_id=product, is_preview=preview
+                    owner, access, data, product_id=product, is_preview=preview, form=form
                 )
             except InvalidError as error:
                 raise InvalidError(str(error).removeprefix("body: "), file.name) from None

@@ -11,6 +11,8 @@ from kontor.domain.sca import ScaMedium, ScaMethod
 
 # How long data is kept that is not stored permanently.
 DATA_LIFETIME = timedelta(hours=1)
+# The access that holds statement files for which no other was named.
+FILES_ACCESS = "dateien"
 _ACCESS_ID = re.compile(r"[A-Za-z0-9._~-]{1,64}")
 # Words that are, or may become, path segments where an access id stands.
 RESERVED_IDS = frozenset(

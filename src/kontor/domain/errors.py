@@ -22,6 +22,7 @@ class InvalidError(KontorError):
     def __init__(self, message: str, field: str | None = None) -> None:
         super().__init__(f"{field}: {message}" if field else message)
         self.field = field
+        self.reason = message
 
 
 class ConflictError(KontorError):

@@ -13,7 +13,7 @@ from kontor.services.payments import PaymentDrafts, PaymentExports, Payments
 from kontor.services.redirects import Redirects
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption
-from kontor.services.statements import Exports, Imports
+from kontor.services.statements import Exports, ImportForms, Imports
 from kontor.services.transactions import Balances, Searches, Transactions
 from kontor.services.webhooks import Deliveries, Events, Webhooks
 from kontor.storage.database import Database
@@ -37,6 +37,7 @@ class Services:
     transaction_tagging: TransactionTagging
     analyses: Analyses
     imports: Imports
+    import_forms: ImportForms
     exports: Exports
     fetching: Fetching
     consents: Consents

@@ -144,6 +144,20 @@ SECTIONS = (
         {"user_id": WHOSE},
     ),
     Section(
+        "import_forms",
+        "import_forms",
+        "t.name",
+        "name, marks, columns, fields, day_format, decimal_sign, created_at",
+        {"user_id": WHOSE},
+    ),
+    Section(
+        "file_imports",
+        "file_imports",
+        "t.id::text",
+        "id, access_id, accounts, imported_at",
+        {"user_id": WHOSE},
+    ),
+    Section(
         "payments",
         "payments",
         "t.id::text",

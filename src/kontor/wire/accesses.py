@@ -166,6 +166,9 @@ def show_accesses(views: list[AccessView | UnconfirmedAccess], urls: Urls) -> di
     return {access.id: access for access in (show_access(view, urls) for view in views)}
 
 
-def show_customer(views: list[AccessView | UnconfirmedAccess], urls: Urls, *, can_check_credit: bool) -> Customer:
+def show_customer(
+    views: list[AccessView | UnconfirmedAccess], urls: Urls, *, can_check_credit: bool, can_modify: bool
+) -> Customer:
     shown = show_accesses(views, urls)
-    return Customer(bankzugaenge=shown or UNSET, relations=urls.customer_relations(can_check_credit=can_check_credit))
+    relations = urls.customer_relations(can_check_credit=can_check_credit, can_modify=can_modify)
+    return Customer(bankzugaenge=shown or UNSET, relations=relations)

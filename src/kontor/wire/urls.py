@@ -4,7 +4,7 @@ A relation is offered only where the operation behind it is served: no href lead
 """
 
 from collections.abc import Collection, Iterable
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 from uuid import UUID
 
 from kontor.domain.payments import PaymentKind
@@ -67,7 +67,23 @@ class Urls:
     def transactions(self, access_id: str, product_id: UUID) -> str:
         return f"{self.product(access_id, product_id)}/kontoumsaetze"
 
-    def customer_relations(self, *, can_check_credit: bool) -> list[Relation]:
+    @property
+    def imports(self) -> str:
+        return f"{self.customer}/imports"
+
+    def import_result(self, import_id: UUID) -> str:
+        return f"{self.imports}/{import_id}"
+
+    def import_form(self, name: str) -> str:
+        return f"{self.imports}/forms/{quote(name, safe='')}"
+
+    def import_relations(self, import_id: UUID) -> list[Relation]:
+        return [Relation("self", self.import_result(import_id))]
+
+    def import_form_relations(self, name: str) -> list[Relation]:
+        return [Relation("self", self.import_form(name))]
+
+    def customer_relations(self, *, can_check_credit: bool, can_modify: bool) -> list[Relation]:
         analyses = f"{self.customer}/ai"
         relations = self._offer(
             ("self", self.customer, "read_customer"),
@@ -81,6 +97,8 @@ class Urls:
             ("get_life_stages", f"{analyses}/life-stages/", "list_life_stages"),
             ("get_sales_triggers", f"{analyses}/sales-triggers/", "list_sales_triggers"),
         )
+        if can_modify:
+            relations += self._offer(("add_import", self.imports, "add_import"))
         if can_check_credit:
             relations += self._offer(
                 ("get_affordability", f"{analyses}/affordability/", "read_affordability"),

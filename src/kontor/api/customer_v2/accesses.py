@@ -41,8 +41,11 @@ class AddQuery(msgspec.Struct):
 async def read_customer(call: Call) -> Answer:
     """Read the customer with all accesses."""
     views = await call.services.accesses.list_accesses(call.principal)
-    can_check_credit = CUSTOMER_CREDIT in call.principal.scopes
-    return json_answer(show_customer(views, call.urls, can_check_credit=can_check_credit))
+    scopes = call.principal.scopes
+    shown = show_customer(
+        views, call.urls, can_check_credit=CUSTOMER_CREDIT in scopes, can_modify=CUSTOMER_MODIFY in scopes
+    )
+    return json_answer(shown)
 
 
 @operation("GET", ACCESSES, success=Success(shape=dict[str, BankAccess]), **READ)

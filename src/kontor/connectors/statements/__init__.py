@@ -6,7 +6,7 @@ read is a rejected row of its statement, and what is merely doubtful an issue of
 
 from kontor.connectors.statements.camt import read_camt, read_camt_pages
 from kontor.connectors.statements.csv_files import read_csv
-from kontor.connectors.statements.detection import FileKind, detect_kind, read_statements
+from kontor.connectors.statements.detection import FileKind, UnknownFormError, detect_kind, read_statements
 from kontor.connectors.statements.mt535 import read_mt535
 from kontor.connectors.statements.mt940 import read_mt940
 from kontor.connectors.statements.ofx import read_ofx
@@ -26,6 +26,7 @@ from kontor.connectors.statements.results import (
     StatementIssue,
     StatementKind,
     TooManyEntriesError,
+    UnknownTable,
 )
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
     "StatementIssue",
     "StatementKind",
     "TooManyEntriesError",
+    "UnknownFormError",
+    "UnknownTable",
     "detect_kind",
     "read_camt",
     "read_camt_pages",

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from kontor.connectors.statements.csv_layouts import Table, list_tables
-from kontor.connectors.statements.csv_profiles import Marker
+from kontor.connectors.statements.csv_profiles import Marker, Profile, load_profiles
 from kontor.connectors.statements.csv_values import choose_decimal, is_day, parse_day, parse_number
 from kontor.connectors.statements.decoding import check_size
 from kontor.connectors.statements.results import (
@@ -46,10 +46,10 @@ _NO_KEY = "", ""
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
-def read_csv(data: bytes, limits: Limits = LIMITS) -> tuple[Statement, ...]:
+def read_csv(data: bytes, limits: Limits = LIMITS, profiles: Sequence[Profile] | None = None) -> tuple[Statement, ...]:
     """One statement per account in the file: most files have one. Rows that cannot be read are told by it."""
     check_size(data, limits)
-    tables = list_tables(data, limits)
+    tables = list_tables(data, limits, load_profiles() if profiles is None else profiles)
     statements = tuple(statement for table in tables for statement in _Reader(table, limits).read())
     refuse_unreadable(statements)
     return statements
@@ -138,8 +138,8 @@ class _Reader:
         if row == self._table.header or self._is_balance(row):
             return False
         if len(row) * 2 <= len(self._names):
-            return is_day(self._take(row, "booked"))
-        if self._profile.preamble and not is_day(self._take(row, "booked")):
+            return is_day(self._take(row, "booked"), self._profile.days)
+        if self._profile.preamble and not is_day(self._take(row, "booked"), self._profile.days):
             line = ";".join(row)[:MAX_SEARCHED]
             if any(pattern.search(line) for pattern in self._profile.preamble.values()):
                 return False
@@ -161,7 +161,7 @@ class _Reader:
         is_pending = self._is_marked(row, self._profile.pending)
         day = booked or value
         if day is None and is_pending and (written := extracted.get("day")) is not None:
-            day = _parse_day(written, "purpose")
+            day = self._parse_day(written, "purpose")
         if day is None:
             raise StatementError("The row has no day.", field="booked")
         return Transaction(
@@ -171,6 +171,8 @@ class _Reader:
             None if value is None else find_midnight(value),
             (tagged if iban else add_national_account(tagged, number, bank)) or None,
             self._take(row, "booking_text") or extracted.get("booking_text"),
+            self._take(row, "gv_code"),
+            self._take(row, "prima_nota"),
             counterparty_name=name or extracted.get("counterparty_name"),
             counterparty_iban=iban,
             counterparty_bic=clean_bic(bank),
@@ -181,7 +183,13 @@ class _Reader:
 
     def _find_day(self, row: Sequence[str], field: str) -> date | None:
         text = self._take(row, field)
-        return None if text is None else _parse_day(text, field)
+        return None if text is None else self._parse_day(text, field)
+
+    def _parse_day(self, text: str, field: str) -> date | None:
+        try:
+            return parse_day(text, self._profile.days)
+        except ValueError as error:
+            raise StatementError(f"The day cannot be read: {error}.", field=field) from error
 
     def _find_amount(self, row: Sequence[str]) -> Decimal:
         """One column with a sign, one with the sign beside it, or one each for debits and credits."""
@@ -288,7 +296,7 @@ class _Reader:
         """Written in the table's way, or in the other one: old downloads of DKB mix both."""
         try:
             decimal = choose_decimal([text], self._decimal)
-            amount, at = parse_number(text, decimal), None if day is None else parse_day(day)
+            amount, at = parse_number(text, decimal), None if day is None else parse_day(day, self._profile.days)
         except ValueError as error:
             table.rejected.append(self._reject(line, f"The balance cannot be read: {error}.", "balance"))
             return None
@@ -319,13 +327,6 @@ def _search(pattern: re.Pattern[str], lines: Sequence[str]) -> str | None:
         if match := pattern.search(line[:MAX_SEARCHED]):
             return match[1].strip() or None
     return None
-
-
-def _parse_day(text: str, field: str) -> date | None:
-    try:
-        return parse_day(text)
-    except ValueError as error:
-        raise StatementError(f"The day cannot be read: {error}.", field=field) from error
 
 
 def _derive_balances(table: _Account, currency: str) -> tuple[Balance | None, Balance | None]:

@@ -1,7 +1,7 @@
 """Where the tables of a CSV begin, and which bank's layout they have. Layouts are data, see `csv_profiles.py`."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
@@ -35,15 +35,15 @@ class Table:
     rows: list[Row]
 
 
-def find_layout(data: bytes) -> Layout | None:
+def find_layout(data: bytes, profiles: Sequence[Profile]) -> Layout | None:
     """The layout of the first table in a file that was not decoded yet."""
-    return _find_layout(_normalise(decode_text(data)))
+    return _find_layout(normalise(decode_text(data)), profiles)
 
 
-def list_tables(data: bytes, limits: Limits) -> list[Table]:
+def list_tables(data: bytes, limits: Limits, profiles: Sequence[Profile]) -> list[Table]:
     """Usually one. comdirect puts several accounts into one download, each below the other in a layout of its own."""
-    text = _normalise(decode_text(data))
-    layout = _find_layout(text)
+    text = normalise(decode_text(data))
+    layout = _find_layout(text, profiles)
     if layout is None:
         raise StatementError("The columns of this CSV are those of no bank Kontor knows.")
     rows = list(_split_rows(text, layout.delimiter, limits))
@@ -65,7 +65,7 @@ def _cut_table(layout: Layout, rows: list[Row], start: int, header: int, end: in
     return Table(layout, rows[start:header], rows[header][1], rows[header + 1 : end])
 
 
-def _normalise(text: str) -> str:
+def normalise(text: str) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.replace("\x00", "")
@@ -84,7 +84,7 @@ def _split_rows(text: str, delimiter: str, limits: Limits) -> Iterator[Row]:
         raise StatementError(f"The CSV cannot be read: {error}.", line=reader.line_num) from error
 
 
-def _find_layout(text: str) -> Layout | None:
+def _find_layout(text: str, profiles: Sequence[Profile]) -> Layout | None:
     """The profile whose columns are all in the first such row; with several, the one that knows most of them."""
     head = text[:HEADER_CHARACTERS]
     # A header has no line breaks in it, so lines are enough; quotes that never end do no harm.
@@ -92,19 +92,20 @@ def _find_layout(text: str) -> Layout | None:
     best: tuple[int, Layout] | None = None
     for delimiter in DELIMITERS:
         for line in lines:
-            if line.count(delimiter) < 2:
+            if delimiter not in line:
                 continue
-            names = tuple(fold_name(name.strip().strip('"')) for name in line.split(delimiter))
-            found = _match_header(names, load_profiles())
+            (cells,) = csv.reader([line], delimiter=delimiter)
+            names = tuple(fold_name(cell) for cell in cells)
+            found = _match_header(names, profiles)
             if found is None:
                 continue
             if best is None or found[0] > best[0]:
                 best = found[0], Layout(found[1], delimiter, names)
             break
-    return _find_layout_without_header(lines) if best is None else best[1]
+    return _find_layout_without_header(lines, profiles) if best is None else best[1]
 
 
-def _match_header(names: tuple[str, ...], profiles: tuple[Profile, ...]) -> tuple[int, Profile] | None:
+def _match_header(names: tuple[str, ...], profiles: Sequence[Profile]) -> tuple[int, Profile] | None:
     present, best = set(names), None
     for profile in profiles:
         if profile.row is None and present.issuperset(profile.required):
@@ -115,10 +116,10 @@ def _match_header(names: tuple[str, ...], profiles: tuple[Profile, ...]) -> tupl
     return best
 
 
-def _find_layout_without_header(lines: list[str]) -> Layout | None:
+def _find_layout_without_header(lines: list[str], profiles: Sequence[Profile]) -> Layout | None:
     """Every full line of the head has to be a booking, as there is nothing else to tell the layout by."""
     full = [line for line in lines[: HEADER_ROWS - 1] if line.strip()]
-    for profile in load_profiles():
+    for profile in profiles:
         if profile.row is not None and full and all(profile.row.fullmatch(line) for line in full):
             columns = max(int(column) for names in profile.columns.values() for column in names)
             return Layout(profile, profile.delimiter, tuple(str(number) for number in range(1, columns + 1)))

@@ -9,6 +9,7 @@ A profile is found by its column names, wherever the header stands. Keys of a fi
     required    columns that must be there, as the bank writes them
     row         instead of `required`, where there is no header: what every line looks like. Columns are numbers then
     delimiter   of lines without a header
+    days        how days are written, as "mm/dd/yyyy"; without it, in any way that is clear by itself
     decimal     decimal sign, "," unless said otherwise; a file whose numbers all contradict it is read the other way
     currency    currency where no column names it
     inverted    true where money that was spent has no minus, and money that came in has one
@@ -20,20 +21,27 @@ A profile is found by its column names, wherever the header stands. Keys of a fi
     [extract]   our field = pattern, searched in the purpose; group 1 is the value. `day` is that of pending rows
     [preamble]  our field = pattern, searched in the lines around the table; group 1 is the value
 
-Fields of `[columns]`: booked, value, amount, debit, credit, currency, purpose, booking_text, counterparty_name,
-debtor_name, creditor_name, counterparty_iban, counterparty_bic, ultimate_counterparty, end_to_end, mandate,
-creditor_id, account, pocket, balance (after the booking), bank_id, added, deducted. `debtor_name` and `creditor_name`
-are two columns of which the sign chooses one. `pocket` tells accounts without a number apart, as a wallet's currencies.
-Amounts in columns of `added` and `deducted` are part of the booking: fees and taxes that are listed beside it.
+Fields of `[columns]`: booked, value, amount, debit, credit, currency, purpose, booking_text, gv_code, prima_nota,
+counterparty_name, debtor_name, creditor_name, counterparty_iban, counterparty_bic, ultimate_counterparty, end_to_end,
+mandate, creditor_id, account, pocket, balance (after the booking), bank_id, added, deducted. `debtor_name` and
+`creditor_name` are two columns of which the sign chooses one. `pocket` tells accounts without a number apart, as a
+wallet's currencies. Amounts in columns of `added` and `deducted` are part of the booking: fees and taxes that are
+listed beside it.
+
+Users describe forms of their own (`domain/import_forms.py`), which become profiles, too.
 """
 
 import re
 import tomllib
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from kontor.connectors.statements.csv_values import compile_day_format
+from kontor.domain.import_forms import ImportForm
 
 _BLANKS = re.compile(r"\s+")
 _FOLDED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
@@ -68,6 +76,7 @@ class Profile:
     skipped: Marker | None = None
     row: re.Pattern[str] | None = None
     delimiter: str = ";"
+    days: re.Pattern[str] | None = None
 
 
 def fold_name(text: str) -> str:
@@ -84,6 +93,32 @@ def load_profiles() -> tuple[Profile, ...]:
         _make_profile(file.name.removesuffix(".toml"), tomllib.loads(file.read_text(encoding="utf-8")))
         for file in sorted(profile_files, key=lambda file: file.name)
     )
+
+
+def make_form_profile(form: ImportForm) -> Profile:
+    """A user's own form. A file must have all of its columns: what one of them would say is not left out silently."""
+    columns: dict[str, tuple[str, ...]] = {}
+    for column in form.columns:
+        columns[column.field] = (*columns.get(column.field, ()), fold_name(column.name))
+    named = (*form.marks, *(column.name for column in form.columns))
+    return Profile(
+        form.name,
+        form.name,
+        tuple(dict.fromkeys(fold_name(name) for name in named)),
+        columns,
+        f"form {form.name}",
+        institution=form.name,
+        decimal=form.decimal_sign,
+        days=compile_day_format(form.day_format),
+    )
+
+
+def choose_profiles(forms: Sequence[ImportForm], wanted: str | None) -> tuple[Profile, ...]:
+    """Ours and the user's, or the one that the user wants; none where there is none of that name."""
+    profiles = (*load_profiles(), *(make_form_profile(form) for form in forms))
+    if wanted is None:
+        return profiles
+    return tuple(profile for profile in profiles if profile.key == wanted)[-1:]
 
 
 def _make_profile(key: str, raw: dict[str, Any]) -> Profile:
@@ -109,6 +144,7 @@ def _make_profile(key: str, raw: dict[str, Any]) -> Profile:
         _make_marker(raw.get("skipped")),
         re.compile(raw["row"]) if "row" in raw else None,
         raw.get("delimiter", ";"),
+        compile_day_format(raw["days"]) if "days" in raw else None,
     )
 
 

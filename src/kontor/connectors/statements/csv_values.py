@@ -14,27 +14,65 @@ _ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:[T ].*)?")
 _NUMBER = re.compile(r"([+-]?)([0-9]+(?:[0-9.,' ]*[0-9])?)([+-]?)(?:\s*(?:€|EUR|[A-Z]{3}))?")
 _MINUS = str.maketrans({"−": "-", "–": "-", "\xa0": " ", "\u202f": " "})
 _SIGNS = {",": ".", ".": ","}
+_DAY_FORMAT = re.compile(r"(dd|mm|yyyy|yy)([./-]?)(dd|mm|yyyy|yy)\2(dd|mm|yyyy|yy)")
+_DAY_PARTS = {"d": "day", "m": "month", "y": "year"}
 
 
-def parse_day(text: str) -> date | None:
-    """`31.12.2026`, `31.12.26`, `31/12/2026`, `31-12-2026`, `2026-12-31`, with or without a time.
+def compile_day_format(text: str) -> re.Pattern[str]:
+    """What days look like that are written as `dd.mm.yyyy`, `mm/dd/yy` or `yyyymmdd` say, with or without a time."""
+    match = _DAY_FORMAT.fullmatch(text)
+    parts = [] if match is None else [match[1], match[3], match[4]]
+    if match is None or {part[0] for part in parts} != set(_DAY_PARTS):
+        raise ValueError("expected dd, mm and yyyy or yy once each, with . / - or nothing between them")
+    separator = re.escape(match[2])
+    shortest = 1 if separator else 2
+    digits = {"dd": f"{shortest},2", "mm": f"{shortest},2", "yy": "2", "yyyy": "4"}
+    groups = [f"(?P<{_DAY_PARTS[part[0]]}>[0-9]{{{digits[part]}}})" for part in parts]
+    return re.compile(separator.join(groups) + r"(?:[T ,].*)?")
 
-    Words ("offen") are no day.
+
+def parse_day(text: str, written: re.Pattern[str] | None = None) -> date | None:
+    """In the form's own way (`compile_day_format`), else in any that says for itself which number is the month.
+
+    These are `31.12.2026`, `31.12.26`, `31/12/2026`, `31-12-2026`, `2026-12-31`, with or without a time. Words
+    ("offen") are no day.
     """
     text = text.strip()
+    if written is not None:
+        return _parse_written(text, written)
     if match := _DAY.fullmatch(text):
         year = int(match[3])
         return make_day(year + 2000 if year < 100 else year, int(match[2]), int(match[1]))
     if match := _ISO_DAY.fullmatch(text):
         return make_day(int(match[1]), int(match[2]), int(match[3]))
-    if any(character.isdigit() for character in text):
-        raise ValueError("this is no day")
+    _refuse_digits(text)
     return None
 
 
-def is_day(text: str | None) -> bool:
+def _parse_written(text: str, written: re.Pattern[str]) -> date | None:
+    match = written.fullmatch(text)
+    if match is None:
+        _refuse_digits(text)
+        return None
+    year = int(match["year"])
+    return make_day(year + 2000 if year < 100 else year, int(match["month"]), int(match["day"]))
+
+
+def _refuse_digits(text: str) -> None:
+    if any(character.isdigit() for character in text):
+        raise ValueError("this is no day")
+
+
+def is_day(text: str | None, written: re.Pattern[str] | None = None) -> bool:
     try:
-        return text is not None and parse_day(text) is not None
+        return text is not None and parse_day(text, written) is not None
+    except ValueError:
+        return False
+
+
+def is_number(text: str) -> bool:
+    try:
+        return bool(_split_number(text))
     except ValueError:
         return False
 

@@ -17,22 +17,29 @@ def check_size(data: bytes, limits: Limits) -> None:
 
 
 def decode_text(data: bytes) -> str:
-    """UTF-8 if it is, UTF-16 if it looks so, otherwise Windows' or DOS' code page. Every byte becomes something."""
+    return decode_named(data)[0]
+
+
+def decode_named(data: bytes) -> tuple[str, str]:
+    """The text and the name of its encoding. Every byte becomes something.
+
+    UTF-8 if it is, UTF-16 if it looks so, otherwise Windows' or DOS' code page.
+    """
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, "replace")
+            return data[len(mark) :].decode(encoding, "replace"), encoding
     if data.isascii() and b"\x00" not in data[:100]:
-        return data.decode("ascii")
+        return data.decode("ascii"), "utf-8"
     head = data[:100]
     if head[1::2].count(0) > len(head) // 3:
-        return data.decode("utf-16-le", "replace")
+        return data.decode("utf-16-le", "replace"), "utf-16-le"
     if head[0::2].count(0) > len(head) // 3:
-        return data.decode("utf-16-be", "replace")
+        return data.decode("utf-16-be", "replace"), "utf-16-be"
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError as error:
         if error.start > len(data) - 4:  # cut within its last character
-            return data[: error.start].decode("utf-8")
+            return data[: error.start].decode("utf-8"), "utf-8"
         return _decode_code_page(data)
 
 
@@ -44,11 +51,11 @@ def cut_head(data: bytes, size: int) -> bytes:
     return data[: size if end < 0 else end + 1]
 
 
-def _decode_code_page(data: bytes) -> str:
+def _decode_code_page(data: bytes) -> tuple[str, str]:
     sample = data[:_SAMPLE]
     if len(_DOS_UMLAUT.findall(sample)) > len(_WINDOWS_UMLAUT.findall(sample)):
-        return data.decode("cp850")
+        return data.decode("cp850"), "cp850"
     try:
-        return data.decode("cp1252")
+        return data.decode("cp1252"), "cp1252"
     except UnicodeDecodeError:  # five bytes mean nothing there
-        return data.decode("latin-1")
+        return data.decode("latin-1"), "latin-1"

@@ -1,12 +1,15 @@
 """Which kind of file is it? And then: read it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kontor.connectors.statements.camt import read_camt
+from kontor.connectors.statements.csv_descriptions import describe_table
 from kontor.connectors.statements.csv_files import read_csv
 from kontor.connectors.statements.csv_layouts import find_layout
+from kontor.connectors.statements.csv_profiles import Profile, load_profiles
 from kontor.connectors.statements.decoding import cut_head, decode_text
 from kontor.connectors.statements.mt535 import read_mt535
 from kontor.connectors.statements.mt940 import read_mt940
@@ -20,6 +23,7 @@ from kontor.connectors.statements.results import (
     Statement,
     StatementError,
     TooManyEntriesError,
+    UnknownTable,
 )
 from kontor.connectors.statements.zips import read_zip
 
@@ -49,7 +53,15 @@ class Readings:
     holdings: tuple[Holdings, ...] = ()
 
 
-def detect_kind(data: bytes) -> FileKind | None:
+class UnknownFormError(StatementError):
+    """A CSV whose columns are those of no form that was tried."""
+
+    def __init__(self, table: UnknownTable) -> None:
+        super().__init__("The columns of this CSV are those of no form that Kontor knows.")
+        self.table = table
+
+
+def detect_kind(data: bytes, profiles: Sequence[Profile] | None = None) -> FileKind | None:
     """By the first bytes alone, never by a name. None for what is none of ours."""
     if data.startswith(b"PK\x03\x04"):
         return FileKind.ZIP
@@ -67,23 +79,30 @@ def detect_kind(data: bytes) -> FileKind | None:
         return FileKind.MT535
     if _MT940.search(text):
         return FileKind.MT940
-    return FileKind.CSV if find_layout(head) is not None else None
+    tried = load_profiles() if profiles is None else profiles
+    return FileKind.CSV if find_layout(head, tried) is not None else None
 
 
-def read_statements(data: bytes, limits: Limits = LIMITS) -> Readings:
-    """The file as what it is. A zip may hold files of any kind but zips."""
-    kind = detect_kind(data)
+def read_statements(data: bytes, limits: Limits = LIMITS, profiles: Sequence[Profile] | None = None) -> Readings:
+    """The file as what it is. A zip may hold files of any kind but zips.
+
+    `profiles` are the CSV layouts that are tried: ours unless others are given.
+    """
+    kind = detect_kind(data, profiles)
     if kind is FileKind.ZIP:
-        return _read_archive(data, limits)
+        return _read_archive(data, limits, profiles)
     if kind is None:
+        table = describe_table(data)
+        if table is not None:
+            raise UnknownFormError(table)
         raise StatementError("This is no statement file that Kontor knows.")
-    read = _read_single(kind, data, limits)
+    read = _read_single(kind, data, limits, profiles)
     if not read.statements and not read.holdings:
         raise StatementError("There is no statement in the file.")
     return read
 
 
-def _read_single(kind: FileKind, data: bytes, limits: Limits) -> Readings:
+def _read_single(kind: FileKind, data: bytes, limits: Limits, profiles: Sequence[Profile] | None) -> Readings:
     match kind:
         case FileKind.CAMT:
             return Readings(kind, read_camt(data, limits))
@@ -96,20 +115,20 @@ def _read_single(kind: FileKind, data: bytes, limits: Limits) -> Readings:
         case FileKind.PDF:
             return Readings(kind, read_pdf(data, limits))
         case FileKind.CSV:
-            return Readings(kind, read_csv(data, limits))
+            return Readings(kind, read_csv(data, limits, profiles))
         case _:
             return Readings(FileKind.MT940, read_mt940(data, limits))
 
 
-def _read_archive(data: bytes, limits: Limits) -> Readings:
+def _read_archive(data: bytes, limits: Limits, profiles: Sequence[Profile] | None) -> Readings:
     statements: list[Statement] = []
     holdings: list[Holdings] = []
     count = 0
     for name, content in read_zip(data, limits):
-        kind = detect_kind(content)
+        kind = detect_kind(content, profiles)
         if kind is None or kind is FileKind.ZIP:
             raise StatementError("This is no statement file that Kontor knows.", field=name)
-        read = _read_single(kind, content, limits)
+        read = _read_single(kind, content, limits, profiles)
         statements += [_name_file(statement, name) for statement in read.statements]
         holdings += read.holdings
         count += sum(len(statement.entries) for statement in read.statements)

@@ -163,6 +163,15 @@ class Holdings:
     issues: tuple[StatementIssue, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class UnknownTable:
+    """A CSV that nobody has described yet: each column with the first text in it."""
+
+    delimiter: str
+    encoding: str
+    columns: tuple[tuple[str, str], ...]
+
+
 def check_balances(
     opening: Balance | None, closing: Balance | None, entries: tuple[Transaction, ...]
 ) -> tuple[StatementIssue, ...]:

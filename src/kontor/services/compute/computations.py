@@ -15,9 +15,19 @@ import msgspec
 
 from kontor.analysis.tagging import Evidence, OwnAccounts, Tagging, load_tagger
 from kontor.connectors.files.accounts import FileAccount, join_statements
-from kontor.connectors.statements import Limits, StatementError, TooManyEntriesError, read_statements
+from kontor.connectors.statements import (
+    FileKind,
+    Limits,
+    StatementError,
+    TooManyEntriesError,
+    UnknownFormError,
+    UnknownTable,
+    read_statements,
+)
+from kontor.connectors.statements.csv_profiles import Profile, choose_profiles, fold_name
 from kontor.domain.balances import BalanceGap, BalanceSpan
 from kontor.domain.errors import InvalidError, TooLargeError
+from kontor.domain.import_forms import ImportForm
 from kontor.domain.merge_plans import MergePlan, plan_merge
 from kontor.domain.merging import StoredTransaction, find_first_day
 from kontor.domain.transactions import Transaction, clean_transaction, find_day
@@ -92,15 +102,33 @@ class ReadFile:
     accounts: tuple[ReadAccount, ...]
 
 
-def read_file(data: bytes, limits: Limits, today: date) -> ReadFile:
+def read_file(
+    data: bytes, limits: Limits, today: date, forms: Sequence[ImportForm] = (), wanted_form: str | None = None
+) -> ReadFile | UnknownTable:
+    """An unknown table where a CSV has none of our forms and none of the user's `forms`."""
+    profiles = choose_profiles(forms, wanted_form)
+    if not profiles:
+        raise InvalidError("there is no form of this name", "form")
     try:
-        readings = read_statements(data, limits)
+        readings = read_statements(data, limits, profiles)
+    except UnknownFormError as error:
+        if wanted_form is None:
+            return error.table
+        raise InvalidError(_name_missing(error.table, profiles[0]), "form") from None
     except TooManyEntriesError:
         raise TooLargeError(f"A file can have at most {limits.entries} bookings.") from None
     except StatementError as error:
         raise InvalidError(str(error), "body") from None
+    if wanted_form is not None and readings.kind not in (FileKind.CSV, FileKind.ZIP):
+        raise InvalidError(f"is for CSV files, and this is {readings.kind}", "form")
     accounts = join_statements(readings.statements, readings.holdings)
     return ReadFile(str(readings.kind), tuple(_pack_account(account, today) for account in accounts))
+
+
+def _name_missing(table: UnknownTable, profile: Profile) -> str:
+    present = {fold_name(name) for name, _ in table.columns}
+    missing = [name for name in profile.required if name not in present]
+    return f"the file lacks these columns of {profile.name}: {', '.join(missing)}"
 
 
 def _pack_account(account: FileAccount, today: date) -> ReadAccount:

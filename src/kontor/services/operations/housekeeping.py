@@ -15,6 +15,7 @@ from kontor.storage import (
     demo_bank,
     dialogues,
     fetches,
+    imports,
     leases,
     login_failures,
     payments,
@@ -57,6 +58,7 @@ class Housekeeping:
                 lambda connection: verifications.delete_old_verifications(connection, BATCH)
             ),
             "old_fetches": await self._in_batches(lambda connection: fetches.delete_old_fetches(connection, BATCH)),
+            "old_imports": await self._in_batches(lambda connection: imports.delete_old_results(connection, BATCH)),
             "old_deliveries": await self._in_batches(
                 lambda connection: deliveries.delete_old_deliveries(connection, BATCH)
             ),

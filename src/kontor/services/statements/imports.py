@@ -1,18 +1,19 @@
 """Statement files into accounts: looked at first, then stored. What is there already is not added twice."""
 
 from dataclasses import dataclass
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from kontor.analysis.tagging import OwnAccounts
 from kontor.connectors.catalogue.providers import FILES_PROVIDER
 from kontor.connectors.files.accounts import FileAccount
-from kontor.connectors.statements import LIMITS, Balance, Limits, RejectedRow
+from kontor.connectors.statements import LIMITS, Balance, Limits, RejectedRow, UnknownTable
 from kontor.connectors.statements.results import IssueKind
 from kontor.domain.accesses import Access, check_access_id, make_product_id
 from kontor.domain.balances import BalanceGap
 from kontor.domain.cleaning import clean_position, clean_product
 from kontor.domain.doubts import Doubt
-from kontor.domain.errors import BusyError, NotFoundError
+from kontor.domain.errors import BusyError, InvalidError, NotFoundError
+from kontor.domain.import_results import AccountResult, KeptImport, RefusedRow
 from kontor.domain.merge_plans import MergePlan
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.products import Product
@@ -25,6 +26,7 @@ from kontor.services.runtime import Clock
 from kontor.services.security import auditing
 from kontor.services.statements.import_targets import check_named, check_targets, find_target
 from kontor.storage import accesses, positions, products
+from kontor.storage import imports as stored_imports
 from kontor.storage.data_versions import lock_data, read_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.retries import retry_conflicts
@@ -69,11 +71,38 @@ class ImportedAccount:
     opening: Balance | None
     closing: Balance | None
 
+    def summarise(self) -> AccountResult:
+        """Without the bookings."""
+        return AccountResult(
+            self.product_id,
+            self.form,
+            self.read,
+            len(self.added),
+            self.changed,
+            self.known,
+            tuple(RefusedRow(row.line, row.reason) for row in self.rejected),
+            self.doubts,
+            None if self.opening is None else self.opening.amount,
+            None if self.closing is None else self.closing.amount,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Import:
+    """`id` is that of the result, where it is kept."""
+
     kind: str
     accounts: tuple[ImportedAccount, ...]
+    id: UUID | None = None
+
+
+class UnknownFormError(InvalidError):
+    """A CSV that the user has to describe first."""
+
+    def __init__(self, table: UnknownTable) -> None:
+        names = ", ".join(name for name, _ in table.columns)
+        super().__init__(f"The columns of this CSV are those of no form that Kontor knows: {names}", "body")
+        self.table = table
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,24 +164,58 @@ class Imports:
         product_id: UUID | None = None,
         is_preview: bool = False,
         limits: Limits = LIMITS,
+        form: str | None = None,
+        is_kept: bool = False,
     ) -> Import:
         """Store what a file has besides what is known, all or none; with `is_preview` only tell.
 
         With `product_id` the file must be of that product, or name no account. Without, its accounts are found by their
         numbers, or by bank and kind, in an access that holds files only; it is made, and gets the accounts it lacks.
+
+        `form` names the form of a CSV; without it all are tried, the user's own ones too. With `is_kept` the result can
+        be read again later. UnknownFormError where a CSV has none of these forms.
         """
         check_access_id(access_id)
-        read = await self._compute.run(read_file, data, limits, self._clock.today(), owner=owner.user_id)
+        read = await self._read(owner, data, limits, form)
+        result_id = uuid4() if is_kept else None
         for _ in range(PLAN_ATTEMPTS):
             async with self._database.connect() as connection:
                 targets = await self._find_targets(connection, owner, access_id, product_id, read)
             found = await self._plan(owner, targets, has_tags=not is_preview)
-            if is_preview or await self._store_if_current(owner, access_id, targets, found):
-                return Import(read.kind, tuple(_describe(plan) for plan in found.plans))
+            imported = Import(read.kind, tuple(_describe(plan) for plan in found.plans), result_id)
+            if is_preview or await self._store_if_current(owner, access_id, targets, found, imported):
+                return imported
         raise BusyError("Other calls keep changing this user's data.")
 
+    async def find_access_of(self, owner: Owner, product_id: UUID) -> str:
+        """The access of a product that the user has."""
+        async with self._database.connect() as connection:
+            stored = await products.list_products(connection, owner.user_id)
+        access_id = next((product.access_id for product in stored if product.id == product_id), None)
+        if access_id is None:
+            raise NotFoundError
+        return access_id
+
+    async def read_result(self, owner: Owner, result_id: UUID) -> KeptImport:
+        async with self._database.connect() as connection:
+            kept = await stored_imports.find_result(connection, owner.user_id, result_id)
+        if kept is None:
+            raise NotFoundError
+        return kept
+
+    async def _read(self, owner: Owner, data: bytes, limits: Limits, form: str | None) -> ReadFile:
+        async with self._database.connect() as connection:
+            forms = await stored_imports.list_forms(connection, owner.user_id)
+        today = self._clock.today()
+        read = await self._compute.run(read_file, data, limits, today, forms, form, owner=owner.user_id)
+        if isinstance(read, UnknownTable):
+            raise UnknownFormError(read)
+        return read
+
     @retry_conflicts
-    async def _store_if_current(self, owner: Owner, access_id: str, targets: _Targets, found: _Plans) -> bool:
+    async def _store_if_current(
+        self, owner: Owner, access_id: str, targets: _Targets, found: _Plans, imported: Import
+    ) -> bool:
         """False when the data that the plans were made from has changed since: nothing is computed under locks."""
         try:
             async with self._database.transaction() as connection:
@@ -165,6 +228,9 @@ class Imports:
                 if await read_version(connection, owner.user_id) != targets.version:
                     raise _OutdatedError
                 await self._store(connection, owner, access_id, found)
+                if imported.id is not None:
+                    results = [account.summarise() for account in imported.accounts]
+                    await stored_imports.insert_result(connection, owner.user_id, imported.id, access_id, results)
         except _OutdatedError:
             return False
         return True
