@@ -45,6 +45,7 @@ SCENES = [
     Scene("accounts", "/accounts"),
     Scene("account", "account"),
     Scene("transactions", "/transactions", is_whole=False),
+    Scene("imports", "/imports"),
     Scene("contracts", "/contracts", is_whole=False),
     Scene("cashflow", "/cashflow", is_whole=False),
     Scene("disposable", "/disposable"),

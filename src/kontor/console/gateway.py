@@ -36,6 +36,7 @@ class RecordedCall:
     excerpt: str
     is_whole: bool
     body: str | None = None
+    has_file: bool = False
 
     @property
     def can_be_opened(self) -> bool:
@@ -51,6 +52,8 @@ class RecordedCall:
             lines[0] = f"curl -s -X {self.method} '{base_url}{self.path}'"
         if self.body is not None:
             lines += ["-H 'Content-Type: application/json'", f"-d {shlex.quote(self.body)}"]
+        if self.has_file:
+            lines += ["-H 'Content-Type: application/octet-stream'", '--data-binary "@$file"']
         return " \\\n  ".join(lines)
 
 
@@ -69,6 +72,10 @@ class Gateway:
         following = dict(parse_qsl(urlsplit(answer.next_url).query)).get("cursor") if answer.next_url else None
         return _decode(answer), following
 
+    async def post_file(self, path: str, file: bytes, **params: Any) -> Any:
+        """The answer's JSON to a file, as in `get`."""
+        return _decode(await self.send("POST", path, params=params, file=file))
+
     async def send(
         self,
         method: str,
@@ -76,15 +83,18 @@ class Gateway:
         *,
         params: Mapping[str, Any] | None = None,
         json: Any = None,
+        file: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """A call that is shown on the page. Refusals are raised as ApiError."""
         given = {name: _write(value) for name, value in (params or {}).items() if value is not None}
         started = time.perf_counter()
-        answer = await self.client.request(method, path, params=given, json=json, headers=headers)
+        if file is not None:
+            headers = {"Content-Type": "application/octet-stream"} | dict(headers or {})
+        answer = await self.client.request(method, path, params=given, json=json, content=file, headers=headers)
         spent = (time.perf_counter() - started) * 1000
         shown = path + (f"?{urlencode(given)}" if given else "")
-        self.calls.append(_record(method, shown, answer, spent, json))
+        self.calls.append(_record(method, shown, answer, spent, json, has_file=file is not None))
         return answer
 
 
@@ -108,7 +118,9 @@ def _decode(answer: Answer) -> Any:
     return _decoder.decode(answer.content) if answer.content else None
 
 
-def _record(method: str, path: str, answer: Answer, milliseconds: float, body: Any) -> RecordedCall:
+def _record(
+    method: str, path: str, answer: Answer, milliseconds: float, body: Any, *, has_file: bool = False
+) -> RecordedCall:
     content = answer.content
     if len(content) <= LARGEST_FORMATTED:
         with suppress(msgspec.MsgspecError):  # what is not JSON is shown as it is
@@ -116,4 +128,4 @@ def _record(method: str, path: str, answer: Answer, milliseconds: float, body: A
     text = content[: 4 * SHOWN_CHARACTERS].decode(errors="replace")[:SHOWN_CHARACTERS]
     is_whole = len(content) < SHOWN_CHARACTERS
     sent = None if body is None else msgspec.json.encode(body).decode()
-    return RecordedCall(method, path, answer.status, milliseconds, len(answer.content), text, is_whole, sent)
+    return RecordedCall(method, path, answer.status, milliseconds, len(answer.content), text, is_whole, sent, has_file)

@@ -19,18 +19,20 @@ from kontor.console.rendering import choose_texts, draw, group_views, load_asset
 from kontor.console.sessions import Session, SessionCookies
 from kontor.console.signing_in import SigningIn
 from kontor.console.views import VIEWS
-from kontor.console.visits import BASE, Facts, GoTo, View, Visit, field_of
+from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
 from kontor.domain.secrets import Secret
 from kontor.pages.browser import (
     AnyRequest,
     BadRequestError,
     ForgedError,
+    TooLargeFormError,
     make_token,
     read_form,
     read_query,
     refuse_forged,
     write_language,
 )
+from kontor.pages.uploads import is_upload, read_upload
 from kontor.services.runtime import Clock
 from kontor_client import ApiError, AsyncKontor
 
@@ -69,6 +71,8 @@ def _make_route(console: "Console", method: str, path: str, handler: Handler) ->
         scope["kontor.operation"] = f"console {path.removeprefix(BASE) or '/'}"
         try:
             return await handler(request)
+        except TooLargeFormError:
+            return console.draw_problem(request, "too_large", 413)
         except BadRequestError:
             return console.draw_problem(request, "bad_request", 400)
         except ForgedError:
@@ -117,13 +121,13 @@ class Console:
             session = self._cookies.read(request, is_operator=view.is_operator)
             if session is None:
                 return self._ask_to_sign_in(request, view)
-            form = await read_form(request)
+            form, file = await _read_form(request, view)
             self._refuse_forged(request, session, field_of(form, "token"))
             action = view.actions.get(field_of(form, "action"))
             if action is None:
                 raise BadRequestError
             async with self._connect(request, session.token) as client:
-                visit = self._visit(request, session, Gateway(client), read_query(request))
+                visit = self._visit(request, session, Gateway(client), read_query(request), file)
                 try:
                     facts = await action(visit, form)
                 except GoTo as target:
@@ -133,15 +137,17 @@ class Console:
                     return self._draw_refusal(visit, view, error)
                 if facts is None:
                     return see_other(str(request.url.path))
-                return self._draw(visit, view, facts, status=422)
+                return self._draw(visit, view, facts, status=facts.get("status", 422))
 
         return act
 
-    def _visit(self, request: AnyRequest, session: Session, api: Gateway, query: dict[str, str]) -> Visit:
+    def _visit(
+        self, request: AnyRequest, session: Session, api: Gateway, query: dict[str, str], file: bytes | None = None
+    ) -> Visit:
         scope: dict[str, Any] = request.scope  # type: ignore[assignment]
         scope["kontor.tenant"] = session.tenant
         texts = choose_texts(request)
-        return Visit(request, api, session, texts, query, self._settings.base_url, self._clock.today())
+        return Visit(request, api, session, texts, query, self._settings.base_url, self._clock.today(), file)
 
     def _draw(self, visit: Visit, view: View, facts: Facts, status: int = 200) -> ASGIResponse:
         shared = self._frame(visit, view) | {"calls": visit.api.calls, "base_url": self._settings.base_url}
@@ -255,6 +261,14 @@ class Console:
 
     def _refuse_forged(self, request: AnyRequest, session: Session, token: str) -> None:
         refuse_forged(request, Secret(session.token), token, FORGERY_STEP, self._settings.base_url)
+
+
+async def _read_form(request: AnyRequest, view: View) -> tuple[Form, bytes | None]:
+    """The fields of a page's form, and the file that was sent with it."""
+    if not view.largest_file or not is_upload(request):
+        return await read_form(request), None
+    fields, files = await read_upload(request, view.largest_file)
+    return fields, files.get("file")
 
 
 class ForwardingTransport(httpx.AsyncBaseTransport):

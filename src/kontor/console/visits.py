@@ -33,6 +33,7 @@ class Visit:
     query: Mapping[str, str]
     base_url: str
     today: date
+    file: bytes | None = None  # what was sent with the form
 
     @property
     def language(self) -> str:
@@ -61,7 +62,8 @@ class View:
 
     `name` names its template and its texts (`<name>.title`); `path` is below /console. A view without `group` is not
     in the navigation, and `parent` is marked there instead. A form on the page posts to the page's own address with a
-    field `action`, which chooses one of `actions`; an action ends with GoTo, or returns facts to draw the page again.
+    field `action`, which chooses one of `actions`; an action ends with GoTo, or returns facts to draw the page again,
+    with the status 422 unless the facts name another `status`.
     """
 
     name: str
@@ -71,6 +73,7 @@ class View:
     parent: str | None = None
     actions: Mapping[str, Act] = field(default_factory=dict)
     is_operator: bool = False
+    largest_file: int = 0  # bytes of the file that its form may carry
 
     @property
     def url(self) -> str:

@@ -28,6 +28,10 @@ class BadRequestError(Exception):
     """A request that no page of ours makes."""
 
 
+class TooLargeFormError(BadRequestError):
+    """More than a form may have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cookies:
     """A session's cookie. On https its name binds it to this host, and it never travels in the clear."""
@@ -69,7 +73,7 @@ async def read_form(request: AnyRequest, repeatable: Collection[str] = ()) -> di
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/x-www-form-urlencoded":
         raise BadRequestError
-    body = await _read_body(request)
+    body = await read_form_body(request, MAX_FORM_BYTES)
     fields: dict[str, list[str]] = {}
     for name, value in _split(body.decode("latin-1")):
         if name in fields and name not in repeatable:
@@ -78,7 +82,8 @@ async def read_form(request: AnyRequest, repeatable: Collection[str] = ()) -> di
     return fields
 
 
-async def _read_body(request: AnyRequest) -> bytes:
+async def read_form_body(request: AnyRequest, limit: int) -> bytes:
+    """TooLargeFormError beyond the limit; the rest is not read."""
     chunks, size = [], 0
     while True:
         try:
@@ -90,8 +95,8 @@ async def _read_body(request: AnyRequest) -> bytes:
             raise BadRequestError
         chunk = event.get("body", b"")
         size += len(chunk)
-        if size > MAX_FORM_BYTES:
-            raise BadRequestError
+        if size > limit:
+            raise TooLargeFormError
         chunks.append(chunk)
         if not event.get("more_body", False):
             return b"".join(chunks)
