@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from kontor.connectors.statements import StatementError, UnknownFormError, detect_kind, read_csv, read_statements
-from kontor.connectors.statements.csv_descriptions import describe_table
+from kontor.connectors.statements.csv_descriptions import MAX_COLUMNS, describe_table
 from kontor.connectors.statements.csv_profiles import choose_profiles, load_profiles, make_form_profile
 from kontor.connectors.statements.csv_values import compile_day_format, parse_day
 from kontor.domain.import_forms import FormColumn, ImportForm
@@ -184,3 +184,10 @@ def test_what_is_no_table_with_a_header_is_not_described(data):
     assert describe_table(data) is None
     with pytest.raises(StatementError):
         read_statements(data)
+
+
+def test_a_table_that_is_too_wide_for_a_bank_is_described_in_part():
+    wide = ";".join(f"c{number}" for number in range(1000)) + "\n" + ";".join(["1"] * 1000) + "\n"
+    table = describe_table(wide.replace("c", "Spalte ").encode())
+    assert table is not None
+    assert len(table.columns) == MAX_COLUMNS

@@ -13,6 +13,7 @@ from kontor.connectors.statements.decoding import cut_head, decode_named
 from kontor.connectors.statements.results import UnknownTable
 
 EXAMPLE_ROWS = 50
+MAX_COLUMNS = 200  # no bank's file comes near; the rest of a wider table is left out
 MAX_EXAMPLE = 100
 _ENCODINGS = {
     "utf-8": "UTF-8",
@@ -43,7 +44,7 @@ def describe_table(data: bytes) -> UnknownTable | None:
     delimiter, (header, *rows) = best
     # A name that comes twice means the last one, as in the reader. Columns without a name cannot be pointed at.
     examples = {name: (title, _find_example(rows, place)) for place, title, name in _list_names(header)}
-    return UnknownTable(delimiter, _ENCODINGS[encoding], tuple(examples.values()))
+    return UnknownTable(delimiter, _ENCODINGS[encoding], tuple(examples.values())[:MAX_COLUMNS])
 
 
 def _list_names(header: Sequence[str]) -> list[tuple[int, str, str]]:

@@ -32,6 +32,7 @@ from kontor.storage.database import Connection, Database
 from kontor.storage.retries import retry_conflicts
 
 PLAN_ATTEMPTS = 5
+NAMED_COLUMNS = 20  # in an error message
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class UnknownFormError(InvalidError):
     """A CSV that the user has to describe first."""
 
     def __init__(self, table: UnknownTable) -> None:
-        names = ", ".join(name for name, _ in table.columns)
+        names = ", ".join(name for name, _ in table.columns[:NAMED_COLUMNS])
         super().__init__(f"The columns of this CSV are those of no form that Kontor knows: {names}", "body")
         self.table = table
 
