@@ -122,6 +122,14 @@ def test_files_go_to_the_access_for_files_unless_another_is_named(kontor_import,
     assert rows_of("dateien") == before + 1
 
 
+def test_a_form_can_be_chosen_and_must_fit(kontor_import, tmp_path):
+    (tmp_path / "one.csv").write_bytes(write_bank_csv("dkb", "Laden", "-12,00"))
+    said = kontor_import(tmp_path / "one.csv", "--form", "n26", access="chosen-form", code=1)
+    assert "lacks these columns of N26: booking date" in said
+    (shown,) = kontor_import(tmp_path / "one.csv", "--form", "dkb", access="chosen-form")
+    assert (shown["form"], shown["new"]) == ("CSV dkb", 1)
+
+
 def test_a_bad_row_is_named_and_the_rest_is_stored(kontor_import, rows_of, tmp_path):
     good = write_bank_csv("comdirect", "Laden", "-12,00").decode()
     bad = '"offen";"--";"Lastschrift";"Auftraggeber: Verein Buchungstext: Beitrag";"-20,00";\n'

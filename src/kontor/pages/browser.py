@@ -73,7 +73,10 @@ async def read_form(request: AnyRequest, repeatable: Collection[str] = ()) -> di
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/x-www-form-urlencoded":
         raise BadRequestError
-    body = await read_form_body(request, MAX_FORM_BYTES)
+    try:
+        body = await read_form_body(request, MAX_FORM_BYTES)
+    except TooLargeFormError:
+        raise BadRequestError from None  # nobody fills in that much
     fields: dict[str, list[str]] = {}
     for name, value in _split(body.decode("latin-1")):
         if name in fields and name not in repeatable:

@@ -1,6 +1,7 @@
 """CSV forms that users describe: which column of the file is which field of a transaction."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 import msgspec
@@ -8,6 +9,7 @@ from msgspec import Meta
 
 from kontor.connectors.statements.csv_profiles import fold_name
 from kontor.connectors.statements.csv_values import compile_day_format
+from kontor.domain.cleaning import clean_text
 from kontor.domain.errors import InvalidError
 from kontor.domain.import_forms import MAX_COLUMN_NAME, MAX_COLUMNS, MAX_NAME, FormColumn
 from kontor.domain.import_forms import ImportForm as DomainForm
@@ -63,7 +65,12 @@ class NewImportForm(msgspec.Struct):
     ] = []
 
     def to_form(self) -> DomainForm:
-        problems = [*_find_column_problems(self.spalten), *_find_day_problem(self.datumsformat)]
+        problems = [
+            *_find_name_problems("spalten", self.spalten),
+            *_find_name_problems("kennzeichen", self.kennzeichen),
+            *_find_column_problems(self.spalten),
+            *_find_day_problem(self.datumsformat),
+        ]
         if problems:
             raise InvalidError("; ".join(problems))
         columns = tuple(FormColumn(name, FORM_FIELDS[word]) for name, word in self.spalten.items())
@@ -88,6 +95,11 @@ def show_form(form: DomainForm, urls: Urls) -> ImportForm:
         form.decimal_sign,
         urls.import_form_relations(form.name),
     )
+
+
+def _find_name_problems(place: str, names: Iterable[str]) -> list[str]:
+    is_readable = all(fold_name(name) and clean_text(name) == name for name in names)
+    return [] if is_readable else [f"{place}: expected names of columns in printable characters"]
 
 
 def _find_column_problems(columns: dict[str, str]) -> list[str]:
