@@ -1,7 +1,7 @@
 """Standing orders over FinTS: HKCDE, HKCDN, HKCDL and HKCDB, as other clients write and read them."""
 
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from uuid import uuid4
 
@@ -11,7 +11,11 @@ from fints_payer import TODAY, Payer, know_bank, order, overheard, tan, to
 from kontor.connectors.base import AcceptPayees, Continue, Done, FailureKind, Fetch, LookedUp, LookUp, Pay, Progress
 from kontor.connectors.demo.payees import Conduct
 from kontor.connectors.fints.parameters import BankParameters
-from kontor.connectors.fints.standing_orders import StandingList, find_standing_outcome
+from kontor.connectors.fints.segments import StandingDetails1
+from kontor.connectors.fints.sessions import RefusedError
+from kontor.connectors.fints.standing_orders import StandingList, find_standing_outcome, read_list
+from kontor.connectors.fints.transport import NoResponseError
+from kontor.connectors.pain001 import Batch, Debtor, write_pain001
 from kontor.connectors.pain001_reading import PaymentBlock, read_pain001
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
@@ -143,6 +147,35 @@ def test_a_bank_without_a_list_leaves_what_is_stored(pay_as, monkeypatch):
     assert payer.resume(step, Continue()).result.standing_orders == {}
 
 
+@pytest.mark.parametrize("error", [NoResponseError("gone"), AttributeError("unreadable"), RefusedError("REJECTED")])
+def test_a_bank_that_fails_at_the_list_has_told_everything_else(pay_as, monkeypatch, error):
+    def fail(session, account, form):
+        raise error
+
+    monkeypatch.setattr("kontor.connectors.fints.standing_orders.list_segments", fail)
+    payer = pay_as()
+    done = payer.resume(payer.begin(Fetch()), Continue())
+    assert payer.account in done.result.transactions
+    assert done.result.standing_orders == {}
+
+
+class Listed:
+    """A HICDB segment."""
+
+    def __init__(self, key, interval=1, document=None):
+        batch = Batch("BANK", (RENT,), date(1999, 1, 1))
+        written = write_pain001(Debtor("Anna", "DE89370400440532013000"), batch, datetime(2026, 11, 13, tzinfo=UTC))
+        self.sepa_pain_message = written if document is None else document
+        self.order_id = key
+        self.details = StandingDetails1(FIRST, "M", interval, 31, None)
+
+
+def test_an_order_that_cannot_be_read_makes_the_list_incomplete_and_one_in_another_interval_does_not():
+    found = read_list([Listed("DA1"), Listed("DA2", interval=4)])
+    assert ([order.key for order in found.orders], found.is_complete, found.other_keys) == (["DA1"], True, ("DA2",))
+    assert not read_list([Listed("DA1"), Listed("DA2", document=b"<pain")]).is_complete
+
+
 def test_many_standing_orders_are_read_page_by_page(pay_as):
     payer = pay_as()
     for _ in range(3):
@@ -194,6 +227,8 @@ def test_a_deletion_is_proven_by_a_complete_list_without_the_order(job):
     assert find_standing_outcome(show(job, "DA2"), gone)[0] is PaymentOutcome.EXECUTED
     assert find_standing_outcome(show(job, "DA2", is_complete=False), gone)[0] is PaymentOutcome.UNKNOWN
     assert find_standing_outcome(show(job, "DA1"), gone)[0] is PaymentOutcome.UNKNOWN
+    every_four_months = replace(show(job, "DA2"), other_keys=("DA1",))
+    assert find_standing_outcome(every_four_months, gone)[0] is PaymentOutcome.UNKNOWN
     nameless = replace(job, standing=StandingInstruction(StandingAction.DELETE, MONTHLY))
     assert find_standing_outcome(show(job, "DA2"), nameless)[0] is PaymentOutcome.UNKNOWN
 

@@ -30,8 +30,9 @@ from kontor.connectors.fints.histories import (
     read_positions,
     read_transactions,
 )
-from kontor.connectors.fints.sessions import RefusedError, Reply
+from kontor.connectors.fints.sessions import MALFORMED, RefusedError, Reply
 from kontor.connectors.fints.standing_orders import list_actions, list_standing
+from kontor.connectors.fints.transport import NoResponseError
 from kontor.domain.accesses import History as Depth
 from kontor.domain.balances import BalanceSpan
 from kontor.domain.positions import Position
@@ -232,7 +233,10 @@ class FetchDialogue(Dialogue):
         return Done(fetched, self.remember())
 
     def _list_standing_orders(self) -> dict[str, tuple[StandingOrder, ...]]:
-        """Of every account of which the bank has a list that can be read; what is stored of the others stays."""
+        """Of every account of which the bank has a list that can be read; what is stored of the others stays.
+
+        They come last: a bank that fails here has told everything else, which counts.
+        """
         found = {}
         for account in self._accounts:
             try:
@@ -241,7 +245,9 @@ class FetchDialogue(Dialogue):
                 if error.is_about_pin:
                     raise
                 continue
-            if listed is not None:
+            except (NoResponseError, *MALFORMED):
+                break
+            if listed is not None and listed.is_complete:
                 found[account.key] = listed.orders
         return found
 

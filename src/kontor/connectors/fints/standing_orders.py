@@ -33,10 +33,11 @@ NOT_POSSIBLE = "Daueraufträge sind von diesem Konto bei der Bank nicht in diese
 
 @dataclass(frozen=True, slots=True)
 class StandingList:
-    """`is_complete`: every order of the list could be read."""
+    """`is_complete`: every order could be read. `other_keys` name orders in intervals that Kontor has no name for."""
 
     entries: tuple[tuple[StandingOrder, PaymentBlock], ...]
     is_complete: bool
+    other_keys: tuple[str | None, ...] = ()
 
     @property
     def orders(self) -> tuple[StandingOrder, ...]:
@@ -107,32 +108,31 @@ def list_standing(session: Session, account: Account) -> StandingList | None:
     """None where the bank offers no list. One in an interval that Kontor does not know is left out."""
     if not is_listed(session, account, HKCDB1):
         return None
-    entries, is_complete = [], True
-    for segment in list_segments(session, account, HKCDB1):
-        entry = _read_entry(segment)
-        if entry is None:
+    return read_list(list_segments(session, account, HKCDB1))
+
+
+def read_list(segments: Sequence[Any]) -> StandingList:
+    entries, other_keys, is_complete = [], [], True
+    for segment in segments:
+        try:
+            (block, *_) = read_pain001(bytes(segment.sepa_pain_message or b""))
+            schedule, key = _read_details(segment.details), segment.order_id or None
+        except (StatementError, *MALFORMED):
             is_complete = False
+            continue
+        if schedule is None:
+            other_keys.append(key)
         else:
-            entries.append(entry)
-    return StandingList(tuple(entries), is_complete)
-
-
-def _read_entry(segment: Any) -> tuple[StandingOrder, PaymentBlock] | None:
-    try:
-        (block, *_) = read_pain001(bytes(segment.sepa_pain_message or b""))
-        schedule = _read_details(segment.details)
-    except (StatementError, *MALFORMED):
-        return None
-    if schedule is None:
-        return None
-    return StandingOrder(block.orders[0], schedule, segment.order_id or None), block
+            entries.append((StandingOrder(block.orders[0], schedule, key), block))
+    return StandingList(tuple(entries), is_complete, tuple(other_keys))
 
 
 def _read_details(details: StandingDetails1) -> Schedule | None:
+    """None for an interval that Kontor has no name for."""
     is_weekly = details.time_unit == WEEKS
     periods = {(bool(period.weeks), period.weeks or period.months): period for period in Period}
     period = periods.get((is_weekly, int(details.interval)))
-    if period is None or not isinstance(details.first_date, date):
+    if period is None:
         return None
     day = None if is_weekly or details.execution_day in (None, details.first_date.day) else int(details.execution_day)
     return Schedule(period, details.first_date, details.last_date, day)
@@ -145,7 +145,7 @@ def find_standing_outcome(listed: StandingList, pay: Pay) -> tuple[PaymentOutcom
         found = [standing for standing, block in listed.entries if is_ours(block, pay, pay.orders[0])]
     elif pay.standing.action is StandingAction.DELETE:
         is_gone = listed.is_complete and pay.standing.key is not None
-        is_gone = is_gone and pay.standing.key not in [standing.key for standing in listed.orders]
+        is_gone = is_gone and pay.standing.key not in [*listed.other_keys, *(order.key for order in listed.orders)]
         return (PaymentOutcome.EXECUTED if is_gone else PaymentOutcome.UNKNOWN), None
     else:
         found = _find_changed(listed.orders, pay)
