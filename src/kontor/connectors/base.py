@@ -135,13 +135,31 @@ def _always() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request to a bank and its answer as they were sent, secrets included: `connectors/traces` masks them.
+
+    `content` and `answer` of FinTS are messages, without their Base64. `problem` says why there is no answer.
+    """
+
+    protocol: str  # the connector's kind
+    method: str
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    content: bytes = field(repr=False)
+    status: int | None = None
+    answer_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    answer: bytes = field(default=b"", repr=False)
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """Circumstances of a call. `today` is the business date; a user is present when `customer_ip` is known.
 
     `customer` is an opaque name of Kontor's user, the same in every call. `may_send` is asked directly before what
     cannot be taken back, the order itself, leaves for the bank: it writes down that it does. After a `False` a
     connector sends nothing and returns `Failed(FailureKind.INTERNAL)`. `deadline` is when the step must have ended, on
-    the clock of `time.monotonic()`: nothing waits longer, HTTP clients included.
+    the clock of `time.monotonic()`: nothing waits longer, HTTP clients included. `record` is told of every exchange.
     """
 
     today: date
@@ -150,6 +168,7 @@ class Context:
     callback_url: str | None = None
     may_send: Callable[[], bool] = _always
     deadline: float = math.inf
+    record: Callable[[Exchange], None] | None = None
 
     def remaining_seconds(self) -> float:
         return self.deadline - time.monotonic()

@@ -94,7 +94,7 @@ class FintsConnector:
             return Failed(FailureKind.UNREACHABLE, "Für diese Bank ist keine FinTS-Adresse bekannt.")
         if not self._product_id:
             return Failed(FailureKind.INTERNAL, NO_PRODUCT)
-        with HttpTransport(bank.url, self._tls, self._limits, context.deadline) as transport:
+        with HttpTransport(bank.url, self._tls, self._limits, context.deadline, context.record) as transport:
             session = Session(
                 transport,
                 bank,

@@ -5,11 +5,14 @@ import binascii
 import math
 import ssl
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 import httpx
+
+from kontor.connectors.base import Exchange
 
 GOOD = range(200, 300)
 
@@ -38,11 +41,17 @@ class HttpTransport:
     """HTTPS with the bank's certificate checked. Redirects are not followed, and no proxy is looked for."""
 
     def __init__(
-        self, url: str, tls: ssl.SSLContext, limits: TransportLimits = LIMITS, deadline: float = math.inf
+        self,
+        url: str,
+        tls: ssl.SSLContext,
+        limits: TransportLimits = LIMITS,
+        deadline: float = math.inf,
+        record: Callable[[Exchange], None] | None = None,
     ) -> None:
         self._url = url
         self._limits = limits
         self._deadline = deadline
+        self._record = record
         self._client = httpx.Client(verify=tls, follow_redirects=False, trust_env=False)
 
     def __enter__(self) -> "HttpTransport":
@@ -54,6 +63,17 @@ class HttpTransport:
         self._client.close()
 
     def exchange(self, message: bytes) -> bytes:
+        try:
+            answer = self._exchange(message)
+        except NoResponseError as error:
+            if self._record is not None:
+                self._record(Exchange("fints", "POST", self._url, {}, message, problem=str(error)))
+            raise
+        if self._record is not None:
+            self._record(Exchange("fints", "POST", self._url, {}, message, status=200, answer=answer))
+        return answer
+
+    def _exchange(self, message: bytes) -> bytes:
         content, headers = base64.b64encode(message), {"Content-Type": "text/plain"}
         timeout = self._limit_time()
         try:

@@ -4,7 +4,7 @@ import ssl
 import time
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from functools import lru_cache
@@ -15,7 +15,7 @@ from uuid import uuid4
 import httpx
 import msgspec
 
-from kontor.connectors.base import Context, Credentials, FailureKind
+from kontor.connectors.base import Context, Credentials, Exchange, FailureKind
 from kontor.connectors.xs2a.banks import Approach, Xs2aBank, Xs2aSettings
 from kontor.connectors.xs2a.failures import NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.messages import Refusal
@@ -96,15 +96,22 @@ class Client:
         if self._settings.seal_certificate_file is not None and self._settings.seal_key_file is not None:
             files = (self._settings.seal_certificate_file, self._settings.seal_key_file)
             sent |= load_seal(*files, self._settings.seal_key_password).sign(sent, content)
+        exchange = Exchange("xs2a", method, url, sent, content)
         try:
             with self._http.stream(method, url, content=content, headers=sent, timeout=self._limit_time()) as response:
+                exchange = replace(exchange, status=response.status_code, answer_headers=dict(response.headers))
                 if response.headers.get("x-request-id", "").lower() in self._sent - {request_id}:
                     raise NoResponseError("the bank sends an earlier answer again")
                 answer = Answer(
                     response.status_code, self._read_body(response), response.headers.get("aspsp-sca-approach")
                 )
+                exchange = replace(exchange, answer=answer.body)
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
+            exchange = replace(exchange, problem=type(error).__name__)
             raise NoResponseError(f"the bank does not answer ({type(error).__name__})") from None
+        finally:
+            if self._context.record is not None:
+                self._context.record(exchange)
         if answer.status >= 300:
             raise _read_refusal(answer, is_oauth=is_oauth)
         return answer
