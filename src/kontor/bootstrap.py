@@ -20,7 +20,7 @@ from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses, Refreshing
 from kontor.services.analyses import Analyses, TransactionTagging
-from kontor.services.banks import Admissions, BankGateway, Providers
+from kontor.services.banks import Admissions, BankGateway, BankTracing, Providers
 from kontor.services.bundle import Services
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
 from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merges, Staging
@@ -182,6 +182,7 @@ def make_services(
         events=events,
         webhooks=Webhooks(database, vault, webhook_calls),
         deliveries=make_deliveries(settings, database, vault, webhook_calls),
+        bank_tracing=BankTracing(database, gateway, providers, vault, clock),
     )
 
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "import": ("kontor.cli.imports:import_statements", "Import statement files of a bank into a user's accounts."),
     "export": ("kontor.cli.exports:export", "Write what a user has into a file: JSON, CSV, beancount."),
     "export-case": ("kontor.cli.cases:export_case", "Print a user's data as an anonymised golden case."),
+    "trace": ("kontor.cli.traces:trace", "Record a dialogue with a bank, masked, in a form that tests replay."),
     "retag": ("kontor.cli.retagging:retag", "Tag everybody's transactions anew, after the tagger has changed."),
     "refresh": ("kontor.cli.refreshing:refresh", "Background refresh: what is due, running, late, failing, paused."),
     "operator": ("kontor.cli.operators:operator", "Operators: tokens that see the state of every tenant."),

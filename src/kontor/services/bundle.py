@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from kontor.services.accesses import Accesses, Refreshing
 from kontor.services.analyses import Analyses, TransactionTagging
-from kontor.services.banks import Providers
+from kontor.services.banks import BankTracing, Providers
 from kontor.services.compute import Compute
 from kontor.services.fetching import Fetching
 from kontor.services.identity import Operators, TenantAdministration, Tenants, Tokens, Users
@@ -52,3 +52,4 @@ class Services:
     events: Events
     webhooks: Webhooks
     deliveries: Deliveries
+    bank_tracing: BankTracing

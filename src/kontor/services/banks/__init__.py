@@ -4,6 +4,7 @@ from kontor.services.banks.admission import REFUSALS, Admissions, Permit, Start
 from kontor.services.banks.gateway import BankDialogue, BankGateway, Prepared
 from kontor.services.banks.leasing import HeldLease, Leasing
 from kontor.services.banks.providers import BankChannelStatistics, Providers, Statistics, find_missing_fields
+from kontor.services.banks.tracing import BankTracing, TracedDialogue, TracedUser
 
 __all__ = [
     "REFUSALS",
@@ -11,6 +12,7 @@ __all__ = [
     "BankChannelStatistics",
     "BankDialogue",
     "BankGateway",
+    "BankTracing",
     "HeldLease",
     "Leasing",
     "Permit",
@@ -18,5 +20,7 @@ __all__ = [
     "Providers",
     "Start",
     "Statistics",
+    "TracedDialogue",
+    "TracedUser",
     "find_missing_fields",
 ]
