@@ -10,7 +10,7 @@ from kontor.connectors.base import Exchange, Failed, FailureKind
 from kontor.connectors.statements import read_camt_pages, read_mt535, read_mt940
 from kontor.connectors.traces import Recorder, UnmaskedError
 from kontor.connectors.traces.fints_messages import join_message, list_kinds, mask_message, read_message, split_message
-from kontor.connectors.traces.http_messages import mask_address, mask_body, mask_exchange
+from kontor.connectors.traces.http_messages import FORM, mask_address, mask_body, mask_exchange
 from kontor.connectors.traces.masking import Mask
 from kontor.connectors.traces.payloads import mask_payload
 from kontor.domain.secrets import Secret
@@ -212,6 +212,14 @@ def test_headers_of_the_customer_and_the_certificate_are_left_out():
         "headers": {"accept": "application/json"},
         "answer": {"status": 200, "headers": {"aspsp-sca-approach": "REDIRECT"}},
     }
+
+
+def test_a_form_names_no_code_and_no_secret():
+    content = b"grant_type=authorization_code&code=a1b2&client_id=me&code_verifier=v77&redirect_uri=https%3A%2F%2Fx.de"
+    exchange = Exchange("xs2a", "POST", "https://x.de/token", {"content-type": FORM}, content, problem="ReadTimeout")
+    shown = mask_exchange(MASK, exchange)
+    assert re.fullmatch(r"grant_type=\w+&code=\*{3}&client_id=\*{3}&code_verifier=\*{3}&redirect_uri=.*", shown["body"])
+    assert shown["problem"] == "ReadTimeout"
 
 
 # Recording

@@ -12,6 +12,7 @@ from kontor.connectors.traces.masking import BIC, HIDDEN, Mask, load_kept
 from kontor.connectors.traces.payloads import mask_payload
 
 HOST = "https://bank.example"
+FORM = "application/x-www-form-urlencoded"
 PROOF_KEY = "code"  # of an error in capital letters; else it proves that a customer has logged in
 KEPT_HEADERS = frozenset(
     ("content-type", "accept", "aspsp-sca-approach", "tpp-redirect-preferred", "tpp-decoupled-preferred", "psu-id-type")
@@ -36,9 +37,11 @@ def mask_exchange(mask: Mask, exchange: Exchange) -> dict[str, Any]:
     if headers := _mask_headers(exchange.headers):
         shown["headers"] = headers
     if exchange.content:
-        shown["body"] = mask_body(mask, exchange.content)
-    if exchange.problem is not None or exchange.status is None:
-        return shown | {"problem": exchange.problem or "no answer"}
+        is_form = exchange.headers.get("content-type", "").startswith(FORM)
+        body = exchange.content
+        shown["body"] = _mask_query(mask, body.decode("latin-1")) if is_form else mask_body(mask, body)
+    if exchange.problem is not None:
+        return shown | {"problem": exchange.problem}
     answer: dict[str, Any] = {"status": exchange.status, "headers": _mask_headers(exchange.answer_headers)}
     if exchange.answer:
         answer["body"] = mask_body(mask, exchange.answer)
@@ -57,12 +60,16 @@ def mask_address(mask: Mask, url: str) -> str:
     """The host is left out. Of a path the words of the standard stay, of a query those of a closed list."""
     parts = urlsplit(url)
     path = "/".join(part if part in _PATH_WORDS else _mask_id(mask, part) for part in parts.path.split("/"))
-    query = "&".join(
-        f"{name if name.isidentifier() else 'x'}={_mask_parameter(mask, name, value)}"
-        for name, value in parse_qsl(parts.query, keep_blank_values=True)
-    )
+    query = _mask_query(mask, parts.query)
     origin = HOST if parts.netloc else ""
     return f"{origin}{path}{'?' + query if query else ''}"
+
+
+def _mask_query(mask: Mask, query: str) -> str:
+    return "&".join(
+        f"{name if name.isidentifier() else 'x'}={_mask_parameter(mask, name, value)}"
+        for name, value in parse_qsl(query, keep_blank_values=True)
+    )
 
 
 def _mask_id(mask: Mask, part: str) -> str:

@@ -109,6 +109,9 @@ class Client:
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
             exchange = replace(exchange, problem=type(error).__name__)
             raise NoResponseError(f"the bank does not answer ({type(error).__name__})") from None
+        except NoResponseError as error:
+            exchange = replace(exchange, problem=str(error))
+            raise
         finally:
             if self._context.record is not None:
                 self._context.record(exchange)
