@@ -189,7 +189,7 @@ REFUSALS = [
     ("GET", SEPA, {}, 405, "SERVICE_INVALID"),
     ("GET", "/v1", {}, 404, "RESOURCE_UNKNOWN"),
     ("POST", "/v1/consents", {"PSU_IP_Address": None}, 400, "FORMAT_ERROR"),
-    ("POST", "/v1/periodic-payments/sepa-credit-transfers", {}, 404, "PRODUCT_UNKNOWN"),
+    ("POST", "/v1/periodic-payments/instant-sepa-credit-transfers", {}, 404, "PRODUCT_UNKNOWN"),
     ("POST", "/v1/payments/target-2-payments", {}, 404, "PRODUCT_UNKNOWN"),
     ("POST", "/v1/payments/sepa-credit-transfers", {"Content_Type": "text/plain"}, 415, "UNSUPPORTED_MEDIA_TYPE"),
 ]
