@@ -17,7 +17,7 @@ from kontor.domain.secrets import Secret
 from kontor.domain.transactions import Transaction
 
 IDLE_SECONDS = 600
-MAX_DIALOGUES = 500
+MAX_DIALOGUES = 2_000
 MAX_OPEN = 16  # challenges, payee checks or cursors of one dialogue
 MAX_TRUSTED = 10_000
 MAX_WRONG_TANS = 3
