@@ -179,6 +179,7 @@ class Traveller:
         while not calling.done():
             await self.run_queued()
             await asyncio.wait({calling}, timeout=0.01)
+        await self.run_queued()  # the API answers once there is header data, and the worker goes on
         try:
             await calling
         except KontorError as error:

@@ -17,8 +17,6 @@ from kontor.domain.accesses import NoticeKind
 FAST_SEEDS = range(2 * len(JOURNEYS))  # each journey over each protocol
 LONG_SEEDS = range(len(FAST_SEEDS), 500)
 PROTOCOLS = ("fints", "xs2a")
-# The last fetch that the customer asks for stays queued, and nobody runs it: not understood yet.
-KNOWN_FAILURES = frozenset((252,))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -27,13 +25,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     named = metafunc.config.getoption("--seed")
     seeds = [pytest.param(seed, id=str(seed)) for seed in named or FAST_SEEDS]
     if not named:
-        seeds += [pytest.param(seed, id=str(seed), marks=_list_marks(seed)) for seed in LONG_SEEDS]
+        seeds += [pytest.param(seed, id=str(seed), marks=pytest.mark.long) for seed in LONG_SEEDS]
     metafunc.parametrize("seed", seeds)
-
-
-def _list_marks(seed: int) -> list[pytest.MarkDecorator]:
-    failing = pytest.mark.xfail(reason="a fetch stays queued", strict=True)
-    return [pytest.mark.long, *([failing] if seed in KNOWN_FAILURES else [])]
 
 
 @pytest.fixture(scope="module")
