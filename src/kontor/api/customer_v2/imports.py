@@ -52,7 +52,7 @@ class ImportQuery(msgspec.Struct, forbid_unknown_fields=True, rename={"product_i
     is_bulk=True,
     is_heavy=True,
     success=Success(201, shape=StoredImport, description="stored", headers={"Location": "the result, for 30 days"}),
-    errors=(404, 409),
+    errors=(404,),
     other_shapes={200: (ImportPreview, UnknownForm)},
     other_statuses={200: "what would be stored, or the columns of a CSV that has no known form (preview)"},
     **MODIFY,

@@ -12,7 +12,7 @@ from kontor.domain.accesses import Access, check_access_id, make_product_id
 from kontor.domain.balances import BalanceGap
 from kontor.domain.cleaning import clean_position, clean_product
 from kontor.domain.doubts import Doubt
-from kontor.domain.errors import BusyError, InvalidError, NotFoundError
+from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.import_results import AccountResult, KeptImport, RefusedRow
 from kontor.domain.merge_plans import MergePlan
 from kontor.domain.principals import Principal, user_of
@@ -31,7 +31,7 @@ from kontor.storage.data_versions import lock_data, read_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.retries import retry_conflicts
 
-PLAN_ATTEMPTS = 5
+PLAN_ATTEMPTS = 3  # before the data is locked while the plans are made
 NAMED_COLUMNS = 20  # in an error message
 
 
@@ -186,7 +186,7 @@ class Imports:
             imported = Import(read.kind, tuple(_describe(plan) for plan in found.plans), result_id)
             if is_preview or await self._store_if_current(owner, access_id, targets, found, imported):
                 return imported
-        raise BusyError("Other calls keep changing this user's data.")
+        return await self._plan_and_store(owner, access_id, product_id, read, result_id)
 
     async def find_access_of(self, owner: Owner, product_id: UUID) -> str:
         """The access of a product that the user has."""
@@ -217,7 +217,7 @@ class Imports:
     async def _store_if_current(
         self, owner: Owner, access_id: str, targets: _Targets, found: _Plans, imported: Import
     ) -> bool:
-        """False when the data that the plans were made from has changed since: nothing is computed under locks."""
+        """False when the data that the plans were made from has changed since."""
         try:
             async with self._database.transaction() as connection:
                 access = await accesses.lock_access(connection, owner.user_id, access_id)
@@ -228,13 +228,28 @@ class Imports:
                 await lock_data(connection, owner.user_id)
                 if await read_version(connection, owner.user_id) != targets.version:
                     raise _OutdatedError
-                await self._store(connection, owner, access_id, found)
-                if imported.id is not None:
-                    results = [account.summarise() for account in imported.accounts]
-                    await stored_imports.insert_result(connection, owner.user_id, imported.id, access_id, results)
+                await self._store(connection, owner, access_id, found, imported)
         except _OutdatedError:
             return False
         return True
+
+    @retry_conflicts
+    async def _plan_and_store(
+        self, owner: Owner, access_id: str, product_id: UUID | None, read: ReadFile, result_id: UUID | None
+    ) -> Import:
+        """In one transaction, because other calls of this user keep changing the data: they wait this time."""
+        async with self._database.transaction() as connection:
+            while await accesses.lock_access(connection, owner.user_id, access_id) is None:
+                if product_id is not None:
+                    raise NotFoundError
+                if await self._insert_access(connection, owner, access_id):
+                    break
+            await lock_data(connection, owner.user_id)
+            targets = await self._find_targets(connection, owner, access_id, product_id, read)
+            found = await self._plan(owner, targets)
+            imported = Import(read.kind, tuple(_describe(plan) for plan in found.plans), result_id)
+            await self._store(connection, owner, access_id, found, imported)
+        return imported
 
     async def _insert_access(self, connection: Connection, owner: Owner, access_id: str) -> bool:
         """An access for files. False when the user has one of that id by now."""
@@ -300,7 +315,9 @@ class Imports:
             tags = await self._merges.prepare_tags(owner.user_id, targets.own, (plan.merging for plan in plans))
         return _Plans(tuple(plans), tags)
 
-    async def _store(self, connection: Connection, owner: Owner, access_id: str, found: _Plans) -> None:
+    async def _store(
+        self, connection: Connection, owner: Owner, access_id: str, found: _Plans, imported: Import
+    ) -> None:
         user_id, today = owner.user_id, self._clock.today()
         for number, plan in enumerate(found.plans):
             if plan.stored is None:
@@ -317,6 +334,9 @@ class Imports:
         await self._tagging.retag_changed(connection, user_id, found.tags)
         subject = f"user {owner.pseudonym} access {access_id}"
         await auditing.record(connection, owner.tenant_id, owner.actor, "transactions.import", subject)
+        if imported.id is not None:
+            results = [account.summarise() for account in imported.accounts]
+            await stored_imports.insert_result(connection, user_id, imported.id, access_id, results)
 
 
 def _is_same_access(access: Access | None, planned_for: Access | None) -> bool:
