@@ -17,21 +17,28 @@ MODEL = ROOT / "src/kontor/analysis/data/model"
 # Training with another seed changes the category of 0.14 % of the labelled rows. A model that differs by much more has
 # learnt something that the committed one does not know.
 LEAST_AGREEMENT = 0.99
+MOST_ROUNDED = 1e-5  # of the weights; on another processor it was one of 2.8 million
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_the_committed_model_is_what_its_sources_give():
-    """From the rows it was trained on, the same bytes. After a change of the lexicon or of the labelled rows, the same
-    decisions on nearly all labelled rows: the binary need not change with every word."""
+    """From the rows it was trained on, the same weights but for rounding: sums of floats depend on the processor. After
+    a change of the lexicon or of the labelled rows, the same decisions on nearly all labelled rows: the binary need not
+    change with every word."""
     script = runpy.run_path(str(ROOT / "scripts/train_category_model.py"))
     rows = script["read_sources"](LABELLED).list_rows()
     about = json.loads((MODEL / "category_model.json").read_text(encoding="utf-8"))
     rebuilt = script["train"](rows)
     if script["digest_rows"](rows) == about["rows_digest"]:
         assert rebuilt.categories == about["categories"]
-        assert (rebuilt.scale, rebuilt.biases) == (about["scale"], about["biases"])
-        assert rebuilt.weights == (MODEL / "category_model.bin").read_bytes()
+        assert rebuilt.scale == pytest.approx(about["scale"], rel=1e-4)
+        assert rebuilt.biases == pytest.approx(about["biases"], abs=2e-4)
+        committed = (MODEL / "category_model.bin").read_bytes()
+        assert len(rebuilt.weights) == len(committed)
+        steps = [abs(now - then) for now, then in zip(rebuilt.weights, committed, strict=True) if now != then]
+        assert set(steps) <= {1}
+        assert len(steps) <= MOST_ROUNDED * len(committed)
     else:
         agreement = find_agreement(CategoryModel(*rebuilt))
         message = f"run scripts/train_category_model.py: the model is out of date, {agreement:.4f} of the rows agree"
