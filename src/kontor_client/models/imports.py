@@ -5,6 +5,17 @@ from decimal import Decimal
 from kontor_client.models.shapes import Linked, Model
 from kontor_client.models.transactions import PreviewedTransaction
 
+_ACCOUNT_FIELDS = {
+    "product_id": "produktId",
+    "read": "gelesen",
+    "new": "neu",
+    "changed": "geaendert",
+    "known": "bekannt",
+    "rejected": "abgelehnt",
+    "opening_balance": "saldoAnfang",
+    "closing_balance": "saldoEnde",
+}
+
 
 class Rejection(Model, rename={"reason": "grund", "line": "zeile"}):
     """A row that could not be read. The rest of the file was stored."""
@@ -20,19 +31,7 @@ class ImportDoubt(Model, rename={"kind": "art", "difference": "differenz"}):
     difference: Decimal | None = None
 
 
-class ImportedAccount(
-    Model,
-    rename={
-        "product_id": "produktId",
-        "read": "gelesen",
-        "new": "neu",
-        "changed": "geaendert",
-        "known": "bekannt",
-        "rejected": "abgelehnt",
-        "opening_balance": "saldoAnfang",
-        "closing_balance": "saldoEnde",
-    },
-):
+class ImportedAccount(Model, rename=_ACCOUNT_FIELDS):
     product_id: str
     form: str
     read: int
@@ -59,14 +58,7 @@ class StoredImport(Linked, kw_only=True, rename={"accounts": "konten"}):
 class PreviewedAccount(
     Model,
     rename={
-        "product_id": "produktId",
-        "read": "gelesen",
-        "new": "neu",
-        "changed": "geaendert",
-        "known": "bekannt",
-        "rejected": "abgelehnt",
-        "opening_balance": "saldoAnfang",
-        "closing_balance": "saldoEnde",
+        **_ACCOUNT_FIELDS,
         "account_number": "kontonummer",
         "institution": "kreditinstitut",
         "examples": "beispiele",

@@ -19,8 +19,10 @@ SCHEMAS = DOCUMENT["schemas"]
 
 
 def find_operation(method: str, path: str) -> dict[str, Any] | None:
-    fitting = (one for one in DOCUMENT["operations"] if one["method"] == method and re.fullmatch(one["path"], path))
-    return next(fitting, None)
+    for operation in DOCUMENT["operations"]:
+        if operation["method"] == method and re.fullmatch(operation["path"], path):
+            return operation
+    return None
 
 
 def list_errors(schema: str, body: bytes) -> list[str]:

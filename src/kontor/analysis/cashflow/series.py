@@ -1,6 +1,7 @@
 """The answer as a whole: one item per tag with its spans, or one item per span with its tags."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 
 from kontor.analysis.cashflow.bookings import AGGREGATES, Bookings, Tag, choose_tag, select_bookings, select_contracts
@@ -103,16 +104,7 @@ def _list_spans(
     expected: dict[str, list[Prediction]] = {}
     for tag in sorted(predictions, key=lambda tag: tag.name):
         for prediction in predictions[tag]:
-            turned = Prediction(
-                tag.name,
-                prediction.amount,
-                prediction.regular,
-                prediction.irregular,
-                prediction.lower,
-                prediction.upper,
-                prediction.confidence,
-            )
-            expected.setdefault(prediction.item, []).append(turned)
+            expected.setdefault(prediction.item, []).append(replace(prediction, item=tag.name))
     excluded: dict[str, set[str]] = {}
     for _, cell, currency in bookings.excluded:
         for span in list_spans(cell):

@@ -16,7 +16,6 @@ A layout is found by texts that all its statements have. Keys of a file:
                 further     patterns of its other lines: the first that fits is taken, once; what none fits is purpose
                 amounts_above  true where amounts stand a little higher than the rest of their line
                 debit       words of the header above the amounts that go out, where amounts have no sign
-                credit      the same for those that come in
 
     [columns]   instead of `first` and `further`, where the cells of a row are centred and its last line is not its
                 lowest: the headings above day, booking text and purpose. `amounts` is the pattern of an amount and
@@ -57,7 +56,6 @@ class Table:
     first: re.Pattern[str] | None = None
     further: tuple[re.Pattern[str], ...] = ()
     debit: str | None = None
-    credit: str | None = None
     has_amounts_above: bool = False
 
 
@@ -106,7 +104,6 @@ def _make_profile(key: str, raw: dict[str, Any]) -> PdfProfile:
             _compile(table["first"]) if "first" in table else None,
             _compile_all(table.get("further", ())),
             table.get("debit"),
-            table.get("credit"),
             table.get("amounts_above", False),
         ),
         None

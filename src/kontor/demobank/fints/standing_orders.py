@@ -1,12 +1,13 @@
 """Standing orders: HKCDE, HKCDN and HKCDL as the details of an order, HKCDB as a list."""
 
-from datetime import UTC, date, datetime
+from datetime import date
 
-from kontor.connectors.pain001 import Batch, Debtor, write_pain001
+from kontor.connectors.pain001 import Batch
 from kontor.demobank.fints.accounts import find_product
 from kontor.demobank.fints.credit_transfers import TransferError
 from kontor.demobank.fints.customers import Customer, Customers
-from kontor.demobank.fints.parameters import PAIN_001, name_account_internationally
+from kontor.demobank.fints.order_lists import WRITTEN, accepts_format, show_page, write_document
+from kontor.demobank.fints.parameters import name_account_internationally
 from kontor.demobank.fints.segments import Segment, WireError, Writable, make_segment, parse_day
 from kontor.demobank.fints.turns import Turn
 from kontor.domain.demo_books import StandingNote
@@ -15,7 +16,6 @@ from kontor.domain.schedules import Period, Schedule, StandingAction, StandingIn
 
 ACTIONS = {"HKCDE": StandingAction.CREATE, "HKCDN": StandingAction.CHANGE, "HKCDL": StandingAction.DELETE}
 PERIODS = {("W" if period.weeks else "M", str(period.weeks or period.months)): period for period in Period}
-WRITTEN = PAIN_001[-1]
 NO_DAY = date(1999, 1, 1)  # what stands in a pain.001 that names no day
 
 
@@ -46,28 +46,16 @@ def show_list(turn: Turn, customers: Customers, customer: Customer, order: Segme
     product = find_product(turn, customer, order)
     if product is None:
         return
-    if WRITTEN not in order.read_group(2):
-        turn.reply(order, "9210", "Auftrag abgelehnt - Das SEPA-Format wird nicht unterstützt.")
+    if not accepts_format(turn, order):
         return
-    wanted, touchdown = order.read(3), order.read(5)
-    first = int(touchdown) if touchdown.isascii() and touchdown.isdigit() else 0
+    wanted = order.read(3)
     notes = customers.list_standing_notes(customer.login, product, turn.today)
     notes = [note for note in notes if not wanted or note.name == wanted]
-    if not notes[first:]:
-        turn.reply(order, "3010")
-        return
-    if len(notes) > first + page_rows:
-        turn.reply(order, "3040", None, str(first + page_rows))
-    else:
-        turn.reply(order, "0020")
-    for note in notes[first : first + page_rows]:
-        turn.add(_describe(product, note), order)
+    show_page(turn, order, notes, order.read(5), page_rows, lambda note: _describe(product, note))
 
 
 def _describe(product: Product, note: StandingNote) -> Segment:
-    debtor = Debtor(product.holder, product.iban or "", product.bic)
-    batch = Batch(note.payment_id.hex, (note.order,), NO_DAY)
-    document = write_pain001(debtor, batch, datetime.combine(note.valid_from, datetime.min.time(), UTC))
+    document = write_document(product, Batch(note.payment_id.hex, (note.order,), NO_DAY), note.valid_from)
     account = name_account_internationally(product)
     return make_segment(
         "HICDB", 1, account, WRITTEN, document, note.name, write_details(note.schedule), None, True, False, True
