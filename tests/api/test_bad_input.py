@@ -211,11 +211,6 @@ def test_repeated_or_undecodable_query_parameters_are_400_everywhere(shared, que
     assert certificate.status_code == 400
 
 
-@pytest.mark.parametrize("query", ["", "unknown=1", "a=%00", "a=ü", "=", "&&&", "a=1&b=1"])
-def test_unknown_query_parameters_are_ignored(shared, query):
-    assert shared.http.get(f"{shared.url}?{query}", headers=shared.as_admin).status_code == 200
-
-
 @pytest.mark.parametrize("form", ["a=1&a=2", "a&a", "x=%FF", "x=%C3%28"])
 def test_repeated_or_undecodable_parameters_are_refused_by_the_reader_itself(form):
     with pytest.raises(HttpError) as refused:

@@ -389,7 +389,7 @@ def test_repeated_query_parameter_is_refused_at_the_token_endpoints(http, shared
 
 def test_credentials_in_the_query_are_never_read(http, shared):
     query = {**CLIENT, "client_id": shared.admin[0], "client_secret": shared.admin[1]}
-    assert http.post(TOKEN, params=query, data=CLIENT).status_code == 401
+    assert_oauth_error(http.post(TOKEN, params=query, data=CLIENT), 400, "invalid_request")
     assert_oauth_error(http.post(TOKEN, params=CLIENT, data={"x": "1"}, auth=shared.admin), 400, "invalid_request")
 
 

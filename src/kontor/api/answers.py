@@ -1,9 +1,10 @@
 """What an operation answers, and the errors it may raise instead."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kontor.api.field_errors import FieldError
 from kontor.wire.encoding import encode_json
 from kontor.wire.errors import Message
 
@@ -44,16 +45,18 @@ class HttpError(Exception):
         message: str,
         headers: dict[str, str] | None = None,
         messages: list[Message] | None = None,
+        field_errors: Sequence[FieldError] = (),
     ) -> None:
         super().__init__(message)
         self.status = status
         self.message = message
         self.headers = headers or {}
         self.messages = messages or []
+        self.field_errors = tuple(field_errors)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Also raised in compute processes, from where it must come back whole."""
-        return HttpError, (self.status, self.message, self.headers, self.messages)
+        return HttpError, (self.status, self.message, self.headers, self.messages, self.field_errors)
 
 
 class OAuthError(Exception):

@@ -154,7 +154,7 @@ class Runner:
         address = find_address(request, self.settings.trusted_proxies)
         call = Call(operation, request, self.services, self.settings, urls, bearer, address)
         if not operation.is_oauth:
-            call.query_values()  # repeated parameters are refused everywhere, also where none is read
+            call.query_values()  # repeated and unknown parameters are refused everywhere, also where none is read
         answer = await _answer_admitted(call) if operation.is_heavy else await operation.handler(call)
         if operation.retired_on is not None:
             answer.headers["Sunset"] = _format_http_date(operation.retired_on)

@@ -4,13 +4,15 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from kontor.api.answers import HttpError
+from kontor.api.field_errors import MOST_NAME, find_field_errors, read_field_error
 
 T = TypeVar("T")
 Receive = Callable[[], Awaitable[Any]]
@@ -67,8 +69,8 @@ def decode_json(body: bytes, expected: type[T]) -> T:
         decoder = _DECODERS[expected] = msgspec.json.Decoder(expected)
     try:
         value: T = decoder.decode(body)
-    except msgspec.ValidationError as error:
-        raise HttpError(400, describe_validation(str(error))) from None
+    except msgspec.ValidationError:
+        raise _refuse_fields(body, expected) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise HttpError(400, f"The body is not valid JSON: {error}") from None
     _check_keys(body)
@@ -76,28 +78,13 @@ def decode_json(body: bytes, expected: type[T]) -> T:
 
 
 def decode_json_map(body: bytes, expected: type[T]) -> dict[str, T]:
-    """An object whose keys the caller chose. The decoder's path would not name the key, so each is read alone."""
-    values = {}
-    for name, raw in decode_json(body, dict[str, msgspec.Raw]).items():
-        try:
-            values[name] = msgspec.json.decode(raw, type=expected)
-        except msgspec.ValidationError as error:
-            raise HttpError(400, describe_validation(str(error), name[:64])) from None
-    return values
+    """An object whose keys the caller chose."""
+    return decode_json(body, dict[str, expected])  # type: ignore[valid-type]
 
 
-def describe_validation(text: str, place: str = "") -> str:
-    """msgspec's words with the path of the field in front: `username: expected str, got int`."""
-    problem, _, path = text.partition(" - at `")
-    path = f"{place}{path.rstrip('`').removeprefix('$')}".removeprefix(".") or "body"
-    missing = re.fullmatch(r"Object missing required field `(.*)`", problem)
-    if missing:
-        name = missing[1]
-        return f"{name if path == 'body' else f'{path}.{name}'}: is required"
-    unknown = re.fullmatch(r"Object contains unknown field `(.*)`", problem)
-    if unknown:
-        return f"{unknown[1][:64]}: is unknown"
-    return f"{path}: {problem[:1].lower()}{problem[1:]}".replace("`", "")
+def _refuse_fields(body: bytes, expected: Any) -> HttpError:
+    errors = find_field_errors(body, expected)
+    return HttpError(400, "; ".join(map(str, errors)), field_errors=errors)
 
 
 def _check_depth(body: bytes) -> None:
@@ -152,4 +139,18 @@ def convert_query(values: dict[str, str], expected: type[T]) -> T:
     try:
         return msgspec.convert(values, expected, strict=False)
     except msgspec.ValidationError as error:
-        raise HttpError(400, describe_validation(str(error))) from None
+        raise HttpError(400, str(read_field_error(str(error)))) from None
+
+
+def check_query_names(values: Iterable[str], query: type[msgspec.Struct] | None) -> None:
+    """Names that the operation does not have are refused: a misspelt filter must not look like an empty one."""
+    unknown = [name for name in values if name not in list_query_names(query)]
+    if unknown:
+        raise HttpError(400, "; ".join(f"{name[:MOST_NAME]}: is unknown" for name in unknown))
+
+
+@cache
+def list_query_names(query: type[msgspec.Struct] | None) -> frozenset[str]:
+    if query is None:
+        return frozenset()
+    return frozenset(field.encode_name for field in msgspec.structs.fields(query))

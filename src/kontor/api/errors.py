@@ -21,7 +21,7 @@ from kontor.domain.errors import (
 )
 from kontor.services.runtime import correlation_id
 from kontor.wire.encoding import encode_json
-from kontor.wire.errors import OAuthErrorBody, error_body, problem_body
+from kontor.wire.errors import OAuthErrorBody, WrongField, error_body, problem_body
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +50,8 @@ def answer_error(error: Exception, accept: str) -> Answer:
         log.error("defect", exc_info=error)
         known = HttpError(500, "An internal error occurred.")
     if PROBLEM_JSON in accept:
-        problem = problem_body(known.status, known.message, correlation_id.get(), known.messages)
+        errors = [WrongField(error.pointer, error.detail) for error in known.field_errors]
+        problem = problem_body(known.status, known.message, correlation_id.get(), known.messages, errors)
         return Answer(known.status, encode_json(problem), PROBLEM_JSON, known.headers)
     shown = error_body(known.status, known.message, correlation_id.get(), known.messages)
     return Answer(known.status, encode_json(shown), JSON, known.headers)

@@ -1,6 +1,7 @@
 """Health and metrics, for machines that watch."""
 
 import hmac
+from typing import Any
 
 import msgspec
 
@@ -16,13 +17,16 @@ class Health(msgspec.Struct):
     checks: dict[str, bool] | msgspec.UnsetType = msgspec.UNSET
 
 
-@operation("GET", "/health/live", tag="Health", security=Security.NONE, success=Success(shape=Health))
+COMMON: dict[str, Any] = {"tag": "Health", "security": Security.NONE, "takes_any_query": True}
+
+
+@operation("GET", "/health/live", success=Success(shape=Health), **COMMON)
 async def live(call: Call) -> Answer:
     """The process runs."""
     return json_answer(Health("live"))
 
 
-@operation("GET", "/health/ready", tag="Health", security=Security.NONE, success=Success(shape=Health), errors=(503,))
+@operation("GET", "/health/ready", success=Success(shape=Health), errors=(503,), **COMMON)
 async def ready(call: Call) -> Answer:
     """Requests can be served: the database answers."""
     if not await call.services.database.is_ready():
@@ -30,10 +34,7 @@ async def ready(call: Call) -> Answer:
     return json_answer(Health("ready", {"database": True}))
 
 
-@operation(
-    "GET", "/metrics", tag="Health", security=Security.NONE, success=Success(shape=str, media_type="text/plain"),
-    errors=(401,),
-)  # fmt: skip
+@operation("GET", "/metrics", success=Success(shape=str, media_type="text/plain"), errors=(401,), **COMMON)
 async def metrics(call: Call) -> Answer:
     """Prometheus metrics; where KONTOR_METRICS_TOKEN is set, only with that bearer token."""
     token = call.settings.metrics_token

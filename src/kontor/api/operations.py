@@ -16,7 +16,7 @@ import msgspec
 from litestar import Request
 
 from kontor.api.answers import JSON, Answer, HttpError
-from kontor.api.bodies import convert_query, decode_json, decode_json_map, parse_pairs, read_body
+from kontor.api.bodies import check_query_names, convert_query, decode_json, decode_json_map, parse_pairs, read_body
 from kontor.config import Settings
 from kontor.domain.operators import Operator
 from kontor.domain.principals import Principal
@@ -84,6 +84,7 @@ class Operation:
     body_media_type: str = JSON
     file_types: tuple[str, ...] = ()  # of files that are taken instead of the body
     takes_any_type: bool = False  # the body is a file, whatever its type is called; multipart is refused
+    takes_any_query: bool = False  # names that it does not know are ignored, as probes need it
     is_bulk: bool = False
     is_heavy: bool = False  # takes processor time: calls in progress are bounded per user and client
     is_oauth: bool = False
@@ -190,6 +191,8 @@ class Call:
         if self._query is None:
             text = self.request.scope["query_string"].decode("latin-1")
             self._query = parse_pairs(text, "query") if text else {}
+            if not self.operation.takes_any_query:
+                check_query_names(self._query, self.operation.query)
         return self._query
 
     def query(self, expected: type[T]) -> T:

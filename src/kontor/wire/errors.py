@@ -25,6 +25,13 @@ class ErrorBody(msgspec.Struct):
     correlationId: str  # noqa: N815
 
 
+class WrongField(msgspec.Struct):
+    """A field of the request's body that is missing or wrong."""
+
+    pointer: Annotated[str, Meta(description="JSON pointer (RFC 6901)", examples=["/transferDetails/iban"])]
+    detail: str
+
+
 class ProblemBody(msgspec.Struct):
     """The same facts after RFC 9457, for callers that accept application/problem+json."""
 
@@ -34,6 +41,7 @@ class ProblemBody(msgspec.Struct):
     detail: str
     messages: list[Message]
     correlationId: str  # noqa: N815
+    errors: list[WrongField] | msgspec.UnsetType = msgspec.UNSET
 
 
 class OAuthErrorBody(msgspec.Struct):
@@ -47,5 +55,12 @@ def error_body(status: int, message: str, correlation_id: str, messages: list[Me
     return ErrorBody(str(status), message, messages or [], correlation_id)
 
 
-def problem_body(status: int, message: str, correlation_id: str, messages: list[Message] | None = None) -> ProblemBody:
-    return ProblemBody("about:blank", HTTPStatus(status).phrase, status, message, messages or [], correlation_id)
+def problem_body(
+    status: int,
+    message: str,
+    correlation_id: str,
+    messages: list[Message] | None = None,
+    errors: list[WrongField] | None = None,
+) -> ProblemBody:
+    title = HTTPStatus(status).phrase
+    return ProblemBody("about:blank", title, status, message, messages or [], correlation_id, errors or msgspec.UNSET)

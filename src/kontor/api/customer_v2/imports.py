@@ -29,11 +29,7 @@ FORMS = IMPORTS + "/forms"
 FORM = FORMS + "/{form-name}"
 
 
-class NoQuery(msgspec.Struct, forbid_unknown_fields=True):
-    """Parameters are refused."""
-
-
-class ImportQuery(msgspec.Struct, forbid_unknown_fields=True, rename={"product_id": "produkt", "access_id": "zugang"}):
+class ImportQuery(msgspec.Struct, rename={"product_id": "produkt", "access_id": "zugang"}):
     preview: Annotated[bool, Meta(description="answer what would be stored, store nothing")] = False
     product_id: Annotated[UUID, Meta(description="the product that the file is of")] | None = None
     access_id: (
@@ -99,18 +95,16 @@ async def _find_access(call: Call, owner: Owner, query: ImportQuery) -> str:
     return await call.services.imports.find_access_of(owner, query.product_id)
 
 
-@operation("GET", IMPORTS + "/{import-id}", query=NoQuery, success=Success(shape=StoredImport), errors=(404,), **READ)
+@operation("GET", IMPORTS + "/{import-id}", success=Success(shape=StoredImport), errors=(404,), **READ)
 async def read_import(call: Call) -> Answer:
     """Read what came of an imported file, for 30 days, while its access exists."""
-    call.query(NoQuery)
     kept = await call.services.imports.read_result(name_owner(call.principal), call.path_uuid("import-id"))
     return json_answer(show_kept(kept, call.urls))
 
 
-@operation("GET", FORMS, query=NoQuery, success=Success(shape=list[ImportForm]), **READ)
+@operation("GET", FORMS, success=Success(shape=list[ImportForm]), **READ)
 async def list_import_forms(call: Call) -> Answer:
     """List the CSV forms that the user has described."""
-    call.query(NoQuery)
     forms = await call.services.import_forms.list_forms(call.principal)
     return json_answer([show_form(form, call.urls) for form in forms])
 
@@ -118,30 +112,26 @@ async def list_import_forms(call: Call) -> Answer:
 @operation(
     "POST",
     FORMS,
-    query=NoQuery,
     body=NewImportForm,
     success=Success(201, description="stored", headers={"Location": "the form"}),
     **MODIFY,
 )
 async def add_import_form(call: Call) -> Answer:
     """Describe a CSV form by its columns. A form of the same name is replaced."""
-    call.query(NoQuery)
     form = (await call.json(NewImportForm)).to_form()
     await call.services.import_forms.store_form(call.principal, form)
     return created(call.urls.import_form(form.name))
 
 
-@operation("GET", FORM, query=NoQuery, success=Success(shape=ImportForm), errors=(404,), **READ)
+@operation("GET", FORM, success=Success(shape=ImportForm), errors=(404,), **READ)
 async def read_import_form(call: Call) -> Answer:
     """Read one CSV form of the user."""
-    call.query(NoQuery)
     form = await call.services.import_forms.read_form(call.principal, call.path("form-name"))
     return json_answer(show_form(form, call.urls))
 
 
-@operation("DELETE", FORM, query=NoQuery, success=Success(description="deleted"), errors=(404,), **MODIFY)
+@operation("DELETE", FORM, success=Success(description="deleted"), errors=(404,), **MODIFY)
 async def delete_import_form(call: Call) -> Answer:
     """Delete a CSV form of the user. What was imported with it stays."""
-    call.query(NoQuery)
     await call.services.import_forms.delete_form(call.principal, call.path("form-name"))
     return empty_answer()
