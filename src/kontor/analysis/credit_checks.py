@@ -1,6 +1,6 @@
 """Credit check: facts for a lender, each with the bookings it stands on. No score."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
@@ -58,7 +58,7 @@ def check_credit(
     ordered = select_days(order_records(records), date.min, today)
     begin = subtract_months(today, 12) + DAY
     usable = [record for record in select_days(ordered, begin, today) if is_countable(record, today)]
-    overdrafts = find_overdraft_days(usable, accounts, today)
+    overdrafts = find_overdrafts(usable, accounts, today)
     findings = _list_findings(affordability, budget)
     if overdrafts:
         findings.append(_tell_overdrafts(overdrafts, usable, accounts))
@@ -106,42 +106,45 @@ def measure_stability(budget: Budget) -> Decimal:
     return Decimal(repr(stability)).quantize(CENT, ROUND_HALF_UP)
 
 
-def find_overdraft_days(records: Sequence[Record], accounts: Sequence[Account], today: date) -> set[date]:
-    """Days at whose end a checking account was below zero, counted back from its balance over these bookings."""
+def find_overdrafts(records: Sequence[Record], accounts: Sequence[Account], today: date) -> dict[date, Decimal]:
+    """Days at whose end checking accounts were below zero, and by how much together.
+
+    Counted back from each account's balance over these bookings.
+    """
     by_account: dict[str, dict[date, Decimal]] = {}
     for record in records:
         days = by_account.setdefault(record.account, {})
         days[record.day] = days.get(record.day, Decimal(0)) + record.amount
-    overdrawn: set[date] = set()
+    overdrawn: dict[date, Decimal] = {}
     for account in accounts:
         is_counted = account.category is ProductCategory.CHECKING and account.currency == CURRENCY
         if is_counted and account.balance is not None and account.balance.is_finite() and account.id in by_account:
             until = today if account.data_until is None else min(today, account.data_until)
-            overdrawn |= _count_back(account.balance, by_account[account.id], until)
+            for day, amount in _count_back(account.balance, by_account[account.id], until):
+                overdrawn[day] = overdrawn.get(day, Decimal(0)) + amount
     return overdrawn
 
 
-def _count_back(balance: Decimal, days: dict[date, Decimal], until: date) -> set[date]:
+def _count_back(balance: Decimal, days: dict[date, Decimal], until: date) -> Iterator[tuple[date, Decimal]]:
     """Balances stay the same between two days with bookings, and before the first one nothing is known."""
-    overdrawn: set[date] = set()
     until = max(until, max(days))
     for day in sorted(days, reverse=True):
         if balance < 0:
-            overdrawn |= {day + number * DAY for number in range((until - day).days + 1)}
+            for number in range((until - day).days + 1):
+                yield day + number * DAY, -balance
         balance -= days[day]
         until = day - DAY
-    return overdrawn
 
 
-def _tell_overdrafts(days: set[date], records: Sequence[Record], accounts: Sequence[Account]) -> Finding:
-    """Its bookings are the payments of the days on which an overdraft began."""
+def _tell_overdrafts(days: dict[date, Decimal], records: Sequence[Record], accounts: Sequence[Account]) -> Finding:
+    """Its amount is the deepest overdraft, its bookings are the payments of the days on which one began."""
     checking = {account.id for account in accounts if account.category is ProductCategory.CHECKING}
     begun = {day for day in days if day - DAY not in days}
     ids = tuple(
         record.id for record in records if record.day in begun and record.account in checking and record.amount < 0
     )
     text = f"Overdrawn on {len(days)} days, first on {min(days)}, last on {max(days)}"
-    return Finding("OVERDRAFTS", text, Decimal("0.00"), ids)
+    return Finding("OVERDRAFTS", text, max(days.values()).quantize(CENT, ROUND_HALF_UP), ids)
 
 
 def _sum_up(records: Sequence[Record]) -> Decimal:

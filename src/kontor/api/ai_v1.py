@@ -30,23 +30,25 @@ class AnalysesQuery(msgspec.Struct):
 @operation(
     "POST",
     "/ai/v1/transactions/tags",
+    query=AnalysesQuery,
     body=list[AiConnectTransaction],
     success=Success(shape=list[AiConnectTransaction]),
     **AI,
 )
 async def tag_transactions(call: Call) -> Answer:
     """Tag transactions with all four trees. Nothing is stored."""
+    explain = call.query(AnalysesQuery).explain
     pieces = await call.compute(read_rows, await call.read_body())
     if not pieces:
         return Answer(200, b"[]", JSON)
-    first = await call.compute(tag_rows, pieces[0], 0, call.urls)
-    return Answer(200, media_type=JSON, pieces=_tag_rest(call, first, pieces))
+    first = await call.compute(tag_rows, pieces[0], 0, call.urls, explain)
+    return Answer(200, media_type=JSON, pieces=_tag_rest(call, first, pieces, explain))
 
 
-async def _tag_rest(call: Call, first: bytes, pieces: Packed) -> AsyncIterator[bytes]:
+async def _tag_rest(call: Call, first: bytes, pieces: Packed, explain: bool) -> AsyncIterator[bytes]:
     yield b"[" + first
     for number, piece in enumerate(pieces[1:], 1):
-        yield b"," + await call.compute(tag_rows, piece, number * PIECE_ROWS, call.urls)
+        yield b"," + await call.compute(tag_rows, piece, number * PIECE_ROWS, call.urls, explain)
     yield b"]"
 
 

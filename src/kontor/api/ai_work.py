@@ -1,5 +1,6 @@
 """What compute processes do for stateless calls: bytes of the body in, bytes of the answer out, in pieces between."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, get_type_hints
@@ -8,7 +9,7 @@ import msgspec
 
 from kontor.analysis.duplicates import find_shared, join_accounts
 from kontor.analysis.records import Record
-from kontor.analysis.tagging import NOBODY, OwnAccounts, load_tagger
+from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, load_tagger
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATEGORIES, INSURANCE_TYPES
 from kontor.api.answers import HttpError
 from kontor.api.bodies import decode_json
@@ -48,18 +49,24 @@ def read_rows(body: bytes) -> Packed:
     return [msgspec.msgpack.encode(piece) for piece in cut(rows)]
 
 
-def tag_rows(piece: bytes, first_number: int, urls: Urls) -> bytes:
-    """The objects of a piece with their tags, separated by commas."""
+def tag_rows(piece: bytes, first_number: int, urls: Urls, explain: bool) -> bytes:
+    """The objects of a piece with their tags, separated by commas; with `explain`, each tag with its evidence."""
     rows = _given_rows.decode(piece)
     transactions = [read_ai_transaction(row, first_number + number) for number, row in enumerate(rows)]
+    tagger = load_tagger()
+    found: Sequence[tuple[Tagging, Sequence[Evidence] | None]]
+    if explain:
+        found = [tagger.explain(transaction, NOBODY) for transaction in transactions]
+    else:
+        found = [(tagging, None) for tagging in tagger.tag(transactions, NOBODY)]
     shown = []
-    for number, tagging in enumerate(load_tagger().tag(transactions, NOBODY)):
+    for number, (tagging, evidence) in enumerate(found):
         row = rows[number]
         row.tags = None
         row.betrag = transactions[number].amount  # with its two decimals
         entity = encode_json(row.id if row.id is not None else str(first_number + number)).decode()[1:-1]
         tags = ",".join(
-            render_tag(tree, name, confidence, entity, urls)
+            render_tag(tree, name, confidence, entity, urls, evidence)
             for tree, name, confidence in zip(_TREES, tagging[:4], tagging[4:], strict=True)
         )
         shown.append(f'{encode_json(row).decode()[:-1]},"tags":[{tags}]}}')

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Any
 from weakref import finalize
 
@@ -106,10 +107,16 @@ class Runner:
     def __init__(self, settings: Settings, operations: Sequence[Operation]) -> None:
         self.settings = settings
         self.urls = Urls(settings.base_url, [operation.id for operation in operations])
-        # Redirect tenants pay on our own pages: the legacy form, which takes credentials, is not offered to them.
-        offered = [operation.id for operation in operations if operation.id != "start_legacy_transfer"]
-        self.redirect_urls = Urls(settings.base_url, offered)
+        self._scopes = {operation.id: operation.scope for operation in operations}
+        self._find_urls = lru_cache(maxsize=256)(self._make_urls)
         self.services: Services
+
+    def _make_urls(self, is_regulated: bool, scopes: frozenset[str]) -> Urls:
+        """They offer what a token can be used for."""
+        # Tenants without a licence pay on our own pages: the legacy form takes credentials.
+        withheld = () if is_regulated else ("start_legacy_transfer",)
+        offered = [name for name, scope in self._scopes.items() if scope is None or scope in scopes]
+        return Urls(self.settings.base_url, [name for name in offered if name not in withheld])
 
     def make_route(self, operation: Operation) -> HTTPRouteHandler:
         async def handle(request: Request[Any, Any, Any]) -> ASGIResponse:
@@ -145,7 +152,7 @@ class Runner:
         if isinstance(bearer, Principal):
             scope["kontor.tenant"] = bearer.tenant_name
             scope["kontor.client"] = bearer.client_name
-            urls = self.urls if bearer.is_regulated else self.redirect_urls
+            urls = self._find_urls(bearer.is_regulated, bearer.scopes)
         elif bearer is not None:
             scope["kontor.client"] = f"operator {bearer.name}"
         success = operation.success

@@ -309,6 +309,12 @@ async def list_rules(connection: Connection, user_id: UUID) -> list[TaggingRule]
     return [TaggingRule(*row) for row in await cursor.fetchall()]
 
 
+async def delete_rules(connection: Connection, user_id: UUID) -> int:
+    """All of a user; returns how many there were."""
+    cursor = await connection.execute("delete from tagging_rules where user_id = %s", [user_id])
+    return cursor.rowcount
+
+
 async def delete_rule(connection: Connection, user_id: UUID, rule_id: UUID) -> bool:
     cursor = await connection.execute("delete from tagging_rules where user_id = %s and id = %s", [user_id, rule_id])
     return cursor.rowcount > 0

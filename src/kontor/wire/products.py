@@ -102,20 +102,16 @@ def present_time(at: datetime | None) -> str | UnsetType:
     return UNSET if at is None else format_timestamp(at)
 
 
-def can_transfer(stored: StoredProduct, *, has_credentials: bool) -> bool:
-    """A transfer needs stored credentials, besides a product that allows it."""
-    return stored.product.can_transfer and has_credentials
-
-
 def list_relations(stored: StoredProduct, provider_id: UUID, urls: Urls, *, has_credentials: bool) -> list[Relation]:
     return urls.product_relations(
         stored.access_id,
         stored.id,
         provider_id,
         is_depot=stored.product.category.is_depot,
-        can_transfer=can_transfer(stored, has_credentials=has_credentials),
-        can_bulk_transfer=stored.product.can_bulk_transfer and has_credentials,
-        standing_order_actions=stored.product.standing_order_actions if has_credentials else (),
+        has_credentials=has_credentials,
+        can_transfer=stored.product.can_transfer,
+        can_bulk_transfer=stored.product.can_bulk_transfer,
+        standing_order_actions=stored.product.standing_order_actions,
     )
 
 
@@ -137,7 +133,7 @@ def show_product(stored: StoredProduct, provider_id: UUID, urls: Urls, *, has_cr
         kreditinstitut=present(product.institution),
         inhaber=product.holder,
         relations=list_relations(stored, provider_id, urls, has_credentials=has_credentials),
-        transferSupport=can_transfer(stored, has_credentials=has_credentials),
+        transferSupport=stored.product.can_transfer,
     )
     if stored.gap is not None:
         shown.messages = [show_gap(stored.gap)]

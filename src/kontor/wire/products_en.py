@@ -9,7 +9,7 @@ from kontor.domain.stored_products import StoredProduct
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
 from kontor.wire.messages import show_gap
-from kontor.wire.products import CATEGORIES, SOURCES, STATUSES, can_transfer, list_relations
+from kontor.wire.products import CATEGORIES, SOURCES, STATUSES, list_relations
 from kontor.wire.relations import Relation
 from kontor.wire.urls import Urls
 
@@ -72,7 +72,7 @@ def show_english_product(
         balances=balances or None,
         bankCode=product.bank_code,
         bic=product.bic,
-        bulkTransferSupport=product.can_bulk_transfer and has_credentials,
+        bulkTransferSupport=product.can_bulk_transfer,
         category=CATEGORIES[product.category],
         contractAmount=None,
         contractDate=None,
@@ -96,7 +96,7 @@ def show_english_product(
         savingsInterestRate=None,
         savingsProgress=None,
         status=STATUSES[stored.status],
-        transferSupport=can_transfer(stored, has_credentials=has_credentials),
+        transferSupport=product.can_transfer,
         updatedAt=format_timestamp(stored.updated_at),
     )
     if contract is not None:

@@ -208,10 +208,12 @@ class Urls:
         provider_id: UUID,
         *,
         is_depot: bool,
+        has_credentials: bool,
         can_transfer: bool,
         can_bulk_transfer: bool,
         standing_order_actions: Collection[StandingAction] = (),
     ) -> list[Relation]:
+        """Payments need stored credentials, but for the legacy form, which brings its own."""
         here = self.product(access_id, product_id)
         relations = self._offer(("self", here, "read_product"))
         if is_depot:
@@ -225,9 +227,12 @@ class Urls:
         )
         if can_transfer:
             legacy = f"{self.customer}/ueberweisung/{provider_id}/{product_id}"
+            relations += self._offer(("start_ueberweisung", legacy, "start_legacy_transfer"))
+        if not has_credentials:
+            return relations
+        if can_transfer:
             relations += self._offer(
-                ("start_ueberweisung", legacy, "start_legacy_transfer"),
-                ("initiate_single_transfer", f"{here}/payment/single-transfer", "initiate_single_transfer"),
+                ("initiate_single_transfer", f"{here}/payment/single-transfer", "initiate_single_transfer")
             )
         if can_bulk_transfer:
             relations += self._offer(

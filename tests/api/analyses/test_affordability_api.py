@@ -90,6 +90,7 @@ def test_credit_check_has_every_fact_and_its_transactions(debtor):
     assert {"RETURNED_DEBITS", "REMINDER_CHARGES", "DEBT_COLLECTIONS", "GAMBLING", "LOANS", "OVERDRAFTS"} <= set(
         findings
     )
+    assert Decimal(findings["OVERDRAFTS"]["amount"]) > 0
     assert len(findings["DEBT_COLLECTIONS"]["transactionIds"]) == int(details["debtCollectionsCount"])
     assert Decimal(details["freeIncomeMonthly"]) == Decimal(details["incomeMonthly"]) - Decimal(
         details["expensesMonthly"]

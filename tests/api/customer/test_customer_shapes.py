@@ -276,7 +276,7 @@ NOTHING = UUID(int=0)
 
 
 def offer(served, **facts):
-    defaults = {"is_depot": False, "can_transfer": True, "can_bulk_transfer": True}
+    defaults = {"is_depot": False, "has_credentials": True, "can_transfer": True, "can_bulk_transfer": True}
     found = Urls("http://base", served).product_relations("access", NOTHING, NOTHING, **defaults | facts)
     assert all(relation.href.startswith("http://base/customer/v2/") for relation in found)
     return {relation.rel for relation in found}
@@ -310,13 +310,6 @@ def test_sca_relation_needs_a_reason_and_its_operation():
     assert names({"read_access", "start_consent"}, True) == {"self", "start_sca"}
     assert names({"read_access", "start_consent"}, False) == {"self"}
     assert names({"read_access"}, True) == {"self"}
-
-
-def test_access_without_stored_credentials_offers_no_transfer(customer):
-    access_id = customer.add_complete("leer", sync=False)
-    product = customer.products(access_id)[0]
-    assert product["transferSupport"] is False
-    assert not {"start_ueberweisung", "initiate_single_transfer", "initiate_bulk_transfer"} & set(rels(product))
 
 
 def test_hrefs_start_with_the_base_address_whatever_the_host_header_says(demo1, server):

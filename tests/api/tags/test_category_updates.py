@@ -161,6 +161,16 @@ def test_rules_are_added_read_listed_and_deleted(account):
     assert account.names()[-900] == "HOUSING_OTHER", "what was tagged stays"
 
 
+def test_all_rules_are_deleted_at_once_and_nobody_elses(account, shared):
+    stranger = new_customer(shared)
+    for customer, name in ((account.customer, "Meier"), (account.customer, "Huber"), (stranger, "Meier")):
+        body = {"tagTreeItem": {"systemName": "HOUSING_OTHER"}, "counterpartyName": name}
+        assert customer.post(RULES, body).status_code == 201
+    assert account.customer.delete(RULES).status_code == 200
+    assert (len(account.customer.read(RULES)), len(stranger.read(RULES))) == (0, 1)
+    assert account.customer.delete(RULES).status_code == 200, "nothing is left to delete"
+
+
 def test_a_second_rule_for_a_counterparty_replaces_the_first(account):
     for name in ("HOUSING_OTHER", "HOUSING_SERVICES"):
         body = {"tagTreeItem": {"systemName": name}, "counterpartyIban": "DE02 1203 0000 0000 2020 51"}

@@ -32,6 +32,16 @@ def test_each_transaction_comes_back_with_the_tags_of_all_four_trees(caller):
     assert len(second["tags"]) == 4
 
 
+def test_every_tag_says_what_it_is_based_on_if_asked(caller):
+    [plain] = caller.post(URL, [ROW]).json()
+    [explained] = caller.post(URL, [ROW], params={"explain": "true"}).json()
+    assert all("evidence" not in tag["details"] for tag in plain["tags"])
+    assert all(tag["details"]["evidence"] for tag in explained["tags"])
+    for tag in explained["tags"]:
+        del tag["details"]["evidence"]
+    assert explained == plain
+
+
 def test_ids_of_the_caller_are_kept_whatever_they_contain(caller):
     strange = 'a"b\\c\u0001</script>ü'
     [found] = caller.post(URL, [ROW | {"id": strange}]).json()

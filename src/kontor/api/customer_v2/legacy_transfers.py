@@ -48,7 +48,7 @@ async def start_legacy_transfer(call: Call) -> Answer:
         customer_ip=address,
         is_payee_accepted=True,  # this form has no way to ask
         wanted_method=body.sicherheitsverfahrenKodierung,
-        wanted_medium=body.tanMediumName,
+        wanted_medium=body.tanMediumName or None,
         fields=FIELDS,
     )
     check_support(stored.product, PaymentKind.LEGACY)
@@ -61,7 +61,7 @@ async def start_legacy_transfer(call: Call) -> Answer:
 
 def _check_choice(access: Access, body: Ueberweisung) -> None:
     """As far as the bank's methods and media are known; else the bank tells."""
-    method, medium = body.sicherheitsverfahrenKodierung, body.tanMediumName
+    method, medium = body.sicherheitsverfahrenKodierung, body.tanMediumName or None
     if access.methods and method not in [known_method.code for known_method in access.methods]:
         raise OrderError(OrderProblem.METHOD, "is no method of this access", "sicherheitsverfahrenKodierung")
     if medium is not None and access.media and medium not in [known_medium.name for known_medium in access.media]:

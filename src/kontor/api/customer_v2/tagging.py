@@ -80,6 +80,13 @@ async def add_tagging_rule(call: Call) -> Answer:
     return created(call.urls.tagging_rule(stored.id))
 
 
+@operation("DELETE", RULES, success=Success(description="deleted"), **MODIFY)
+async def delete_tagging_rules(call: Call) -> Answer:
+    """Delete all tagging rules of the user. What they have tagged stays so."""
+    await call.services.transaction_tagging.delete_rules(call.principal)
+    return empty_answer()
+
+
 @operation("GET", RULE, success=Success(shape=AiConnectRule), errors=(404,), **READ)
 async def read_tagging_rule(call: Call) -> Answer:
     """Read one tagging rule."""

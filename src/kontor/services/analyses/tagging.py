@@ -208,9 +208,14 @@ class TransactionTagging:
                 raise NotFoundError
             await self._record(connection, principal, "tagging-rule.delete", rule_id)
 
+    async def delete_rules(self, principal: Principal) -> None:
+        async with self._database.transaction() as connection:
+            if await tags.delete_rules(connection, user_of(principal)):
+                await self._record(connection, principal, "tagging-rule.delete", None)
+
     @staticmethod
-    async def _record(connection: Connection, principal: Principal, action: str, rule_id: UUID) -> None:
-        subject = f"user {principal.user_pseudonym} rule {rule_id}"
+    async def _record(connection: Connection, principal: Principal, action: str, rule_id: UUID | None) -> None:
+        subject = f"user {principal.user_pseudonym} " + ("all rules" if rule_id is None else f"rule {rule_id}")
         await auditing.record(connection, principal.tenant_id, auditing.name_actor(principal), action, subject)
 
     # A new version of the tagger
