@@ -66,7 +66,12 @@ _rsa_key = cache(keys._generate_rsa_key)
 
 
 async def create_tenant(
-    services: Services, http: httpx.Client, *, is_regulated: bool = True, has_own_key: bool = False
+    services: Services,
+    http: httpx.Client,
+    *,
+    is_regulated: bool = True,
+    has_own_key: bool = False,
+    may_collect: bool = False,
 ) -> TenantUnderTest:
     """Most tenants of a run share an RSA key: making one takes longer than most tests. Passwords are hashed cheaply."""
     name = f"t-{uuid4().hex[:12]}"
@@ -80,7 +85,9 @@ async def create_tenant(
             patch.setattr(keys, "_generate_rsa_key", _rsa_key)
         await administration.create_tenant(tenant)
     _, admin_secret = await administration.create_client(name, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES)
-    _, app_secret = await administration.create_client(name, "app", ClientKind.USER, USER_SCOPES)
+    _, app_secret = await administration.create_client(
+        name, "app", ClientKind.USER, USER_SCOPES, may_collect=may_collect
+    )
     await administration.create_role(name, "app", new_role("customer", USER_SCOPES, is_default=True))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_hasher", CHEAP)

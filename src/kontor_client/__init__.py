@@ -24,7 +24,7 @@ from kontor_client.errors import (
 )
 from kontor_client.models.accesses import Access, AccessStatus, Product, ProductCategory
 from kontor_client.models.authentication import Challenge, ConsentStatus, ScaMedium, ScaMethod
-from kontor_client.models.payments import Order, TransferStatus
+from kontor_client.models.payments import Debit, Order, TransferStatus
 from kontor_client.models.transactions import Batch, NewTransaction, Transaction
 from kontor_client.models.webhooks import Notification
 from kontor_client.webhooks import SignatureError, verify_webhook
@@ -41,6 +41,7 @@ __all__ = [
     "Batch",
     "Challenge",
     "ConsentStatus",
+    "Debit",
     "ForeignAddressError",
     "Kontor",
     "KontorClientError",

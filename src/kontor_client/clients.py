@@ -8,6 +8,7 @@ from kontor_client.operations import (
     analyses,
     consents,
     customers,
+    direct_debits,
     imports,
     management,
     payments,
@@ -121,6 +122,14 @@ class AsyncKontor(AsyncRunner):
     read_standing_order_status = awaited(standing_orders.read_standing_order_status)
     cancel_standing_order = awaited(standing_orders.cancel_standing_order)
     authenticate_standing_order = awaited(standing_orders.authenticate_standing_order)
+
+    # Direct debits
+
+    collect_direct_debits = awaited(direct_debits.collect_direct_debits)
+    read_direct_debit = awaited(direct_debits.read_direct_debit)
+    cancel_direct_debit = awaited(direct_debits.cancel_direct_debit)
+    authenticate_direct_debit = awaited(direct_debits.authenticate_direct_debit)
+    export_direct_debit = awaited(direct_debits.export_direct_debit)
 
     # Analyses
 
@@ -268,6 +277,14 @@ class Kontor(SyncRunner):
     read_standing_order_status = waited(standing_orders.read_standing_order_status)
     cancel_standing_order = waited(standing_orders.cancel_standing_order)
     authenticate_standing_order = waited(standing_orders.authenticate_standing_order)
+
+    # Direct debits
+
+    collect_direct_debits = waited(direct_debits.collect_direct_debits)
+    read_direct_debit = waited(direct_debits.read_direct_debit)
+    cancel_direct_debit = waited(direct_debits.cancel_direct_debit)
+    authenticate_direct_debit = waited(direct_debits.authenticate_direct_debit)
+    export_direct_debit = waited(direct_debits.export_direct_debit)
 
     # Analyses
 

@@ -107,7 +107,13 @@ def test_clients_and_their_secrets_are_shown_once(kontor, name, http):
     form = {"grant_type": "client_credentials"}
     assert http.post("/auth/oauth2/token", data=form, auth=login).status_code == 200
     [row] = kontor("client", "list", name, "--json").json
-    assert row == {"username": f"{name}/app", "kind": "user", "scopes": list(USER_SCOPES), "description": "the app"}
+    assert row == {
+        "username": f"{name}/app",
+        "kind": "user",
+        "scopes": list(USER_SCOPES),
+        "directDebits": False,
+        "description": "the app",
+    }
     renewed = kontor("client", "renew-secret", name, "app", "--json")
     assert "Keep it now" in renewed.err
     assert http.post("/auth/oauth2/token", data=form, auth=login).status_code == 401
@@ -115,6 +121,10 @@ def test_clients_and_their_secrets_are_shown_once(kontor, name, http):
     for secret in (login[1], renewed.json["password"]):
         for command in (("client", "list", name), ("tenant", "show", name), ("audit", "list", name)):
             assert secret not in kontor(*command).out
+    kontor("client", "create", name, "collector", "--kind", "user", "--direct-debits")
+    listed = {row["username"]: row["directDebits"] for row in kontor("client", "list", name, "--json").json}
+    assert listed == {f"{name}/app": False, f"{name}/collector": True}
+    kontor("client", "delete", name, "collector")
     plain = kontor("client", "create", name, "second", "--kind", "admin")
     assert [line.split()[0] for line in plain.out.splitlines()] == ["username", "password"]
     assert kontor("client", "delete", name, "app").err == f"Deleted {name}/app.\n"

@@ -10,6 +10,7 @@ import httpx
 from scripted_bank import Plan, ScriptedBank
 
 from kontor.domain.accesses import make_product_id
+from kontor.domain.mandates import DebitForm
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.schedules import StandingAction
@@ -39,10 +40,16 @@ DETAILS = {
 GIRO = Product(
     "giro", ProductCategory.CHECKING, "Girokonto", "Anna", "EUR", iban=DEBTOR_IBAN, balance=Decimal(100),
     can_transfer=True, can_bulk_transfer=True, standing_order_actions=tuple(StandingAction),
+    debit_forms=tuple(DebitForm),
 )  # fmt: skip
 SAVINGS = Product("spar", ProductCategory.SAVINGS, "Sparbuch", "Anna", "EUR", can_transfer=False)
 LIMITED = replace(
-    GIRO, key="limited", iban=None, can_bulk_transfer=False, standing_order_actions=(StandingAction.CREATE,)
+    GIRO,
+    key="limited",
+    iban=None,
+    can_bulk_transfer=False,
+    standing_order_actions=(StandingAction.CREATE,),
+    debit_forms=(DebitForm.CORE_SINGLE,),
 )
 
 
@@ -53,12 +60,12 @@ class Tenant:
     is_regulated: bool
 
 
-async def make_tenant(services: Services, *, is_regulated: bool) -> Tenant:
+async def make_tenant(services: Services, *, is_regulated: bool, may_collect: bool = False) -> Tenant:
     name = f"p-{uuid4().hex[:12]}"
     administration = services.tenant_administration
     tenant = new_tenant(name, is_regulated=is_regulated, scopes=ALL_SCOPES)
     await administration.create_tenant(replace(tenant, callback_bases=("https://example.com/",)))
-    _, secret = await administration.create_client(name, "app", ClientKind.USER, USER_SCOPES)
+    _, secret = await administration.create_client(name, "app", ClientKind.USER, USER_SCOPES, may_collect=may_collect)
     await administration.create_role(name, "app", new_role("customer", USER_SCOPES, is_default=True))
     return Tenant(name, (f"{name}/app", secret), is_regulated)
 

@@ -38,6 +38,7 @@ class Upgraded:
         """What this program writes beside the versions in question: later migrations add it."""
         with psycopg.connect(self.owner_url.reveal()) as owner:
             owner.execute("alter table products add column standing_order_actions text[] not null default '{}'")
+            owner.execute("alter table products add column debit_forms text[] not null default '{}'")
 
     def add_user(self) -> None:
         tenant_id, key_id = uuid4(), uuid4()

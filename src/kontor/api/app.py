@@ -33,6 +33,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     balances,
     cashflow,
     consents,
+    direct_debits,
     exports,
     imports,
     legacy_transfers,
@@ -111,10 +112,14 @@ class Runner:
         self._find_urls = lru_cache(maxsize=256)(self._make_urls)
         self.services: Services
 
-    def _make_urls(self, is_regulated: bool, scopes: frozenset[str]) -> Urls:
+    def _make_urls(self, is_regulated: bool, may_collect: bool, scopes: frozenset[str]) -> Urls:
         """They offer what a token can be used for."""
-        # Tenants without a licence pay on our own pages: the legacy form takes credentials.
-        withheld = () if is_regulated else ("start_legacy_transfer",)
+        withheld = set()
+        if not is_regulated:
+            # Such tenants pay on our own pages: the legacy form takes credentials.
+            withheld.add("start_legacy_transfer")
+        if not may_collect:
+            withheld.add("initiate_direct_debit")
         offered = [name for name, scope in self._scopes.items() if scope is None or scope in scopes]
         return Urls(self.settings.base_url, [name for name in offered if name not in withheld])
 
@@ -152,7 +157,7 @@ class Runner:
         if isinstance(bearer, Principal):
             scope["kontor.tenant"] = bearer.tenant_name
             scope["kontor.client"] = bearer.client_name
-            urls = self._find_urls(bearer.is_regulated, bearer.scopes)
+            urls = self._find_urls(bearer.is_regulated, bearer.may_collect, bearer.scopes)
         elif bearer is not None:
             scope["kontor.client"] = f"operator {bearer.name}"
         success = operation.success

@@ -161,9 +161,16 @@ def change_branding(
 def list_clients(tenant: str, *, as_json: AsJson = False) -> None:
     """List the clients of a tenant."""
     clients = use_services(lambda services: services.tenant_administration.list_clients(tenant))
-    rows = [(client.username, client.kind, client.granted_scopes, client.description) for client in clients]
-    names = ("username", "kind", "scopes", "description")
-    show_rows(names, rows, as_json=as_json, keys=names)
+    rows = [
+        (client.username, client.kind, client.granted_scopes, client.may_collect, client.description)
+        for client in clients
+    ]
+    show_rows(
+        ("username", "kind", "scopes", "direct debits", "description"),
+        rows,
+        as_json=as_json,
+        keys=("username", "kind", "scopes", "directDebits", "description"),
+    )
 
 
 @client.command(name="create")
@@ -174,6 +181,7 @@ def create_client(
     kind: ClientKind,
     scope: Scopes = None,
     description: Description = None,
+    direct_debits: Annotated[bool, Parameter(negative="", help="Its users may collect direct debits.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Create a client. Its secret is shown now and never again.
@@ -183,7 +191,9 @@ def create_client(
     """
     scopes = scope or (MANAGEMENT_SCOPES if kind is ClientKind.ADMIN else USER_SCOPES)
     made, secret = use_services(
-        lambda services: services.tenant_administration.create_client(tenant, name, kind, scopes, description)
+        lambda services: services.tenant_administration.create_client(
+            tenant, name, kind, scopes, description, may_collect=direct_debits
+        )
     )
     show_facts({"username": made.username, "password": secret}, as_json=as_json)
     say(KEEP_IT)

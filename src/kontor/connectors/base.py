@@ -19,6 +19,7 @@ from uuid import UUID
 
 from kontor.domain.accesses import History
 from kontor.domain.balances import BalanceSpan
+from kontor.domain.mandates import DebitInstruction
 from kontor.domain.payments import Order, PayeeResult, PaymentOutcome
 from kontor.domain.positions import Position
 from kontor.domain.products import Product
@@ -93,7 +94,8 @@ class Pay:
     """Pay from one product. The bank keeps `payment_id` with the order, and takes the same one only once.
 
     Without `is_payee_accepted` a bank that cannot match a payee asks first (`NeedPayeeDecision`).
-    With `standing` nothing is paid now: the one order is that of a standing order.
+    With `standing` nothing is paid now: the one order is that of a standing order. With `debit` the orders are
+    collected from their accounts on the `execution_date`, and the product is the creditor's.
     """
 
     payment_id: UUID
@@ -105,6 +107,7 @@ class Pay:
     prefers_rejection: bool = False
     is_payee_accepted: bool = False
     standing: StandingInstruction | None = None
+    debit: DebitInstruction | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from kontor.connectors.base import Fetch, Pay, State
 
 def serialize_job(job: Fetch | Pay) -> State:
     values: State = msgspec.json.decode(msgspec.json.encode(job))
-    if values.get("standing", "") is None:
-        del values["standing"]  # a transfer is written as it always was
+    for name in ("standing", "debit"):
+        if values.get(name, "") is None:
+            del values[name]  # a transfer is written as it always was
     return {"kind": "pay" if isinstance(job, Pay) else "fetch"} | values
 
 

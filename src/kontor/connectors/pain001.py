@@ -49,31 +49,31 @@ def write_pain001(debtor: Debtor, batch: Batch, created_at: datetime) -> bytes:
     message = etree.SubElement(root, "CstmrCdtTrfInitn")
     total = format(sum((order.amount for order in batch.orders), Decimal(0)), ".2f")
     head = etree.SubElement(message, "GrpHdr")
-    _add(head, "MsgId", batch.id)
-    _add(head, "CreDtTm", created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
-    _add(head, "NbOfTxs", str(len(batch.orders)))
-    _add(head, "CtrlSum", total)
-    _add(head, "InitgPty/Nm", debtor.name[:70])
+    add_element(head, "MsgId", batch.id)
+    add_element(head, "CreDtTm", created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    add_element(head, "NbOfTxs", str(len(batch.orders)))
+    add_element(head, "CtrlSum", total)
+    add_element(head, "InitgPty/Nm", debtor.name[:70])
     block = etree.SubElement(message, "PmtInf")
-    _add(block, "PmtInfId", batch.id)
-    _add(block, "PmtMtd", "TRF")
-    _add(block, "BtchBookg", "true" if batch.is_bulk else "false")
-    _add(block, "NbOfTxs", str(len(batch.orders)))
-    _add(block, "CtrlSum", total)
+    add_element(block, "PmtInfId", batch.id)
+    add_element(block, "PmtMtd", "TRF")
+    add_element(block, "BtchBookg", "true" if batch.is_bulk else "false")
+    add_element(block, "NbOfTxs", str(len(batch.orders)))
+    add_element(block, "CtrlSum", total)
     kind = etree.SubElement(block, "PmtTpInf")
-    _add(kind, "SvcLvl/Cd", "SEPA")
+    add_element(kind, "SvcLvl/Cd", "SEPA")
     if batch.is_instant:
-        _add(kind, "LclInstrm/Cd", "INST")
-    _add(block, "ReqdExctnDt/Dt", batch.day.isoformat())
-    _add(block, "Dbtr/Nm", debtor.name[:70])
+        add_element(kind, "LclInstrm/Cd", "INST")
+    add_element(block, "ReqdExctnDt/Dt", batch.day.isoformat())
+    add_element(block, "Dbtr/Nm", debtor.name[:70])
     account = etree.SubElement(block, "DbtrAcct")
-    _add(account, "Id/IBAN", debtor.iban)
-    _add(account, "Ccy", "EUR")  # optional, but some banks refuse the document without it
+    add_element(account, "Id/IBAN", debtor.iban)
+    add_element(account, "Ccy", "EUR")  # optional, but some banks refuse the document without it
     if debtor.bic:
-        _add(block, "DbtrAgt/FinInstnId/BICFI", debtor.bic)
+        add_element(block, "DbtrAgt/FinInstnId/BICFI", debtor.bic)
     else:
-        _add(block, "DbtrAgt/FinInstnId/Othr/Id", NOT_PROVIDED)
-    _add(block, "ChrgBr", "SLEV")
+        add_element(block, "DbtrAgt/FinInstnId/Othr/Id", NOT_PROVIDED)
+    add_element(block, "ChrgBr", "SLEV")
     for number, order in enumerate(batch.orders):
         _add_order(block, order, name_order(batch, number))
     return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8"))
@@ -81,24 +81,24 @@ def write_pain001(debtor: Debtor, batch: Batch, created_at: datetime) -> bytes:
 
 def _add_order(block: etree._Element, order: Order, end_to_end_id: str) -> None:
     element = etree.SubElement(block, "CdtTrfTxInf")
-    _add(element, "PmtId/EndToEndId", end_to_end_id)
-    amount = _add(element, "Amt/InstdAmt", format(order.amount, ".2f"))
+    add_element(element, "PmtId/EndToEndId", end_to_end_id)
+    amount = add_element(element, "Amt/InstdAmt", format(order.amount, ".2f"))
     amount.set("Ccy", order.currency)
     if order.ultimate_debtor:
-        _add(element, "UltmtDbtr/Nm", order.ultimate_debtor[:70])
+        add_element(element, "UltmtDbtr/Nm", order.ultimate_debtor[:70])
     if order.bic:
-        _add(element, "CdtrAgt/FinInstnId/BICFI", order.bic)
-    _add(element, "Cdtr/Nm", order.recipient[:70])
-    _add(element, "CdtrAcct/Id/IBAN", order.iban)
+        add_element(element, "CdtrAgt/FinInstnId/BICFI", order.bic)
+    add_element(element, "Cdtr/Nm", order.recipient[:70])
+    add_element(element, "CdtrAcct/Id/IBAN", order.iban)
     if order.ultimate_creditor:
-        _add(element, "UltmtCdtr/Nm", order.ultimate_creditor[:70])
+        add_element(element, "UltmtCdtr/Nm", order.ultimate_creditor[:70])
     if order.purpose_code:
-        _add(element, "Purp/Cd", order.purpose_code)
+        add_element(element, "Purp/Cd", order.purpose_code)
     if order.purpose:
-        _add(element, "RmtInf/Ustrd", order.purpose[:140])
+        add_element(element, "RmtInf/Ustrd", order.purpose[:140])
 
 
-def _add(parent: etree._Element, path: str, text: str) -> etree._Element:
+def add_element(parent: etree._Element, path: str, text: str) -> etree._Element:
     """A new element at the end of a path of new elements."""
     for name in path.split("/"):
         parent = etree.SubElement(parent, name)

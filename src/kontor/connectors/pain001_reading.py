@@ -62,18 +62,23 @@ def _read_day(tree: Tree) -> date | None:
         raise StatementError("This is no date.", field="ReqdExctnDt") from None
 
 
-def _read_order(tree: Tree) -> Order:
-    amount = find_tree(tree, "Amt")
-    text, currency = find_text(amount, "InstdAmt") or "", find_text(amount, "InstdAmt@Ccy")
+def read_amount(tree: Tree) -> tuple[Decimal, str]:
+    """Amount and currency of an `InstdAmt`. Raises StatementError."""
+    text, currency = find_text(tree, "InstdAmt") or "", find_text(tree, "InstdAmt@Ccy")
     if not _AMOUNT.fullmatch(text) or currency is None:
         raise StatementError("This is no amount.", field="InstdAmt")
+    return Decimal(text), currency
+
+
+def _read_order(tree: Tree) -> Order:
+    amount, currency = read_amount(find_tree(tree, "Amt"))
     reference = find_deep_text(tree, "PmtId", "EndToEndId")
     remittance = find_tree(tree, "RmtInf").get("Ustrd") or ()
     agent = find_tree(find_tree(tree, "CdtrAgt"), "FinInstnId")
     return Order(
         recipient=find_deep_text(tree, "Cdtr", "Nm") or "",
         iban=find_deep_text(tree, "CdtrAcct", "Id", "IBAN") or "",
-        amount=Decimal(text),
+        amount=amount,
         currency=currency,
         purpose=" ".join(part.strip() for part in remittance if isinstance(part, str)),
         bic=find_text(agent, "BICFI") or find_text(agent, "BIC"),

@@ -79,7 +79,7 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
 
 def show_orders(orders: list[list[str]]) -> str:
     """What the customer is about to pay, as a description list per order."""
-    labels = ("Empfänger", "IBAN", "Betrag", "Verwendungszweck")
+    labels = ("Name", "IBAN", "Betrag", "Verwendungszweck")
     lists = (
         "".join(f"<dt>{label}</dt><dd>{escape(text)}</dd>" for label, text in zip(labels, order, strict=True) if text)
         for order in orders

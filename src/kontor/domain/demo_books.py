@@ -5,6 +5,7 @@ from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
+from kontor.domain.mandates import DebitInstruction
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.schedules import Schedule, StandingAction
 from kontor.domain.transactions import Transaction
@@ -27,17 +28,38 @@ class Credit:
 
 
 @dataclass(frozen=True, slots=True)
+class Collection:
+    """Direct debits that arrived together, with what is to be said of their mandates."""
+
+    orders: tuple[Order, ...]
+    debit: DebitInstruction
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledCollection:
+    """Direct debits that are booked on a later day."""
+
+    payment_id: UUID
+    day: date
+    collection: Collection
+
+
+@dataclass(frozen=True, slots=True)
 class Slip:
-    """A payment that arrived, already worded. With a `failure` the bank refuses it, and notes that it did."""
+    """A payment that arrived, already worded. With a `failure` the bank refuses it, and notes that it did.
+
+    `entry` is what moves on the customer's own account: a debit, or of a `collection` a credit.
+    """
 
     payment_id: UUID
     product_key: str
     booked_on: date
-    debit: Transaction
+    entry: Transaction
     credits: tuple[Credit, ...]
     is_scheduled: bool = False
     failure: str | None = None
     detail: str | None = None
+    collection: Collection | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def _check_order(order: Order, fields: OrderFields, number: int | None) -> Order
         currency=_check_currency(order.currency, fields.name(fields.currency, number)),
         purpose=text(order.purpose, fields.purpose, MAX_PURPOSE) or "",
         bic=None if order.bic is None else _check_bic(order.bic, fields.name(fields.bic, number)),
-        end_to_end_id=_check_reference(order.end_to_end_id, fields.name(fields.end_to_end_id, number)),
+        end_to_end_id=check_reference(order.end_to_end_id, fields.name(fields.end_to_end_id, number)),
         purpose_code=_check_purpose_code(order.purpose_code, fields.name(fields.purpose_code, number)),
         ultimate_debtor=text(order.ultimate_debtor, fields.ultimate_debtor, MAX_NAME) or None,
         ultimate_creditor=text(order.ultimate_creditor, fields.ultimate_creditor, MAX_NAME) or None,
@@ -178,7 +178,7 @@ def _check_currency(value: str, field: str) -> str:
     return value
 
 
-def _check_reference(value: str | None, field: str) -> str | None:
+def check_reference(value: str | None, field: str) -> str | None:
     """An end-to-end id comes back as it was sent, so nothing in it is replaced."""
     if value is None:
         return None

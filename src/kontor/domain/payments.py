@@ -6,6 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 from uuid import UUID, uuid5
 
+from kontor.domain.mandates import DebitInstruction
 from kontor.domain.sca import ScaMedium, ScaMethod
 from kontor.domain.sca_machine import AnswerKind, ScaPosition, ScaState, fits
 from kontor.domain.schedules import StandingInstruction
@@ -13,7 +14,10 @@ from kontor.domain.schedules import StandingInstruction
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One credit transfer, as the user wants it. Texts are in the SEPA character set, the IBAN has no blanks."""
+    """One credit transfer, as the user wants it. Texts are in the SEPA character set, the IBAN has no blanks.
+
+    Of a direct debit, `recipient`, `iban` and `bic` are the debtor's.
+    """
 
     recipient: str
     iban: str
@@ -61,6 +65,7 @@ class PaymentKind(StrEnum):
     BULK = "BULK"
     LEGACY = "LEGACY"
     STANDING_ORDER = "STANDING_ORDER"
+    DIRECT_DEBIT = "DIRECT_DEBIT"
 
 
 class PaymentState(StrEnum):
@@ -144,7 +149,8 @@ class PaymentAnswer(StrEnum):
 class Payment:
     """`product` is the debtor's account in the caller's words, `product_key` in the bank's.
 
-    `standing` is set where the order is about a standing order.
+    `standing` is set where the order is about a standing order, `debit` where it collects direct debits:
+    `execution_date` is then the day of collection, and the product the creditor's.
     `given` are the orders as they were written, `orders` as the bank gets them. `fence` is set while a process is at
     the bank, and is that of its lease; `is_at_bank` says whether that process still lives.
     """
@@ -184,11 +190,17 @@ class Payment:
     next_lookup_at: datetime | None = None
     dialogue: PaymentDialogue = field(default_factory=PaymentDialogue)
     standing: StandingInstruction | None = None
+    debit: DebitInstruction | None = None
 
     @property
     def bank_id(self) -> UUID:
         """The id the bank keeps with the order. The caller's own is unique for one user only."""
         return uuid5(self.user_id, f"payment {self.id}")
+
+    @property
+    def is_bulk(self) -> bool:
+        """Several orders that the bank takes as one. Of direct debits one is a single, more are a bulk."""
+        return self.kind is PaymentKind.BULK or (self.debit is not None and len(self.orders) > 1)
 
     @property
     def is_orphaned(self) -> bool:

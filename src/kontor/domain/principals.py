@@ -6,7 +6,10 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The bearer of a valid token. `user_id` is None for a client-level (management) token."""
+    """The bearer of a valid token. `user_id` is None for a client-level (management) token.
+
+    `may_collect`: the client was made for direct debits.
+    """
 
     tenant_id: UUID
     tenant_name: str
@@ -16,6 +19,7 @@ class Principal:
     scopes: frozenset[str]
     user_id: UUID | None = None
     user_pseudonym: UUID | None = None
+    may_collect: bool = False
 
     @property
     def is_user(self) -> bool:

@@ -5,6 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from kontor.domain.mandates import DebitForm
 from kontor.domain.schedules import StandingAction
 
 
@@ -87,3 +88,4 @@ class Product:
     can_transfer: bool = False
     can_bulk_transfer: bool = False
     standing_order_actions: tuple[StandingAction, ...] = ()
+    debit_forms: tuple[DebitForm, ...] = ()

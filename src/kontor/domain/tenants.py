@@ -49,6 +49,7 @@ class Client:
     granted_scopes: tuple[str, ...]
     grants: tuple[Grant, ...]
     description: str | None = None
+    may_collect: bool = False
 
     @property
     def username(self) -> str:

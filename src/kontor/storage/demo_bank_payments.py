@@ -11,10 +11,20 @@ from datetime import date
 from decimal import Decimal
 from uuid import UUID, uuid4
 
+import msgspec
 import psycopg
 from psycopg.rows import TupleRow
+from psycopg.types.json import Jsonb
 
-from kontor.domain.demo_books import BookOwner, Receipt, ScheduledTransfer, Slip, StandingNote
+from kontor.domain.demo_books import (
+    BookOwner,
+    Collection,
+    Receipt,
+    ScheduledCollection,
+    ScheduledTransfer,
+    Slip,
+    StandingNote,
+)
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.products import Product
 from kontor.domain.schedules import StandingAction
@@ -87,6 +97,16 @@ class DemoBankBooks:
             ).fetchall()
         return [ScheduledTransfer(*row) for row in rows]
 
+    def list_collections(self, owner: BookOwner, product_key: str, today: date) -> list[ScheduledCollection]:
+        """Direct debits whose day has not come yet, in the order of their days."""
+        with self._open() as connection:
+            rows = connection.execute(
+                "select payment_id, booked_on, collection from demo_bank_payments where owner = %s and product_key = %s"
+                " and booked_on > %s and collection is not null order by booked_on, payment_id",
+                [owner.key, product_key, today],
+            ).fetchall()
+        return [ScheduledCollection(row[0], row[1], msgspec.convert(row[2], Collection)) for row in rows]
+
     def sum_bookings(self, owner: BookOwner, product_key: str, today: date) -> Decimal:
         """What payments have added to an account: what comes in counts on its day, what goes out from now on."""
         with self._open() as connection:
@@ -111,14 +131,16 @@ class DemoBankBooks:
                 slip = replace(slip, payment_id=uuid4())
             failure, detail = slip.failure, slip.detail
             available = funds + _sum_bookings(connection, owner, slip.product_key, today)
-            if failure is None and available + slip.debit.amount < 0:
+            if failure is None and available + slip.entry.amount < 0:
                 failure = NO_FUNDS
             if failure is not None:
                 receipt = Receipt(PaymentOutcome.REJECTED, None, failure, detail)
             else:
                 outcome = PaymentOutcome.ACCEPTED if slip.is_scheduled else PaymentOutcome.EXECUTED
                 receipt = Receipt(outcome, slip.booked_on)
-            _write_receipt(connection, owner, slip.payment_id, receipt, slip.product_key, -slip.debit.amount)
+            amount = abs(slip.entry.amount)
+            collected = slip.collection if failure is None else None
+            _write_receipt(connection, owner, slip.payment_id, receipt, slip.product_key, amount, collected)
             if failure is None:
                 _book(connection, owner, slip)
             _note(connection, owner, slip.payment_id, "REJECTED" if failure else "BOOKED")
@@ -211,10 +233,11 @@ def _write_receipt(
     receipt: Receipt,
     product_key: str | None = None,
     amount: Decimal | None = None,
+    collection: Collection | None = None,
 ) -> None:
     connection.execute(
-        "insert into demo_bank_payments (owner, payment_id, state, product_key, amount, booked_on, failure, detail)"
-        " values (%s, %s, %s, %s, %s, %s, %s, %s)",
+        "insert into demo_bank_payments (owner, payment_id, state, product_key, amount, booked_on, failure, detail,"
+        " collection) values (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [
             owner.key,
             payment_id,
@@ -224,12 +247,14 @@ def _write_receipt(
             receipt.booked_on,
             receipt.failure,
             receipt.detail,
+            None if collection is None else Jsonb(msgspec.to_builtins(collection)),
         ],
     )
 
 
 def _book(connection: psycopg.Connection[TupleRow], payer: BookOwner, slip: Slip) -> None:
-    _enter(connection, payer, slip, 0, payer.key, slip.product_key, slip.debit)
+    own_place = 0 if slip.collection is None else 1  # place 0 is a debit
+    _enter(connection, payer, slip, own_place, payer.key, slip.product_key, slip.entry)
     for place, credit in enumerate(slip.credits, 1):
         # The payer's own accounts first: other people may use the same demo login, and with it the same IBAN.
         row = connection.execute(

@@ -111,7 +111,7 @@ SECTIONS = (
         "id, access_id, bank_key, ordinal, status, category, name, holder, currency, account_number, iban, bic,"
         " bank_code, institution, balance, balance_at, balance_source, balances, balance_gap, overdraft_limit,"
         " credit_limit, credit_drawn, home_savings, can_transfer, can_bulk_transfer, standing_order_actions,"
-        " updated_at",
+        " debit_forms, updated_at",
         {"user_id": WHOSE},
     ),
     Section(
@@ -163,7 +163,7 @@ SECTIONS = (
         "t.id::text",
         "id, kind, state, failure, detail, provider_id, access_id, product_id, product_key, product, orders, given,"
         " is_instant, execution_date, prefers_rejection, is_payee_accepted, customer_ip, callback_url, idempotency_key,"
-        " created_at, changed_at, sent_at, expires_at, standing",
+        " created_at, changed_at, sent_at, expires_at, standing, debit",
         {
             "user_id": WHOSE,
             "tenant_id": WHOSE,

@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 from psycopg.types.json import Jsonb
 
+from kontor.domain.mandates import DebitInstruction
 from kontor.domain.payments import (
     Order,
     Payment,
@@ -28,7 +29,7 @@ COLUMNS = (
     "user_id, id, tenant_id, pseudonym, kind, state, failure, detail, provider_id, access_id, product_id, product_key,"
     " product, orders, given, is_instant, execution_date, prefers_rejection, asks_settings, is_payee_accepted,"
     " is_editable, is_auto_confirmed, customer_ip, callback_url, dialogue, lease_key, fence, idempotency_key,"
-    " request_digest, lookups, next_lookup_at, created_at, expires_at, standing"
+    " request_digest, lookups, next_lookup_at, created_at, expires_at, standing, debit"
 )
 _NAMES = COLUMNS.split(", ")
 PLACEHOLDERS = ", ".join(f"%({name})s" for name in _NAMES)
@@ -52,6 +53,8 @@ def _payment(row: Sequence[Any]) -> tuple[Payment, bytes | None, bytes | None]:
     values["dialogue"] = msgspec.convert(values["dialogue"], PaymentDialogue)
     standing = values["standing"]
     values["standing"] = None if standing is None else msgspec.convert(standing, StandingInstruction)
+    debit = values["debit"]
+    values["debit"] = None if debit is None else msgspec.convert(debit, DebitInstruction)
     sealed, credentials, is_at_bank = row[len(_NAMES) :]
     return Payment(**values, is_at_bank=is_at_bank), sealed, credentials
 
@@ -63,7 +66,8 @@ def _values(payment: Payment) -> dict[str, Any]:
     values["failure"] = None if payment.failure is None else str(payment.failure)
     for name in ("orders", "given", "dialogue"):
         values[name] = Jsonb(msgspec.to_builtins(values[name]))
-    values["standing"] = None if payment.standing is None else Jsonb(msgspec.to_builtins(payment.standing))
+    for name in ("standing", "debit"):
+        values[name] = None if values[name] is None else Jsonb(msgspec.to_builtins(values[name]))
     return values
 
 

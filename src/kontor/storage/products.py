@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 
 from kontor.domain.accesses import AccessStatus
 from kontor.domain.balances import BalanceGap
+from kontor.domain.mandates import DebitForm
 from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
 from kontor.domain.schedules import StandingAction
 from kontor.domain.stored_products import StoredProduct
@@ -20,7 +21,7 @@ COLUMNS = (
     "id, access_id, status, updated_at, bank_key, category, name, holder, currency, account_number, iban, bic,"
     " bank_code, institution, balance, balance_at, balance_source, balances, overdraft_limit, credit_limit,"
     " credit_drawn, home_savings, can_transfer, can_bulk_transfer, balance_gap,"
-    " standing_order_actions"
+    " standing_order_actions, debit_forms"
 )
 
 
@@ -47,6 +48,7 @@ def _product(row: Sequence[Any]) -> StoredProduct:
         can_transfer=row[22],
         can_bulk_transfer=row[23],
         standing_order_actions=tuple(map(StandingAction, row[25])),
+        debit_forms=tuple(map(DebitForm, row[26])),
     )
     return StoredProduct(row[0], row[1], AccessStatus(row[2]), row[3], product, _gap(row[24]))
 
@@ -86,6 +88,7 @@ async def upsert_product(
         "can_transfer": product.can_transfer,
         "can_bulk_transfer": product.can_bulk_transfer,
         "standing_order_actions": [str(action) for action in product.standing_order_actions],
+        "debit_forms": [str(form) for form in product.debit_forms],
     }
     cursor = await connection.execute(UPSERT, values)
     is_changed = cursor.rowcount == 1

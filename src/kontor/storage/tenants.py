@@ -14,7 +14,7 @@ TENANT_COLUMNS = (
     "id, name, is_regulated, description, allowed_scopes, callback_bases, is_any_callback_allowed,"
     " min_password_length, payment_retention_days"
 )
-CLIENT_COLUMNS = "c.id, c.tenant_id, t.name, c.name, c.kind, c.granted_scopes, c.grants, c.description"
+CLIENT_COLUMNS = "c.id, c.tenant_id, t.name, c.name, c.kind, c.granted_scopes, c.grants, c.description, c.may_collect"
 ROLE_COLUMNS = "r.id, r.name, r.is_default, r.granted_scopes, r.description"
 
 
@@ -24,9 +24,9 @@ def _tenant(row: Sequence[Any]) -> Tenant:
 
 
 def _client(row: Sequence[Any]) -> Client:
-    id_, tenant_id, tenant_name, name, kind, scopes, grants, description = row
+    id_, tenant_id, tenant_name, name, kind, scopes, grants, description, may_collect = row
     granted = tuple(Grant(grant) for grant in grants)
-    return Client(id_, tenant_id, tenant_name, name, ClientKind(kind), tuple(scopes), granted, description)
+    return Client(id_, tenant_id, tenant_name, name, ClientKind(kind), tuple(scopes), granted, description, may_collect)
 
 
 def _role(row: Sequence[Any]) -> Role:
@@ -90,8 +90,8 @@ async def list_tenants(connection: Connection) -> list[Tenant]:
 async def insert_client(connection: Connection, client: Client, secret_hash: bytes) -> None:
     try:
         await connection.execute(
-            "insert into clients (id, tenant_id, name, kind, description, secret_hash, granted_scopes, grants)"
-            " values (%s, %s, %s, %s, %s, %s, %s, %s)",
+            "insert into clients (id, tenant_id, name, kind, description, secret_hash, granted_scopes, grants,"
+            " may_collect) values (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
             [
                 client.id,
                 client.tenant_id,
@@ -101,6 +101,7 @@ async def insert_client(connection: Connection, client: Client, secret_hash: byt
                 secret_hash,
                 list(client.granted_scopes),
                 [str(grant) for grant in client.grants],
+                client.may_collect,
             ],
         )
     except errors.UniqueViolation:

@@ -30,7 +30,8 @@ class ApiKey:
 
 # Deactivating a user or revoking a token takes effect with the next request of any process: nothing is cached.
 FIND_PRINCIPAL = """
-    select k.tenant_id, t.name, t.is_regulated, k.client_id, c.name, k.scopes, k.user_id, u.pseudonym
+    select k.tenant_id, t.name, t.is_regulated, k.client_id, c.name, k.scopes, k.user_id, u.pseudonym,
+        c.may_collect
     from access_tokens k
     join tenants t on t.id = k.tenant_id
     join clients c on c.id = k.client_id
@@ -43,9 +44,9 @@ async def find_principal(connection: Connection, token_hash: bytes) -> Principal
     row = await fetch_row(connection, FIND_PRINCIPAL, [token_hash])
     if row is None:
         return None
-    tenant_id, tenant_name, is_regulated, client_id, client_name, scopes, user_id, pseudonym = row
+    tenant_id, tenant_name, is_regulated, client_id, client_name, scopes, user_id, pseudonym, collects = row
     return Principal(
-        tenant_id, tenant_name, is_regulated, client_id, client_name, frozenset(scopes), user_id, pseudonym
+        tenant_id, tenant_name, is_regulated, client_id, client_name, frozenset(scopes), user_id, pseudonym, collects
     )
 
 

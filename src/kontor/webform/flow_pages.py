@@ -46,4 +46,4 @@ class FlowPages:
         return None
 
     def describe_end(self) -> dict[str, Any]:
-        return {"texts": "end", "kind": None, "action": None}
+        return {"texts": "end", "kind": None, "done": None}

@@ -83,7 +83,7 @@ class PaymentPages(FlowPages):
         return make_authorisation(self._payment.dialogue, self._view.payment.secrets.challenge, expires_at)
 
     def describe_end(self) -> dict[str, Any]:
-        return {"texts": "payment_end", "kind": str(self._payment.state), "action": _find_action(self._payment)}
+        return {"texts": "payment_end", "kind": str(self._payment.state), "done": _find_done(self._payment)}
 
     def _describe_step(self, name: str, texts: Texts) -> dict[str, Any]:
         """Which of how many steps: to look at it, to choose the account, to authorise."""
@@ -101,13 +101,21 @@ class PaymentPages(FlowPages):
     def _describe_payment(self, name: str, texts: Texts) -> dict[str, Any]:
         """What is paid, to whom, when and from where; on most pages as a short reminder only."""
         payment, language = self._payment, texts.language
-        orders = [_show_order(order, texts) for order in payment.given]
+        mandates = (
+            [None] * len(payment.given) if payment.debit is None else [mandate.id for mandate in payment.debit.mandates]
+        )
+        orders = [
+            _show_order(order, texts) | {"mandate": mandate}
+            for order, mandate in zip(payment.given, mandates, strict=True)
+        ]
         total = sum((order.amount for order in payment.orders[1:]), payment.orders[0].amount)
         return {
             "orders": orders,
             "shown": orders[:SHOWN_ORDERS],
             "folded": orders[SHOWN_ORDERS:],
-            "is_bulk": payment.kind is PaymentKind.BULK,
+            "is_bulk": payment.is_bulk,
+            "is_debit": payment.debit is not None,
+            "area": "payment" if payment.debit is None else "direct_debit",
             "total": format_amount(total, payment.orders[0].currency, language),
             "when": _tell_when(payment, texts),
             "action": _find_action(payment),
@@ -223,6 +231,13 @@ def _show_order(order: Order, texts: Texts) -> dict[str, Any]:
 def _find_action(payment: Payment) -> str | None:
     """What is done with a standing order; None for a transfer."""
     return None if payment.standing is None else payment.standing.action.lower()
+
+
+def _find_done(payment: Payment) -> str | None:
+    """The words after a good end; None for those of a transfer."""
+    if payment.debit is not None:
+        return "direct_debit.done"
+    return None if payment.standing is None else f"standing_order.done_{payment.standing.action.lower()}"
 
 
 def _tell_when(payment: Payment, texts: Texts) -> str:

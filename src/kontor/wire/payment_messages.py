@@ -1,4 +1,4 @@
-"""What is said about transfers and standing orders: codes with their German texts."""
+"""What is said about transfers, standing orders and direct debits: codes with their German texts."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,11 @@ OUTCOMES = {
     PaymentState.UNKNOWN: UNKNOWN,
     PaymentState.SENDING: UNKNOWN,
 }
-READING = {PaymentKind.BULK: "get_bulk_transfer", PaymentKind.STANDING_ORDER: "get_standing_order"}
+READING = {
+    PaymentKind.BULK: "get_bulk_transfer",
+    PaymentKind.STANDING_ORDER: "get_standing_order",
+    PaymentKind.DIRECT_DEBIT: "get_direct_debit",
+}
 STANDING_WORDS = {
     StandingAction.CREATE: ("eingerichtet", "Einrichtung"),
     StandingAction.CHANGE: ("geändert", "Änderung"),
@@ -36,6 +40,13 @@ STANDING_NOUNS = (
     ("keine Überweisung", "kein solcher Auftrag"),
     ("zur Überweisung", "zum Dauerauftrag"),
 )
+# `{}` is the noun: one direct debit, or several as one order.
+DEBIT_TEXTS = {
+    EXECUTED.code: "Die {} wurde eingezogen.",
+    ACCEPTED.code: "Die Bank hat die {} angenommen und zieht sie am Fälligkeitstag ein.",
+    UNKNOWN.code: "Die Bank hat die {} noch nicht bestätigt. Bitte reichen Sie sie nicht erneut ein.",
+}
+NO_DEBITS = "Für dieses Konto können keine Lastschriften eingezogen werden."
 PAYEE_TEXT = (
     "Der Name des Empfängers konnte nicht bestätigt werden. Bitte prüfen Sie, ob Sie trotzdem überweisen möchten."
 )
@@ -87,12 +98,15 @@ REFUSALS: dict[OrderProblem, tuple[str, str]] = {
     OrderProblem.NOT_POSSIBLE: ("BA1104", "Von diesem Konto ist keine Überweisung möglich."),
     OrderProblem.CREDENTIALS: ("BA1012", "Die Zugangsdaten sind unvollständig."),
 }
+DEBITS_NOT_ALLOWED = Message("ERROR", "BA1104", "Lastschriften können hier nicht eingezogen werden.")
 DUPLICATE = Message("ERROR", "BA1104", "Dieselbe Überweisung wurde gerade erst beauftragt.")
 
 
 def show_outcome(payment: Payment) -> Message:
     """Of an order that was sent."""
     message = OUTCOMES[payment.state]
+    if payment.debit is not None:
+        return Message(message.level, message.code, DEBIT_TEXTS[message.code].format(_name_debit(payment)))
     if payment.standing is None:
         return message
     done, noun = STANDING_WORDS[payment.standing.action]
@@ -110,6 +124,8 @@ def show_failure(payment: Payment) -> Message:
     code, text = FAILURES[payment.failure]
     if payment.standing is not None:
         text = speak_of_standing_order(text)
+    if payment.debit is not None:
+        text = speak_of_debits(text, _name_debit(payment))
     return Message("ERROR", code, text, payment.detail or UNSET)
 
 
@@ -117,6 +133,14 @@ def speak_of_standing_order(text: str) -> str:
     for transfer, standing_order in STANDING_NOUNS:
         text = text.replace(transfer, standing_order)
     return text
+
+
+def speak_of_debits(text: str, noun: str = "Lastschrift") -> str:
+    return text.replace(REFUSALS[OrderProblem.NOT_POSSIBLE][1], NO_DEBITS).replace("Überweisung", noun)
+
+
+def _name_debit(payment: Payment) -> str:
+    return "Sammellastschrift" if payment.is_bulk else "Lastschrift"
 
 
 def show_payees(results: Sequence[PayeeResult]) -> Message:

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.dialogues import Secrets
+from kontor.domain.mandates import DebitInstruction
 from kontor.domain.orders import OrderError, OrderProblem
 from kontor.domain.payments import (
     Order,
@@ -45,6 +46,8 @@ JsonNumber = Annotated[msgspec.Raw, Meta(extra_json_schema={"type": "number"}, d
 _NUMBER = re.compile(rb"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 
 PERIODS = Literal["MONTH_ONE", "MONTH_TWO", "MONTH_THREE", "MONTH_SIX", "YEAR_ONE", "WEEK_ONE", "WEEK_TWO"]
+SCHEMES = Literal["CORE", "B2B"]
+SEQUENCES = Literal["FRST", "RCUR", "OOFF", "FNAL"]
 MATCHES = Literal["MATCH", "CLOSE_MATCH", "NO_MATCH", "NOT_POSSIBLE"]
 
 
@@ -157,13 +160,30 @@ class TransferDetails(msgspec.Struct):
     ultimateCreditor: str | UnsetType = UNSET  # noqa: N815
 
 
+class Debit(msgspec.Struct):
+    debtor: str
+    iban: str
+    amount: Amount
+    currency: str
+    purpose: str
+    mandateId: str  # noqa: N815
+    mandateDate: date  # noqa: N815
+    sequenceType: SEQUENCES  # noqa: N815
+    bic: str | UnsetType = UNSET
+    endToEndId: str | UnsetType = UNSET  # noqa: N815
+
+
 class Transfer(msgspec.Struct):
     paymentId: UUID  # noqa: N815
     ebics: bool
     instant: bool
-    transferDetails: Annotated[  # noqa: N815
-        TransferDetails | list[TransferDetails], Meta(description="an array for a bulk transfer")
-    ]
+    transferDetails: (  # noqa: N815
+        Annotated[
+            TransferDetails | list[TransferDetails],
+            Meta(description="an array for a bulk transfer; left out for direct debits"),
+        ]
+        | UnsetType
+    ) = UNSET
     provider: UUID | UnsetType = UNSET
     product: str | UnsetType = UNSET
     requestedExecutionDate: date | UnsetType = UNSET  # noqa: N815
@@ -171,6 +191,10 @@ class Transfer(msgspec.Struct):
     firstExecutionDate: date | UnsetType = UNSET  # noqa: N815
     lastExecutionDate: date | UnsetType = UNSET  # noqa: N815
     standingOrderId: UUID | UnsetType = UNSET  # noqa: N815
+    scheme: SCHEMES | UnsetType = UNSET
+    creditorId: str | UnsetType = UNSET  # noqa: N815
+    requestedCollectionDate: date | UnsetType = UNSET  # noqa: N815
+    debits: list[Debit] | UnsetType = UNSET
 
 
 class TransferStatus(msgspec.Struct):
@@ -237,18 +261,49 @@ def _describe_state(payment: Payment) -> tuple[list[Message], tuple[str, ...]]:
 
 def show_transfer(payment: Payment) -> Transfer:
     """The bank at which the user logs in for this payment alone is not named before the user has ordered."""
-    details = [show_details(order) for order in payment.given]
     is_told = payment.state is not PaymentState.DRAFT or payment.access_id is not None
     return Transfer(
         paymentId=payment.id,
         ebics=False,
         instant=payment.is_instant,
-        transferDetails=details if payment.kind is PaymentKind.BULK else details[0],
         provider=present(payment.provider_id if is_told else None),
         product=present(payment.product if is_told else None),
-        requestedExecutionDate=present(payment.execution_date),
-        **_show_standing(payment),
+        **(_show_transfers(payment) if payment.debit is None else _show_debits(payment, payment.debit)),
     )
+
+
+def _show_transfers(payment: Payment) -> dict[str, Any]:
+    details = [show_details(order) for order in payment.given]
+    return {
+        "transferDetails": details if payment.kind is PaymentKind.BULK else details[0],
+        "requestedExecutionDate": present(payment.execution_date),
+        **_show_standing(payment),
+    }
+
+
+def _show_debits(payment: Payment, debit: DebitInstruction) -> dict[str, Any]:
+    """As in the request."""
+    debits = [
+        Debit(
+            debtor=order.recipient,
+            iban=order.iban,
+            amount=order.amount.quantize(Decimal("0.01")),
+            currency=order.currency,
+            purpose=order.purpose,
+            mandateId=mandate.id,
+            mandateDate=mandate.signed_on,
+            sequenceType=debit.sequence.value,
+            bic=present(order.bic),
+            endToEndId=present(order.end_to_end_id),
+        )
+        for order, mandate in zip(payment.given, debit.mandates, strict=True)
+    ]
+    return {
+        "scheme": debit.scheme.value,
+        "creditorId": debit.creditor_id,
+        "requestedCollectionDate": present(payment.execution_date),
+        "debits": debits,
+    }
 
 
 def _show_standing(payment: Payment) -> dict[str, Any]:

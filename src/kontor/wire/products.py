@@ -112,6 +112,7 @@ def list_relations(stored: StoredProduct, provider_id: UUID, urls: Urls, *, has_
         can_transfer=stored.product.can_transfer,
         can_bulk_transfer=stored.product.can_bulk_transfer,
         standing_order_actions=stored.product.standing_order_actions,
+        can_collect=bool(stored.product.debit_forms),
     )
 
 

@@ -11,7 +11,11 @@ from kontor.domain.payments import PaymentKind
 from kontor.domain.schedules import StandingAction
 from kontor.wire.relations import Relation
 
-PAYMENT_PATHS = {PaymentKind.BULK: "bulk-transfer", PaymentKind.STANDING_ORDER: "standing-order"}
+PAYMENT_PATHS = {
+    PaymentKind.BULK: "bulk-transfer",
+    PaymentKind.STANDING_ORDER: "standing-order",
+    PaymentKind.DIRECT_DEBIT: "direct-debit",
+}
 
 
 class Urls:
@@ -212,6 +216,7 @@ class Urls:
         can_transfer: bool,
         can_bulk_transfer: bool,
         standing_order_actions: Collection[StandingAction] = (),
+        can_collect: bool = False,
     ) -> list[Relation]:
         """Payments need stored credentials, but for the legacy form, which brings its own."""
         here = self.product(access_id, product_id)
@@ -243,6 +248,8 @@ class Urls:
             relations += self._offer(("get_standing_orders", standing, "list_standing_orders"))
         if StandingAction.CREATE in standing_order_actions:
             relations += self._offer(("initiate_standing_order", standing, "initiate_standing_order"))
+        if can_collect:
+            relations += self._offer(("initiate_direct_debit", f"{here}/payment/direct-debit", "initiate_direct_debit"))
         return relations
 
     def standing_order_relations(

@@ -26,6 +26,34 @@ class Order(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True, renam
     ultimate_creditor: str | None = None
 
 
+class Debit(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True, rename="camel"):
+    """What is to be collected, from whom, and by which mandate. `sequence_type` is FRST, RCUR, OOFF or FNAL."""
+
+    debtor: str
+    iban: str
+    amount: Decimal
+    purpose: str
+    mandate_id: str
+    mandate_date: date
+    sequence_type: str
+    bic: str | None = None
+    currency: str = "EUR"
+    end_to_end_id: str | None = None
+
+
+class OrderedDebit(Model, rename="camel"):
+    debtor: str
+    iban: str
+    amount: Decimal
+    currency: str
+    purpose: str
+    mandate_id: str
+    mandate_date: date
+    sequence_type: str
+    bic: str | None = None
+    end_to_end_id: str | None = None
+
+
 class OrderedTransfer(Model, rename="camel"):
     recipient: str
     purpose: str
@@ -49,13 +77,18 @@ class Transfer(
         "first_execution_date": "firstExecutionDate",
         "last_execution_date": "lastExecutionDate",
         "standing_order_id": "standingOrderId",
+        "creditor_id": "creditorId",
+        "collection_date": "requestedCollectionDate",
     },
 ):
-    """`details` is a list for a bulk transfer. `period` and what follows are set for a standing order."""
+    """`details` is a list for a bulk transfer, and empty for direct debits, whose orders are `debits`.
+
+    `period` to `standing_order_id` are set for a standing order, `scheme` and what follows for direct debits.
+    """
 
     payment_id: str
     is_instant: bool
-    details: OrderedTransfer | list[OrderedTransfer]
+    details: OrderedTransfer | list[OrderedTransfer] = []
     provider: str | None = None
     product: str | None = None
     execution_date: date | None = None
@@ -63,6 +96,10 @@ class Transfer(
     first_execution_date: date | None = None
     last_execution_date: date | None = None
     standing_order_id: str | None = None
+    scheme: str | None = None
+    creditor_id: str | None = None
+    collection_date: date | None = None
+    debits: list[OrderedDebit] = []
 
 
 class StandingOrder(

@@ -23,7 +23,7 @@ def test_a_payment_is_shown_with_payee_iban_and_amount(http, bank):
     page = bank.open_page("https://caller.example/", orders)
     answer = show(http, page)
     assert answer.status_code == 200
-    assert "Überweisung freigeben?" in answer.text
+    assert "Auftrag freigeben?" in answer.text
     assert "&lt;b&gt;Erika &amp; Co&lt;/b&gt; $page_id" in answer.text
     assert "<b>" not in answer.text
     assert answer.text.count(orders[0].iban) == 2

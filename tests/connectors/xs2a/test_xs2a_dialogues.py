@@ -1,7 +1,7 @@
 """Dialogues with the demo bank that the contract suite does not know: what is particular to XS2A."""
 
 import json
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from uuid import uuid4
 
@@ -33,6 +33,7 @@ from kontor.connectors.xs2a.client import Client
 from kontor.connectors.xs2a.failures import NoResponseError
 from kontor.connectors.xs2a.paying import Paying
 from kontor.connectors.xs2a.rows import CHANNEL
+from kontor.domain.mandates import DebitInstruction, DebitScheme, Mandate, SequenceType
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 from kontor.domain.secrets import Secret
@@ -316,6 +317,16 @@ def test_xs2a_neither_changes_nor_deletes_standing_orders(xs2a_bank, sent, actio
     dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
     failed = dialogue.begin(make_pay(dialogue, standing=instruct(action, key="1")))
     assert (failed.kind, sent) == (FailureKind.NOT_SUPPORTED, [])
+
+
+def test_xs2a_collects_no_direct_debits_and_no_product_offers_them(xs2a_bank, sent):
+    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
+    mandate = Mandate("M-1", date(2026, 1, 31))
+    debit = DebitInstruction(DebitScheme.CORE, "DE98ZZZ09999999999", SequenceType.RCUR, (mandate,))
+    failed = dialogue.begin(make_pay(dialogue, debit=debit, execution_date=date(2026, 12, 1)))
+    assert (failed.kind, sent) == (FailureKind.NOT_SUPPORTED, [])
+    progress = next(step for step in dialogue.drive(BY_TAN) if isinstance(step, Progress))
+    assert [product.debit_forms for product in progress.partial.products if product.debit_forms] == []
 
 
 @pytest.mark.parametrize(("has_periodic", "actions"), [(True, (StandingAction.CREATE,)), (False, ())])

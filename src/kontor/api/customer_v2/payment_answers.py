@@ -61,8 +61,21 @@ async def get_bulk_transfer(call: Call) -> Answer:
     **TRANSFER,
 )
 async def export_payment(call: Call) -> Answer:
-    """Export a payment as pain.001, whatever became of it. 409 where the debtor's account is not stored here."""
-    document = await call.services.payment_exports.write(call.principal, call.path_uuid("payment-id"))
+    """Export transfers as pain.001, whatever became of them. 409 where the debtor's account is not stored here."""
+    document = await call.services.payment_exports.write_transfers(call.principal, call.path_uuid("payment-id"))
+    return Answer(200, document, XML, {"Cache-Control": "no-store"})
+
+
+@operation(
+    "GET",
+    PAYMENT + "/{payment-id}/pain008",
+    success=Success(media_type=XML, shape=str),
+    errors=(404, 409),
+    **TRANSFER,
+)
+async def export_direct_debits(call: Call) -> Answer:
+    """Export direct debits as pain.008, whatever became of them. 409 where the account is not stored here."""
+    document = await call.services.payment_exports.write_debits(call.principal, call.path_uuid("payment-id"))
     return Answer(200, document, XML, {"Cache-Control": "no-store"})
 
 

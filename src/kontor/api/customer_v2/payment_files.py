@@ -34,15 +34,17 @@ XML = "application/xml"
 async def order_payment_file(call: Call) -> Answer:
     """Order what a pain.001.001.03 or .09 file contains: one transfer per PmtInf, a bulk transfer where it has several.
 
-    The debtor's account must be the product's. Nothing is ordered unless everything can be. The same file again is
-    the same payments; with a `paymentId`, files are told apart by it. Redirect tenants get 451, for one PmtInf only.
+    A pain.008.001.02 or .08 file is collected: direct debits, one order per PmtInf. Debtor's account of transfers, and
+    creditor's account of direct debits, must be the product's. Nothing is ordered unless everything can be. The same
+    file again is the same payments; with a `paymentId`, files are told apart by it. Redirect tenants get 451, for one
+    PmtInf only.
     """
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     paying = call.services.payments
     product = await paying.standing_orders.find_product(call.principal, access_id, product_id)
     facts = await read_circumstances(call)
     base = PaymentRequest(kind=PaymentKind.SINGLE, given=(), **facts)
-    requests = paying.read_file(await call.read_body(), base, product, product_id)
+    requests = paying.read_file(call.principal, await call.read_body(), base, product, product_id)
     debtor = await paying.debtors.find_stored(call.principal, access_id, product_id, requests[0].kind)
     if call.principal.is_regulated:
         views = [await paying.initiate(call.principal, debtor, request) for request in requests]

@@ -12,13 +12,14 @@ from kontor.api.answers import Answer, HttpError, json_answer
 from kontor.api.customer_v2.accesses import ACCESS, CUSTOMER, read_customer_address
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.connectors.base import FailureKind
+from kontor.domain.direct_debits import DebitsNotAllowedError
 from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payments import Payment, PaymentFailure, PaymentKind, PaymentState
 from kontor.domain.redirects import UseCase
 from kontor.domain.scopes import CUSTOMER_TRANSFER
 from kontor.services.payments import Debtor, LoginRefusedError, PaymentRequest, PaymentView
 from kontor.wire.errors import Message
-from kontor.wire.payment_messages import DUPLICATE, FAILURES, REFUSALS, show_refusal
+from kontor.wire.payment_messages import DEBITS_NOT_ALLOWED, DUPLICATE, FAILURES, REFUSALS, show_refusal
 from kontor.wire.payments import (
     NewBulkTransfer,
     NewTransfer,
@@ -76,6 +77,8 @@ def explain_refusals(handler: Handler) -> Handler:
             return await handler(call)
         except OrderError as error:
             raise HttpError(400, error.message, messages=[show_refusal(error)]) from None
+        except DebitsNotAllowedError as error:
+            raise HttpError(403, error.message, messages=[DEBITS_NOT_ALLOWED]) from None
         except DuplicateOrderError as error:
             raise HttpError(409, error.message, messages=[DUPLICATE]) from None
         except LoginRefusedError as error:

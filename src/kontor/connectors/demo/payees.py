@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 from kontor.connectors.demo.people.numbers import DEMO_BANK_CODE, make_iban
+from kontor.domain.direct_debits import SEPA_COUNTRIES
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult
 
 
@@ -28,11 +29,6 @@ class Conduct(StrEnum):
 # Numbers of the bank's customers have ten digits, so nobody's account is among these.
 TEST_IBANS = {make_iban(DEMO_BANK_CODE, str(number)): conduct for number, conduct in enumerate(Conduct, 1)}
 
-# Two letters are found in it only as a whole code.
-SEPA_COUNTRIES = (
-    "AD AL AT BE BG CH CY CZ DE DK EE ES FI FR GB GI GR HR HU IE IS IT LI LT LU LV MC MD ME MK MT NL NO PL PT RO RS"
-    " SE SI SK SM VA"
-)
 CLOSE_NAMES = 0.8  # share of equal letters from which on two names are close
 _LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _WORD = re.compile(r"[a-z0-9]+")

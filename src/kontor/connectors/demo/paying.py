@@ -22,6 +22,8 @@ from kontor.connectors.base import (
     VerifyPayees,
 )
 from kontor.connectors.demo import authentication
+from kontor.connectors.demo.direct_debits import REFUSALS as DEBIT_REFUSALS
+from kontor.connectors.demo.direct_debits import check_debit, write_collection
 from kontor.connectors.demo.memory import Bank, find_owner
 from kontor.connectors.demo.payees import Conduct, check_payee, find_conduct, is_sepa
 from kontor.connectors.demo.people import Account, Person, person_for
@@ -60,12 +62,12 @@ class Payments:
         if known is not None:
             return _answer(known, context, job)
         self._bank.register_accounts(owner, [own_account.product for own_account in person.accounts])
-        if job.prefers_rejection and job.standing is None:
+        if job.prefers_rejection and job.standing is None and job.debit is None:
             moved = self._bank.sum_bookings(owner, account.product.key, context.today)
             if _find_funds(account) + moved < sum_orders(job.orders):
                 return Failed(FailureKind.NO_FUNDS, NO_FUNDS_TEXT)
         state: State = {"login": login, "job": serialize_job(job)}
-        if not job.is_payee_accepted:
+        if not job.is_payee_accepted and job.debit is None:
             results = self._check_payees(login, person, job.orders)
             if any(result.match is not PayeeMatch.MATCH for result in results):
                 return NeedPayeeDecision(results, state | {"stage": "payees"})
@@ -106,7 +108,7 @@ class Payments:
         login = state["login"]
         account = _find_account(_find_person(login, context), job.product_key)
         assert account is not None, "it was found when the dialogue began"
-        slip = _refuse(write_slip(job, account, context.today), job, is_failing=find_scenario(login).fails_payments)
+        slip = _refuse(_write_slip(job, account, context), job, is_failing=find_scenario(login).fails_payments)
         owner = find_owner(login, context)
         if not context.may_send():
             return Failed(FailureKind.INTERNAL)
@@ -152,7 +154,8 @@ def _check_order(job: Pay, account: Account | None, context: Context) -> Failed 
     """What a bank sees at a glance, before it bothers anybody for a TAN."""
     if account is None:
         return Failed(FailureKind.NOT_SUPPORTED, "Die Bank kennt das Konto nicht.")
-    if not account.product.can_transfer or (job.is_bulk and not account.product.can_bulk_transfer):
+    is_transfer = job.debit is None
+    if is_transfer and (not account.product.can_transfer or (job.is_bulk and not account.product.can_bulk_transfer)):
         return Failed(FailureKind.NOT_SUPPORTED, "Von diesem Konto sind keine Überweisungen möglich.")
     if any(order.currency != "EUR" for order in job.orders):
         return Failed(FailureKind.NOT_SUPPORTED, "Die Bank überweist nur in Euro.")
@@ -164,6 +167,8 @@ def _check_order(job: Pay, account: Account | None, context: Context) -> Failed 
         return Failed(FailureKind.REJECTED, "Der Auftrag muss genau eine Überweisung enthalten.")
     if not all(_is_payable(order.amount) for order in job.orders):
         return Failed(FailureKind.REJECTED, "Der Betrag ist ungültig.")
+    if job.debit is not None:
+        return check_debit(job, job.debit, account, context)
     if job.standing is not None:
         return _check_standing(job, account, context)
     if job.execution_date is not None and job.execution_date < context.today:
@@ -183,13 +188,20 @@ def _check_standing(job: Pay, account: Account, context: Context) -> Failed | No
     return None
 
 
+def _write_slip(job: Pay, account: Account, context: Context) -> Slip:
+    if job.debit is not None:
+        return write_collection(job, job.debit, account)
+    return write_slip(job, account, context.today)
+
+
 def _is_payable(amount: Decimal) -> bool:
     return amount.is_finite() and 0 < amount < MOST and amount == amount.quantize(CENT)
 
 
 def _refuse(slip: Slip, job: Pay, *, is_failing: bool) -> Slip:
     """The slip with the reason why the bank will not do it, if there is one. One bad order spoils the whole bulk."""
-    reasons = [REFUSALS[conduct] for conduct in map(find_conduct, job.orders) if conduct in REFUSALS]
+    refusals = REFUSALS if job.debit is None else DEBIT_REFUSALS
+    reasons = [refusals[conduct] for conduct in map(find_conduct, job.orders) if conduct in refusals]
     if is_failing:
         reasons.append(FAILING_TEXT)
     return replace(slip, failure=str(FailureKind.REJECTED), detail=reasons[0]) if reasons else slip

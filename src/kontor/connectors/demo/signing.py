@@ -37,11 +37,22 @@ def describe_subject(job: Fetch | Pay) -> SigningSubject:
         what = f"{STANDING_ACTIONS[job.standing.action]} des Dauerauftrags über {write_amount(total)} EUR"
         summary = f"{what} an {first.recipient}, IBAN {first.iban}."
         return SigningSubject(summary, _make_chip_code(first.iban, total), job.orders)
+    if job.debit is not None:
+        subject = first.iban if len(job.orders) == 1 else str(len(job.orders))
+        return SigningSubject(_describe_debits(job), _make_chip_code(subject, total), job.orders)
     if len(job.orders) == 1:
         summary = f"Überweisung von {write_amount(total)} EUR an {first.recipient}, IBAN {first.iban}."
         return SigningSubject(summary, _make_chip_code(first.iban, total), job.orders)
     summary = f"Sammelüberweisung von {len(job.orders)} Aufträgen über zusammen {write_amount(total)} EUR."
     return SigningSubject(summary, _make_chip_code(str(len(job.orders)), total), job.orders)
+
+
+def _describe_debits(job: Pay) -> str:
+    total = f"{write_amount(sum_orders(job.orders))} EUR"
+    due = "" if job.execution_date is None else f", fällig am {job.execution_date:%d.%m.%Y}"
+    if len(job.orders) == 1:
+        return f"Lastschrift über {total} von {job.orders[0].recipient}, IBAN {job.orders[0].iban}{due}."
+    return f"Sammellastschrift mit {len(job.orders)} Aufträgen über zusammen {total}{due}."
 
 
 def sum_orders(orders: tuple[Order, ...]) -> Decimal:

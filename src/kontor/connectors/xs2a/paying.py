@@ -114,6 +114,8 @@ class Paying:
     # Parts
 
     def _find_product(self, job: Pay) -> str:
+        if job.debit is not None:
+            raise StoppedError(FailureKind.NOT_SUPPORTED)  # psd2 1.3 initiates no direct debits
         product = INSTANT if job.is_instant else SEPA
         if product not in self._bank.payment_products or (job.is_bulk and not self._bank.has_bulk):
             raise StoppedError(FailureKind.NOT_SUPPORTED)

@@ -196,7 +196,14 @@ class TenantAdministration:
             return await tenants.list_clients(connection, tenant.id)
 
     async def create_client(
-        self, tenant_name: str, name: str, kind: ClientKind, scopes: Sequence[str], description: str | None = None
+        self,
+        tenant_name: str,
+        name: str,
+        kind: ClientKind,
+        scopes: Sequence[str],
+        description: str | None = None,
+        *,
+        may_collect: bool = False,
     ) -> tuple[Client, str]:
         """A client and its secret, which is shown now and never again."""
         check_technical_name(name)
@@ -205,7 +212,7 @@ class TenantAdministration:
             _check_scopes(scopes, tenant.allowed_scopes, f"tenant {tenant.name}")
             client = Client(
                 uuid4(), tenant.id, tenant.name, name, kind, tuple(scopes), GRANTS_BY_KIND[kind],
-                check_text(description, "description") if description else None,
+                check_text(description, "description") if description else None, may_collect,
             )  # fmt: skip
             secret = secrets.token_urlsafe(32)
             await tenants.insert_client(connection, client, hash_secret(secret))

@@ -5,7 +5,7 @@ from kontor.services.payments.dialogues import PaymentView
 from kontor.services.payments.drafts import PaymentDrafts
 from kontor.services.payments.exports import PaymentExports
 from kontor.services.payments.payments import DraftChangedError, PaymentNotOpenError, Payments
-from kontor.services.payments.requests import PaymentRequest
+from kontor.services.payments.requests import PaymentRequest, check_collector
 from kontor.services.payments.standing_orders import StandingOrders, find_standing_id
 from kontor.services.payments.verifications import LoginRefusedError
 
@@ -21,6 +21,7 @@ __all__ = [
     "PaymentView",
     "Payments",
     "StandingOrders",
+    "check_collector",
     "check_support",
     "find_standing_id",
 ]

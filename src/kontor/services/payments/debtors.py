@@ -129,6 +129,10 @@ class PaymentDebtors:
 
 
 def check_support(product: Product, kind: PaymentKind) -> None:
+    if kind is PaymentKind.DIRECT_DEBIT:
+        if not product.debit_forms:
+            raise OrderError(OrderProblem.NOT_POSSIBLE, "no direct debits can be collected for this product")
+        return
     if not product.can_transfer:
         raise OrderError(OrderProblem.NOT_POSSIBLE, "no transfers can be made from this product")
     if kind is PaymentKind.BULK and not product.can_bulk_transfer:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from uuid import UUID
 
+from kontor.domain.direct_debits import check_collection_date
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.orders import OrderError, OrderProblem, check_execution_date, check_orders
 from kontor.domain.payments import Order, PayeeResult, Payment, PaymentKind, PaymentState
@@ -150,7 +151,10 @@ class PaymentDrafts:
             return await self._payments.await_settled(draft.user_id, draft.id)
         if draft.lease_key is None:
             raise OrderError(OrderProblem.DATA, "choose the account to pay from first", "product")
-        check_execution_date(draft.execution_date, self._clock.today(), is_instant=draft.is_instant)
+        if draft.debit is not None:
+            check_collection_date(draft.execution_date, self._clock.today())
+        else:
+            check_execution_date(draft.execution_date, self._clock.today(), is_instant=draft.is_instant)
         ready = replace(
             _forget_payees(draft),
             customer_ip=customer_ip or draft.customer_ip,

@@ -25,6 +25,7 @@ from kontor.services.payments.recovery import PaymentRecovery
 from kontor.services.payments.requests import (
     DIALOGUE_LIFETIME,
     PaymentRequest,
+    check_request,
     digest_order,
     is_same_order,
     make_payment,
@@ -112,11 +113,15 @@ class Payments:
         _refuse_wrong_choice(view.payment)
         return view
 
+    def check(self, principal: Principal, request: PaymentRequest) -> None:
+        """Raises OrderError for what no bank is to see, DebitsNotAllowedError for what this client may not order."""
+        check_request(principal, request, self._clock.today())
+
     def read_file(
-        self, document: bytes, base: PaymentRequest, product: Product, product_id: UUID
+        self, principal: Principal, document: bytes, base: PaymentRequest, product: Product, product_id: UUID
     ) -> list[PaymentRequest]:
-        """What a pain.001 file orders from a product. Raises OrderError for what no bank is to see."""
-        return read_file(document, base, product, product_id, self._clock.today())
+        """What a pain.001 or pain.008 file orders for a product. Raises as `check`."""
+        return read_file(principal, document, base, product, product_id, self._clock.today())
 
     async def store_draft(self, principal: Principal, debtor: Debtor | None, request: PaymentRequest) -> Payment:
         """An order that the user completes and confirms in the web form. The id is ours, whatever the caller gave."""

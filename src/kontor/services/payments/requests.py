@@ -9,6 +9,8 @@ from uuid import UUID, uuid4
 
 import msgspec
 
+from kontor.domain.direct_debits import ENGLISH_DEBIT_FIELDS, DebitFields, DebitsNotAllowedError, check_debits
+from kontor.domain.mandates import DebitInstruction
 from kontor.domain.orders import ENGLISH_FIELDS, OrderFields, check_execution_date, check_orders
 from kontor.domain.payments import Order, Payment, PaymentDialogue, PaymentKind, PaymentState
 from kontor.domain.principals import Principal, user_of
@@ -41,17 +43,18 @@ class PaymentRequest:
     wanted_medium: str | None = None
     fields: OrderFields = ENGLISH_FIELDS
     standing: StandingInstruction | None = None
+    debit: DebitInstruction | None = None
+    debit_fields: DebitFields = ENGLISH_DEBIT_FIELDS
 
 
 def make_payment(
     principal: Principal, debtor: Debtor | None, request: PaymentRequest, state: PaymentState, today: date
 ) -> Payment:
-    """A payment that was found good. Raises OrderError for what no bank is to see."""
-    if request.standing is not None and request.standing.action is StandingAction.DELETE:
-        orders = request.given  # as the bank has it
-    else:
-        orders = check_orders(request.given, is_bulk=request.kind is PaymentKind.BULK, fields=request.fields)
-    check_execution_date(request.execution_date, today, request.fields, is_instant=request.is_instant)
+    """A payment that was found good.
+
+    Raises OrderError for what no bank is to see, DebitsNotAllowedError for direct debits that nobody may order.
+    """
+    orders, debit = check_request(principal, request, today)
     assert principal.user_pseudonym is not None
     now = datetime.now(UTC)
     lifetime = LEGACY_LIFETIME if request.kind is PaymentKind.LEGACY else DIALOGUE_LIFETIME
@@ -65,7 +68,7 @@ def make_payment(
         orders=orders,
         given=request.given,
         is_instant=request.is_instant,
-        request_digest=_digest_request(debtor, orders, request),
+        request_digest=_digest_request(debtor, orders, replace(request, debit=debit)),
         created_at=now,
         expires_at=now + lifetime,
         execution_date=request.execution_date,
@@ -79,8 +82,29 @@ def make_payment(
         idempotency_key=request.idempotency_key,
         dialogue=PaymentDialogue(wanted_method=request.wanted_method, wanted_medium=request.wanted_medium),
         standing=request.standing,
+        debit=debit,
     )
     return payment if debtor is None else attach_debtor(payment, debtor)
+
+
+def check_request(
+    principal: Principal, request: PaymentRequest, today: date
+) -> tuple[tuple[Order, ...], DebitInstruction | None]:
+    """Orders and direct debit as the bank gets them. Raises as `make_payment`."""
+    if request.debit is not None:
+        check_collector(principal)
+        return check_debits(request.given, request.debit, request.execution_date, today, request.debit_fields)
+    if request.standing is not None and request.standing.action is StandingAction.DELETE:
+        orders = request.given  # as the bank has it
+    else:
+        orders = check_orders(request.given, is_bulk=request.kind is PaymentKind.BULK, fields=request.fields)
+    check_execution_date(request.execution_date, today, request.fields, is_instant=request.is_instant)
+    return orders, None
+
+
+def check_collector(principal: Principal) -> None:
+    if not principal.may_collect:
+        raise DebitsNotAllowedError("This client was not made for direct debits.")
 
 
 def attach_debtor(payment: Payment, debtor: Debtor) -> Payment:
@@ -106,6 +130,7 @@ def _digest_request(debtor: Debtor | None, orders: tuple[Order, ...], request: P
         None if request.execution_date is None else request.execution_date.isoformat(),
         None if request.payment_id is None else str(request.payment_id),
         *_list_standing_facts(request.standing),
+        *_list_debit_facts(request.debit),
     )
 
 
@@ -120,12 +145,17 @@ def _list_standing_facts(standing: StandingInstruction | None) -> list[Any]:
     return facts
 
 
+def _list_debit_facts(debit: DebitInstruction | None) -> list[Any]:
+    return [] if debit is None else [msgspec.to_builtins(debit)]
+
+
 def is_same_order(one: Payment, other: Payment) -> bool:
     """Would both pay the same, from the same account?"""
 
     def list_facts(payment: Payment) -> tuple[object, ...]:
         debtor = payment.provider_id, payment.access_id, payment.product_key, payment.lease_key
-        return payment.orders, payment.given, payment.is_instant, payment.execution_date, payment.standing, *debtor
+        order = payment.orders, payment.given, payment.is_instant, payment.execution_date
+        return *order, payment.standing, payment.debit, *debtor
 
     return list_facts(one) == list_facts(other)
 
@@ -139,6 +169,7 @@ def digest_order(payment: Payment) -> bytes:
         [[order.iban, str(order.amount), order.purpose] for order in payment.orders],
         None if payment.execution_date is None else payment.execution_date.isoformat(),
         *_list_standing_facts(payment.standing),
+        *_list_debit_facts(payment.debit),
     )
 
 

@@ -63,12 +63,13 @@ def make_pay(payment: Payment) -> Pay:
         payment_id=payment.bank_id,
         product_key=payment.product_key,
         orders=payment.orders,
-        is_bulk=payment.kind is PaymentKind.BULK,
+        is_bulk=payment.is_bulk,
         is_instant=payment.is_instant,
         execution_date=payment.execution_date,
         prefers_rejection=payment.prefers_rejection,
         is_payee_accepted=payment.is_payee_accepted,
         standing=payment.standing,
+        debit=payment.debit,
     )
 
 

@@ -9,6 +9,7 @@ from kontor.connectors.demo.people.descriptions import AccountPlan
 from kontor.connectors.demo.people.life import EPOCH, Life
 from kontor.connectors.demo.people.numbers import DEMO_BANK, DEMO_BANK_CODE, DEMO_BIC, make_home_savings_number
 from kontor.connectors.demo.people.streams import derive_number, draw_digits
+from kontor.domain.mandates import DebitForm
 from kontor.domain.positions import Position
 from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
 from kontor.domain.schedules import StandingAction
@@ -82,6 +83,7 @@ def make_product(life: Life, plan: AccountPlan, balances: Mapping[str, int], tod
         can_transfer=plan.kind is ProductCategory.CHECKING,
         can_bulk_transfer=plan.kind is ProductCategory.CHECKING,
         standing_order_actions=tuple(StandingAction) if plan.kind is ProductCategory.CHECKING else (),
+        debit_forms=tuple(DebitForm) if plan.kind is ProductCategory.CHECKING else (),
     )
 
 
