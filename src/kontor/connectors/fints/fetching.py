@@ -20,6 +20,7 @@ from kontor.connectors.fints.accounts import Account, add_balance, list_accounts
 from kontor.connectors.fints.cards import add_card_balance, read_card_pages
 from kontor.connectors.fints.challenges import list_media
 from kontor.connectors.fints.dialogues import Dialogue
+from kontor.connectors.fints.direct_debits import list_debit_forms
 from kontor.connectors.fints.histories import (
     CARD,
     History,
@@ -161,7 +162,11 @@ class FetchDialogue(Dialogue):
             product = make_product(
                 account, institution=parameters.bank_name, can_pay=can_pay, can_pay_in_bulk=can_pay_in_bulk
             )
-            product = replace(product, standing_order_actions=list_actions(self.session, account))
+            product = replace(
+                product,
+                standing_order_actions=list_actions(self.session, account),
+                debit_forms=list_debit_forms(self.session, account),
+            )
             result = self._complete(account, product)
             if isinstance(result, Question):
                 return self._ask_late(account, result)

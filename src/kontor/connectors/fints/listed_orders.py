@@ -1,5 +1,6 @@
-"""Orders that a bank lists: dated transfers (HKCSB) and standing orders (HKCDB), page by page."""
+"""Orders that a bank lists: dated transfers (HKCSB), standing orders (HKCDB), direct debits (HKDBS), page by page."""
 
+from collections.abc import Callable
 from typing import Any
 
 from fints.formals import SupportedMessageTypes
@@ -23,16 +24,24 @@ def is_listed(session: Session, account: Account, form: type[FinTS3Segment]) -> 
 
 def list_segments(session: Session, account: Account, form: type[FinTS3Segment]) -> list[Any]:
     """Raises RefusedError where the bank refuses."""
-    segments: list[Any] = []
-    touchdown = None
-    for _ in range(MOST_PAGES):
-        asked = form(
+
+    def make_request(touchdown: str | None) -> FinTS3Segment:
+        return form(
             account=name_account(form, account),
             sepa_formats=SupportedMessageTypes([find_descriptor(session)]),
             touchdown_point=touchdown,
         )
-        reply = session.send(asked).refuse()
-        segments += reply.list(f"HI{form.TYPE[2:]}")
+
+    return list_pages(session, form.TYPE, make_request)
+
+
+def list_pages(session: Session, command: str, make_request: Callable[[str | None], FinTS3Segment]) -> list[Any]:
+    """What the bank lists, page by page; `make_request` gets the point from which to go on."""
+    segments: list[Any] = []
+    touchdown = None
+    for _ in range(MOST_PAGES):
+        reply = session.send(make_request(touchdown)).refuse()
+        segments += reply.list(f"HI{command[2:]}")
         more = [code for code in reply.codes if code.code == MORE_FOLLOWS and code.parameters]
         if not more:
             return segments

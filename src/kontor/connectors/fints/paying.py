@@ -36,6 +36,7 @@ from kontor.connectors.fints.codes import (
 )
 from kontor.connectors.fints.dated import has_dated, list_dated
 from kontor.connectors.fints.dialogues import Dialogue
+from kontor.connectors.fints.direct_debits import has_debit, list_debits, make_debit_order
 from kontor.connectors.fints.histories import History, Question, read_transactions
 from kontor.connectors.fints.payments import (
     Verdict,
@@ -144,7 +145,11 @@ class PayDialogue(Dialogue):
 
     def _make_order(self, account: Account) -> FinTS3Segment:
         created_at = datetime.fromisoformat(self.state["created_at"])
-        make = make_order if self._pay.standing is None else make_standing_order
+        make = make_order
+        if self._pay.standing is not None:
+            make = make_standing_order
+        elif self._pay.debit is not None:
+            make = make_debit_order
         return make(self.session, account, self._pay, self._day, created_at)
 
     def _submit(self, account: Account, approved: bytes | None) -> Step:
@@ -276,7 +281,10 @@ class LookUpDialogue(Dialogue):
         return Done(LookedUp(outcome))
 
     def _search_dated(self, account: Account, pay: Pay) -> PaymentOutcome:
-        """A dated transfer stands in the bank's list until its day. One that is missing there proves nothing."""
+        """A dated order stands in the bank's list until its day. One that is missing there proves nothing."""
+        if pay.debit is not None:
+            debits = [] if pay.is_bulk else list_debits(self.session, account, pay.debit.scheme)
+            return PaymentOutcome.ACCEPTED if has_debit(debits, pay) else PaymentOutcome.UNKNOWN
         blocks = list_dated(self.session, account)
         return PaymentOutcome.ACCEPTED if has_dated(blocks, pay) else PaymentOutcome.UNKNOWN
 
@@ -287,13 +295,16 @@ def find_outcome(rows: Sequence[Transaction], pay: Pay, day: date) -> PaymentOut
     An end-to-end id that the caller chose may have been used before and proves nothing, nor does a part of a bulk.
     """
     batch = Batch(pay.payment_id.hex, pay.orders, day)
+    sign = -1 if pay.debit is None else 1  # what is collected comes in
     total = sum((order.amount for order in pay.orders), Decimal(0))
-    found = [row for row in rows if row.amount == -total and _has_reference(row, batch.id)][:1]
+    found = [row for row in rows if row.amount == sign * total and _has_reference(row, batch.id)][:1]
     if not found:
         for number, order in enumerate(pay.orders):
             name = batch.id if order.end_to_end_id else name_order(batch, number)
             fitting = [
-                row for row in rows if row.amount == -order.amount and not any(row is found_row for found_row in found)
+                row
+                for row in rows
+                if row.amount == sign * order.amount and not any(row is found_row for found_row in found)
             ]
             row = next((row for row in fitting if _has_reference(row, name) or _has_reference(row, batch.id)), None)
             if row is None:

@@ -89,7 +89,10 @@ def _choose_form(pay: Pay, today: date) -> tuple[type[FinTS3Segment], date]:
 def check_lead_time(session: Session, command: str, days: int) -> None:
     """The bank's limits are known before anything leaves."""
     limits = getattr(session.parameters.find_parameter(command), "parameter", None)
-    shortest, longest = getattr(limits, "min_days", None), getattr(limits, "max_days", None)
+    refuse_lead_time(days, getattr(limits, "min_days", None), getattr(limits, "max_days", None))
+
+
+def refuse_lead_time(days: int, shortest: int | None, longest: int | None) -> None:
     if shortest is not None and days < shortest:
         raise RefusedError(FailureKind.REJECTED, f"Die Bank führt den Auftrag frühestens in {shortest} Tagen aus.")
     if longest and days > longest:

@@ -1,8 +1,24 @@
-"""Segments that python-fints does not have: dated transfers and standing orders. Its parser finds them by name."""
+"""Segments that python-fints does not have: dated transfers, standing orders, B2B direct debits.
+
+Its parser finds them by name.
+"""
 
 from fints.fields import DataElementField, DataElementGroupField
 from fints.formals import KTI1, Amount1, DataElementGroup, SupportedMessageTypes
 from fints.segments.base import FinTS3Segment, ParameterSegment
+from fints.segments.debit import (
+    HIDBS1,
+    HIDBSS1,
+    HIDMES1,
+    HIDMES2,
+    HIDSES1,
+    HIDSES2,
+    HKDBS1,
+    HKDME1,
+    HKDME2,
+    HKDSE1,
+    HKDSE2,
+)
 
 
 class LeadTimes1(DataElementGroup):  # type: ignore[misc]  # python-fints has no types
@@ -149,3 +165,50 @@ class HICDB1(FinTS3Segment):  # type: ignore[misc]
     sepa_pain_message = DataElementField(type="bin", _d="SEPA pain message")
     order_id = DataElementField(type="an", max_length=99, required=False, _d="Auftragsidentifikation")
     details = DataElementGroupField(type=StandingDetails1, _d="Dauerauftragsdetails")
+
+
+# B2B direct debits: the segments of CORE direct debits under other names
+
+
+class HKBSE1(HKDSE1):  # type: ignore[misc]
+    """Terminierte SEPA-Firmeneinzellastschrift einreichen."""
+
+
+class HIBSES1(HIDSES1):  # type: ignore[misc]
+    pass
+
+
+class HKBSE2(HKDSE2):  # type: ignore[misc]
+    """Terminierte SEPA-Firmeneinzellastschrift einreichen."""
+
+
+class HIBSES2(HIDSES2):  # type: ignore[misc]
+    pass
+
+
+class HKBME1(HKDME1):  # type: ignore[misc]
+    """Terminierte SEPA-Firmensammellastschrift einreichen."""
+
+
+class HIBMES1(HIDMES1):  # type: ignore[misc]
+    pass
+
+
+class HKBME2(HKDME2):  # type: ignore[misc]
+    """Terminierte SEPA-Firmensammellastschrift einreichen."""
+
+
+class HIBMES2(HIDMES2):  # type: ignore[misc]
+    pass
+
+
+class HKBBS1(HKDBS1):  # type: ignore[misc]
+    """Bestand terminierter SEPA-Firmeneinzellastschriften abrufen."""
+
+
+class HIBBS1(HIDBS1):  # type: ignore[misc]
+    pass
+
+
+class HIBBSS1(HIDBSS1):  # type: ignore[misc]
+    pass

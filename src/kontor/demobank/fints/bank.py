@@ -11,6 +11,7 @@ from kontor.demobank.fints import (
     accounts,
     challenges,
     dated_transfers,
+    direct_debits,
     payee_checks,
     standing_orders,
     statements,
@@ -231,6 +232,8 @@ class FintsBank:
                 dated_transfers.show_list(turn, self._customers, customer, order, self._options.page_rows)
             case "HKCDB":
                 standing_orders.show_list(turn, self._customers, customer, order, self._options.page_rows)
+            case "HKDBS" | "HKBBS":
+                direct_debits.show_list(turn, self._customers, customer, order, self._options.page_rows)
             case _:
                 transfers.transfer(turn, self._customers, customer, order)
 

@@ -29,7 +29,7 @@ from kontor.connectors.demo.scenarios import DEMANDING_SCA, find_scenario
 from kontor.connectors.demo.standing_orders import execute_due, find_active
 from kontor.connectors.demo.statements import move_balance
 from kontor.connectors.job_state import serialize_job
-from kontor.domain.demo_books import BookOwner, ScheduledTransfer, StandingNote
+from kontor.domain.demo_books import BookOwner, ScheduledCollection, ScheduledTransfer, StandingNote
 from kontor.domain.products import Product
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
@@ -100,6 +100,9 @@ class Customers:
 
     def list_scheduled(self, login: str, product: Product, today: date) -> Sequence[ScheduledTransfer]:
         return self._bank.list_scheduled(self._find_owner(login, today), product.key, today)
+
+    def list_collections(self, login: str, product: Product, today: date) -> Sequence[ScheduledCollection]:
+        return self._bank.list_collections(self._find_owner(login, today), product.key, today)
 
     def list_standing_notes(self, login: str, product: Product, today: date) -> list[StandingNote]:
         """Standing orders of an account that are still to be executed."""

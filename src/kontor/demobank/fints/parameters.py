@@ -3,11 +3,13 @@
 import zlib
 from dataclasses import dataclass, replace
 
+from kontor.connectors.demo.direct_debits import LEAD_DAYS as DEBIT_LEAD_DAYS
 from kontor.connectors.demo.people.numbers import DEMO_BANK, DEMO_BANK_CODE
 from kontor.connectors.demo.scenarios import APP_TAN, CHIP_TAN, LIST_TAN, MOCK_TAN, PHOTO_TAN
 from kontor.demobank.fints.messages import COUNTRY, ONE_STEP
 from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.segments import Segment, Writable, make_segment, write_segments
+from kontor.domain.mandates import DebitForm
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.sca import ScaMethod
 from kontor.domain.schedules import StandingAction
@@ -16,6 +18,8 @@ HISTORY_DAYS = 1900
 MAX_MESSAGE_KILOBYTES = 2048
 MAX_BULK_ORDERS = 1000
 LEAD_DAYS = (1, 365)  # of dated orders: at least, at most
+# What stands before the sequence types in the coded notices: CORE, or nothing where there is B2B alone.
+DEBIT_NOTICES = {"HKDSE": "0;", "HKDME": "0;", "HKBSE": "", "HKBME": ""}
 # Of standing orders: intervals in months and days of the month (00: any), intervals in weeks and days of the week.
 STANDING_TIMES = ("0102030612", "00", "0102", "1234567")
 UPD_VERSION = 1
@@ -24,6 +28,11 @@ PAIN_002 = "urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"
 PAIN_001 = (
     "urn:iso:std:iso:20022:tech:xsd:pain.001.001.03",
     "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09",
+)
+
+PAIN_008 = (
+    "urn:iso:std:iso:20022:tech:xsd:pain.008.001.02",
+    "urn:iso:std:iso:20022:tech:xsd:pain.008.001.08",
 )
 
 # Business: (versions, does it ask for a TAN?). "Yes" means that the client sends HKTAN along; the bank may still say
@@ -45,6 +54,12 @@ BUSINESSES: dict[str, tuple[tuple[int, ...], bool]] = {
     "HKCDN": ((1,), True),
     "HKCDL": ((1,), True),
     "HKCDB": ((1,), False),
+    "HKDSE": ((1, 2), True),
+    "HKDME": ((1, 2), True),
+    "HKDBS": ((1,), False),
+    "HKBSE": ((1, 2), True),
+    "HKBME": ((1, 2), True),
+    "HKBBS": ((1,), False),
     "HKTAB": ((4, 5), False),
     "DKKKU": ((2,), False),
 }
@@ -99,6 +114,12 @@ _STANDING = {
     StandingAction.CHANGE: "HKCDN",
     StandingAction.DELETE: "HKCDL",
 }
+_DEBITS = {
+    DebitForm.CORE_SINGLE: ("HKDSE", "HKDBS"),
+    DebitForm.CORE_BULK: ("HKDME",),
+    DebitForm.B2B_SINGLE: ("HKBSE", "HKBBS"),
+    DebitForm.B2B_BULK: ("HKBME",),
+}
 _BULK_PAYING = ("HKCCM", "HKIPM", "HKCME")
 NAME_CHARACTERS = 27
 PRODUCT_NAME_CHARACTERS = 30
@@ -146,6 +167,8 @@ def _list_business_parameters(modes: frozenset[Mode]) -> list[Segment]:
         "HKCDN": (0, *LEAD_DAYS, *(True,) * 9, *STANDING_TIMES),
         "HKCDL": (*LEAD_DAYS, False, True),
         "HKCDB": (True,),
+        "HKDBS": (True, False),
+        "HKBBS": (True, False),
     }
     segments = []
     for code, (versions, _) in BUSINESSES.items():
@@ -157,11 +180,23 @@ def _list_business_parameters(modes: frozenset[Mode]) -> list[Segment]:
                 elements.append(1)
             if code == "HKSPA":
                 is_national = Mode.ACCOUNT_BY_IBAN not in modes
-                elements.append((True, is_national, False, *((False, 0)[: version - 1]), *PAIN_001))
+                elements.append((True, is_national, False, *((False, 0)[: version - 1]), *PAIN_001, *PAIN_008))
+            elif code in DEBIT_NOTICES:
+                elements.append(_describe_debits(code, version))
             elif code in details:
                 elements.append(details[code])
             segments.append(make_segment(f"{code[0]}I{code[2:]}S", version, *elements))
     return segments
+
+
+def _describe_debits(code: str, version: int) -> tuple[Writable, ...]:
+    """Days before the collection (for all sequence types alike), numbers for collective orders, formats."""
+    shortest, longest = DEBIT_LEAD_DAYS
+    bulk = (MAX_BULK_ORDERS, True, True) if code in ("HKDME", "HKBME") else ()
+    if version == 1:
+        return (*DEBIT_LEAD_DAYS, *DEBIT_LEAD_DAYS, *bulk)
+    kind = DEBIT_NOTICES[code]
+    return (f"{kind}0;{shortest};235959", f"{kind}0;{longest}", *bulk, None, *PAIN_008)
 
 
 def is_switched_off(code: str, modes: frozenset[Mode]) -> bool:
@@ -288,6 +323,8 @@ def list_businesses(product: Product, modes: frozenset[Mode]) -> list[str]:
         codes += _BULK_PAYING
     if product.standing_order_actions:
         codes += ["HKCDB", *(_STANDING[action] for action in product.standing_order_actions)]
+    for form in product.debit_forms:
+        codes += _DEBITS[form]
     return codes
 
 

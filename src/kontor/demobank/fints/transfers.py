@@ -1,4 +1,4 @@
-"""Payments: HKCCS, HKIPZ and HKCSE (dated) for one order, HKCCM, HKIPM and HKCME (dated) for several.
+"""Payments: HKCCS, HKIPZ and HKCSE (dated) for one order, HKCCM, HKIPM and HKCME (dated) for several; direct debits.
 
 The payee is verified first (`payee_checks.py`). If the name fits, the challenge comes at once. If not, the client shows
 the result and sends the order again with HKVPA. For a bulk the result takes a while: the client asks for it with HKVPP.
@@ -13,6 +13,9 @@ from kontor.demobank.fints import challenges, payee_checks
 from kontor.demobank.fints.credit_transfers import TransferDocument, TransferError, read_transfer
 from kontor.demobank.fints.customers import Customer, Customers
 from kontor.demobank.fints.dialogues import PayeeCheck
+from kontor.demobank.fints.direct_debits import BULK as DEBIT_BULK
+from kontor.demobank.fints.direct_debits import FORMS as DEBITS
+from kontor.demobank.fints.direct_debits import read_debit_job
 from kontor.demobank.fints.modes import Mode
 from kontor.demobank.fints.parameters import LEAD_DAYS, PAIN_001
 from kontor.demobank.fints.segments import Segment
@@ -21,7 +24,7 @@ from kontor.demobank.fints.turns import Turn
 from kontor.domain.payments import PayeeMatch, PayeeResult
 from kontor.domain.schedules import StandingAction
 
-BULK = frozenset(("HKCCM", "HKIPM", "HKCME"))
+BULK = frozenset(("HKCCM", "HKIPM", "HKCME", *DEBIT_BULK))
 DATED = frozenset(("HKCSE", "HKCME"))
 INSTANT = frozenset(("HKIPZ", "HKIPM"))
 # What `Mode.STRICT_DOCUMENT` wants in a pain.001, and what not.
@@ -73,6 +76,8 @@ def _refuse_by_mode(turn: Turn, order: Segment, tan_request: Segment) -> bool:
         turn.reply(order, "9010", "Summenfeld nicht vorhanden.")
     elif Mode.APPROVAL_FIRST in turn.modes and approval is not None and approval.number > order.number:
         turn.reply(order, "9210", "Auftrag abgelehnt - Die Reihenfolge der Segmente ist nicht erlaubt.")
+    elif order.code in DEBITS:
+        return False  # what follows is about payees and pain.001
     elif Mode.STRICT_DOCUMENT in turn.modes and approval is None and turn.find("HKVPP") is None:
         turn.reply(None, "9076", "Namensabgleich erforderlich.")
         turn.reply(tan_request, "9210", "Keine Daten zur übermittelten Auftragsreferenz vorhanden.")
@@ -93,6 +98,8 @@ def _is_strictly_right(document: bytes) -> bool:
 
 
 def _read_job(customer: Customer, order: Segment, today: date) -> tuple[TransferDocument, Pay]:
+    if order.code in DEBITS:
+        return read_debit_job(customer, order)
     is_bulk = order.code in BULK
     descriptor = order.read(4 if is_bulk else 2)
     if not any(namespace.rpartition(":")[2] in descriptor for namespace in PAIN_001):
