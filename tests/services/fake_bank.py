@@ -38,6 +38,8 @@ class FakeBank:
         self.calls: list[str] = []
         self.pins: list[str] = []
         self.jobs: list[Any] = []
+        self.states: list[Any] = []
+        self.keeps: dict[str, Any] | None = None  # stored at the beginning of a dialogue
         self.at_once = 0
         self.most_at_once = 0
         self._lock = threading.Lock()
@@ -45,6 +47,9 @@ class FakeBank:
     def begin(self, provider: Any, credentials: Any, job: Any, connector_state: Any, context: Any) -> Step:
         self.pins.append(credentials["pin"].reveal())
         self.jobs.append(job)
+        self.states.append(connector_state)
+        if self.keeps is not None:
+            context.keep(self.keeps)
         return self._answer("begin", self.on_begin, self.refusal, Progress(Headers(self.products), {"step": 1}))
 
     def resume(self, provider: Any, credentials: Any, state: Any, answer: Any, context: Any) -> Step:

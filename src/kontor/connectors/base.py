@@ -137,6 +137,10 @@ def _always() -> bool:
     return True
 
 
+def _forget(state: State) -> None:
+    """Where there is no access to keep it for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """A request to a bank and its answer as they were sent, secrets included: `connectors/traces` masks them.
@@ -163,6 +167,7 @@ class Context:
     cannot be taken back, the order itself, leaves for the bank: it writes down that it does. After a `False` a
     connector sends nothing and returns `Failed(FailureKind.INTERNAL)`. `deadline` is when the step must have ended, on
     the clock of `time.monotonic()`: nothing waits longer, HTTP clients included. `record` is told of every exchange.
+    `keep` stores a connector state at once, whatever becomes of the dialogue: the bank has ended the one before.
     """
 
     today: date
@@ -172,6 +177,7 @@ class Context:
     may_send: Callable[[], bool] = _always
     deadline: float = math.inf
     record: Callable[[Exchange], None] | None = None
+    keep: Callable[[State], None] = _forget
 
     def remaining_seconds(self) -> float:
         return self.deadline - time.monotonic()

@@ -255,7 +255,7 @@ async def store_learnt(
     connector_state: bytes | None,
     consent_until: date | None,
 ) -> None:
-    """What a payment's dialogue has taught about an access that keeps the credentials it was made with."""
+    """What a dialogue has taught before its end, or a payment's, about an access that keeps its credentials."""
     note_lock(Lock.ACCESS, user_id, access_id)
     await connection.execute(
         "update accesses set memory = coalesce(%s, memory), consent_until = coalesce(%s, consent_until)"

@@ -27,6 +27,7 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.xs2a import Xs2aConnector, read_profile
 from kontor.connectors.xs2a.client import Client
+from kontor.connectors.xs2a.failures import NoResponseError
 from kontor.demobank.xs2a.dialects import DIALECTS, STANDARD, OAuthUse
 from kontor.domain.secrets import Secret
 from xs2a_talk import TODAY, Caller, Dialogue, new_login, running_xs2a_bank
@@ -195,6 +196,39 @@ def test_a_token_that_ends_soon_is_renewed_before_it_is_used(bank, monkeypatch):
     assert isinstance(progress, Progress)
     assert asked[0].endswith("/v1/token")
     assert progress.state["tokens"]["access"] != tokens["access"]
+
+
+@pytest.mark.parametrize("ends_soon", [True, False])
+def test_a_renewed_refresh_token_is_kept_though_the_fetch_fails_afterwards(settings, monkeypatch, ends_soon):
+    """The bank accepts each refresh token once: without the new one the customer would have to come again."""
+    with running_xs2a_bank(settings, dialect=DIALECTS["comdirect"]) as bank:
+        dialogue = talk(bank, "comdirect")
+        state = fetch(bank, dialogue).connector_state
+        bank.clock.move(minutes=11)
+        if ends_soon:
+            state = state | {"tokens": state["tokens"] | {"until": 0}}
+        kept = []
+        with monkeypatch.context() as patch:
+            read = Client.get
+
+            def fail_after_renewal(client, link, *rest):
+                if kept:
+                    raise NoResponseError("the bank does not answer")
+                return read(client, link, *rest)
+
+            patch.setattr(Client, "get", fail_after_renewal)
+            failed = dialogue.begin(connector_state=state, customer_ip=None, keep=kept.append)
+        assert failed.kind is FailureKind.UNREACHABLE
+        assert isinstance(dialogue.begin(connector_state=state, customer_ip=None), NeedMethod), "the old one is dead"
+        assert len(kept) == 1
+        assert isinstance(dialogue.begin(connector_state=kept[0], customer_ip=None), Progress)
+
+
+def test_tokens_that_hold_are_not_kept_again(bank):
+    dialogue = talk(bank)
+    kept = []
+    assert isinstance(dialogue.begin(connector_state=fetch(bank, dialogue).connector_state, keep=kept.append), Progress)
+    assert kept == []
 
 
 def test_an_expired_refresh_token_needs_the_customer_again(settings):

@@ -61,7 +61,7 @@ class Fetching:
         }
         tokens = connector_state.get("tokens")
         try:
-            return self.show_headers(kept) if tokens is None else self._use_tokens(kept, tokens)
+            return self.show_headers(kept) if tokens is None else self._use_tokens(kept, connector_state)
         except RefusedError as error:
             is_gone = error.kind is FailureKind.EXPIRED or bool((CONSENT_CODES | LOST_CODES) & set(error.codes))
             if not is_gone and error.status not in (401, 403, 404):
@@ -72,16 +72,21 @@ class Fetching:
             self._client.use_token(None)
             return None
 
-    def _use_tokens(self, kept: State, tokens: State) -> Step:
+    def _use_tokens(self, kept: State, connector_state: State) -> Step:
         """The bank may end a token before its time: it is renewed once."""
-        used = self._oauth.use(tokens)
-        try:
-            return self.show_headers(kept | {"tokens": used})
-        except RefusedError as error:
-            is_token = error.status == 401 and not CONSENT_CODES & set(error.codes)
-            if not is_token or used is not tokens or used["refresh"] is None:
-                raise
-        return self.show_headers(kept | {"tokens": self._oauth.renew(tokens)})
+        tokens = connector_state["tokens"]
+        if not self._oauth.is_ending(tokens):
+            self._oauth.use(tokens)
+            try:
+                return self.show_headers(kept | {"tokens": tokens})
+            except RefusedError as error:
+                is_token = error.status == 401 and not CONSENT_CODES & set(error.codes)
+                if not is_token or tokens["refresh"] is None:
+                    raise
+        renewed = self._oauth.renew(tokens)
+        # Banks accept a refresh token once: the old one is of no use any more, even if this fetch fails.
+        self._context.keep(connector_state | {"tokens": renewed})
+        return self.show_headers(kept | {"tokens": renewed})
 
     def return_from_page(self, state: State, answer: Answer) -> Step:
         """After the page of the bank's OAuth server. A token that came first is followed by the consent."""

@@ -81,12 +81,12 @@ class OAuth:
         rest = {key: value for key, value in state.items() if key != "oauth"}
         return rest | {"tokens": tokens}
 
-    def use(self, tokens: State) -> State:
-        """Tokens that hold, and that requests carry from now on. A token that ends soon is renewed."""
-        if tokens["until"] is not None and tokens["until"] <= time.time() + LEEWAY_SECONDS:
-            return self.renew(tokens)
+    def is_ending(self, tokens: State) -> bool:
+        return tokens["until"] is not None and tokens["until"] <= time.time() + LEEWAY_SECONDS
+
+    def use(self, tokens: State) -> None:
+        """Requests carry it from now on."""
         self._client.use_token(Secret(tokens["access"]))
-        return tokens
 
     def renew(self, tokens: State) -> State:
         if tokens["refresh"] is None:
@@ -95,7 +95,7 @@ class OAuth:
         renewed = self._request(tokens["address"], grant_type="refresh_token", refresh_token=tokens["refresh"])
         if renewed["refresh"] is None:
             renewed["refresh"] = tokens["refresh"]
-        self._client.use_token(Secret(renewed["access"]))
+        self.use(renewed)
         return renewed
 
     def use_client_token(self) -> None:
@@ -103,7 +103,7 @@ class OAuth:
         if self._bank.token_address is None:
             raise StoppedError(FailureKind.INTERNAL, "the bank's profile has no token_address")
         tokens = self._request(self._bank.token_address, grant_type="client_credentials")
-        self._client.use_token(Secret(tokens["access"]))
+        self.use(tokens)
 
     def _request(self, address: str, **form: str) -> State:
         form["client_id"] = self._bank.client_id

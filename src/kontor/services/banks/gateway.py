@@ -40,6 +40,7 @@ from kontor.services.security import Vault
 from kontor.storage import accesses, users
 from kontor.storage import bank_channels as bank_channel_rows
 from kontor.storage.database import Database
+from kontor.storage.retries import retry_conflicts
 
 log = structlog.get_logger(__name__)
 
@@ -50,6 +51,7 @@ BANK_THREADS = 64  # calls that one process can wait for at a time
 PROVIDER_CALLS = 16  # of them at one provider
 ATTENDED_WAIT_SECONDS, UNATTENDED_WAIT_SECONDS = 30, 5  # for one of them to end
 GRACE_SECONDS = 2  # for a connector to end by itself at the deadline
+KEEP_SECONDS = 10  # to store a connector state during a call
 BANK_CHANNEL_KEY = "way"  # the stored key, in states of banks with several channels
 
 
@@ -281,7 +283,8 @@ class BankGateway:
             log.warning("bank.calls-exhausted", provider=prepared.provider.name, connector=connector.kind)
             return Failed(FailureKind.UNREACHABLE, was_called=False)
         deadline = time.monotonic() + self._step_seconds
-        call = start_in(self._threads, step, connector, _limit(prepared.context, deadline))
+        context = replace(_limit(prepared.context, deadline), keep=self._make_keeper(prepared, connector))
+        call = start_in(self._threads, step, connector, context)
         running = asyncio.wrap_future(call)
         running.add_done_callback(lambda _: entry.release())
         permit.held.track(running)
@@ -296,6 +299,30 @@ class BankGateway:
         except Exception:
             log.exception("connector.failed", connector=connector.kind)
             return Failed(FailureKind.INTERNAL)
+
+    def _make_keeper(self, prepared: Prepared, connector: Connector) -> Callable[[State], None]:
+        """Asked in the connector's thread; this loop stores the state, in a transaction of its own."""
+        login = prepared.stored_login
+        if login is None:
+            return prepared.context.keep
+        loop = asyncio.get_running_loop()
+
+        def keep(state: State) -> None:
+            kept = state | {BANK_CHANNEL_KEY: connector.kind} if prepared.has_choice else state
+            storing = asyncio.run_coroutine_threadsafe(self._keep_state(login, kept), loop)
+            try:
+                storing.result(KEEP_SECONDS)
+            except Exception as error:
+                storing.cancel()
+                log.warning("bank.state-not-kept", provider=prepared.provider.name, reason=type(error).__name__)
+
+        return keep
+
+    @retry_conflicts
+    async def _keep_state(self, login: StoredLogin, state: State) -> None:
+        async with self._database.transaction() as connection:
+            sealed = await self._vault.seal(connection, login.user_id, login.access_id, "memory", state)
+            await accesses.store_learnt(connection, login.user_id, login.access_id, login.lease_key, sealed, None)
 
 
 def _limit(context: Context, deadline: float) -> Context:
