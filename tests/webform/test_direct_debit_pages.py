@@ -7,7 +7,7 @@ import pytest
 from banking import ACCESSES, new_customer
 from form_client import PRESENT, FormClient, connect_account
 from kontor.domain.clocks import BERLIN
-from kontor.webform.texts import load_texts
+from kontor.webform.texts import load_texts, speak_of
 from tenants import create_tenant
 
 TEXTS = load_texts()
@@ -50,14 +50,14 @@ def order(collector, *debits, language="de"):
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_a_direct_debit_is_shown_authorised_and_accepted(collector, language):
     customer = collector[0]
-    texts = TEXTS[language]
+    texts, words = TEXTS[language], speak_of(TEXTS[language], "debit")
     form, payment_id = order(collector, DEBIT, language=language)
     names = ("title", "recipient", "mandate", "when", "from", "pay")
-    for shown in (*(texts(f"direct_debit.{name}") for name in names), "Erika Mustermann", "M-4711", "Beitrag 2026"):
+    for shown in (*(words(f"payment.{name}") for name in names), "Erika Mustermann", "M-4711", "Beitrag 2026"):
         assert shown in form.at("payment").text
     assert texts("payment.recipient") not in form.text
     form.send("confirm").at("tan").send("submit", tan="12")
-    assert texts("direct_debit.done") in form.text
+    assert words("payment_end.FINISHED") in form.text
     assert form.returned()["baReentry"] == "FINISHED"
     status = customer.read(f"/customer/v2/payment/direct-debit/{payment_id}")
     assert [message["code"] for message in status["messages"]] == ["BA1112"]
@@ -66,7 +66,7 @@ def test_a_direct_debit_is_shown_authorised_and_accepted(collector, language):
 def test_several_direct_debits_are_shown_as_one_order_and_can_be_cancelled(collector):
     customer = collector[0]
     form, payment_id = order(collector, DEBIT, DEBIT | {"debtor": "Max Muster", "mandateId": "M-2", "amount": 1})
-    for shown in (TEXTS["de"]("direct_debit.to_many", count=2), "13,30", "Max Muster", "M-2"):
+    for shown in (speak_of(TEXTS["de"], "debit")("payment.to_many", count=2), "13,30", "Max Muster", "M-2"):
         assert shown in form.at("payment").text
     form.send("cancel")
     status = customer.read(f"/customer/v2/payment/direct-debit/{payment_id}")

@@ -16,7 +16,7 @@ from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import (
     PayeeMatch,
 )
-from kontor.webform.texts import load_texts
+from kontor.webform.texts import load_texts, speak_of
 from tenants import create_tenant
 
 IBANS = {conduct: iban for iban, conduct in TEST_IBANS.items()}
@@ -108,10 +108,20 @@ def test_a_payment_for_later_is_reported_as_accepted(payer):
     payment_id, location = order_payment(payer[0], body=body)
     client = FormClient(str(payer[0].http.base_url)).open(location)
     assert f"{day.day}.{day.month}.{day.year}" in client.text
-    choose_account(client).at("tan").send("submit", tan="12")
+    words = speak_of(DE, "dated")
+    assert words("payment.title") in client.text
+    assert words("payment.reminder") in choose_account(client).at("tan").text
+    client.send("submit", tan="12")
     assert client.returned()["baReentry"] == "FINISHED"
-    assert DE("payment_end.ACCEPTED") in client.text
+    assert words("payment_end.ACCEPTED") in client.text
     assert read_codes(payer[0], payment_id) == ["BA1112"]
+
+
+def test_a_payment_with_todays_date_is_no_dated_transfer(payer):
+    day = datetime.now(BERLIN).date()
+    body = {"instant": False, "requestedExecutionDate": str(day), "transferDetails": DETAILS}
+    _, location = order_payment(payer[0], body=body)
+    assert DE("payment.title") in FormClient(str(payer[0].http.base_url)).open(location).text
 
 
 def test_an_account_that_the_tenant_has_chosen_is_shown_and_not_asked_for(payer):

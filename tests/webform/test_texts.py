@@ -12,11 +12,41 @@ from kontor.domain.redirects import Failure, RedirectOutcome
 from kontor.domain.sca import MediumClass
 from kontor.pages.browser import LANGUAGE_COOKIE
 from kontor.webform import texts as module
-from kontor.webform.texts import choose_texts, load_texts
+from kontor.webform.texts import choose_texts, load_texts, speak_of
 
 LANGUAGES = load_texts()
 TEMPLATES = Path(module.__file__).parent / "templates"
 USED = re.compile(r"""\bt\(\s*["']([a-z_]+\.[A-Za-z_.]+)["']\s*[,)]""")
+MATTERS = ("create", "change", "delete", "dated", "debit")
+PAYING = re.compile(r"(?i)bezahl|zahlung|\bpay")
+SHOWN = (
+    "legal.title_payment",
+    "legal.lead_payment",
+    "payment_steps.",
+    "credentials.submit_payment",
+    "redirect.lead_payment",
+    "payment.title",
+    "payment.lead",
+    "payment.pay",
+    "payment.reminder",
+    "source.",
+    "payees.",
+    "working.",
+    "unknown.",
+    "failed.",
+    "payment_end.",
+)
+# A standing order or a direct debit is never edited here, its account is given, and the payee of a deletion is not
+# verified, nor is a debtor.
+_GIVEN = frozenset(key for key in LANGUAGES["de"].texts if key.startswith("source.")) | {"payment.lead_editable"}
+_UNASKED = frozenset(key for key in LANGUAGES["de"].texts if key.startswith("payees."))
+NOT_SHOWN = {
+    "create": _GIVEN,
+    "change": _GIVEN,
+    "delete": _GIVEN | _UNASKED,
+    "dated": frozenset(),
+    "debit": _GIVEN | _UNASKED,
+}
 
 
 def placeholders(text: str) -> set[str]:
@@ -55,6 +85,26 @@ def test_every_outcome_failure_category_and_medium_has_its_words():
         assert f"failed.{failure.lower()}.text" in known
     assert {f"category.{category.lower()}" for category in ProductCategory} <= set(known)
     assert {f"medium.class.{medium_class.lower()}" for medium_class in MediumClass} <= set(known)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("matter", MATTERS)
+def test_nobody_is_asked_to_pay_who_authorises_anything_but_a_payment_now(language, matter):
+    """Every text of the pages of a payment, except those of fields that only a draft of a transfer has."""
+    words = speak_of(LANGUAGES[language], matter).texts
+    shown = {key: text for key, text in words.items() if key.startswith(SHOWN) and key not in NOT_SHOWN[matter]}
+    assert len(shown) > 60
+    assert {key: text for key, text in shown.items() if PAYING.search(text)} == {}
+
+
+@pytest.mark.parametrize("matter", MATTERS)
+def test_texts_of_a_matter_replace_texts_that_exist_with_the_same_placeholders(matter):
+    for texts in LANGUAGES.values():
+        prefix = f"about.{matter}."
+        own = {key: text for key, text in texts.texts.items() if key.startswith(prefix)}
+        assert own
+        for key, text in own.items():
+            assert placeholders(text) <= placeholders(texts.texts[key.removeprefix(prefix)]) | {"tenant"}, key
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,10 @@ class FlowPages:
     def facts(self) -> Mapping[str, Callable[[Texts], dict[str, Any]]]:
         return {}
 
+    def choose_words(self, texts: Texts) -> Texts:
+        """The texts, in words for what the session is about."""
+        return texts
+
     def find_name(self) -> str:
         return self.session.step.lower()
 
@@ -46,4 +50,4 @@ class FlowPages:
         return None
 
     def describe_end(self) -> dict[str, Any]:
-        return {"texts": "end", "kind": None, "done": None}
+        return {"texts": "end", "kind": None}

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import Order, PayeeMatch, Payment, PaymentKind, PaymentState
 from kontor.domain.redirects import FormStep
 from kontor.domain.sca_machine import ScaState
@@ -14,6 +15,7 @@ from kontor.services.redirects import PaymentFormView
 from kontor.webform.accounts import show_account
 from kontor.webform.authorisations import Authorisation, make_authorisation
 from kontor.webform.flow_pages import SCA_PAGES, FlowPages
+from kontor.webform.texts import speak_of
 
 RETRY_AFTER = timedelta(seconds=45)  # a check that takes longer may have died with its process
 SHOWN_ORDERS = 5  # of a bulk; the others are folded up
@@ -38,6 +40,10 @@ class PaymentPages(FlowPages):
             "payees": self._show_payees,
             "failed": self._show_failed,
         }
+
+    def choose_words(self, texts: Texts) -> Texts:
+        matter = _find_matter(self._payment)
+        return texts if matter is None else speak_of(texts, matter)
 
     def find_name(self) -> str:
         step = self.session.step
@@ -83,7 +89,7 @@ class PaymentPages(FlowPages):
         return make_authorisation(self._payment.dialogue, self._view.payment.secrets.challenge, expires_at)
 
     def describe_end(self) -> dict[str, Any]:
-        return {"texts": "payment_end", "kind": str(self._payment.state), "done": _find_done(self._payment)}
+        return {"texts": "payment_end", "kind": str(self._payment.state)}
 
     def _describe_step(self, name: str, texts: Texts) -> dict[str, Any]:
         """Which of how many steps: to look at it, to choose the account, to authorise."""
@@ -114,11 +120,8 @@ class PaymentPages(FlowPages):
             "shown": orders[:SHOWN_ORDERS],
             "folded": orders[SHOWN_ORDERS:],
             "is_bulk": payment.is_bulk,
-            "is_debit": payment.debit is not None,
-            "area": "payment" if payment.debit is None else "direct_debit",
             "total": format_amount(total, payment.orders[0].currency, language),
             "when": _tell_when(payment, texts),
-            "action": _find_action(payment),
             "is_instant": payment.is_instant,
             "account": self._find_account(texts) if name != "source" else None,
             "is_matched": self.session.is_payee_matched and self.session.step is FormStep.SCA,
@@ -228,16 +231,17 @@ def _show_order(order: Order, texts: Texts) -> dict[str, Any]:
     }
 
 
-def _find_action(payment: Payment) -> str | None:
-    """What is done with a standing order; None for a transfer."""
-    return None if payment.standing is None else payment.standing.action.lower()
+def _find_matter(payment: Payment) -> str | None:
+    """What is done with a standing order, that debits are collected, or that a transfer is to be executed later.
 
-
-def _find_done(payment: Payment) -> str | None:
-    """The words after a good end; None for those of a transfer."""
+    None for all other payments.
+    """
     if payment.debit is not None:
-        return "direct_debit.done"
-    return None if payment.standing is None else f"standing_order.done_{payment.standing.action.lower()}"
+        return "debit"
+    if payment.standing is not None:
+        return payment.standing.action.lower()
+    ordered_on = payment.created_at.astimezone(BERLIN).date()
+    return "dated" if payment.execution_date is not None and payment.execution_date > ordered_on else None
 
 
 def _tell_when(payment: Payment, texts: Texts) -> str:

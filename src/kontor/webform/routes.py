@@ -116,15 +116,14 @@ class Form:
         if query.get("lang") in load_texts():
             return see_other(STEP, write_language(query["lang"], is_https=self._is_https))
         view, cookie = await self._find(request)
+        texts = pages_of(view).choose_words(choose_texts(request))
         if view.session.step is FormStep.END:
-            return self._end(view, choose_texts(request))
-        page = make_page(view, choose_texts(request))
-        return self._draw(view, page, cookie, choose_texts(request), query.get("q", ""))
+            return self._end(view, texts)
+        return self._draw(view, make_page(view, texts), cookie, texts, query.get("q", ""))
 
     async def act(self, request: AnyRequest) -> ASGIResponse:
         """A page's form. It counts only when its page is still the current one."""
         form = await read_form(request, repeatable=("account",))
-        texts = choose_texts(request)
         cookie = self._cookies.read(request)
         if cookie is None:
             raise SessionGoneError
@@ -133,6 +132,7 @@ class Form:
         view, _ = await self._find(request)
         if view.session.step is FormStep.END:
             return see_other(STEP)
+        texts = pages_of(view).choose_words(choose_texts(request))
         page = make_page(view, texts)
         if page.key != step:
             return see_other(STEP)

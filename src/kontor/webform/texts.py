@@ -1,6 +1,6 @@
 """The web form's texts: one file per language in `texts/`. A further language is a further file."""
 
-from kontor.pages import texts
+from kontor.pages import texts as pages_texts
 from kontor.pages.browser import AnyRequest
 from kontor.pages.texts import Texts
 
@@ -8,8 +8,15 @@ PACKAGE = "kontor.webform"
 
 
 def load_texts() -> dict[str, Texts]:
-    return texts.load_texts(PACKAGE)
+    return pages_texts.load_texts(PACKAGE)
+
+
+def speak_of(texts: Texts, matter: str) -> Texts:
+    """With the texts that say it otherwise where it is about this: `about.delete.payment.title` is `payment.title`."""
+    prefix = f"about.{matter}."
+    own = {key.removeprefix(prefix): text for key, text in texts.texts.items() if key.startswith(prefix)}
+    return Texts(texts.language, texts.texts | own)
 
 
 def choose_texts(request: AnyRequest) -> Texts:
-    return texts.choose_texts(request, PACKAGE)
+    return pages_texts.choose_texts(request, PACKAGE)
