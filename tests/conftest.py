@@ -56,6 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--seed", type=int, action="append", help="tests/journeys/test_faulty_banks.py: run these seeds and no others"
     )
+    parser.addoption("--write-fields", action="store_true", help="write docs/fields.md instead of comparing it")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -114,7 +114,8 @@ def test_challenges(customer):
     assert set(photo["content"]) == {"instructions", "photo"}
     chip = start(customer, new_login("test_chiptan")).read()["challenge"]
     assert chip["content"]["HHDUC"] == "2908881344731012345678900515,00"
-    assert set(chip["content"]) == {"instructions", "HHDUC"}
+    assert chip["content"]["HHD"] == "88134473"
+    assert set(chip["content"]) == {"instructions", "HHD", "HHDUC"}
     decoupled = start(customer, new_login("test_decoupled")).read()["challenge"]
     assert (decoupled["name"], decoupled["decoupled"]) == ("Entkoppelte Authentifizierung", True)
     assert set(decoupled["content"]) == {"instructions"}

@@ -36,12 +36,14 @@ from kontor.connectors.xs2a import Xs2aBank, Xs2aConnector
 from kontor.demobank.certificates import ensure_certificates
 from kontor.demobank.fints import FintsBank as DemoFintsBank
 from kontor.demobank.fints import FintsOptions, FintsServer
-from kontor.demobank.statements import write_mt940
+from kontor.demobank.statements import write_camt052, write_mt535, write_mt940
 from kontor.demobank.xs2a import DemoAspsp, make_xs2a_app
 from kontor.domain.payments import Order
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
 from kontor.storage.demo_bank_payments import DemoBankBooks
+
+DOWNLOADS = Path(__file__).parents[1] / "statements" / "downloads"
 
 
 @dataclass(frozen=True)
@@ -303,6 +305,7 @@ def write_folders(root: Path) -> str:
                 rows = [entry.transaction for entry in account.entries]
                 text = write_mt940(account.product, rows, Decimal(0), day=date(2026, 11, 13))
                 (folder / f"{number}.sta").write_bytes(text)
+    _write_full_folder(root / "demo1")
     broken = root / "broken"
     broken.mkdir()
     (broken / ".pin").write_text("demo")
@@ -311,12 +314,26 @@ def write_folders(root: Path) -> str:
     return str(root)
 
 
+def _write_full_folder(folder: Path) -> None:
+    """Everything that files tell: an account as camt, one as CSV with its bank's name, and a depot."""
+    folder.mkdir()
+    (folder / ".pin").write_text("demo")
+    person = person_for("demo1", date(2026, 11, 13))
+    giro = person.accounts[0]
+    rows = [entry.transaction for entry in giro.entries]
+    (folder / "giro.xml").write_bytes(write_camt052(giro.product, rows[-50:], Decimal(0), day=date(2026, 11, 13)))
+    depot = next(account for account in person.accounts if account.positions)
+    (folder / "depot.535").write_bytes(write_mt535(depot.product, depot.positions, day=date(2026, 11, 13)))
+    (folder / "ing.csv").write_bytes((DOWNLOADS / "ing.csv").read_bytes())
+
+
 def make_files(address: str) -> Connector:
     return FilesConnector(Path(address))
 
 
 FILES_SCENARIOS = (
     demo("student", **RIGHT),
+    demo("demo1", **RIGHT),
     demo("broken", **RIGHT, problems=(ProblemKind.ACCESS_INCOMPLETE,)),
     demo("student", ends=FailureKind.WRONG_CREDENTIALS, title="wrong PIN"),
     demo("nobody", **RIGHT, ends=FailureKind.WRONG_CREDENTIALS),

@@ -31,7 +31,7 @@ from kontor.connectors.demo.scenarios import (
 )
 from kontor.connectors.demo.signing import SigningSubject, describe_subject
 from kontor.connectors.job_state import deserialize_job
-from kontor.domain.sca import Challenge
+from kontor.domain.sca import Challenge, find_start_code
 
 POLLS_BEFORE_CONFIRMED = 2
 TANS = {LIST_TAN.code: "12", PHOTO_TAN.code: "8534842", CHIP_TAN.code: "936086"}
@@ -89,7 +89,7 @@ def _make_challenge(method: str, subject: SigningSubject) -> Challenge:
         return Challenge(PHOTO_TAN.name, text, photo=draw_photo(subject.summary or "kontor demo"))
     if method == CHIP_TAN.code:
         text = subject.introduce("Bitte halten Sie Ihren TAN-Generator vor die Grafik und geben Sie die TAN ein.")
-        return Challenge(CHIP_TAN.name, text, hhd_uc=subject.chip_code)
+        return Challenge(CHIP_TAN.name, text, hhd=find_start_code(subject.chip_code), hhd_uc=subject.chip_code)
     if method == LIST_TAN.code:
         return Challenge(LIST_TAN.name, subject.introduce("Bitte geben Sie die TAN 12 ein."))
     return Challenge(MOCK_TAN.name, subject.introduce("Bitte geben Sie eine gerade Zahl ein."))

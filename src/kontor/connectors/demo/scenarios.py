@@ -1,8 +1,10 @@
 """What the demo bank's test logins do. One line per login; `docs/guides/demo-bank.md` lists them for users."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from kontor.connectors.base import FailureKind, ProblemKind
+from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import PayeeMatch
 from kontor.domain.sca import MediumClass, ScaMedium, ScaMethod
 
@@ -15,7 +17,13 @@ REDIRECT = ScaMethod("999", "Weiterleitung zur Bank")
 
 PHONE = ScaMedium("Mein Handy", MediumClass.MOBILE)
 TABLET = ScaMedium("Mein Tablet", MediumClass.MOBILE)
-GENERATOR = ScaMedium("TAN-Generator", MediumClass.GENERATOR)
+# The card in the generator.
+GENERATOR = ScaMedium(
+    "TAN-Generator",
+    MediumClass.GENERATOR,
+    datetime(2024, 1, 1, tzinfo=BERLIN).astimezone(UTC),
+    datetime(2028, 12, 31, tzinfo=BERLIN).astimezone(UTC),
+)
 APP = ScaMedium("Banking-App", MediumClass.PUSH)
 
 

@@ -23,7 +23,7 @@ from kontor.domain.doubts import Doubt
 from kontor.domain.matching import MOVED_DAYS
 from kontor.domain.merging import StoredTransaction, merge_transactions
 from kontor.domain.positions import Position
-from kontor.domain.products import Product, ProductCategory
+from kontor.domain.products import BalanceSource, Product, ProductCategory
 from kontor.domain.transactions import Transaction, find_day
 
 _NAMES = {ProductCategory.DEPOT: "Depot", ProductCategory.CREDIT_CARD: "Kreditkarte"}
@@ -176,7 +176,12 @@ def _make_product(
 
 
 def _make_depot(key: str, held: Holdings) -> FileAccount:
-    product = _make_product(key, held.account, ProductCategory.DEPOT, held.total)
+    currency = held.account.currency or (held.total.currency if held.total else "EUR")
+    value = held.find_value(currency)
+    balance = None if value is None else Balance(value, currency, held.day)
+    product = _make_product(key, held.account, ProductCategory.DEPOT, balance)
+    if balance is not None:
+        product = replace(product, balance_source=BalanceSource.STATEMENT)
     return FileAccount(
         product, (), held.positions, tuple(_make_doubt(issue, key) for issue in held.issues), form="MT535"
     )

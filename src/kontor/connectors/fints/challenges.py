@@ -14,7 +14,7 @@ from kontor.connectors.fints.codes import CONFIRMATION_WANTED, NO_TAN_NEEDED, TA
 from kontor.connectors.fints.parameters import Method
 from kontor.connectors.fints.sessions import MALFORMED, Reply, Session
 from kontor.domain.clocks import BERLIN
-from kontor.domain.sca import Challenge, MediumClass, ScaMedium
+from kontor.domain.sca import Challenge, MediumClass, ScaMedium, find_start_code
 
 LONGEST_TEXT = 4096
 FIRST_STEP, NO_REFERENCE = "4", "noref"
@@ -56,7 +56,8 @@ def read_challenge(reply: Reply, method: Method) -> tuple[Challenge, str, dateti
         flicker, image = (None, _decode(code)) if code.startswith("iVBO") else (code, None)
     if text.startswith(TEXT_PREFIX):
         text = text[12:]
-    challenge = Challenge(method.name, clean_text(text), hhd_uc=flicker, photo=image)
+    start_code = None if flicker is None else find_start_code(flicker)
+    challenge = Challenge(method.name, clean_text(text), hhd=start_code, hhd_uc=flicker, photo=image)
     return challenge, segment.task_reference, _read_end(segment)
 
 

@@ -245,7 +245,7 @@ def add_depot_balance(product: Product, raw: Raw) -> Product:
     except StatementError:
         return product  # the positions tell the reason
     currency = product.currency or "EUR"
-    totals = [_sum_holdings(holdings, currency) for holdings in held]
+    totals = [holdings.find_value(currency) for holdings in held]
     if not totals or None in totals:
         return product
     day = max((holdings.day for holdings in held if holdings.day is not None), default=None)
@@ -255,19 +255,6 @@ def add_depot_balance(product: Product, raw: Raw) -> Product:
         balance_at=None if day is None else find_midnight(day),
         balance_source=BalanceSource.STATEMENT,
     )
-
-
-def _sum_holdings(holdings: Holdings, currency: str) -> Decimal | None:
-    if holdings.total is not None:
-        return holdings.total.amount if holdings.total.currency == currency else None
-    values = [position.total_value for position in holdings.positions if _is_valued_in(position, currency)]
-    return sum(filter(None, values), Decimal(0)) if len(values) == len(holdings.positions) else None
-
-
-def _is_valued_in(position: Position, currency: str) -> bool:
-    """Values are in the depot's currency where the bank tells the rate of exchange."""
-    is_converted = position.exchange_rate is not None or position.currency in (None, currency)
-    return position.total_value is not None and is_converted
 
 
 def _read_holdings(raw: Raw) -> list[Holdings]:

@@ -162,6 +162,19 @@ class Holdings:
     total: Balance | None = None
     issues: tuple[StatementIssue, ...] = ()
 
+    def find_value(self, currency: str) -> Decimal | None:
+        """The value that the statement tells, or that the positions add up to. None where neither is known."""
+        if self.total is not None:
+            return self.total.amount if self.total.currency == currency else None
+        values = [position.total_value for position in self.positions if _is_valued_in(position, currency)]
+        return sum(filter(None, values), Decimal(0)) if len(values) == len(self.positions) else None
+
+
+def _is_valued_in(position: Position, currency: str) -> bool:
+    """Values are in the depot's currency where the bank tells the rate of exchange."""
+    is_converted = position.exchange_rate is not None or position.currency in (None, currency)
+    return position.total_value is not None and is_converted
+
 
 @dataclass(frozen=True, slots=True)
 class UnknownTable:

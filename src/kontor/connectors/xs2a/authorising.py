@@ -29,7 +29,7 @@ from kontor.connectors.xs2a.banks import Approach, Xs2aBank
 from kontor.connectors.xs2a.client import Client
 from kontor.connectors.xs2a.failures import NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.messages import Authorising, ChallengeMessage, Links, ScaMethodMessage
-from kontor.domain.sca import Challenge, MediumClass, ScaMedium, ScaMethod
+from kontor.domain.sca import Challenge, MediumClass, ScaMedium, ScaMethod, find_start_code
 
 MOST_HOPS = 8
 DONE = ("finalised", "exempted")
@@ -292,4 +292,6 @@ def _read_challenge(answer: Authorising, chosen: State | None) -> Challenge:
     if codes and not is_chip:
         text = " ".join((text, *codes))
     name = "TAN" if chosen is None else chosen["name"]
-    return Challenge(name, text, hhd_uc=codes[0] if is_chip else None, photo=photo)
+    if is_chip:
+        return Challenge(name, text, hhd=find_start_code(codes[0]), hhd_uc=codes[0], photo=photo)
+    return Challenge(name, text, photo=photo)
