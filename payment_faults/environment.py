@@ -132,7 +132,7 @@ class FaultEnvironment:
         bootstrap.DemoBankMemory = lambda *_: bank  # type: ignore[assignment,misc]
         # The catalogue is read-only, and reading it takes longer than a payment.
         catalogue = bootstrap.load_catalogue(
-            bootstrap.make_registry(self.settings).kinds, True, bootstrap.read_own_banks(banks)
+            bootstrap.make_registry(self.settings).kinds, True, bootstrap.load_bank_profiles(banks)
         )
         bootstrap.load_catalogue = lambda *_: catalogue
 

@@ -38,6 +38,7 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.fints import FintsBank, FintsConnector
 from kontor.connectors.fints.quirks import find_quirks
+from kontor.connectors.profiles import load_shipped
 from kontor.connectors.traces.fints_messages import list_kinds, read_message, show_message, split_message
 from kontor.connectors.traces.http_messages import HOST
 from kontor.connectors.xs2a import Xs2aConnector, read_profile
@@ -81,7 +82,7 @@ class ReplayingBank:
     def make_connector(self) -> Connector:
         bank = self.trace["bank"]
         if self.trace["connector"] == "fints":
-            known = FintsBank(bank["code"], self.url, find_quirks(bank["code"], bank["group"]))
+            known = FintsBank(bank["code"], self.url, find_quirks(load_shipped(), bank["code"], bank["group"]))
             return FintsConnector(lambda provider: known, "replay")
         prefix = self.trace["exchanges"][0]["path"].partition("/v1/")[0]
         profile = read_profile({"base_url": self.url + prefix} | self.trace.get("profile", {}), bank["code"] or "")

@@ -5,17 +5,18 @@ import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kontor.config import Settings, read_settings
 from kontor.connectors.base import Connector
-from kontor.connectors.catalogue import load_catalogue
-from kontor.connectors.catalogue.own_banks import OwnBank, OwnBanksError, read_own_banks
+from kontor.connectors.catalogue import list_groups, load_catalogue
 from kontor.connectors.demo import DemoConnector
+from kontor.connectors.profiles import ProfileError, Profiles, load_profiles
 from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses, Refreshing
@@ -134,7 +135,7 @@ def make_services(
     passwords, vault, clock = Passwords(), Vault(master, digests), Clock(settings.today, settings.clock)
     events, webhook_calls = Events(), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
     refreshing, registry = Refreshing(database, clock, events), make_registry(settings)
-    catalogue = load_catalogue(registry.kinds, settings.demo, read_own_banks(settings.banks))
+    catalogue = load_catalogue(registry.kinds, settings.demo, load_bank_profiles(settings.banks))
     providers = Providers(database, catalogue, registry.kinds)
     admissions = Admissions(database, clock)
     gateway = BankGateway(database, providers, registry, vault, admissions, settings.bank_seconds)
@@ -194,7 +195,7 @@ def make_deliveries(settings: Settings, database: Database, vault: Vault, calls:
 def make_registry(settings: Settings) -> Registry:
     """The connectors that are enabled here: each needs something of its own to be of any use."""
     assert settings.database_url is not None
-    own_banks = read_own_banks(settings.banks)
+    profiles = load_bank_profiles(settings.banks)
     connectors: list[Connector] = []
     if settings.demo_bank:
         memory = DemoBankMemory(settings.database_url, f"{settings.base_url}/demobank/confirm")
@@ -202,9 +203,10 @@ def make_registry(settings: Settings) -> Registry:
     if settings.fints_product_id is not None:
         from kontor.connectors.fints import FintsConnector, find_fints_bank
 
-        connectors.append(FintsConnector(find_fints_bank, settings.fints_product_id, settings.bank_authorities))
-    if any(bank.xs2a for bank in own_banks.values()):
-        connectors.append(_make_xs2a(settings, own_banks))
+        find_bank = partial(find_fints_bank, profiles)
+        connectors.append(FintsConnector(find_bank, settings.fints_product_id, settings.bank_authorities))
+    if any(bank.xs2a for bank in profiles.banks.values()):
+        connectors.append(_make_xs2a(settings, profiles))
     if settings.statements is not None:
         from kontor.connectors.files import FilesConnector
 
@@ -212,13 +214,44 @@ def make_registry(settings: Settings) -> Registry:
     return Registry(connectors)
 
 
-def _make_xs2a(settings: Settings, own_banks: Mapping[str, OwnBank]) -> Connector:
+def load_bank_profiles(place: Path | None) -> Profiles:
+    """Checked, also the values that only a connector understands."""
+    try:
+        profiles = load_profiles(place)
+        if place is not None:
+            check_profiles(profiles)
+    except ProfileError as error:
+        raise ProfileError(f"KONTOR_BANKS: {error}") from None
+    return profiles
+
+
+def check_profiles(profiles: Profiles) -> None:
+    """Raises ProfileError for the first value that the catalogue or a connector does not understand."""
+    from kontor.connectors.fints.quirks import read_quirks
+    from kontor.connectors.xs2a import read_profile
+    from kontor.connectors.xs2a.banks import list_dialects
+
+    for family in profiles.families.values():
+        if unknown := sorted(set(family.groups) - list_groups()):
+            raise ProfileError(f"{family.place}: no bank of the catalogue is in {', '.join(unknown)}")
+        try:
+            read_quirks(family.quirks)
+        except ValueError as error:
+            raise ProfileError(f"{family.place}: {error}") from None
+    try:
+        list_dialects(profiles)
+        for code, bank in profiles.banks.items():
+            if bank.xs2a:
+                read_profile(bank.xs2a, code, profiles)
+        load_catalogue(frozenset(), True, profiles)  # new banks have what they need
+    except ValueError as error:
+        raise ProfileError(str(error)) from None
+
+
+def _make_xs2a(settings: Settings, profiles: Profiles) -> Connector:
     from kontor.connectors.xs2a import Xs2aConnector, Xs2aSettings, read_profile
 
-    try:
-        profiles = {code: read_profile(bank.xs2a, code) for code, bank in own_banks.items() if bank.xs2a}
-    except ValueError as error:
-        raise OwnBanksError(f"KONTOR_BANKS: {error}") from None
+    banks = {code: read_profile(bank.xs2a, code, profiles) for code, bank in profiles.banks.items() if bank.xs2a}
     certificates = Xs2aSettings(
         certificate_file=settings.xs2a_certificate,
         key_file=settings.xs2a_key,
@@ -226,7 +259,7 @@ def _make_xs2a(settings: Settings, own_banks: Mapping[str, OwnBank]) -> Connecto
         seal_key_file=settings.xs2a_seal_key,
         ca_file=settings.bank_authorities,
     )
-    return Xs2aConnector(lambda provider: profiles.get(provider.bank_code or ""), certificates)
+    return Xs2aConnector(lambda provider: banks.get(provider.bank_code or ""), certificates)
 
 
 def create_app() -> "ASGIApp":

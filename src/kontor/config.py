@@ -75,7 +75,7 @@ class Settings:
     log_format: str = setting("json", "json for machines, text for people")
     bank_seconds: int = setting(600, "time limit of one step with a bank")
     demo_bank: bool = setting(True, "offer the demo bank, with its people and its own confirmation page")
-    banks: Path | None = setting(None, "TOML file with banks, their addresses and channels: docs/guides/real-banks.md")
+    banks: Path | None = setting(None, "file or folder of bank profiles: docs/guides/bank-profiles.md")
     fints_product_id: str | None = setting(None, "FinTS product registration; without it the FinTS channel is disabled")
     bank_authorities: Path | None = setting(
         None, "PEM file of authorities to trust in connections to banks instead of the system's, for a test bank"

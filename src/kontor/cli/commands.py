@@ -27,6 +27,7 @@ COMMANDS = {
     "role": ("kontor.cli.administration:role", "Roles of a client: the scopes its users get."),
     "user": ("kontor.cli.administration:user", "Users of a tenant."),
     "api-key": ("kontor.cli.administration:api_key", "API keys: a classic token without a password."),
+    "bank": ("kontor.cli.banks:bank", "Bank profiles: addresses, dialects and quirks."),
     "key": ("kontor.cli.keys:key", "Keys of tenants, and the master key."),
     "evaluate": ("kontor.cli.evaluation:evaluate", "Score the tagger on labelled transactions."),
     "explain": ("kontor.cli.evaluation:explain", "Show what a transaction is taken for, and why."),
@@ -80,7 +81,7 @@ def explain(error: Exception) -> str | None:
     from psycopg import Error, OperationalError, ProgrammingError
     from psycopg.errors import InsufficientPrivilege
 
-    from kontor.connectors.catalogue.own_banks import OwnBanksError
+    from kontor.connectors.profiles import ProfileError
     from kontor.storage.database import UnsafeDatabaseError
     from kontor.storage.embedded_host import EmbeddedError
     from kontor.storage.keys import KeyUnusableError
@@ -89,7 +90,7 @@ def explain(error: Exception) -> str | None:
     match error:
         case InvalidError():
             return f"{error}."
-        case KontorError() | SettingError() | OwnBanksError() | EmbeddedError() | KeyUnusableError():
+        case KontorError() | SettingError() | ProfileError() | EmbeddedError() | KeyUnusableError():
             return str(error)
         case MigrationError() | UnsafeDatabaseError():
             return str(error)

@@ -1,5 +1,6 @@
 """The provider catalogue: every German bank with its login form, a search over them, and their logos."""
 
+from kontor.connectors.catalogue.banks import list_groups
 from kontor.connectors.catalogue.catalogue import Catalogue
 from kontor.connectors.catalogue.logos import draw_logo, find_logo, logo_for
 from kontor.connectors.catalogue.providers import DEMO_PROVIDER, DEMO_PROVIDER_ID, load_catalogue, provider_id
@@ -10,6 +11,7 @@ __all__ = [
     "Catalogue",
     "draw_logo",
     "find_logo",
+    "list_groups",
     "load_catalogue",
     "logo_for",
     "provider_id",

@@ -24,3 +24,7 @@ def load_banks() -> tuple[Bank, ...]:
     if tuple(head.split("\t")) != COLUMNS:
         raise ValueError("banks.tsv has other columns than expected")
     return tuple(Bank._make(line.split("\t")) for line in lines)
+
+
+def list_groups() -> set[str]:
+    return {bank.group for bank in load_banks() if bank.group}

@@ -1,15 +1,14 @@
 """The providers made from the table of banks, and the demo bank."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
 from uuid import UUID
 
 from kontor.connectors.catalogue.banks import Bank, load_banks
 from kontor.connectors.catalogue.catalogue import Catalogue
 from kontor.connectors.catalogue.login_forms import DEMO_FORM, FILES_FORM, NO_FORM, check_formats, fints_form
-from kontor.connectors.catalogue.own_banks import OwnBank, OwnBanksError
 from kontor.connectors.catalogue.relevance import is_consumer_relevant
+from kontor.connectors.profiles import OwnBank, ProfileError, Profiles, load_shipped
 from kontor.domain.products import ProductCategory
 from kontor.domain.providers import Capability, Provider
 
@@ -59,6 +58,7 @@ def provider_id(bank_code: str, country: str = "DE") -> UUID:
 
 
 def make_provider(bank: Bank, enabled_connectors: frozenset[str] = frozenset(), own: OwnBank | None = None) -> Provider:
+    """`bank` with the address that is used."""
     address = (own.fints if own is not None else None) or bank.address
     possible = [name for name, can in (("fints", bool(address)), ("xs2a", own is not None and bool(own.xs2a))) if can]
     bank_channels = tuple(name for name in possible if name in enabled_connectors)
@@ -81,12 +81,15 @@ def make_provider(bank: Bank, enabled_connectors: frozenset[str] = frozenset(), 
     )
 
 
-def load_catalogue(
-    enabled_connectors: frozenset[str], list_all: bool, own_banks: Mapping[str, OwnBank] = MappingProxyType({})
-) -> Catalogue:
-    """The demo bank first, then by bank code: the providers with an enabled connector, or all of them."""
+def load_catalogue(enabled_connectors: frozenset[str], list_all: bool, profiles: Profiles | None = None) -> Catalogue:
+    """The demo bank first, then by bank code: the providers with an enabled connector, or all of them.
+
+    Addresses in profiles replace those of the table.
+    """
     check_formats()
-    table = load_banks()
+    profiles = profiles or load_shipped()
+    own_banks = profiles.banks
+    table = _correct(load_banks(), profiles)
     known = {bank.blz for bank in table}
     added = tuple(_make_bank(own_bank) for code, own_bank in own_banks.items() if code not in known)
 
@@ -105,7 +108,18 @@ def load_catalogue(
     return Catalogue(tuple(providers()), {bank.blz: bank.city for bank in table if bank.city})
 
 
+def _correct(table: tuple[Bank, ...], profiles: Profiles) -> tuple[Bank, ...]:
+    """With the addresses that profiles have for a bank code or a group; a bank code says more."""
+    families = [family for family in profiles.families.values() if family.address is not None]
+    by_group = {group: family.address or "" for family in families for group in family.groups}
+    by_code = {code: family.address or "" for family in families for code in family.codes}
+    return tuple(
+        bank if address is None or address == bank.address else bank._replace(address=address)
+        for bank, address in ((bank, by_code.get(bank.blz) or by_group.get(bank.group)) for bank in table)
+    )
+
+
 def _make_bank(own: OwnBank) -> Bank:
     if not own.name:
-        raise OwnBanksError(f"KONTOR_BANKS: bank {own.code} is in no public list and needs a name")
+        raise ProfileError(f"bank {own.code} is in no public list and needs a name")
     return Bank(own.code, own.bic or "", own.name, "", "", own.fints or "")

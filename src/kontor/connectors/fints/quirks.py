@@ -1,16 +1,17 @@
-"""Banks and what is particular about them: small files in `quirks/`, found by bank code or by the name of the group."""
+"""Banks and what is particular about them over FinTS, from their profiles."""
 
-import tomllib
-from dataclasses import dataclass, fields
-from functools import cache
-from importlib.resources import files
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
+import msgspec
+
+from kontor.connectors.profiles import Profiles
 from kontor.domain.providers import Provider
 
 
-@dataclass(frozen=True, slots=True)
-class Quirks:
-    """What a bank does differently. A file in `quirks/` names only what differs."""
+class Quirks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a bank does differently. A profile names only what differs."""
 
     uses_mt940: bool = False  # although it offers camt
     has_one_step: bool = False  # no second factor for reading
@@ -26,27 +27,20 @@ class FintsBank:
     quirks: Quirks = Quirks()
 
 
-@cache
-def load_quirks() -> dict[str, Quirks]:
-    """By the name of the file, which is a bank code or a group's name in small letters."""
-    quirks = {}
-    known = {field.name for field in fields(Quirks)}
-    for file in (files(__package__) / "quirks").iterdir():
-        if file.name.endswith(".toml"):
-            values = tomllib.loads(file.read_text(encoding="utf-8"))
-            if odd := set(values) - known:
-                raise ValueError(f"{file.name}: unknown {', '.join(sorted(odd))}")
-            quirks[file.name.removesuffix(".toml")] = Quirks(**values)
-    return quirks
+def read_quirks(values: Mapping[str, Any]) -> Quirks:
+    """Raises ValueError for what is none."""
+    try:
+        return msgspec.convert(dict(values), Quirks)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"fints: {error}") from None
 
 
-def find_quirks(bank_code: str, group: str | None) -> Quirks:
-    known = load_quirks()
-    name = (group or "").lower().replace(" ", "-")
-    return known.get(bank_code) or known.get(name) or Quirks()
+def find_quirks(profiles: Profiles, bank_code: str, group: str | None) -> Quirks:
+    family = profiles.find_family(bank_code, group)
+    return Quirks() if family is None else read_quirks(family.quirks)
 
 
-def find_fints_bank(provider: Provider) -> FintsBank | None:
+def find_fints_bank(profiles: Profiles, provider: Provider) -> FintsBank | None:
     if provider.bank_code is None or provider.address is None:
         return None
-    return FintsBank(provider.bank_code, provider.address, find_quirks(provider.bank_code, provider.group))
+    return FintsBank(provider.bank_code, provider.address, find_quirks(profiles, provider.bank_code, provider.group))

@@ -1,16 +1,14 @@
 """What must be known about a bank before it is called, and how this installation calls banks."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from kontor.connectors.profiles import Profiles, load_shipped
 from kontor.domain.secrets import Secret
 
 SEPA = "sepa-credit-transfers"
@@ -102,31 +100,30 @@ class Xs2aSettings:
     most_rows: int = 250_000
 
 
-@cache
-def load_dialects() -> dict[str, Mapping[str, Any]]:
-    """Profile values of bank families, by the name of their file in `data/dialects`."""
-    dialects: dict[str, Mapping[str, Any]] = {}
+def list_dialects(profiles: Profiles) -> dict[str, Mapping[str, Any]]:
+    """Profile values of bank families, by their names. Raises ValueError for what is none."""
     known = {field.name for field in fields(Xs2aBank)} - {"base_url"}
-    for file in (files(__package__) / "data" / "dialects").iterdir():
-        if file.name.endswith(".toml"):
-            values = tomllib.loads(file.read_text(encoding="utf-8"))
-            if odd := sorted(set(values) - known):
-                raise ValueError(f"{file.name}: unknown {', '.join(odd)}")
-            dialects[file.name.removesuffix(".toml")] = values
-    return dialects
+    for family in profiles.families.values():
+        if odd := sorted(set(family.xs2a) - known):
+            raise ValueError(f"{family.place}: XS2A knows no {', '.join(odd)}")
+        try:
+            msgspec.convert({"base_url": "", **family.xs2a}, Xs2aBank)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"{family.place}: xs2a: {error}") from None
+    return {family.name: family.xs2a for family in profiles.families.values() if family.xs2a}
 
 
-def read_profile(values: Mapping[str, Any], bank_code: str) -> Xs2aBank:
-    """A profile from an operator's file: the values of its dialect, and its own. Raises ValueError for what is none."""
-    told = dict(values)
+def read_profile(values: Mapping[str, Any], bank_code: str, profiles: Profiles | None = None) -> Xs2aBank:
+    """A bank as an operator describes it: values of its dialect, and its own. Raises ValueError for what is none."""
+    told, dialects = dict(values), list_dialects(profiles or load_shipped())
     dialect = told.pop("dialect", None)
-    if dialect is not None and dialect not in load_dialects():
-        raise ValueError(f"bank {bank_code}: unknown dialect {dialect}; there are {', '.join(sorted(load_dialects()))}")
+    if dialect is not None and dialect not in dialects:
+        raise ValueError(f"bank {bank_code}: unknown dialect {dialect}; there are {', '.join(sorted(dialects))}")
     if odd := sorted(set(told) - {field.name for field in fields(Xs2aBank)}):
         raise ValueError(f"bank {bank_code}: XS2A knows no {', '.join(odd)}")
     if not str(told.get("base_url", "")).startswith(("https://", "http://127.0.0.1", "http://localhost")):
         raise ValueError(f"bank {bank_code}: base_url must begin with https://")
-    family = {} if dialect is None else load_dialects()[dialect]
+    family = {} if dialect is None else dialects[dialect]
     try:
         return msgspec.convert({**family, **told}, Xs2aBank)
     except msgspec.ValidationError as error:
