@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from payment_faults.killing import run_kills
-from payment_faults.plans import draw_fault
+from payment_faults.plans import draw_fault, has_form
 from payment_faults.processes import run_faults
 from payment_faults.report import count_bad, show, write_page
 from payment_faults.results import Result, read_results
@@ -29,8 +29,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--number", type=int, help="replay this simulated fault alone, and show all that is known")
     parser.add_argument("--simulated", type=int, default=SIMULATED, help="how many simulated crashes")
     parser.add_argument("--killed", type=int, default=KILLED, help="how many processes to kill with kill -9")
+    parser.add_argument(
+        "--form",
+        action="append",
+        default=[],
+        help="only simulated faults of forms whose names contain this; repeatable",
+    )
     parser.add_argument("--processes", type=int, default=2, help="processes that simulate at the same time")
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--page", type=Path, default=PAGE, help="where the figures are written")
     parser.add_argument("--report", action="store_true", help="run nothing, write the page from what was run")
     parser.add_argument("--dry", action="store_true", help="leave docs/benchmarks as it is")
     return parser.parse_args(arguments)
@@ -49,9 +56,9 @@ def main(arguments: list[str]) -> int:
     results = choose(read_results(options.results), options)
     show(results, console)
     if not options.dry and results:
-        planned = {"simulated": options.simulated, "killed": options.killed}
-        write_page(results, PAGE, options.seed, planned)
-        console.print(f"Wrote {PAGE.relative_to(ROOT)}.")
+        planned = {"simulated": len(list_numbers(options)), "killed": options.killed}
+        write_page(results, options.page, write_command(options), planned)
+        console.print(f"Wrote {options.page}.")
     return 1 if count_bad(results) else 0
 
 
@@ -69,6 +76,7 @@ def run_processes(options: argparse.Namespace) -> None:
             [
                 *(sys.executable, "-m", "payment_faults.processes", str(options.seed)),
                 *(str(number), str(options.simulated), str(options.processes), str(options.results)),
+                *options.form,
             ],
             cwd=ROOT,
         )
@@ -85,8 +93,23 @@ def run_processes(options: argparse.Namespace) -> None:
 
 def choose(results: list[Result], options: argparse.Namespace) -> list[Result]:
     """Of this seed, and no more than asked for."""
-    limits = {"simulated": options.simulated, "killed": options.killed}
-    return [result for result in results if result.seed == options.seed and result.number < limits[result.mode]]
+    numbers = {"simulated": list_numbers(options), "killed": set(range(options.killed))}
+    return [result for result in results if result.seed == options.seed and result.number in numbers[result.mode]]
+
+
+def list_numbers(options: argparse.Namespace) -> set[int]:
+    """Of the simulated faults that are asked for."""
+    numbers = range(options.simulated)
+    return {number for number in numbers if has_form(draw_fault(options.seed, number), options.form)}
+
+
+def write_command(options: argparse.Namespace) -> str:
+    """With the options that decide which faults are run."""
+    command = f"./dev faults --seed {options.seed}"
+    if options.form:
+        command += f" --simulated {options.simulated} --killed {options.killed}"
+        command += "".join(f" --form {form}" for form in options.form)
+    return command
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ The same keys each time. Everything the customer is shown is noted.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
@@ -15,16 +15,19 @@ from kontor.connectors.demo.authentication import TANS
 from kontor.connectors.demo.scenarios import CHIP_TAN, LIST_TAN, MOCK_TAN, PHOTO_TAN
 from kontor.domain.payments import Order, PayeeResult, PaymentKind, PaymentState
 from kontor.domain.sca_machine import AnswerKind, ScaState
+from kontor.domain.schedules import Period, Schedule
 from kontor.domain.secrets import Secret
+from kontor.domain.standing_orders import StoredStandingOrder
 from kontor.services.bundle import Services
-from kontor.services.payments import PaymentNotOpenError, PaymentRequest, PaymentView
+from kontor.services.payments import Debtor, PaymentNotOpenError, PaymentRequest, PaymentView
 from payment_faults.environment import Payer, today
-from payment_faults.plans import Entrance, Sca, Scenario
+from payment_faults.plans import Entrance, Form, Sca, Scenario
 
 IBANS = ("DE89370400440532013000", "DE02120300000000202051")
 ADDRESS, CALLBACK = "8.8.8.8", "https://example.com/back"
 WRONG_TAN = "7"
 MOST_STEPS = 12
+FIRST_DAYS = 10  # from today to the first execution of a standing order
 METHODS = {
     Sca.TAN: MOCK_TAN.code,
     Sca.WRONG_TAN: MOCK_TAN.code,
@@ -35,7 +38,10 @@ METHODS = {
 
 @dataclass
 class Customer:
-    """`confirm_page` is what the customer does on the bank's page: it returns the address that leads back."""
+    """`confirm_page` is what the customer does on the bank's page: it returns the address that leads back.
+
+    `standing_id` is the standing order that is to be changed or deleted.
+    """
 
     payer: Payer
     scenario: Scenario
@@ -43,13 +49,17 @@ class Customer:
     confirm_page: Callable[[str], str]
     told: list[str] = field(default_factory=list)
     payment_id: UUID | None = None
+    standing_id: UUID | None = None
 
     @property
     def orders(self) -> tuple[Order, ...]:
-        number = 2 if self.scenario.form.is_bulk else 1
+        form, number = self.scenario.form, 2 if self.scenario.form.is_bulk else 1
         reference = f"E2E{self.name[:20]}" if self.scenario.has_own_reference else None
+        # A changed standing order pays more; only another account makes the bank verify the payee again.
+        amount = Decimal("0.02" if form is Form.STANDING_CHANGE else "0.01")
+        ibans = IBANS[1:] if form is Form.STANDING_CHANGE and self.scenario.sca is Sca.PAYEE else IBANS
         return tuple(
-            Order("Erika Mustermann", IBANS[index], Decimal("0.01"), purpose=self.name, end_to_end_id=reference)
+            Order("Erika Mustermann", ibans[index], amount, purpose=self.name, end_to_end_id=reference)
             for index in range(number)
         )
 
@@ -81,7 +91,7 @@ class Customer:
         payer, scenario = self.payer, self.scenario
         if scenario.entrance is Entrance.WEB_FORM:
             return await self._order_in_form(services)
-        request = self._make_request(PaymentKind.BULK if scenario.form.is_bulk else PaymentKind.SINGLE)
+        request = await self._complete(services, self._make_request(self._find_kind()))
         debtors = services.payments.debtors
         if scenario.entrance is Entrance.NEWER:
             debtor = await debtors.find_stored(payer.principal, payer.access_id, payer.product_id, request.kind)
@@ -94,6 +104,32 @@ class Customer:
                 payer.principal, payer.provider, payer.credentials, product, request.kind
             )
         return await services.payments.initiate(payer.principal, debtor, request)
+
+    def _find_kind(self) -> PaymentKind:
+        form = self.scenario.form
+        if form.is_standing:
+            return PaymentKind.STANDING_ORDER
+        return PaymentKind.BULK if form.is_bulk else PaymentKind.SINGLE
+
+    async def _complete(self, services: Services, request: PaymentRequest) -> PaymentRequest:
+        """With what is to be done about a standing order, as the API's endpoints do it."""
+        form, payer, standing = self.scenario.form, self.payer, services.payments.standing_orders
+        if not form.is_standing:
+            return request
+        product = await standing.find_product(payer.principal, payer.access_id, payer.product_id)
+        schedule = Schedule(Period.MONTH_ONE, today() + timedelta(days=FIRST_DAYS))
+        if form is Form.STANDING:
+            return standing.create(request, product, schedule)
+        known = await self._find_standing(services)
+        if form is Form.STANDING_CHANGE:
+            return standing.change(request, product, known, replace(schedule, period=Period.MONTH_THREE))
+        return standing.delete(request, product, known)
+
+    async def _find_standing(self, services: Services) -> StoredStandingOrder:
+        assert self.standing_id is not None
+        payer, standing = self.payer, services.payments.standing_orders
+        known, _ = await standing.find_order(payer.principal, payer.access_id, payer.product_id, self.standing_id)
+        return known
 
     def _make_request(self, kind: PaymentKind) -> PaymentRequest:
         form, is_legacy = self.scenario.form, kind is PaymentKind.LEGACY
@@ -116,12 +152,17 @@ class Customer:
 
     async def _order_in_form(self, services: Services) -> PaymentView:
         payer, drafts = self.payer, services.payment_drafts
-        request = self._make_request(PaymentKind.BULK if self.scenario.form.is_bulk else PaymentKind.SINGLE)
-        draft = await services.payments.store_draft(payer.principal, None, request)
+        request = await self._complete(services, self._make_request(self._find_kind()))
+        debtor: Debtor | None = None
+        if self.scenario.form.is_standing:  # which belongs to a product already
+            debtors = services.payments.debtors
+            debtor = await debtors.find_stored(payer.principal, payer.access_id, payer.product_id, request.kind)
+        draft = await services.payments.store_draft(payer.principal, debtor, request)
         self.payment_id = draft.id
         accepted: tuple[PayeeResult, ...] = ()
         if draft.state is PaymentState.DRAFT:
-            await drafts.choose_product(payer.principal, draft.id, payer.access_id, payer.product_id)
+            if debtor is None:
+                await drafts.choose_product(payer.principal, draft.id, payer.access_id, payer.product_id)
             if self.scenario.sca is Sca.PAYEE:
                 accepted = await drafts.verify(payer.principal, draft.id, ADDRESS)
         return await drafts.start(

@@ -121,7 +121,7 @@ class FaultEnvironment:
             f'[[bank]]\ncode = "{DEMO_BANK_CODE}"\nname = "{BANK_NAMES[Connector.FINTS]}"\n'
             f'fints = "https://{address}"\n'
             f'[[bank]]\ncode = "99999997"\nname = "{BANK_NAMES[Connector.XS2A]}"\n'
-            f'[bank.xs2a]\nbase_url = "http://127.0.0.1:{xs2a_port}"\nhas_bulk = true\n'
+            f'[bank.xs2a]\nbase_url = "http://127.0.0.1:{xs2a_port}"\nhas_bulk = true\nhas_periodic = true\n'
         )
         self.settings = replace(
             self.settings, banks=banks, fints_product_id="KONTORTEST", bank_authorities=files.authority
@@ -220,6 +220,13 @@ class FaultEnvironment:
 
     def tidy(self, payer: Payer, number: int) -> None:
         """Before a fault: no payment, no lease, the access as it was."""
+        self.query("delete from standing_orders")
+        self.tidy_payments(payer)
+        if number % CLEAN_EVERY == 0:
+            self.query(f"truncate {BOOKS}, pgqueuer, pgqueuer_log")
+
+    def tidy_payments(self, payer: Payer) -> None:
+        """No payment and no lease; standing orders stay."""
         for table in ("payments", "payment_fingerprints", "credential_leases", "fetches", "unattended_calls"):
             self.query(f"delete from {table}")
         self.query(
@@ -228,8 +235,6 @@ class FaultEnvironment:
             " from kept_accesses k where k.user_id = a.user_id and k.id = a.id and a.id = %s",
             payer.access_id,
         )
-        if number % CLEAN_EVERY == 0:
-            self.query(f"truncate {BOOKS}, pgqueuer, pgqueuer_log")
 
     # The clock, moved
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from payment_faults.environment import BANK_NAMES, FaultEnvironment, today
-from payment_faults.plans import LOGINS, Connector, Entrance, Fault, Form, Sca, Scenario, Victim
+from payment_faults.plans import LOGINS, TRANSFERS, Connector, Entrance, Fault, Form, Sca, Scenario, Victim
 from payment_faults.results import append_result, find_done, make_result
 from payment_faults.verdicts import UNDER_WAY, Evidence, Verdict, judge
 
@@ -118,7 +118,7 @@ def list_scenarios() -> list[Scenario]:
         *(
             Scenario(connector, form, Entrance.GIVEN, Sca.TAN, Victim.SERVER)
             for connector in Connector
-            for form in Form
+            for form in TRANSFERS
         ),
         *(Scenario(connector, Form.SINGLE, Entrance.GIVEN, Sca.APP, Victim.SERVER) for connector in Connector),
     ]

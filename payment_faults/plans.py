@@ -18,6 +18,9 @@ class Form(StrEnum):
     BULK = "bulk"
     INSTANT_BULK = "instant bulk"
     SCHEDULED_BULK = "scheduled bulk"
+    STANDING = "standing order"
+    STANDING_CHANGE = "standing order, change"
+    STANDING_DELETION = "standing order, deletion"
 
     @property
     def is_bulk(self) -> bool:
@@ -30,6 +33,15 @@ class Form(StrEnum):
     @property
     def is_scheduled(self) -> bool:
         return "scheduled" in self
+
+    @property
+    def is_standing(self) -> bool:
+        return "standing" in self
+
+    @property
+    def has_order_before(self) -> bool:
+        """Is there a standing order at the bank before the fault?"""
+        return self in (Form.STANDING_CHANGE, Form.STANDING_DELETION)
 
 
 class Entrance(StrEnum):
@@ -71,7 +83,16 @@ LOGINS = {
     Sca.REDIRECT: "test_redirect",
     Sca.PAYEE: "test_vop_nomatch",
 }
-LEGACY_FORMS = (Form.SINGLE, Form.SCHEDULED)
+TRANSFERS = tuple(form for form in Form if not form.is_standing)
+# Standing orders belong to a stored product. The legacy API has single transfers alone.
+FORMS = {
+    Entrance.NEWER: tuple(Form),
+    Entrance.GIVEN: TRANSFERS,
+    Entrance.LEGACY: (Form.SINGLE, Form.SCHEDULED),
+    Entrance.WEB_FORM: tuple(Form),
+}
+# The standard has no change of a standing order, and no deletion that all banks offer.
+MISSING_FORMS = {Connector.XS2A: (Form.STANDING_CHANGE, Form.STANDING_DELETION)}
 LEGACY_SCA = (Sca.TAN, Sca.WRONG_TAN, Sca.PHOTO, Sca.CHIP)
 # FinTS has no redirect. XS2A 1.3 has no verification of payees, and the demo bank's XS2A names media as methods.
 MISSING = {Connector.FINTS: (Sca.REDIRECT,), Connector.XS2A: (Sca.PAYEE, Sca.MEDIUM)}
@@ -107,11 +128,18 @@ def draw_fault(seed: int, number: int) -> Fault:
     draw = random.Random(f"{seed} {number}")  # faults, not secrets
     connector = draw.choices(list(Connector), WEIGHTS)[0]
     entrance = draw.choice(list(Entrance))
-    forms = [form for form in Form if entrance is not Entrance.LEGACY or form in LEGACY_FORMS]
+    form = draw.choice([form for form in FORMS[entrance] if form not in MISSING_FORMS.get(connector, ())])
     kinds = LEGACY_SCA if entrance is Entrance.LEGACY else tuple(Sca)
-    form = draw.choice(forms)
-    sca = draw.choice([kind for kind in kinds if kind not in MISSING.get(connector, ())])
+    missing = MISSING.get(connector, ())
+    if form is Form.STANDING_DELETION:
+        missing = (*missing, Sca.PAYEE)  # nobody is paid
+    sca = draw.choice([kind for kind in kinds if kind not in missing])
     victim = Victim.WORKER if draw.random() < WORKER_SHARE else Victim.SERVER
     own, sent = draw.random() < 0.3, victim is Victim.SERVER or draw.random() < 0.7
     scenario = Scenario(connector, form, entrance, sca, victim, own, sent)
     return Fault(seed, number, scenario, draw.random(), draw.random() < 0.5)
+
+
+def has_form(fault: Fault, wanted: list[str]) -> bool:
+    """Does the name of its form contain one of these? Without any, every fault fits."""
+    return not wanted or any(part in fault.scenario.form for part in wanted)

@@ -1,6 +1,6 @@
 """A process that runs simulated faults one after the other, on a database and banks of its own.
 
-    python -m payment_faults.processes SEED FIRST END STEP RESULTS
+    python -m payment_faults.processes SEED FIRST END STEP RESULTS [FORM …]
 
 Results are appended to the file; faults that it has already are left out.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 from kontor.logs import configure_logs
 from payment_faults.crashing import Crashes, install
 from payment_faults.environment import FaultEnvironment, clear_environment
-from payment_faults.plans import Fault, draw_fault
+from payment_faults.plans import Fault, draw_fault, has_form
 from payment_faults.results import Result, append_result, find_done, make_result
 from payment_faults.simulated import MODE, Simulation
 from payment_faults.verdicts import Evidence, Verdict
@@ -66,15 +66,16 @@ def _quieten() -> None:
     logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
 
 
-async def main(seed: int, numbers: range, file: Path) -> None:
+async def main(seed: int, numbers: range, file: Path, forms: list[str]) -> None:
     task = asyncio.current_task()
     assert task is not None
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)  # the database is to end as well
     done = find_done(file, MODE, seed)
-    async for result, _ in _run(draw_fault(seed, number) for number in numbers if number not in done):
+    drawn = (draw_fault(seed, number) for number in numbers if number not in done)
+    async for result, _ in _run(fault for fault in drawn if has_form(fault, forms)):
         append_result(file, result)
 
 
 if __name__ == "__main__":
     with suppress(asyncio.CancelledError):
-        asyncio.run(main(int(sys.argv[1]), range(*map(int, sys.argv[2:5])), Path(sys.argv[5])))
+        asyncio.run(main(int(sys.argv[1]), range(*map(int, sys.argv[2:5])), Path(sys.argv[5]), sys.argv[6:]))

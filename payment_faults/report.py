@@ -21,8 +21,9 @@ TITLE = "Payments under faults"
 INTRODUCTION = (
     "Each fault ends a process of Kontor at one point of one payment. The point, the connector, the form of payment,"
     " the entrance and the kind of SCA are drawn from a seed and a number. The bank has no idempotency: it books an"
-    " order each time it arrives. After the fault the customer repeats the request that was lost, with the same key,"
-    " and a new process recovers; then the bank's books are compared with what the customer was told."
+    " order each time it arrives, and makes two standing orders of one that arrives twice. After the fault the customer"
+    " repeats the request that was lost, with the same key, and a new process recovers; then the bank's books are"
+    " compared with what the customer was told, and its standing orders with those that Kontor lists."
 )
 MODES = {
     "simulated": "Simulated: Kontor's services run in the runner's process, on a real PostgreSQL; FinTS and XS2A go"
@@ -38,7 +39,8 @@ MEANINGS = (
     "lost: the customer was told that it is paid, and the books have no such order, or Kontor does not know it.",
     "stuck: it is neither settled nor UNKNOWN with a look-up scheduled, or its SCA can be neither finished nor"
     " cancelled.",
-    "contradicted: the customer was told that it failed, and it is booked; or another amount is booked.",
+    "contradicted: the customer was told that it failed, and it is booked; another amount is booked; or Kontor lists a"
+    " standing order otherwise than the bank has it.",
     "error: the run could not be judged; the next `./dev faults` repeats it.",
     "A payment is FAILED after a fault when nothing was sent before it: the caller orders again. It stays UNKNOWN when"
     " only the bank knows the outcome and does not tell"
@@ -95,7 +97,7 @@ def show(results: Sequence[Result], console: Console) -> None:
             console.print(f"- {result}", highlight=False)
 
 
-def write_page(results: Sequence[Result], page: Path, seed: int, planned: dict[str, int]) -> None:
+def write_page(results: Sequence[Result], page: Path, command: str, planned: dict[str, int]) -> None:
     totals = Counter(result.verdict for result in results)
     verdicts = ", ".join(f"{totals[verdict]:,} {verdict}" for verdict in BAD)
     lines = [f"# {TITLE}", "", "Written by `./dev faults`; do not edit.", "", textwrap.fill(INTRODUCTION, 120), ""]
@@ -106,15 +108,15 @@ def write_page(results: Sequence[Result], page: Path, seed: int, planned: dict[s
     for title, rows in list_tables(results):
         lines += [f"## {title}", "", *make_table(HEADINGS, rows), ""]
     lines += [*(f"- {meaning}" for meaning in MEANINGS), ""]
-    lines += [*make_table(("Run on", ""), list(_describe_run(results, seed).items())), ""]
+    lines += [*make_table(("Run on", ""), list(_describe_run(results, command).items())), ""]
     page.write_text("\n".join(lines), encoding="utf-8")
 
 
-def _describe_run(results: Sequence[Result], seed: int) -> dict[str, str]:
+def _describe_run(results: Sequence[Result], command: str) -> dict[str, str]:
     seconds = sorted(result.seconds for result in results if result.mode == "simulated")
     return {
         "Date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "Command": f"`./dev faults --seed {seed}`; one fault: `./dev faults --seed {seed} --number N`",
+        "Command": f"`{command}`; one fault: `./dev faults --seed N --number N`",
         "Version": version("kontor"),
         "Median of a simulated fault": f"{seconds[len(seconds) // 2]:.2f} s" if seconds else "none",
         "Load": f"{os.getloadavg()[2]:.1f} processes wanted to run",

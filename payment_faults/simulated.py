@@ -8,10 +8,12 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from uuid import UUID
 
 from kontor.connectors.demo.scenarios import DEMANDING_SCA
 from kontor.services.bundle import Services
 from kontor.services.payments import PaymentNotOpenError
+from payment_faults.books import Marks, count_arrivals, find_standing_id, is_list_right, read_marks
 from payment_faults.crashing import CrashError, Crashes, Point, bury_tasks, deliver_late_messages
 from payment_faults.customers import Customer
 from payment_faults.environment import FaultEnvironment, Payer
@@ -76,8 +78,10 @@ class Simulation:
         first = None if scenario.victim is Victim.SERVER else await self._find_first_crash(scenario)
         self._runs += 1
         environment.tidy(payer, self._runs)
-        mark = environment.query("select coalesce(max(id), 0) from demo_bank_bookings")[0][0]
         customer = Customer(payer, scenario, f"Auftrag {self._runs:012d}", self._confirm_page)
+        if scenario.form.has_order_before:
+            customer.standing_id = await self._order_before(customer)
+        marks = read_marks(environment)
         if first is None:
             await self._live(customer.pay, place)
         else:
@@ -98,7 +102,16 @@ class Simulation:
             await self._settle(services, customer)
 
         await self._live(go_on, None)
-        return self._read_evidence(scenario, customer, mark)
+        return self._read_evidence(scenario, customer, marks)
+
+    async def _order_before(self, customer: Customer) -> UUID:
+        """The standing order that is to be changed or deleted, created while nothing happens."""
+        scenario = replace(customer.scenario, form=Form.STANDING, entrance=Entrance.NEWER)
+        before = Customer(customer.payer, scenario, f"{customer.name} vorher", self._confirm_page)
+        await self._live(before.pay, None)
+        assert before.told[-1] == "EXECUTED", before.told
+        self._environment.tidy_payments(customer.payer)
+        return find_standing_id(self._environment)
 
     async def _find_first_crash(self, scenario: Scenario) -> int:
         """The server of a worker's fault died without the bank's answer, or directly before sending."""
@@ -150,27 +163,28 @@ class Simulation:
         )
         return str(row[0][0])
 
-    def _read_evidence(self, scenario: Scenario, customer: Customer, mark: int) -> Evidence:
+    def _read_evidence(self, scenario: Scenario, customer: Customer, marks: Marks) -> Evidence:
         rows = self._environment.query(
             "select state, next_lookup_at is not null from payments order by created_at desc"
         )
-        debits, cents = self._environment.query(
-            "select count(*), coalesce(-sum(amount) * 100, 0)::int from demo_bank_bookings where id > %s and place = 0",
-            mark,
-        )[0]
+        debits, cents = count_arrivals(self._environment, scenario, marks)
+        state = rows[0][0] if rows else None
         asks_for_sca = scenario.connector is Connector.FINTS and LOGINS[scenario.sca] in DEMANDING_SCA
         return Evidence(
             told=tuple(customer.told),
-            state=rows[0][0] if rows else None,
+            state=state,
             has_lookup=bool(rows and rows[0][1]),
             debits=debits,
             cents=cents,
             ordered_cents=sum(int(order.amount * 100) for order in customer.orders),
             needs_customer=asks_for_sca,
+            is_list_right=is_list_right(self._environment, scenario, marks, state),
         )
 
 
 def _reduce(scenario: Scenario) -> Scenario:
     """The form and the caller's reference change little in the steps of a payment: one recording is for several."""
-    form = Form.BULK if scenario.form.is_bulk else Form.SINGLE
+    form = scenario.form
+    if not form.is_standing:
+        form = Form.BULK if form.is_bulk else Form.SINGLE
     return replace(scenario, form=form, has_own_reference=False)

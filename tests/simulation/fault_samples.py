@@ -41,9 +41,9 @@ def is_over_fints(fault: Fault) -> bool:
     return (scenario.connector, scenario.sca, scenario.victim) == (Connector.FINTS, Sca.TAN, Victim.SERVER)
 
 
-def list_late(connector: Connector, *places: float) -> list[Fault]:
+def list_late(connector: Connector, *places: float, form: Form = Form.SINGLE) -> list[Fault]:
     """Of one plain payment, at these places."""
-    scenario = Scenario(connector, Form.SINGLE, Entrance.NEWER, Sca.TAN, Victim.SERVER)
+    scenario = Scenario(connector, form, Entrance.NEWER, Sca.TAN, Victim.SERVER)
     return [Fault(0, 0, scenario, place, True) for place in places]
 
 
@@ -98,10 +98,20 @@ def never_recover() -> list[Any]:
 
 
 LATE = (0.7, 0.8, 0.9)
+STANDING = [
+    *((connector, Form.STANDING) for connector in Connector),
+    *((Connector.DEMO, form) for form in (Form.STANDING_CHANGE, Form.STANDING_DELETION)),
+]
 PARTS: dict[str, tuple[list[Fault], Callable[[], list[Any]]]] = {
     "few": ([*list_sample(26, is_cheap), *list_sample(4, is_over_fints), *list_sample(3, is_cheap)], list),
     "many": (list_sample(300), list),
     "no keys": ([fault for connector in Connector for fault in list_late(connector, 0.9)], forget_keys),
+    "standing": ([fault for where, form in STANDING for fault in list_late(where, 0.4, 0.8, form=form)], list),
+    "no keys, standing": (
+        # A standing order that has ended is not deleted again, whatever the key.
+        [fault for where, form in STANDING[:-1] for fault in list_late(where, 0.9, form=form)],
+        forget_keys,
+    ),
     "no guard": (list_late(Connector.DEMO, *LATE), leave_out_the_guard),
     "believing": (list_late(Connector.DEMO, *LATE), believe_that_it_arrived),
     "no recovery": (list_late(Connector.DEMO, *LATE), never_recover),

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from payment_faults.plans import Connector, Entrance, Form, Sca, Victim, draw_fault
+from payment_faults.plans import Connector, Entrance, Form, Sca, Victim, draw_fault, has_form
 from payment_faults.report import write_page
 from payment_faults.results import append_result, find_kind, make_result, read_results
 from payment_faults.verdicts import Evidence, Verdict, judge
@@ -33,7 +33,7 @@ def run_samples(*parts):
 
 @pytest.fixture(scope="module")
 def samples():
-    return run_samples("few", "no keys", "no guard", "believing", "no recovery")
+    return run_samples("few", "no keys", "standing", "no keys, standing", "no guard", "believing", "no recovery")
 
 
 def test_no_crash_of_a_sample_pays_twice_loses_or_blocks_a_payment(samples):
@@ -53,6 +53,15 @@ def test_the_same_seed_and_number_repeat_a_fault_exactly(samples):
 def test_a_kontor_that_forgets_keys_pays_twice_over_every_connector_and_is_found(samples):
     doubled = {result["connector"] for result in samples["no keys"] if result["verdict"] == "double"}
     assert doubled == set(Connector)
+
+
+def test_no_crash_makes_changes_or_deletes_a_standing_order_twice_or_lists_another_one(samples):
+    assert [result for result in samples["standing"] if result["verdict"] != "fine"] == []
+    assert {result["form"] for result in samples["standing"]} == {form for form in Form if form.is_standing}
+
+
+def test_a_kontor_that_forgets_keys_creates_and_changes_standing_orders_twice_and_is_found(samples):
+    assert [result["verdict"] for result in samples["no keys, standing"]] == ["double"] * 4
 
 
 def test_a_kontor_without_send_guard_reports_a_booked_order_as_failed_and_is_found(samples):
@@ -90,6 +99,7 @@ def test_no_crash_of_a_larger_sample_pays_twice_loses_or_blocks_a_payment():
         ({"told": ("FAILED",)}, Verdict.CONTRADICTED),
         ({"told": (), "state": "FAILED"}, Verdict.CONTRADICTED),
         ({"cents": 99}, Verdict.CONTRADICTED),
+        ({"is_list_right": False}, Verdict.CONTRADICTED),
         ({"told": ("OPEN",), "state": "SENDING"}, Verdict.STUCK),
         ({"told": ("UNKNOWN",), "state": "UNKNOWN"}, Verdict.STUCK),
         ({"told": ("UNKNOWN",), "state": "UNKNOWN", "has_lookup": True}, Verdict.FINE),
@@ -113,6 +123,23 @@ def test_a_draw_depends_on_seed_and_number_alone_and_reaches_every_value():
     assert not [fault for fault in faults if fault.scenario.sca is Sca.REDIRECT and fault.scenario.connector == "FinTS"]
 
 
+def test_standing_orders_are_drawn_where_they_can_be_ordered():
+    scenarios = [draw_fault(1, number).scenario for number in range(2000)]
+    standing = [scenario for scenario in scenarios if scenario.form.is_standing]
+    assert {scenario.entrance for scenario in standing} == {Entrance.NEWER, Entrance.WEB_FORM}
+    assert {scenario.form for scenario in standing if scenario.connector is Connector.XS2A} == {Form.STANDING}
+    for connector in (Connector.DEMO, Connector.FINTS):
+        forms = {scenario.form for scenario in scenarios if scenario.connector is connector}
+        assert forms == set(Form)
+
+
+def test_faults_can_be_limited_to_forms_by_name():
+    faults = [draw_fault(1, number) for number in range(200)]
+    found = {fault.scenario.form for fault in faults if has_form(fault, ["standing", "scheduled"])}
+    assert found == {form for form in Form if form.is_standing or form.is_scheduled}
+    assert all(has_form(fault, []) for fault in faults)
+
+
 def test_results_survive_a_line_that_was_cut_off_and_count_a_fault_once(tmp_path):
     file = tmp_path / "results.jsonl"
     results = [
@@ -132,7 +159,7 @@ def test_the_page_counts_what_was_run(tmp_path):
         for number in range(3)
     ]
     page = tmp_path / "faults.md"
-    write_page(results, page, 1, {"simulated": 10, "killed": 5})
+    write_page(results, page, "./dev faults --seed 1", {"simulated": 10, "killed": 5})
     text = page.read_text()
     assert "**3 faults: 0 double, 0 lost, 0 stuck, 0 contradicted, 0 error.**" in text
     assert "Run so far: 3 of 10." in text

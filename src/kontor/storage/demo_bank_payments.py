@@ -160,7 +160,8 @@ class DemoBankBooks:
                 return known
             if known is not None:
                 again = uuid4()
-                note = replace(note, payment_id=again, name=f"DA{again.hex[:14].upper()}")
+                name = f"DA{again.hex[:14].upper()}" if note.action is StandingAction.CREATE else note.name
+                note = replace(note, payment_id=again, name=name)
             failure, detail = note.failure, note.detail
             if failure is None and note.action is not StandingAction.CREATE and not is_active(connection, owner, note):
                 failure, detail = REJECTED, UNKNOWN_STANDING

@@ -25,13 +25,15 @@ from kontor.connectors.base import (
     Pay,
     Progress,
 )
+from kontor.connectors.demo.memory import find_owner
 from kontor.connectors.demo.payees import Conduct
 from kontor.connectors.demo.people.banking_days import is_banking_day, move_to_banking_day
-from kontor.connectors.demo.standing_orders import list_executions
+from kontor.connectors.demo.standing_orders import find_active, list_executions
 from kontor.domain.demo_books import StandingNote
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 from kontor.domain.transactions import find_day
+from kontor.storage.demo_bank import DemoBankMemory
 
 SATURDAY = date(2026, 11, 14)
 MONTHLY = Schedule(Period.MONTH_ONE, date(2026, 11, 30))
@@ -70,6 +72,23 @@ def test_a_standing_order_is_listed_and_pays_nothing_yet(payer):
     (listed,) = list_orders(payer)[payer.main.key]
     assert (listed.order, listed.schedule, listed.key) == (RENT, MONTHLY, done.result.standing_key)
     assert payer.read_moved() == {}
+
+
+def test_a_bank_that_pays_twice_makes_two_of_a_repeated_creation_and_repeats_a_change_on_the_same_order(settings):
+    payer = Payer(settings.database_url)
+    bank = DemoBankMemory(settings.database_url, "https://bank.example/confirm", pays_twice=True)
+    owner = find_owner(payer.login, payer.context)
+    note = StandingNote(uuid4(), payer.main.key, "DA1", StandingAction.CREATE, RENT, MONTHLY, TODAY)
+    payment_id, second = uuid4(), uuid4()
+    changed = replace(note, payment_id=payment_id, action=StandingAction.CHANGE, order=replace(RENT, amount=Decimal(7)))
+    deleted = replace(note, payment_id=second, action=StandingAction.DELETE)
+    outcomes = [bank.note_standing(owner, ordered).outcome for ordered in (note, note, changed, changed)]
+    assert outcomes == [PaymentOutcome.EXECUTED] * 4
+    active = find_active(bank.list_standing_notes(owner))
+    assert sorted((found.name == "DA1", found.order.amount) for found in active) == [(False, 100), (True, 7)]
+    outcomes = [bank.note_standing(owner, ordered).outcome for ordered in (deleted, deleted)]
+    assert outcomes == [PaymentOutcome.EXECUTED, PaymentOutcome.REJECTED]
+    assert [found.name == "DA1" for found in find_active(bank.list_standing_notes(owner))] == [False]
 
 
 def test_it_is_executed_on_its_days_and_once_each(payer):
