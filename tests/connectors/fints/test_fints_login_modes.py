@@ -283,19 +283,52 @@ def test_an_order_fails_when_no_other_method_is_left(payer_at, remember, monkeyp
 # Old bookings, which a bank may ask about once more
 
 
-def test_a_fetch_asks_the_phone_once_although_the_bank_wants_a_tan_for_old_bookings_as_well(payer_at):
-    """Where that was not known the phone rings twice, but nobody has to answer twice; then it is known."""
+def count_challenges(sent):
+    return len([message for message in sent if CHALLENGES & set(message.answer)])
+
+
+def has_old_bookings(done):
+    limit = TODAY - timedelta(days=100)
+    return {key: any(row.booked_at.date() < limit for row in rows) for key, rows in done.result.transactions.items()}
+
+
+def test_a_fetch_rings_the_phone_once_although_the_bank_wants_a_tan_for_old_bookings_as_well(payer_at):
+    """Also the first fetch, which does not know the bank yet: it asks for old bookings so that no phone can ring."""
     payer = payer_at(Mode.OLD_BOOKINGS_ASK, login="test_decoupled")
-    steps = payer.drive(Fetch(), (*LOGIN, Continue()))
+    with overheard() as sent:
+        steps = payer.drive(Fetch(), (*LOGIN, Continue()))
     assert [type(step) for step in steps] == [NeedConfirmation, NeedConfirmation, Progress, Done]
+    assert count_challenges(sent) == 1
     done = steps[-1]
     assert any(done.result.transactions.values()), "those of the last 90 days"
+    assert not any(has_old_bookings(done).values())
     unknown_device = {"knowledge": done.connector_state["knowledge"] | {"system_id": uuid4().hex[:28]}}
     with overheard() as sent:
         question = payer.begin(Fetch(), done.connector_state | unknown_device)
         last = resume_all(payer, question, *LOGIN, Continue())
     assert isinstance(last, Done), last
-    assert len([message for message in sent if CHALLENGES & set(message.answer)]) == 1
+    assert count_challenges(sent) == 1
+    assert not [message for message in sent if "9075" in message.answer], "the bank is known by now"
+
+
+def test_a_confirmation_at_login_brings_the_old_bookings_of_all_accounts_where_the_bank_gives_them(payer_at):
+    payer = payer_at(login="test_decoupled")
+    with overheard() as sent:
+        done = payer.drive(Fetch(), (*LOGIN, Continue()))[-1]
+    assert count_challenges(sent) == 1
+    assert len(has_old_bookings(done)) > 1
+    assert all(has_old_bookings(done).values())
+
+
+def test_a_renewal_whose_login_needs_no_tan_brings_the_old_bookings_and_rings_once(payer_at):
+    payer = payer_at(Mode.OLD_BOOKINGS_ASK, login="test_decoupled")
+    first = payer.drive(Fetch(), (*LOGIN, Continue()))[-1]
+    with overheard() as sent:
+        question = payer.begin(Fetch(is_renewal=True), first.connector_state)
+        done = resume_all(payer, question, *LOGIN, Continue())
+    assert isinstance(done, Done), done
+    assert count_challenges(sent) == 1
+    assert has_old_bookings(done)[payer.account]
 
 
 def test_old_bookings_come_with_a_second_tan_where_no_phone_rings(payer_at):

@@ -82,12 +82,17 @@ class FetchDialogue(Dialogue):
     def _wants_old_bookings(self) -> bool:
         """While a customer is there who has to authenticate anyway, or is new; not at every later look.
 
-        Nor where the bank is known to ask for each order, and the customer's phone has rung already.
+        Not after the customer's phone has rung: a bank that wants a TAN for each order would make it ring again. At
+        such a bank they come with a renewal whose login needs no TAN.
         """
-        is_there = self.context.customer_ip is not None and self._job.history is Depth.ALL
-        if not is_there or (self._has_rung and self.state.get("asks_again")):
+        if not self._is_there or self._has_rung:
             return False
-        return self.state.get("is_authenticated", False) or self.state.get("consent_until") is None
+        is_owed = self._job.is_renewal and self.state.get("asks_again", False)
+        return is_owed or self.state.get("is_authenticated", False) or self.state.get("consent_until") is None
+
+    @property
+    def _is_there(self) -> bool:
+        return self.context.customer_ip is not None and self._job.history is Depth.ALL
 
     @property
     def _has_rung(self) -> bool:
@@ -111,6 +116,10 @@ class FetchDialogue(Dialogue):
             return since
         if not self._wants_old_bookings or self.state.get("is_old_refused"):
             return self._first_free_day
+        return self._find_oldest_day(account)
+
+    def _find_oldest_day(self, account: Account) -> date | None:
+        since = self._job.since.get(account.key)
         if since is not None:
             return since
         days = self.session.bank.quirks.history_days
@@ -121,18 +130,17 @@ class FetchDialogue(Dialogue):
         return self.context.today - timedelta(days=FREE_DAYS)
 
     def _make_history(self, account: Account) -> History:
-        start = self._find_start(account)
+        return self._open_history(account, self._find_start(account))
+
+    def _open_history(self, account: Account, start: date | None, *, may_challenge: bool = True) -> History:
         if account.is_read_as_card and start is not None:
             today, known = self.context.today, find_card_days(self.session)
             start = min(start, today - timedelta(days=CARD_DAYS))
             start = start if known is None else max(start, today - timedelta(days=known))
-        return History(self.session, account, start)
+        return History(self.session, account, start, may_challenge=may_challenge)
 
     def _ask_for_old_bookings(self) -> Step:
-        """Of the first account that has any: with its TAN many banks open all the others.
-
-        A customer who has authenticated by phone is not asked again: the old bookings are left out.
-        """
+        """Of the first account that has any: with its TAN many banks open all the others."""
         for account in self._accounts:
             history = self._make_history(account)
             if account.is_depot or history.form == CARD or not history.is_offered:
@@ -142,9 +150,6 @@ class FetchDialogue(Dialogue):
             except RefusedError as error:
                 if error.kind is not FailureKind.REJECTED:
                     return self.change_method(error)
-                break
-            if isinstance(result, Question) and self._has_rung:
-                self.state["asks_again"] = True
                 break
             self.state["asked"] = account.key
             if isinstance(result, Question):
@@ -229,6 +234,7 @@ class FetchDialogue(Dialogue):
                     spans[account.key] = bookings.spans
             problems += more
         standing = self._list_standing_orders()
+        self._add_old_bookings(transactions, spans, problems)
         self.session.end()
         until = self.state.get("consent_until")
         consent_until = None if until is None else date.fromisoformat(until)
@@ -236,6 +242,41 @@ class FetchDialogue(Dialogue):
             consent_until = None  # the bank has let us in, so it was wrong
         fetched = Fetched(transactions, positions, tuple(problems), consent_until, spans, standing)
         return Done(fetched, self.remember())
+
+    def _add_old_bookings(
+        self,
+        transactions: dict[str, tuple[Transaction, ...]],
+        spans: dict[str, tuple[BalanceSpan, ...]],
+        problems: list[Problem],
+    ) -> None:
+        """After the customer's phone has rung: what the bank gives for that TAN, asked so that it cannot ring again.
+
+        It comes last, because a bank that wants another TAN may end the dialogue. Then the young bookings count.
+        """
+        if not self._is_there or not self._has_rung or self.state.get("asks_again"):
+            return
+        for account in self._accounts:
+            start = self._find_oldest_day(account)
+            is_complete = account.key == self.state.get("asked") or account.key not in transactions
+            if is_complete or (start is not None and start >= self._first_free_day):
+                continue
+            try:
+                raw: Raw | Question | None = self._open_history(account, start, may_challenge=False).ask()
+            except RefusedError as error:
+                if error.is_about_pin:
+                    raise
+                raw = None
+            except (NoResponseError, *MALFORMED):
+                break
+            if not isinstance(raw, Raw):
+                self.state["asks_again"] = True
+                break
+            bookings = read_transactions(account.key, raw)
+            if bookings.rows is not None:
+                transactions[account.key], spans[account.key] = bookings.rows, bookings.spans
+                told_before = (ProblemKind.TRANSACTIONS, account.key)
+                problems[:] = [problem for problem in problems if (problem.kind, problem.product_key) != told_before]
+                problems += bookings.problems
 
     def _list_standing_orders(self) -> dict[str, tuple[StandingOrder, ...]]:
         """Of every account of which the bank has a list that can be read; what is stored of the others stays.

@@ -66,12 +66,17 @@ class Question:
 
 
 class History:
-    """How one account's bookings, or a depot's holdings, are asked for."""
+    """How one account's bookings, or a depot's holdings, are asked for.
 
-    def __init__(self, session: Session, account: Account, start: date | None) -> None:
+    Without `may_challenge` the order names no TAN method: a bank that wants a TAN for it refuses it, perhaps with the
+    whole dialogue, and cannot challenge the customer.
+    """
+
+    def __init__(self, session: Session, account: Account, start: date | None, *, may_challenge: bool = True) -> None:
         self._session = session
         self._account = account
         self._start = start
+        self._may_challenge = may_challenge
         self.form, self._segment = _choose_form(session, account)
 
     @property
@@ -91,7 +96,8 @@ class History:
         command = segment.header.type
         session = self._session
         segments = [segment]
-        if touchdown is None and session.method is not None and session.parameters.needs_tan(command):
+        is_covered = session.method is not None and session.parameters.needs_tan(command)
+        if touchdown is None and self._may_challenge and is_covered:
             segments.append(session.make_tan_segment("4", command))
         return session.send(*segments), segment.header.number
 
