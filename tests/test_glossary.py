@@ -27,9 +27,9 @@ INSIDE = dict(ROWS)
 SAME = set(re.findall(r"`(\w+)`", PAGE.rpartition("## The same inside and outside")[2]))
 # Their words are English, or prescribed by an RFC.
 ENGLISH_MODULES = (
-    "affordability", "analyses", "balances", "cashflow", "consents", "contracts", "credit_checks", "disposable_money",
-    "errors", "exports", "labelled_rows", "life", "management", "ops", "payments", "products_en", "relations",
-    "sales_triggers", "standing_orders", "tags", "tokens",
+    "affordability", "analyses", "balances", "cashflow", "consents", "contracts", "credit_checks", "direct_debits",
+    "disposable_money", "errors", "exports", "labelled_rows", "life", "management", "ops", "payments", "products_en",
+    "relations", "sales_triggers", "standing_orders", "tags", "tokens",
 )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ async def collecting(standing_services, http):
 def collector(bank_server, collecting):
     """A user with an account: (customer, the account as it is shown)."""
     customer = new_customer(collecting)
-    access_id = connect_account(customer, "demo1+collector")
+    access_id = connect_account(customer, "leer+collector")
     return customer, access_id, customer.product(access_id, "GIROKONTO")
 
 
