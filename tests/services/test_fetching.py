@@ -17,13 +17,14 @@ from fake_bank import DEPOT, GIRO, POSITIONS, ROWS, SAVINGS, FakeBank
 from kontor import bootstrap
 from kontor.connectors.base import Failed, FailureKind
 from kontor.connectors.registry import Registry
-from kontor.domain.errors import BusyError, InvalidError
+from kontor.domain.errors import BusyError, ConflictError, InvalidError
 from kontor.domain.principals import Principal
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.services.accesses import accesses as adding
-from kontor.services.accesses.accesses import Accesses, AccessRequest
+from kontor.services.accesses.accesses import Accesses
+from kontor.services.accesses.requests import AccessRequest
 from kontor.services.fetching.fetching import Outcome
 from kontor.services.identity.tenants import new_tenant
 from kontor.services.identity.users import NewUser
@@ -728,6 +729,69 @@ async def test_selected_products_are_asked_for_alone_and_new_ones_are_fetched_to
         ("spar", "COMPLETE"),
     ]
     assert len(harness.rows("transactions")) == 12
+
+
+@pytest.fixture
+def read_together(monkeypatch):
+    """Two requests: both have read what is stored before either of them stores."""
+    check, barrier = Accesses._check, asyncio.Barrier(2)
+
+    async def check_together(self, *facts):
+        plan = await check(self, *facts)
+        await barrier.wait()
+        return plan
+
+    def begin():
+        monkeypatch.setattr(Accesses, "_check", check_together)
+
+    yield begin
+    monkeypatch.setattr(Accesses, "_check", check)
+
+
+def read_selection(harness):
+    return harness.owner.execute(
+        "select selected_products from accesses where user_id = %s", [harness.user_id]
+    ).fetchone()[0]
+
+
+async def test_of_two_selections_at_once_the_second_is_refused_and_overwrites_nothing(harness, bank, read_together):
+    await harness.add()
+    ids = {stored.product.key: stored.id for stored in (await harness.view()).products}
+    wanted = [[ids["giro"]], [ids["spar"]]]
+    read_together()
+    posted = [harness.post({"a": AccessRequest(selected_products=tuple(selected))}) for selected in wanted]
+    outcomes = await asyncio.gather(*posted, return_exceptions=True)
+    assert {type(outcome) for outcome in outcomes} == {type(None), ConflictError}
+    assert read_selection(harness) == wanted[outcomes.index(None)]
+
+
+async def test_equal_selections_at_once_are_both_stored_and_a_selection_after_reading_again_replaces(
+    harness, bank, read_together
+):
+    await harness.add()
+    ids = {stored.product.key: stored.id for stored in (await harness.view()).products}
+    read_together()
+    posted = [harness.post({"a": AccessRequest(selected_products=(ids["giro"],))}) for _ in range(2)]
+    assert await asyncio.gather(*posted) == [None, None]
+    assert read_selection(harness) == [ids["giro"]]
+    posted = [harness.post({"a": AccessRequest(selected_products=(ids["spar"],))}) for _ in range(2)]
+    assert await asyncio.gather(*posted) == [None, None]
+    assert read_selection(harness) == [ids["spar"]]
+
+
+async def test_a_selection_that_is_changed_while_a_fetch_runs_is_the_one_that_counts(harness, bank):
+    await harness.add()
+    ids = {stored.product.key: stored.id for stored in (await harness.view()).products}
+    gate = bank.on_begin = Gate()
+    posted = harness.post({"a": AccessRequest()}, refresh=True)
+    running = asyncio.create_task(harness.services.fetching.run(await harness.queued()))
+    await gate.wait()
+    await harness.post({"a": AccessRequest(selected_products=(ids["spar"],))})
+    gate.open.set()
+    await running
+    await posted
+    assert read_selection(harness) == [ids["spar"]]
+    assert [stored.product.key for stored in (await harness.view()).products] == ["spar"]
 
 
 async def test_fetch_of_recent_days_asks_from_some_weeks_before_the_newest_final_booking(harness, bank):

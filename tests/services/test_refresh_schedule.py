@@ -334,6 +334,21 @@ async def test_the_banks_answer_overrides_a_consent_date_that_has_passed(harness
     assert harness.states()[-1] == "DONE"
 
 
+@pytest.mark.parametrize("days_ago", [0, 1, 400])
+@pytest.mark.parametrize("pause", [None, "SCA"])
+async def test_an_attended_fetch_is_never_refused_because_of_our_own_stored_consent_date(
+    harness, bank, days_ago, pause
+):
+    await harness.add()
+    day = harness.clock.today() - timedelta(days=days_ago)
+    harness.owner.execute("update accesses set consent_until = %s, refresh_pause = %s", [day, pause])
+    bank.calls.clear()
+    await harness.refresh(is_attended=True)
+    assert len(bank.calls) > 0, "the bank decides, not our date"
+    assert harness.owner.execute("select distinct state from fetches").fetchall() == [("DONE",)]
+    assert harness.access()[1] is None
+
+
 async def test_a_consent_date_to_come_is_kept_when_the_bank_tells_none(harness, bank):
     await harness.add()
     day = harness.clock.today() + timedelta(days=3)

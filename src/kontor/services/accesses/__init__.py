@@ -1,9 +1,10 @@
 """Bank accesses of a user: adding, showing, deleting, and when each is refreshed."""
 
-from kontor.services.accesses.accesses import Accesses, AccessRequest
+from kontor.services.accesses.accesses import Accesses
 from kontor.services.accesses.deletion import delete_access_data
 from kontor.services.accesses.fetch_requests import request_fetch
 from kontor.services.accesses.refreshing import Refreshing
+from kontor.services.accesses.requests import AccessRequest
 from kontor.services.accesses.views import AccessView, UnconfirmedAccess
 
 __all__ = [

@@ -17,6 +17,7 @@ from kontor.domain.stored_products import StoredProduct
 from kontor.services.accesses.deletion import delete_access_data
 from kontor.services.accesses.fetch_requests import request_fetch
 from kontor.services.accesses.refreshing import Refreshing
+from kontor.services.accesses.requests import AccessRequest, refuse_stale_selection
 from kontor.services.accesses.views import AccessView, UnconfirmedAccess, mask_unconfirmed, view_access
 from kontor.services.banks import Admissions, Providers, find_missing_fields
 from kontor.services.runtime import Clock
@@ -32,24 +33,15 @@ WAIT_MARGIN_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class AccessRequest:
-    """What a caller sends for one access. Nothing but defaults means: use what is stored."""
-
-    provider_id: UUID | None = None
-    credentials: dict[str, str] | None = None
-    is_synced: bool | None = None
-    selected_products: tuple[UUID, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Plan:
-    """A request that was found good, with its credentials opened."""
+    """A request that was found good, with its credentials opened. `seen` is the access as it was then."""
 
     access_id: str
     request: AccessRequest
     provider: Provider
     credentials: dict[str, Secret] | None
     form_session_id: UUID | None = None
+    seen: Access | None = None
 
 
 class _CredentialsOutcome(Enum):
@@ -223,11 +215,12 @@ class Accesses:
         if request.credentials is None:
             if existing is None:
                 raise InvalidError("is required", f"{access_id}.credentials")
-            return _Plan(access_id, request, provider, None)
+            return _Plan(access_id, request, provider, None, seen=existing)
         # Of fields that the bank does not ask for nothing is read, so that nobody can have thousands decrypted.
         asked = {field.key for field in provider.login_fields}
         given = {key: value for key, value in request.credentials.items() if key in asked}
-        return _Plan(access_id, request, provider, await self._encryption.decrypt(principal.tenant_id, given))
+        credentials = await self._encryption.decrypt(principal.tenant_id, given)
+        return _Plan(access_id, request, provider, credentials, seen=existing)
 
     @retry_conflicts
     async def _store_all(
@@ -276,6 +269,8 @@ class Accesses:
         # Others may have added or deleted it since it was looked at.
         if access.provider_id != plan.provider.id:
             raise InvalidError("this access belongs to another provider", f"{plan.access_id}.providerId")
+        if not is_new:
+            refuse_stale_selection(request, plan.seen, access)
         # Without credentials nobody could refresh it, neither for the first time nor from now on.
         is_needed = is_new or (bool(request.is_synced) and not access.is_synced)
         if is_needed and plan.credentials is None:
