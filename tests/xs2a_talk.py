@@ -1,6 +1,6 @@
 """Talking to the demo bank by XS2A: with Kontor's connector, and with bare HTTP."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -27,6 +27,7 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.xs2a import Xs2aConnector, Xs2aSettings, read_profile
 from kontor.demobank.xs2a import DemoAspsp, make_xs2a_app
+from kontor.demobank.xs2a.modes import Xs2aMode
 from kontor.demobank.xs2a.pages import make_pages
 from kontor.domain.providers import LoginField, Provider
 from kontor.domain.secrets import Secret
@@ -83,11 +84,13 @@ class Xs2aBankUnderTest:
 
 
 @contextmanager
-def running_xs2a_bank(settings: Settings, *, pays_twice: bool = False, **options: Any) -> Iterator[Xs2aBankUnderTest]:
+def running_xs2a_bank(
+    settings: Settings, *, pays_twice: bool = False, modes: Iterable[Xs2aMode] = (), **options: Any
+) -> Iterator[Xs2aBankUnderTest]:
     assert settings.database_url is not None
     clock = MovableClock()
     bank = DemoBankPages(settings.database_url, "http://bank.example/demobank/confirm", pays_twice=pays_twice)
-    aspsp = DemoAspsp(bank, read_time=clock.read)
+    aspsp = DemoAspsp(bank, read_time=clock.read, modes=frozenset(modes))
     app = make_xs2a_app(aspsp, pages=make_pages(bank), **options)
     with serve_app(app) as url:
         yield Xs2aBankUnderTest(url, clock, bank)

@@ -1,7 +1,7 @@
 """`kontor demobank`: the demo bank on the wire, for those who build or test banking clients."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
@@ -38,6 +38,10 @@ def demobank(
         list[str] | None,
         Parameter(negative="", help="Behaviour of real banks to adopt over FinTS, such as payees-later; repeatable."),
     ] = None,
+    xs2a_mode: Annotated[
+        list[str] | None,
+        Parameter(negative="", help="Problem of real banks to have over XS2A, such as order-held; repeatable."),
+    ] = None,
     dialect: Annotated[
         str | None, Parameter(help="Bank family to imitate over XS2A, such as sparkasse.", show_default=False)
     ] = None,
@@ -65,7 +69,7 @@ def demobank(
             options = (page_rows, maintenance, mode or [], plan)
             with (
                 serving_fints(ready, host, fints_port, files, *options) as fints_address,
-                serving_xs2a(ready, host, xs2a_port, plan, dialect) as xs2a_address,
+                serving_xs2a(ready, host, xs2a_port, plan, dialect, xs2a_mode or []) as xs2a_address,
             ):
                 _show_welcome(fints_address, xs2a_address, files.authority, plan, dialect)
                 while True:
@@ -117,12 +121,18 @@ def serving_fints(
 
 @contextmanager
 def serving_xs2a(
-    settings: Settings, host: str, port: int, plan: "FaultPlan | None" = None, dialect: str | None = None
+    settings: Settings,
+    host: str,
+    port: int,
+    plan: "FaultPlan | None" = None,
+    dialect: str | None = None,
+    modes: Sequence[str] = (),
 ) -> Iterator[str]:
     """Yields the address. The bank's own page is served there too."""
     from kontor.demobank.faults import FaultInjector
     from kontor.demobank.xs2a import DemoAspsp, make_xs2a_app
     from kontor.demobank.xs2a.dialects import DIALECTS, STANDARD
+    from kontor.demobank.xs2a.modes import XS2A_MODES, Xs2aMode
     from kontor.demobank.xs2a.pages import make_pages
     from kontor.demobank.xs2a.serving import AppServer
     from kontor.services.runtime import Clock
@@ -130,10 +140,17 @@ def serving_xs2a(
 
     if dialect is not None and dialect not in DIALECTS:
         raise InvalidError(f"{dialect} is unknown; there are {', '.join(DIALECTS)}", "--dialect")
+    if unknown := [name for name in modes if name not in XS2A_MODES]:
+        raise InvalidError(f"{', '.join(unknown)} is unknown; there are {', '.join(XS2A_MODES)}", "--xs2a-mode")
     assert settings.database_url is not None
     address = f"http://{_name_host(host)}:{port}"
     bank = DemoBankPages(settings.database_url, f"{address}/demobank/confirm", pays_twice=_pays_twice(plan))
-    aspsp = DemoAspsp(bank, slow_seconds=settings.demo_slow_seconds, read_time=Clock(settings.today).now)
+    aspsp = DemoAspsp(
+        bank,
+        slow_seconds=settings.demo_slow_seconds,
+        read_time=Clock(settings.today).now,
+        modes=frozenset(map(Xs2aMode, modes)),
+    )
     faults = None if plan is None else FaultInjector(plan)
     spoken = STANDARD if dialect is None else DIALECTS[dialect]
     server = AppServer(host, port, make_xs2a_app(aspsp, pages=make_pages(bank), faults=faults, dialect=spoken))

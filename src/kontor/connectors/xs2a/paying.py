@@ -47,8 +47,10 @@ FREQUENCIES = {
     Period.MONTH_SIX: "SemiAnnual",
     Period.YEAR_ONE: "Annual",
 }
-# Taken in, and checked or not. After the customer's authorisation the bank goes on by itself.
-OPEN = ("RCVD", "PDNG", "ACTC", "ACCP", "PATC")
+# Checked: after the customer's authorisation the bank goes on by itself.
+CHECKED = ("ACTC", "ACCP")
+# Held by the bank: taken in and not checked yet, or still to be signed by somebody else.
+HELD = ("RCVD", "PDNG", "PATC")
 
 
 class Paying:
@@ -176,7 +178,9 @@ class Paying:
 def _tell(status: PaymentStatus, state: State) -> Step:
     """The bank's word on an order that the customer has authorised."""
     outcome = OUTCOMES.get(status.transaction_status, PaymentOutcome.ACCEPTED)
-    if status.transaction_status not in OUTCOMES and status.transaction_status not in OPEN:
+    if status.transaction_status in HELD:
+        return Failed(FailureKind.UNREACHABLE, status.psu_message, is_outcome_unknown=True)
+    if status.transaction_status not in OUTCOMES and status.transaction_status not in CHECKED:
         return Failed(FailureKind.UNREACHABLE, "unknown status", is_outcome_unknown=True)
     if outcome is PaymentOutcome.NEVER:
         return Failed(FailureKind.REJECTED, status.psu_message)

@@ -1,18 +1,21 @@
 """Accounts, their balances and bookings, as far as a consent reaches."""
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 from uuid import NAMESPACE_URL, uuid5
 
 from kontor.demobank.faults import Fault
-from kontor.demobank.faults.rows import distort_rows, disturb_list, find_first_day
+from kontor.demobank.faults.rows import NOISE, distort_rows, disturb_list, find_first_day
 from kontor.demobank.xs2a.aspsp import DemoAspsp, Holding
 from kontor.demobank.xs2a.bodies import make_link
 from kontor.demobank.xs2a.bookings import list_balances, show_booking
 from kontor.demobank.xs2a.consents import Consents, covers
 from kontor.demobank.xs2a.dialects import JSON, STANDARD, Dialect, change_account, change_booking
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
+from kontor.demobank.xs2a.modes import Xs2aMode
 from kontor.demobank.xs2a.resources import Consent
 from kontor.demobank.xs2a.statement_lists import write_list
 from kontor.domain.products import ProductCategory
@@ -64,7 +67,7 @@ class Accounts:
 
     def read_balances(self, request: Request, account_id: str) -> Response:
         _, holding = self._find(request, account_id, "balances")
-        return Response(200, {self.account_name: self.refer(holding), "balances": list_balances(holding.product)})
+        return Response(200, {self.account_name: self.refer(holding), "balances": self._list_balances(holding)})
 
     def list_transactions(self, request: Request, account_id: str) -> Response:
         status = request.query.get("bookingStatus")
@@ -87,13 +90,16 @@ class Accounts:
         if until is not None and until < since:
             raise RefusedError("PERIOD_INVALID", "dateTo lies before dateFrom.")
         is_long_ago = since < today - timedelta(days=LONG_AGO_DAYS)
-        if is_long_ago and status != "pending" and not self._consents.is_fresh(consent, FRESH_MINUTES):
+        is_fresh = self._consents.is_fresh(consent, FRESH_MINUTES) and Xs2aMode.RECENT_ONLY not in self._aspsp.modes
+        if is_long_ago and status != "pending" and not is_fresh:
             raise RefusedError("PERIOD_INVALID", "Older bookings need a fresh authentication.")
         if not holding.has_rows:
             raise RefusedError("INTERNAL_SERVER_ERROR", "Die Umsätze sind zurzeit nicht lesbar.")
         # The newest come first, pending ones before all others.
         rows = [row for row in reversed(holding.list_rows()) if _is_wanted(row, status)]
         since = find_first_day(since, request.visit)
+        if Xs2aMode.SINCE_IGNORED in self._aspsp.modes:
+            since = date.min
         rows = [row for row in rows if row.is_pending or (since <= _day(row) and (until is None or _day(row) <= until))]
         if self._dialect.media != JSON and holding.product.iban is not None:
             content = write_list(self._dialect.media, holding, rows, min(until or today, today))
@@ -101,14 +107,15 @@ class Accounts:
         report = _show_page(request, rows, page, size)
         shown: dict[str, Any] = {self.account_name: self.refer(holding), self.rows_name: report}
         listed = rows[page * size : (page + 1) * size]
-        if request.visit.fault is Fault.EMPTY_PAGE and AFTER_EMPTY not in request.query:
+        is_empty = request.visit.fault is Fault.EMPTY_PAGE or (Xs2aMode.EMPTY_PAGES in self._aspsp.modes and page == 0)
+        if is_empty and AFTER_EMPTY not in request.query:
             query = urlencode({**request.query, AFTER_EMPTY: "true"})
             report["_links"]["next"] = make_link(f"{request.path}?{query}")
             listed = []
         listed = disturb_list(distort_rows(listed, request.visit.plan), request.visit)
         report |= self._split(listed, status, holding)
         if has_balances:
-            shown["balances"] = list_balances(holding.product)
+            shown["balances"] = self._list_balances(holding)
         return Response(200, shown)
 
     def read_transaction(self, request: Request, account_id: str, transaction_id: str) -> Response:
@@ -129,14 +136,27 @@ class Accounts:
             kinds["information"] = []  # there are no standing orders here
         return kinds
 
+    def _list_balances(self, holding: Holding) -> list[dict[str, Any]]:
+        shown = list_balances(holding.product)
+        if Xs2aMode.LONG_DECIMALS in self._aspsp.modes:
+            for balance in shown:
+                amount = balance["balanceAmount"]
+                amount["amount"] = f"{Decimal(amount['amount']) + NOISE:f}"
+        return shown
+
     def show_row(self, row: Transaction, holding: Holding) -> dict[str, Any]:
+        if Xs2aMode.LONG_DECIMALS in self._aspsp.modes:
+            row = replace(row, amount=row.amount + NOISE)
         return change_booking(self._dialect, show_booking(row), row, holding)
 
     def refer(self, holding: Holding) -> dict[str, Any]:
         return _refer(holding)
 
     def show_account(self, holding: Holding, consent: Consent, *, has_balances: bool) -> dict[str, Any]:
-        return change_account(self._dialect, _show_account(holding, consent, has_balances=has_balances), holding)
+        shown = _show_account(holding, consent)
+        if has_balances and "balances" in shown.get("_links", {}):
+            shown["balances"] = self._list_balances(holding)
+        return change_account(self._dialect, shown, holding)
 
     def find_holdings(self, login: str) -> list[Holding]:
         return self._aspsp.list_holdings(login)
@@ -193,7 +213,7 @@ def _refer(holding: Holding) -> dict[str, Any]:
     return {"iban": holding.product.iban, "currency": currency}
 
 
-def _show_account(holding: Holding, consent: Consent, *, has_balances: bool) -> dict[str, Any]:
+def _show_account(holding: Holding, consent: Consent) -> dict[str, Any]:
     product = holding.product
     if not holding.is_readable:
         return {"currency": product.currency, "name": product.name}
@@ -215,6 +235,4 @@ def _show_account(holding: Holding, consent: Consent, *, has_balances: bool) -> 
     }
     if product.bic is not None:
         shown["bic"] = product.bic
-    if has_balances and "balances" in links:
-        shown["balances"] = list_balances(product)
     return shown

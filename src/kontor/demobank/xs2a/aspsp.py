@@ -16,6 +16,7 @@ from kontor.connectors.demo.scenarios import Scenario, find_scenario
 from kontor.connectors.demo.standing_orders import execute_due
 from kontor.connectors.demo.statements import list_rows, move_balance
 from kontor.demobank.xs2a.exchanges import RefusedError
+from kontor.demobank.xs2a.modes import Xs2aMode
 from kontor.domain.clocks import BERLIN
 from kontor.domain.demo_books import BookOwner, Receipt
 from kontor.domain.payments import PaymentOutcome
@@ -45,8 +46,16 @@ class Holding:
 
 
 class DemoAspsp:
-    def __init__(self, bank: Bank, *, slow_seconds: float = 0, read_time: Callable[[], datetime] = read_time) -> None:
+    def __init__(
+        self,
+        bank: Bank,
+        *,
+        slow_seconds: float = 0,
+        read_time: Callable[[], datetime] = read_time,
+        modes: frozenset[Xs2aMode] = frozenset(),
+    ) -> None:
         self.bank = bank
+        self.modes = modes
         self.payments = Payments(bank, slow_seconds)
         self.read_time = read_time
         self._slow_seconds = slow_seconds

@@ -32,7 +32,8 @@ from kontor.demobank.faults import Fault
 from kontor.demobank.xs2a.aspsp import DemoAspsp
 from kontor.demobank.xs2a.bodies import AuthorisationBody, make_link
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
-from kontor.demobank.xs2a.resources import Approach, Authorisation, Resource
+from kontor.demobank.xs2a.modes import Xs2aMode
+from kontor.demobank.xs2a.resources import Approach, Authorisation, Payment, Resource
 from kontor.domain.callbacks import add_to_query
 from kontor.domain.sca import Challenge
 from kontor.domain.secrets import Secret
@@ -136,6 +137,8 @@ class Authoriser:
         media = find_scenario(authorisation.login).media
         names = [medium.name for medium in media] if len(media) > 1 else [None]
         choices = [(method, name) for method in step.methods for name in names]
+        if Xs2aMode.METHOD_REPLACED in self._aspsp.modes:
+            choices = choices[-1:]
         authorisation.methods = {}
         shown = []
         for number, (method, name) in enumerate(choices):
@@ -171,6 +174,8 @@ class Authoriser:
             raise RefusedError("PSU_CREDENTIALS_INVALID", "Die Zugangsdaten fehlen.")
         if authorisation.approach is not Approach.EMBEDDED or authorisation.status not in ("received", "psuIdentified"):
             raise RefusedError("STATUS_INVALID", "Dafür ist es nicht die Zeit.")
+        if Xs2aMode.PIN_REFUSED_LATER in self._aspsp.modes and isinstance(subject.resource, Payment):
+            raise RefusedError("PSU_CREDENTIALS_INVALID", "Die Zugangsdaten sind falsch.")
         self._aspsp.check_pin(authorisation.login, pin)
         authorisation.status = "psuAuthenticated"
         self._begin(subject, authorisation)

@@ -22,6 +22,7 @@ from kontor.demobank.xs2a.authorising import (
 from kontor.demobank.xs2a.bodies import AccountAccess, AccountReference, AuthorisationBody, ConsentBody, make_link
 from kontor.demobank.xs2a.dialects import STANDARD, Dialect, OAuthUse
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
+from kontor.demobank.xs2a.modes import Xs2aMode
 from kontor.demobank.xs2a.resources import Approach, Authorisation, Consent, Shelf
 
 CONSENT_DAYS = 180
@@ -187,7 +188,8 @@ class Consents:
     def use(self, request: Request, part: str) -> Consent:
         """The consent of this request, if it holds, and counted if nobody sits in front of the screen."""
         consent = self.find(request.headers["consent-id"])
-        if request.visit.fault is Fault.EARLY_END:
+        is_short = Xs2aMode.CONSENT_ENDS_EARLY in self._aspsp.modes and not request.is_attended
+        if is_short or request.visit.fault is Fault.EARLY_END:
             consent.status = "expired"
         if consent.status == "expired":
             raise RefusedError("CONSENT_EXPIRED", "Die Einwilligung ist abgelaufen.")

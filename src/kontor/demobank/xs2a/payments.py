@@ -22,6 +22,7 @@ from kontor.demobank.xs2a.authorising import (
 )
 from kontor.demobank.xs2a.bodies import AuthorisationBody, BulkPayment, PeriodicPayment, SinglePayment, Transfer
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
+from kontor.demobank.xs2a.modes import Xs2aMode
 from kontor.demobank.xs2a.resources import Approach, Authorisation, Payment, Shelf
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
@@ -43,6 +44,7 @@ PERIODS = {
     "SemiAnnual": Period.MONTH_SIX,
     "Annual": Period.YEAR_ONE,
 }
+HELD_READS = 3  # of the status, in `Xs2aMode.ORDER_HELD`
 STATUSES = {
     PaymentOutcome.EXECUTED: "ACSC",
     PaymentOutcome.ACCEPTED: "ACSP",
@@ -207,12 +209,21 @@ class PaymentOrders:
                     self._authoriser.look(self._make_subject(payment), authorisation)
             receipt = None if payment.login is None else self._aspsp.find_receipt(payment.login, payment.uuid)
         if receipt is not None:
-            return STATUSES[receipt.outcome], receipt.failure or "", receipt.detail or ""
+            return self._find_held(payment) or STATUSES[receipt.outcome], receipt.failure or "", receipt.detail or ""
         if payment.is_cancelled:
             return "CANC", "", ""
         if payment.refusal is not None:
             return "RJCT", *payment.refusal
         return "RCVD", "", ""
+
+    def _find_held(self, payment: Payment) -> str | None:
+        """The status of an authorised order that the bank has not decided about, in a mode that holds orders."""
+        if Xs2aMode.ORDER_HALF_SIGNED in self._aspsp.modes:
+            return "PATC"
+        if Xs2aMode.ORDER_HELD in self._aspsp.modes and payment.held_reads < HELD_READS:
+            payment.held_reads += 1
+            return "PDNG"
+        return None
 
 
 def _check_product(service: str, product: str) -> None:

@@ -103,3 +103,4 @@ class Payment(Resource):
     job: Pay | None = None
     is_cancelled: bool = False
     refusal: tuple[str, str] | None = None
+    held_reads: int = 0
