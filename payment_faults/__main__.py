@@ -109,7 +109,7 @@ def write_command(options: argparse.Namespace) -> str:
     if options.form:
         command += f" --simulated {options.simulated} --killed {options.killed}"
         command += "".join(f" --form {form}" for form in options.form)
-    return command
+    return f"`{command}`; one fault: `./dev faults --seed {options.seed} --number N`"
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def _describe_run(results: Sequence[Result], command: str) -> dict[str, str]:
     seconds = sorted(result.seconds for result in results if result.mode == "simulated")
     return {
         "Date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "Command": f"`{command}`; one fault: `./dev faults --seed N --number N`",
+        "Command": command,
         "Version": version("kontor"),
         "Median of a simulated fault": f"{seconds[len(seconds) // 2]:.2f} s" if seconds else "none",
         "Load": f"{os.getloadavg()[2]:.1f} processes wanted to run",
