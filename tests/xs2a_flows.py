@@ -89,6 +89,31 @@ def pay_by_redirect(bank: Xs2aBankUnderTest, url: str) -> None:
     assert paid.result.outcome is PaymentOutcome.EXECUTED
 
 
+def cancel_standing(bank: Xs2aBankUnderTest, url: str) -> None:
+    """By TAN, in the app, and on the bank's page."""
+    for kind in ("test_phototan", "test_decoupled", "test_redirect"):
+        dialogue = Dialogue(bank.make_connector(url, cancels_periodic=True), new_login(kind))
+        schedule = Schedule(Period.MONTH_ONE, TODAY.replace(month=12))
+        created = _order(
+            bank, dialogue, make_pay(dialogue, standing=StandingInstruction(StandingAction.CREATE, schedule))
+        )
+        ending = StandingInstruction(StandingAction.DELETE, schedule, created.standing_key)
+        assert _order(bank, dialogue, make_pay(dialogue, standing=ending)).outcome is PaymentOutcome.EXECUTED
+        path = f"/v1/periodic-payments/sepa-credit-transfers/{created.standing_key}"
+        caller = Caller(url, dialogue.login)
+        assert caller.call("GET", f"{path}/status").json()["transactionStatus"] == "CANC"
+        assert len(caller.call("GET", f"{path}/cancellation-authorisations").json()["authorisationIds"]) == 1
+        caller.close()
+
+
+def _order(bank: Xs2aBankUnderTest, dialogue: Dialogue, job: Pay) -> Any:
+    kind = dialogue.login.partition("+")[0]
+    if kind in ANSWERS:
+        return dialogue.drive(ANSWERS[kind], job)[-1].result  # type: ignore[union-attr]
+    question: Any = dialogue.begin(job)
+    return dialogue.resume(question, Returned(bank.confirm(question.url))).result  # type: ignore[union-attr]
+
+
 def go_wrong(bank: Xs2aBankUnderTest, url: str) -> None:
     dialogue = talk(bank, url, "test_chiptan")
     question = dialogue.begin(make_pay(dialogue))
@@ -138,6 +163,7 @@ FLOWS: dict[str, Flow] = {
     "fetch by redirect": fetch_by_redirect,
     "pay by redirect": pay_by_redirect,
     "pay otherwise": pay_otherwise,
+    "cancel": cancel_standing,
     "go wrong": go_wrong,
     "read the rest": read_the_rest,
 }

@@ -312,10 +312,19 @@ def test_a_standing_order_by_redirect_is_created_once_and_its_money_moves_on_its
         assert fetched.standing_orders == {}
 
 
-@pytest.mark.parametrize("action", [StandingAction.CHANGE, StandingAction.DELETE])
-def test_xs2a_neither_changes_nor_deletes_standing_orders(xs2a_bank, sent, action):
-    dialogue = Dialogue(xs2a_bank.make_connector(), new_login("test_bank_message"))
-    failed = dialogue.begin(make_pay(dialogue, standing=instruct(action, key="1")))
+@pytest.mark.parametrize(
+    ("action", "key", "cancels"),
+    [
+        (StandingAction.CHANGE, "1", True),
+        (StandingAction.DELETE, "1", False),
+        (StandingAction.DELETE, None, True),
+    ],
+)
+def test_xs2a_changes_no_standing_order_and_deletes_none_where_the_profile_does_not_say_so(
+    xs2a_bank, sent, action, key, cancels
+):
+    dialogue = Dialogue(xs2a_bank.make_connector(cancels_periodic=cancels), new_login("test_bank_message"))
+    failed = dialogue.begin(make_pay(dialogue, standing=instruct(action, key=key)))
     assert (failed.kind, sent) == (FailureKind.NOT_SUPPORTED, [])
 
 
@@ -329,9 +338,17 @@ def test_xs2a_collects_no_direct_debits_and_no_product_offers_them(xs2a_bank, se
     assert [product.debit_forms for product in progress.partial.products if product.debit_forms] == []
 
 
-@pytest.mark.parametrize(("has_periodic", "actions"), [(True, (StandingAction.CREATE,)), (False, ())])
-def test_a_product_tells_what_the_profile_offers(xs2a_bank, has_periodic, actions):
-    dialogue = Dialogue(xs2a_bank.make_connector(has_periodic=has_periodic), new_login("test_bank_message"))
+@pytest.mark.parametrize(
+    ("has_periodic", "cancels_periodic", "actions"),
+    [
+        (True, False, (StandingAction.CREATE,)),
+        (True, True, (StandingAction.CREATE, StandingAction.DELETE)),
+        (False, True, ()),
+    ],
+)
+def test_a_product_tells_what_the_profile_offers(xs2a_bank, has_periodic, cancels_periodic, actions):
+    connector = xs2a_bank.make_connector(has_periodic=has_periodic, cancels_periodic=cancels_periodic)
+    dialogue = Dialogue(connector, new_login("test_bank_message"))
     progress = next(step for step in dialogue.drive(BY_TAN) if isinstance(step, Progress))
     assert progress.partial.products[0].standing_order_actions == actions
     if not has_periodic:

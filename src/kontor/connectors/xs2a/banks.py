@@ -39,6 +39,7 @@ class Xs2aBank:
     query parameter in which a confirmation code comes back from the bank's page. `builds_addresses`: the bank's
     accounts have no links, and their addresses follow from their ids. `booking_status` is which bookings are asked for.
     `has_unsigned_amounts`: the parties of a booking tell its sign. `name_is_holder`: an account's name is its holder's.
+    `has_periodic`: standing orders can be created; `cancels_periodic`: and deleted, those that were created here.
     `has_card_accounts`: the bank serves card accounts. `asks_for_holders`: it tells the holders of accounts if asked.
 
     For banks with OAuth: `client_id` is what the bank calls us. With `discovery_address` a token is fetched first, for
@@ -57,6 +58,7 @@ class Xs2aBank:
     payment_products: tuple[str, ...] = (SEPA, INSTANT)
     has_bulk: bool = False
     has_periodic: bool = False
+    cancels_periodic: bool = False
     has_stable_ids: bool = True
     may_exempt_payments: bool = False
     confirmation_parameter: str = "code"

@@ -6,6 +6,7 @@ that keeps the id takes the same order once.
 
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 from kontor.connectors.base import (
     Answer,
@@ -14,6 +15,9 @@ from kontor.connectors.base import (
     Failed,
     FailureKind,
     LookedUp,
+    NeedMethod,
+    NeedRedirect,
+    NeedTan,
     Paid,
     Pay,
     State,
@@ -25,7 +29,7 @@ from kontor.connectors.xs2a.client import Client
 from kontor.connectors.xs2a.failures import BankError, NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.messages import Authorising, PaymentStatus
 from kontor.domain.payments import Order, PaymentOutcome
-from kontor.domain.schedules import Period, Schedule, StandingAction
+from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 
 OUTCOMES = {
     "ACSC": PaymentOutcome.EXECUTED,
@@ -47,6 +51,8 @@ FREQUENCIES = {
     Period.MONTH_SIX: "SemiAnnual",
     Period.YEAR_ONE: "Annual",
 }
+CANCELLED_STATUS = "CANC"
+CANCELLED = Failed(FailureKind.CANCELLED)
 # Checked: after the customer's authorisation the bank goes on by itself.
 CHECKED = ("ACTC", "ACCP")
 # Held by the bank: taken in and not checked yet, or still to be signed by somebody else.
@@ -61,6 +67,8 @@ class Paying:
 
     def begin(self, job: Pay) -> Step:
         product = self._find_product(job)
+        if job.standing is not None and job.standing.action is StandingAction.DELETE:
+            return self._cancel_standing(job.standing.key or "")
         has_left = self._bank.may_exempt_payments
         if has_left and not self._context.may_send():
             return Failed(FailureKind.INTERNAL)
@@ -85,7 +93,7 @@ class Paying:
         try:
             # Somebody may have decided about it meanwhile; then there is nothing left to send.
             status = self._read_status(state)
-            if status.transaction_status in OUTCOMES:
+            if _is_decided(status, state):
                 return _tell(status, state)
             step = authoriser.answer(answer)
         except BankError as error:
@@ -93,13 +101,19 @@ class Paying:
         return self._conclude(authoriser) if step is None else step
 
     def cancel(self, state: State) -> Step:
-        """What the bank has executed already stays so."""
+        """What the bank has executed already stays so. A standing order whose deletion is not authorised stays, too."""
+        if state.get("is_cancellation"):
+            if not state.get("has_left"):
+                return CANCELLED
+            status = self._read_status(state)
+            is_decided = _is_decided(status, state)
+            return _tell(status, state) if is_decided else Failed(FailureKind.UNREACHABLE, None, True, state)
         try:
             self._client.call("DELETE", state["resource"]["self"])
         except BankError:
             if state.get("has_left"):
                 return self._conclude(Authoriser(self._client, self._bank, state, None))
-        return Failed(FailureKind.CANCELLED)
+        return CANCELLED
 
     def look_up(self, state: State) -> Step:
         """By the bank's own number of the order, and never by placing it again.
@@ -111,6 +125,8 @@ class Paying:
             return Done(LookedUp(PaymentOutcome.UNKNOWN))
         status = self._read_status(state)
         outcome = OUTCOMES.get(status.transaction_status, PaymentOutcome.UNKNOWN)
+        if state.get("is_cancellation"):
+            outcome = PaymentOutcome.EXECUTED if _is_decided(status, state) else PaymentOutcome.UNKNOWN
         return Done(LookedUp(outcome, status.psu_message, state.get("standing_key")))
 
     # Parts
@@ -123,9 +139,39 @@ class Paying:
             raise StoppedError(FailureKind.NOT_SUPPORTED)
         if job.standing is not None:
             is_offered = self._bank.has_periodic and product == SEPA and not job.is_bulk
-            if not is_offered or job.standing.action is not StandingAction.CREATE:
+            if not is_offered or not self._can(job.standing):
                 raise StoppedError(FailureKind.NOT_SUPPORTED)
         return product
+
+    def _can(self, standing: StandingInstruction) -> bool:
+        if standing.action is StandingAction.DELETE:
+            return self._bank.cancels_periodic and bool(standing.key)
+        return standing.action is StandingAction.CREATE
+
+    def _cancel_standing(self, key: str) -> Step:
+        """A bank may cancel at once, so the send guard is asked. One that asks its customer has done nothing yet."""
+        if not self._context.may_send():
+            return Failed(FailureKind.INTERNAL)
+        link = self._client.enter(f"v1/periodic-payments/{SEPA}/{quote(key, safe='')}")
+        state: State = {"stage": "open", "kind": "pay", "is_cancellation": True, "standing_key": key}
+        state["resource"] = {"self": link, "status": f"{link}/status"}
+        try:
+            answer = self._client.call("DELETE", link, headers=self._client.identify() | self._client.prefer())
+            opened = self._client.read(answer, Authorising) if answer.body else None
+        except BankError as error:
+            failed = error.to_failed(is_outcome_unknown=True)
+            return replace(failed, state=state) if failed.is_outcome_unknown else failed
+        if opened is None:
+            return Done(Paid(PaymentOutcome.EXECUTED, standing_key=key))
+        # In this step the send guard has been asked already.
+        authoriser = Authoriser(self._client, self._bank, state, lambda: True)
+        if not any(name.startswith(("startAuthorisation", "sca")) for name in opened.links):
+            return self._conclude(authoriser)
+        try:
+            step = authoriser.open(opened, answer.approach)
+        except BankError as error:
+            return self._end(error, authoriser)
+        return self._conclude(authoriser) if step is None else _hold(step)
 
     def _place(self, job: Pay, product: str) -> tuple[Authorising, str | None, State]:
         service = "bulk-payments" if job.is_bulk else "payments"
@@ -167,7 +213,7 @@ class Paying:
         except BankError as second:
             unknown = replace(second.to_failed(is_outcome_unknown=True), state=authoriser.state)
             return unknown if authoriser.has_left else failed
-        if status.transaction_status not in OUTCOMES:
+        if not _is_decided(status, authoriser.state):
             return failed
         told = _tell(status, authoriser.state)
         # The code says more than the status, unless the status says why.
@@ -175,8 +221,28 @@ class Paying:
         return failed if is_plain and status.transaction_status == "RJCT" else told
 
 
+def _hold(step: Step) -> Step:
+    """The bank waits for the customer. It goes on from a redirect by itself, which has been said to the send guard."""
+    if isinstance(step, NeedRedirect):
+        return replace(step, state=step.state | {"has_left": True})
+    if isinstance(step, NeedMethod | NeedTan):
+        return replace(step, is_held=True)
+    return step
+
+
+def _is_decided(status: PaymentStatus, state: State) -> bool:
+    """About the order; or, where it is to be cancelled, about that."""
+    if state.get("is_cancellation"):
+        return status.transaction_status == CANCELLED_STATUS
+    return status.transaction_status in OUTCOMES
+
+
 def _tell(status: PaymentStatus, state: State) -> Step:
     """The bank's word on an order that the customer has authorised."""
+    if state.get("is_cancellation"):
+        is_gone = status.transaction_status == CANCELLED_STATUS
+        outcome = PaymentOutcome.EXECUTED if is_gone else PaymentOutcome.ACCEPTED
+        return Done(Paid(outcome, standing_key=state["standing_key"]))
     outcome = OUTCOMES.get(status.transaction_status, PaymentOutcome.ACCEPTED)
     if status.transaction_status in HELD:
         return Failed(FailureKind.UNREACHABLE, status.psu_message, is_outcome_unknown=True)

@@ -83,9 +83,13 @@ def make_product(
         balances=tuple(pockets.values()) if is_several else (),
         can_transfer=pays,
         can_bulk_transfer=pays and bank.has_bulk,
-        # The standard has no list of standing orders, no change of one, and no deletion that all banks offer.
-        standing_order_actions=(StandingAction.CREATE,) if pays and bank.has_periodic else (),
+        standing_order_actions=_list_actions(bank) if pays and bank.has_periodic else (),
     )
+
+
+def _list_actions(bank: Xs2aBank) -> tuple[StandingAction, ...]:
+    """The standard has no list of standing orders and no change of one. Not every bank offers their cancellation."""
+    return (StandingAction.CREATE, StandingAction.DELETE) if bank.cancels_periodic else (StandingAction.CREATE,)
 
 
 def _find_number(account: Account) -> str | None:

@@ -123,6 +123,10 @@ def _list_routes(
         ("GET", f"{one_payment}/authorisations", (), orders.list_authorisations),
         ("GET", f"{one_payment}/authorisations/{{}}", (), orders.read_authorisation),
         ("PUT", f"{one_payment}/authorisations/{{}}", (), orders.update_authorisation),
+        ("POST", f"{one_payment}/cancellation-authorisations", (), orders.authorise_cancellation),
+        ("GET", f"{one_payment}/cancellation-authorisations", (), orders.list_cancellation_authorisations),
+        ("GET", f"{one_payment}/cancellation-authorisations/{{}}", (), orders.read_cancellation_authorisation),
+        ("PUT", f"{one_payment}/cancellation-authorisations/{{}}", (), orders.update_cancellation_authorisation),
     ]
     return [
         (method, re.compile(path.replace("{}", "([^/]+)")), needed, handler) for method, path, needed, handler in listed

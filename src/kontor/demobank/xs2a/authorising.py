@@ -87,7 +87,7 @@ class Authoriser:
         login = request.login or resource.login
         number = str(uuid4())
         authorisation = Authorisation(
-            number, f"{resource.path}/authorisations/{number}", choose_approach(login), request.redirect_url, login
+            number, f"{resource.authorisations_path}/{number}", choose_approach(login), request.redirect_url, login
         )
         if login is not None:
             resource.login = login
@@ -306,7 +306,7 @@ def show_authorisation(authorisation: Authorisation, status: int) -> Response:
 def show_opening(resource: Resource, authorisation: Authorisation | None) -> tuple[dict[str, Any], dict[str, str]]:
     """What a new consent or payment says about its authorisation: body with links, and headers."""
     links = {"self": make_link(resource.path), "status": make_link(f"{resource.path}/status")}
-    start = make_link(f"{resource.path}/authorisations")
+    start = make_link(resource.authorisations_path)
     headers = {"ASPSP-SCA-Approach": str(resource.approach)}
     if authorisation is not None:
         shown = list_links(authorisation)

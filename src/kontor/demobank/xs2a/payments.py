@@ -12,6 +12,7 @@ from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 import msgspec
 
 from kontor.connectors.base import Answer, Context, Failed, FailureKind, Pay, State, Step
+from kontor.connectors.demo.standing_orders import find_name
 from kontor.demobank.xs2a.aspsp import DemoAspsp
 from kontor.demobank.xs2a.authorising import (
     Authoriser,
@@ -23,7 +24,7 @@ from kontor.demobank.xs2a.authorising import (
 from kontor.demobank.xs2a.bodies import AuthorisationBody, BulkPayment, PeriodicPayment, SinglePayment, Transfer
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.modes import Xs2aMode
-from kontor.demobank.xs2a.resources import Approach, Authorisation, Payment, Shelf
+from kontor.demobank.xs2a.resources import Approach, Authorisation, Cancellation, Payment, Shelf
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 
@@ -51,6 +52,7 @@ STATUSES = {
     PaymentOutcome.REJECTED: "RJCT",
     PaymentOutcome.NEVER: "CANC",
 }
+ACTIVE = ("ACSC", "ACSP")
 
 
 class PaymentSubject(Subject):
@@ -138,9 +140,11 @@ class PaymentOrders:
         return Response(200, shown)
 
     def cancel(self, request: Request, service: str, product: str, payment_id: str) -> Response:
-        """Without the customer, as long as nothing was decided; afterwards never."""
+        """Without the customer, as long as nothing was decided. Afterwards standing orders alone, with the customer."""
         payment = self._find(service, product, payment_id)
         with payment.lock:
+            if service == "periodic-payments" and self._read_status(payment)[0] in ACTIVE:
+                return self._open_cancellation(payment)
             if payment.refusal is not None or not self._withdraw(payment):
                 raise RefusedError("CANCELLATION_INVALID", "Über diesen Auftrag ist schon entschieden.")
             payment.is_cancelled = True
@@ -148,32 +152,58 @@ class PaymentOrders:
                 authorisation.status = authorisation.status if authorisation.is_over else "failed"
         return Response(204)
 
+    def _open_cancellation(self, payment: Payment) -> Response:
+        assert payment.job is not None
+        assert payment.job.standing is not None
+        if payment.cancellation is None or payment.cancellation.refusal is not None:
+            number = uuid4()
+            ended = replace(payment.job.standing, action=StandingAction.DELETE, key=find_name(payment.job))
+            job = replace(payment.job, payment_id=number, standing=ended)
+            known = (payment.path, payment.login, payment.approach)
+            payment.cancellation = Cancellation(str(number), *known, uuid=number, service=payment.service, job=job)
+        shown, headers = show_opening(payment.cancellation, None)
+        return Response(202, {"transactionStatus": self._read_status(payment)[0], **shown}, headers)
+
     # Authorisations
 
-    def authorise(self, request: Request, service: str, product: str, payment_id: str) -> Response:
+    def authorise(self, request: Request, *names: str) -> Response:
+        return self._authorise(request, self._find(*names))
+
+    def list_authorisations(self, request: Request, *names: str) -> Response:
+        return Response(200, {"authorisationIds": list(self._find(*names).authorisations)})
+
+    def read_authorisation(self, request: Request, *names: str) -> Response:
+        return self._read_authorisation(self._find(*names[:-1]), names[-1])
+
+    def update_authorisation(self, request: Request, *names: str) -> Response:
+        return self._update_authorisation(request, self._find(*names[:-1]), names[-1])
+
+    def authorise_cancellation(self, request: Request, *names: str) -> Response:
+        return self._authorise(request, self._find_cancellation(*names))
+
+    def list_cancellation_authorisations(self, request: Request, *names: str) -> Response:
+        return Response(200, {"authorisationIds": list(self._find_cancellation(*names).authorisations)})
+
+    def read_cancellation_authorisation(self, request: Request, *names: str) -> Response:
+        return self._read_authorisation(self._find_cancellation(*names[:-1]), names[-1])
+
+    def update_cancellation_authorisation(self, request: Request, *names: str) -> Response:
+        return self._update_authorisation(request, self._find_cancellation(*names[:-1]), names[-1])
+
+    def _authorise(self, request: Request, payment: Payment) -> Response:
         body = request.read_body(AuthorisationBody)
-        payment = self._find(service, product, payment_id)
         with payment.lock:
             self._check_open(payment)
             return show_authorisation(self._authoriser.open(self._make_subject(payment), request, body), 201)
 
-    def list_authorisations(self, request: Request, service: str, product: str, payment_id: str) -> Response:
-        return Response(200, {"authorisationIds": list(self._find(service, product, payment_id).authorisations)})
-
-    def read_authorisation(
-        self, request: Request, service: str, product: str, payment_id: str, authorisation_id: str
-    ) -> Response:
-        payment = self._find(service, product, payment_id)
+    def _read_authorisation(self, payment: Payment, authorisation_id: str) -> Response:
         with payment.lock:
             authorisation = _find_authorisation(payment, authorisation_id)
             self._authoriser.look(self._make_subject(payment), authorisation)
             return Response(200, {"scaStatus": authorisation.status})
 
-    def update_authorisation(
-        self, request: Request, service: str, product: str, payment_id: str, authorisation_id: str
-    ) -> Response:
+    def _update_authorisation(self, request: Request, payment: Payment, authorisation_id: str) -> Response:
         body = request.read_body(AuthorisationBody)
-        payment = self._find(service, product, payment_id)
         with payment.lock:
             authorisation = _find_authorisation(payment, authorisation_id)
             self._check_open(payment)
@@ -190,6 +220,12 @@ class PaymentOrders:
         if payment is None or payment.path != f"/v1/{service}/{product}/{payment_id}":
             raise RefusedError("RESOURCE_UNKNOWN", "Diesen Auftrag gibt es nicht.")
         return payment
+
+    def _find_cancellation(self, service: str, product: str, payment_id: str) -> Cancellation:
+        cancellation = self._find(service, product, payment_id).cancellation
+        if cancellation is None:
+            raise RefusedError("RESOURCE_UNKNOWN", "Diesen Auftrag gibt es nicht.")
+        return cancellation
 
     def _make_subject(self, payment: Payment) -> PaymentSubject:
         return PaymentSubject(payment, self._aspsp, needs_confirmation=self._confirms_redirects)
@@ -208,6 +244,8 @@ class PaymentOrders:
                 if authorisation.approach is Approach.REDIRECT and authorisation.code is None:
                     self._authoriser.look(self._make_subject(payment), authorisation)
             receipt = None if payment.login is None else self._aspsp.find_receipt(payment.login, payment.uuid)
+        if payment.cancellation is not None and self._read_status(payment.cancellation)[0] in ACTIVE:
+            return STATUSES[PaymentOutcome.NEVER], "", ""
         if receipt is not None:
             return self._find_held(payment) or STATUSES[receipt.outcome], receipt.failure or "", receipt.detail or ""
         if payment.is_cancelled:

@@ -79,6 +79,10 @@ class Resource:
     authorisations: dict[str, Authorisation] = field(default_factory=dict)
     lock: RLock = field(default_factory=RLock)
 
+    @property
+    def authorisations_path(self) -> str:
+        return f"{self.path}/authorisations"
+
 
 @dataclass
 class Consent(Resource):
@@ -94,7 +98,10 @@ class Consent(Resource):
 
 @dataclass
 class Payment(Resource):
-    """`body` is the order as it was sent; `refusal` is why the bank would not even ask for a TAN."""
+    """`body` is the order as it was sent; `refusal` is why the bank would not even ask for a TAN.
+
+    `cancellation` is what the customer authorises to end a standing order.
+    """
 
     uuid: UUID = UUID(int=0)
     service: str = "payments"
@@ -104,3 +111,11 @@ class Payment(Resource):
     is_cancelled: bool = False
     refusal: tuple[str, str] | None = None
     held_reads: int = 0
+    cancellation: "Cancellation | None" = None
+
+
+@dataclass
+class Cancellation(Payment):
+    @property
+    def authorisations_path(self) -> str:
+        return f"{self.path}/cancellation-authorisations"
