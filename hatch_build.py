@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGE = Path("kontor/analysis/tagging")
 # What others hold in their hands stays plain Python, and so do the structures of msgspec.
-LEFT_PLAIN = frozenset({"__init__.py", "prepared_knowledge.py", "taggings.py"})
+LEFT_PLAIN = frozenset({"__init__.py", "layout_files.py", "prepared_knowledge.py", "taggings.py"})
 
 
 class CompiledTagger(BuildHookInterface):  # type: ignore[type-arg]

@@ -4,6 +4,8 @@ Needs numpy and scipy (dependency group `dev`). The same sources give the same b
 
     python scripts/train_category_model.py
 
+With `--keep-model` only the confidences are fitted anew, as a change of the tagger's decisions needs.
+
 The description of the model holds a digest of the rows it was trained on. A change of the lexicon changes those rows
 but does not need a new model; `tests/analysis/tagging/test_model_rebuild.py` says when the model is out of date.
 
@@ -34,7 +36,7 @@ from kontor.analysis.tagging.calibrating import Cell, count_cells, fit, score_ce
 from kontor.analysis.tagging.category_models import BITS, OFFSET, CategoryModel, hash_gram, list_grams
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, Keyword, Rules, load_keywords, load_rules
-from kontor.analysis.tagging.model_priors import NEVER_GUESSED
+from kontor.analysis.tagging.model_priors import MODEST, NEVER_GUESSED
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.prepared_knowledge import find_partner, list_partners, load_knowledge
 from kontor.analysis.tagging.readings import CARD, CREDIT, DEBIT, TRANSFER, Reader
@@ -345,8 +347,8 @@ def judge(sample: Sample, tagger: Tagger) -> dict[str, tuple[Cell, bool]]:
         judged["insurance"] = (decision.insurance_cell, decision.insurance_type in sample.insurance_types)
     if sample.partners:
         partner = find_partner(decision.partner)
-        name = fold_name(partner.name if partner is not None else NO_PARTNER)
-        judged["partner"] = (decision.partner_cell, name in sample.partners)
+        names = {fold_name(name) for name in (partner.names if partner is not None else (NO_PARTNER,))}
+        judged["partner"] = (decision.partner_cell, not names.isdisjoint(sample.partners))
     # Where nothing else is known, a freelancer category is as right as the category it follows from.
     is_followed = not sample.freelancer_categories or decision.freelancer_category in sample.freelancer_categories
     judged["freelancer"] = (decision.freelancer_cell, is_followed and (is_right or bool(sample.freelancer_categories)))
@@ -395,8 +397,10 @@ def fit_confidences(samples: list[Sample], taggers: tuple[Tagger, Tagger], folde
         if sample.is_labelled:
             # The knowledge was improved with these rows, so that the model is hardly ever asked for them. How good it
             # is where nothing else speaks is seen by asking it for all of them.
+            # A modest category is for shops that nothing is known of, which these are not.
             category, cell = tagger.guess(sample.transaction)
-            guessed.append((sample._replace(is_labelled=False), cell, category in sample.categories))
+            if MODEST not in cell:
+                guessed.append((sample._replace(is_labelled=False), cell, category in sample.categories))
     judged["category"] += guessed
     if samples:
         for name, decisions in sorted(judged.items()):
@@ -444,10 +448,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=LABELLED, help="folder of the labelled files and their manifest")
     parser.add_argument("--target", type=Path, default=FOLDER, help="folder to write the model and the confidences to")
+    parser.add_argument(
+        "--keep-model", action="store_true", help="fit the confidences anew and leave the model as it is"
+    )
     options = parser.parse_args()
     sources = read_sources(options.data)
-    rows = sources.list_rows()
-    train(rows).save(options.target, digest_rows(rows))
+    if not options.keep_model:
+        rows = sources.list_rows()
+        train(rows).save(options.target, digest_rows(rows))
     taggers = [make_tagger(CategoryModel(*train(sources.list_rows(half)))) for half in (1, 0)]
     fit_confidences(sources.samples, (taggers[0], taggers[1]), options.target)
 

@@ -144,3 +144,27 @@ def test_of_two_trades_that_weigh_alike_the_model_settles_which_is_meant():
 def test_a_loan_that_is_called_one_is_no_mortgage_though_the_bank_gives_mortgages():
     assert tag(book(-150, "DSL Bank", "Privatkredit Rate", "Lastschrift")).category == "BANKFINANCE_CREDITPAYMENT"
     assert tag(book(-150, "DSL Bank", "Rate 03/26", "Lastschrift")).category == "HOUSING_FINANCING"
+
+
+@pytest.mark.parametrize(
+    ("booking", "category"),
+    [
+        (book(-19, "PayPal Europe", "PP.1.PP . QWZXVIKO, Ihr Einkauf bei QWZXVIKO", "Lastschrift"), "SHOPPING_OTHER"),
+        (book(-19, "QWZXVIKO", None, "Kartenzahlung"), "SHOPPING_OTHER"),
+        (book(-19, "QWZXVIKO", "112233", "Überweisung"), "OTHER_SPENDING"),
+    ],
+)
+def test_a_shop_that_nothing_is_known_of_gets_a_modest_category_with_low_confidence(booking, category):
+    tagging = tag(booking)
+    assert tagging.category == category
+    assert tagging.category_confidence < 0.5
+
+
+def test_a_broker_in_the_purpose_of_a_transfer_to_a_person_is_the_partner():
+    tagging = tag(book(-150, "Jana Lindner", "Einzahlung Trade Republic", "Überweisung"))
+    assert tagging.partner == "TRADE_REPUBLIC"
+    assert tagging.category in ("BANKFINANCE_INVESTMENT", "SAVINGS_SECURITIES")
+
+
+def test_a_shop_in_the_purpose_of_a_transfer_to_a_person_is_not_the_partner():
+    assert tag(book(-15, "Jana Lindner", "Einkauf Lidl", "Überweisung")).partner == "UNKNOWN"

@@ -56,7 +56,7 @@ def test_the_same_word_elsewhere_is_no_insurance():
         (book(-40, "SATURN KOELN HANSARING", None, "Basislastschrift"), "SATURN"),
         (book(-65, "JUWELIER CHRIST", None, "Kartenzahlung"), "CHRIST"),
         (book(-18, "ZOO BERLIN//BERLIN/DE", None, "KARTENZAHLUNG"), "ZOO_BERLIN"),
-        (book(563, "Jobcenter Essen", "Regelbedarf BG 34102//0012", "Eingang"), "JOBCENTER"),
+        (book(563, "Jobcenter Essen", "Regelbedarf BG 34102//0012", "Eingang"), "JOBCENTER_ESSEN"),
         (book(-25, "SQ *Keramik Atelier Lotte", None, "Kartenzahlung"), "UNKNOWN"),
         (book(-990, None, "Kauf 30 St Allianz SE vink. NA", "WERTPAPIERKAUF"), "UNKNOWN"),
         (book(-23, "Stadthalle Gersthofen", None, "Kartenzahlung"), "UNKNOWN"),

@@ -52,10 +52,10 @@ def find_shop(name: str, purpose: str, is_card: bool) -> str | None:
         dated = _DATE_AND_TIME.search(purpose, 0, place)
         if dated and dated.start() > SHORTEST_PLACE:
             return purpose[: dated.start()]
-        return _cut_place(purpose[:place], purpose[place + 2 :])
+        return cut_place(purpose[:place], purpose[place + 2 :])
     place = name.find("//")
     if place > 1:
-        return _cut_place(name[:place], name[place + 2 :])
+        return cut_place(name[:place], name[place + 2 :])
     if name[:14].lower().startswith(CARD_PREFIXES):
         return _cut_prefix(name)
     if (is_card or "artenumsatz" in purpose) and "/" in name and " " not in name:
@@ -109,7 +109,7 @@ def _cut_particulars(text: str) -> str:
     return text if len(text) > SHORTEST_PLACE else ""
 
 
-def _cut_place(shop: str, rest: str) -> str:
+def cut_place(shop: str, rest: str) -> str:
     """The shop without the place, which some terminals write twice: `HIT SANKT AUGUSTIN//SANKT AUGUSTI/DE`."""
     place = rest.partition("/")[0]
     start = shop.rfind(" ") if len(place) > SHORTEST_PLACE else -1

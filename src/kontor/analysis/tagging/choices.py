@@ -1,6 +1,6 @@
 """Which of the partners found in a booking is the one it was made with, and what that says about it."""
 
-from kontor.analysis.tagging.knowledge import Alias, Knowledge
+from kontor.analysis.tagging.knowledge import NOBODY, Alias, Knowledge
 from kontor.analysis.tagging.lexicons import Rules, find_main, name_insurance_category
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
@@ -31,6 +31,8 @@ PRODUCT_TYPE, GENERAL_TYPE, ONLY_TYPE = 2.0, 0.0, 6.0
 ONLY_PRODUCTS = frozenset({"HEALTH_STATUTORY"})
 # Where others sell: who is named behind them is the partner (`GOOGLE *DUOLINGO`).
 STAGES = frozenset({"GOOGLE", "GOOGLE_PLAY"})
+# What a transfer to a person is for where its purpose names such a partner.
+INVESTED = frozenset({"BANKFINANCE_INVESTMENT", "SAVINGS_SECURITIES"})
 # Banks are named in purposes for many reasons.
 PASSED_OVER = frozenset({"BANKFINANCE", "SERVICES"})
 
@@ -67,7 +69,7 @@ class PartnerChooser:
             return None
         best_rank, best, count = 0.0, None, 0
         for alias, start, _ in tally.places:
-            place = self._locate(alias, start, tally, reading, relation)
+            place = "" if alias.partner == NOBODY else self._locate(alias, start, tally, reading, relation)
             if not place:
                 continue
             partner = self._partners[alias.partner]
@@ -92,6 +94,8 @@ class PartnerChooser:
         """The brand of the same house that the purpose names: Audible behind Amazon."""
         house = self._partners[chosen.partner]
         for alias, start, _ in tally.places:
+            if alias.partner == NOBODY:
+                continue
             brand = self._partners[alias.partner]
             is_kin = bool(brand.group) and brand is not house and is_head_of(house, brand.group)
             if is_kin and start >= tally.head and alias.letters >= SHORTEST_IN_PURPOSE and not alias.is_whole:
@@ -116,6 +120,9 @@ class PartnerChooser:
             if is_person and alias.words == 1:
                 return ""
             return AT_START if start == 0 else AT_NAME
+        if is_person and not alias.is_whole and self._partners[alias.partner].category in INVESTED:
+            # Who sends money to an account of their own at a broker writes the broker into the purpose.
+            return AT_UNNAMED
         if alias.is_whole or is_person:
             return ""
         if reading.is_unnamed:

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from kontor.analysis.tagging.calibrating import MARGINS, SCORES, Cell, Confidences
 from kontor.analysis.tagging.category_models import CategoryModel
-from kontor.analysis.tagging.choices import AT_NAME, AT_START, Choice, PartnerChooser
+from kontor.analysis.tagging.choices import AT_NAME, AT_START, INVESTED, Choice, PartnerChooser
 from kontor.analysis.tagging.knowledge import GENERIC, Knowledge
 from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main, name_insurance_category
-from kontor.analysis.tagging.model_priors import MODEL_WEIGHT, ModelPrior
+from kontor.analysis.tagging.model_priors import MODEL_WEIGHT, MODEST, ModelPrior
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
 from kontor.analysis.tagging.readings import Reading
@@ -122,7 +122,7 @@ class Decider:
         if relation in (OWN, OWN_SAVINGS):
             category, cell = self._decide_own(reading, relation, tally)
         else:
-            if is_person:
+            if is_person and not (choice is not None and choice.partner.category in INVESTED):
                 self._add_person(reading, relation, tally)
             category, cell = self._decide_category(reading, relation, tally)
         if choice is not None and is_misnamed(choice, category, reading):
@@ -247,6 +247,9 @@ class Decider:
 
     def _guess(self, reading: Reading, tally: Tally, weak: str, weak_score: float) -> tuple[str, Cell]:
         category, probability, support = self._prior.guess(reading, tally, weak, weak_score)
+        if support == MODEST:
+            # How unsure the model is does not matter: it was not followed.
+            return category, (KIND_NAMES[BY_MODEL], MODEST, "m0")
         return category, (KIND_NAMES[BY_MODEL], name_probability(probability), "m0", support)
 
     def _decide_with_model(self, reading: Reading, tally: Tally, best: str) -> tuple[str, Cell]:

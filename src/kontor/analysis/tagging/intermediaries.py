@@ -225,7 +225,31 @@ def find_merchants(text: str) -> tuple[list[str], str]:
         merchant = _cut_end(text[start + 3 :].lstrip(" /.-"))
         if not merchant.lower().startswith(("paypal", "ihr einkauf")):
             merchants.append(merchant)
-    return [merchant for merchant in merchants if _is_name(merchant)], text[:rest]
+    merchants = [merchant for merchant in merchants if _is_name(merchant)]
+    if len(merchants) > 1:
+        merchants[0] = mend_twice(merchants[0], merchants[1])
+    return merchants, text[:rest]
+
+
+def mend_twice(first: str, second: str) -> str:
+    """A name that is written twice, each time broken elsewhere by a line's end: a blank that only one of them has is
+    none. `GARTEN HAUS Lind ner` and `GART EN HAUS Lindner` give `GARTEN HAUS Lindner`."""
+    letters, others = first.replace(" ", ""), second.replace(" ", "")
+    if first == second or letters.lower() != others.lower():
+        return first
+    blanks = _find_blanks(first) & _find_blanks(second)
+    return "".join([f" {letter}" if place in blanks else letter for place, letter in enumerate(letters)])
+
+
+def _find_blanks(text: str) -> set[int]:
+    """Before which letters a blank stands; blanks are not counted."""
+    places, count = set(), 0
+    for letter in text:
+        if letter == " ":
+            places.add(count)
+        else:
+            count += 1
+    return places
 
 
 def _is_name(merchant: str) -> bool:

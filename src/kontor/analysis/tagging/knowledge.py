@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.lexicons import EITHER_WAY, Keyword, Rules, find_main, spell_atom, weigh
-from kontor.analysis.tagging.partners import Partner
+from kontor.analysis.tagging.partners import Partner, make_system_name
 from kontor.analysis.tagging.sepa_tags import normalise_creditor_id
 
 # Keywords that name a kind of bill or contract but not which: they speak for the whole main category.
@@ -26,6 +26,7 @@ LEGAL_FORMS = frozenset({"gmbh", "ag", "kg", "se", "ev", "eg", "ug", "de", "com"
 OPEN_MAINS = frozenset({"INSURANCE", "BILLS", "BANKFINANCE", "SAVINGS", "INCOME"})
 SHORTEST_COMPLETION = 5
 SHORTEST_RUN_TOGETHER, MOST_WORDS_RUN_TOGETHER = 8, 2
+NOT_LOCAL, NOBODY = -1, -2
 # `Stadthalle` is a hall, not the town of Halle.
 NEVER_RUN_TOGETHER = frozenset({"stadt", "landkreis", "kreis", "gemeinde", "zoo", "bar"})
 
@@ -47,13 +48,15 @@ class Clue:
 
 @dataclass(slots=True)
 class Alias:
-    """A partner's name as it may stand in a text. `is_whole`: only as the whole name."""
+    """A partner's name as it may stand in a text. `is_whole`: only as the whole name. `general`: for an organisation of
+    a city the partner that is meant where the name goes on, or `NOBODY`; `NOT_LOCAL` for all others."""
 
     partner: int
     is_whole: bool
     letters: int
     words: int
     text: str
+    general: int
 
 
 @dataclass(slots=True)
@@ -117,8 +120,9 @@ def build_knowledge(partners: Sequence[Partner], keywords: Iterable[Keyword], ru
     builder = _Builder()
     for keyword in keywords:
         add_keyword(builder, keyword, rules)
+    numbers = {partner.system_name: number for number, partner in enumerate(partners)}
     for number, partner in enumerate(partners):
-        add_aliases(builder, number, partner)
+        add_aliases(builder, number, partner, find_general(partner, numbers))
     texts = list(builder.numbers)
     closed = {number for number, partner in enumerate(partners) if find_main(partner.category) not in OPEN_MAINS}
     patterns = [make_pattern(builder, number, text, closed) for number, text in enumerate(texts)]
@@ -127,7 +131,7 @@ def build_knowledge(partners: Sequence[Partner], keywords: Iterable[Keyword], ru
         texts=texts,
         patterns=dict(enumerate(patterns)),
         partners=dict(enumerate(partners)),
-        partner_numbers={partner.system_name: number for number, partner in enumerate(partners)},
+        partner_numbers=numbers,
         codes=builder.codes,
         creditors={
             normalise_creditor_id(creditor_id): number
@@ -218,7 +222,14 @@ def make_clue(
     )
 
 
-def add_aliases(builder: _Builder, number: int, partner: Partner) -> None:
+def find_general(partner: Partner, numbers: dict[str, int]) -> int:
+    """The partner that stands for all organisations of a kind, see `Alias`."""
+    if not partner.kinds:
+        return NOT_LOCAL
+    return next((numbers[name] for kind in partner.kinds if (name := make_system_name(kind)) in numbers), NOBODY)
+
+
+def add_aliases(builder: _Builder, number: int, partner: Partner, general: int) -> None:
     """All spellings of a partner's name. `!` in the list: the display name itself counts only as the whole name."""
     spellings = [alias for alias in partner.aliases if alias != "!"]
     # A common word is a brand only where it is the whole name.
@@ -229,7 +240,7 @@ def add_aliases(builder: _Builder, number: int, partner: Partner) -> None:
         for spelled in spell_alias(spelling.removeprefix("=")):
             if len(spelled) >= SHORTEST_ALIAS and spelled not in known:
                 known.add(spelled)
-                _add_alias(builder, number, spelled, is_whole)
+                _add_alias(builder, number, spelled, is_whole, general)
 
 
 def spell_alias(alias: str) -> list[str]:
@@ -250,8 +261,8 @@ def spell_alias(alias: str) -> list[str]:
     return spellings
 
 
-def _add_alias(builder: _Builder, number: int, text: str, is_whole: bool) -> None:
+def _add_alias(builder: _Builder, number: int, text: str, is_whole: bool, general: int) -> None:
     words = text.count(" ") + 1
-    is_open = not is_whole and words > 1 and len(text) - text.rfind(" ") > OPEN_ENDED_LETTERS
+    is_open = not is_whole and general == NOT_LOCAL and words > 1 and len(text) - text.rfind(" ") > OPEN_ENDED_LETTERS
     pattern = builder.number(f" {text}" if is_open else f" {text} ")
-    builder.aliases.setdefault(pattern, []).append(Alias(number, is_whole, len(text), words, text))
+    builder.aliases.setdefault(pattern, []).append(Alias(number, is_whole, len(text), words, text, general))

@@ -66,6 +66,7 @@ class Rules:
     refinements: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     insured: dict[str, str] = field(default_factory=dict)
     stems: dict[str, str] = field(default_factory=dict)
+    abbreviations: dict[str, str] = field(default_factory=dict)
     companies: frozenset[str] = frozenset()
     company_endings: tuple[str, ...] = ()
     places: frozenset[str] = frozenset()
@@ -157,6 +158,8 @@ def _read_table_line(rules: Rules, section: str, fields: list[str]) -> None:
         rules.channels[fields[0]] = fields[1]
     elif section == "stems":
         rules.stems.update(dict.fromkeys(fields[1].split(), fields[0]))
+    elif section == "abbreviations":
+        rules.abbreviations[fields[0]] = fields[1]
     elif section == "insured":
         rules.insured.update(dict.fromkeys(fields[0].split(), fields[1]))
     else:

@@ -60,9 +60,20 @@ class Matcher:
         completion = known[place]
         if len(start) < SHORTEST_COMPLETION and completion != start:
             return None
+        # Of several that begin so none is meant for sure: `stadtwerke schw` may be Schwabach or Schwerin.
+        if " " in completion and self._is_one_of_many(completion, start, place):
+            return ""
         # What goes on with another word was not cut: `Stadtwerke Neumünster` is not their `Glasfaser`.
         is_whole = completion == start or completion[len(start)] == " "
         return "" if is_whole or len(completion) > len(start) * LONGEST_COMPLETION else completion
+
+    def _is_one_of_many(self, completion: str, start: str, place: int) -> bool:
+        known = self._knowledge.completions
+        while place < len(known) and known[place].startswith(start):
+            if not known[place].startswith(completion):
+                return True
+            place += 1
+        return False
 
     def mend(self, text: str, shortest: int = SHORTEST_MENDED) -> str:
         """Known words that a line's end tore apart: `LEBENSVERSICHERU NG`. Empty if there are none."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from kontor.analysis.tagging.category_models import CategoryModel, list_grams
 from kontor.analysis.tagging.lexicons import Rules
-from kontor.analysis.tagging.readings import Reading
+from kontor.analysis.tagging.readings import CARD, Reading
 from kontor.analysis.tagging.stems import Stems
 from kontor.analysis.tagging.taggings import Evidence
 from kontor.analysis.tagging.tallies import Tally
@@ -13,6 +13,8 @@ from kontor.analysis.tagging.tallies import Tally
 WEAK_HINT = 0.3
 # The model is trusted from here on, whatever a part of a word says.
 SURE_GUESS = 0.35
+# Where the model does not know either, a shop sells something, and other money is spent on something.
+MODEST, MODEST_SHOP, MODEST_SPENDING = "modest", "SHOPPING_OTHER", "OTHER_SPENDING"
 # What is written is in doubt when it is light, or when another category comes near. The probabilities of the model are
 # then multiplied by this weight.
 LIGHT, NEAR, MODEL_WEIGHT = 3.0, 0.6, 6.0
@@ -62,9 +64,13 @@ class ModelPrior:
         stem = "" if reading.is_incoming else self._stems.find(reading.name)
         if weak_score >= WEAK_HINT and probability < 0.3 + weak_score / 4:
             return weak, probability, "weak"
-        if stem:
+        is_unsure = probability < SURE_GUESS
+        if stem and not (is_unsure and reading.has_collector and stem != category):
             support = "stem" if stem == category else "stems"
-            return (category if probability >= SURE_GUESS else stem), probability, support
+            return (stem if is_unsure else category), probability, support
+        if is_unsure and not reading.is_incoming:
+            is_shop = reading.has_collector or reading.channel == CARD
+            return MODEST_SHOP if is_shop else MODEST_SPENDING, probability, MODEST
         return category, probability, "bare"
 
     def find_weights(self, reading: Reading, tally: Tally) -> dict[str, float]:

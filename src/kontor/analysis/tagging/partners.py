@@ -16,7 +16,8 @@ UNKNOWN_ID = 1
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """`category` is what people pay there; `income` what money from it is; `is_built` marks the generated table."""
+    """`category` is what people pay there; `income` what money from it is; `is_built` marks the generated table.
+    `kinds` are the general names of an organisation that exists once per city."""
 
     system_name: str
     system_id: int
@@ -36,11 +37,12 @@ class Partner:
     phone: str = ""
     is_intermediary: bool = False
     is_built: bool = False
+    kinds: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """The display name and all others it goes by, without the marks of the files."""
-        return (self.name, *(alias.removeprefix("=") for alias in self.aliases if alias != "!"))
+        return (self.name, *(alias.removeprefix("=") for alias in self.aliases if alias != "!"), *self.kinds)
 
 
 def make_system_name(name: str) -> str:
@@ -83,6 +85,7 @@ def read_partner(line: str, is_built: bool = False) -> Partner:
         phone=options.get("phone", ""),
         is_intermediary=options.get("intermediary", "") == "yes",
         is_built=is_built,
+        kinds=tuple(kind.strip() for kind in options.get("kinds", "").split(",") if kind.strip()),
     )
 
 

@@ -20,6 +20,7 @@ import msgspec
 
 from kontor.analysis.tagging.knowledge import NOTHING, Alias, Clue, Codes, Knowledge, Pattern, build_knowledge
 from kontor.analysis.tagging.lexicons import Keyword, load_keywords, load_rules
+from kontor.analysis.tagging.organisations import list_organisations
 from kontor.analysis.tagging.partners import Partner, read_partners
 from kontor.analysis.tagging.versions import derive_version
 
@@ -27,7 +28,7 @@ _SIZE_BYTES = 8
 # Values of the fields in their order.
 KeywordRecord = tuple[str, str, tuple[str, ...], str, str, str, str, int, float, tuple[str, ...]]
 ClueRecord = tuple[str, float, float, int, str, str, tuple[int, ...], tuple[int, ...], KeywordRecord]
-AliasRecord = tuple[int, bool, int, int, str]
+AliasRecord = tuple[int, bool, int, int, str, int]
 PatternRecord = tuple[
     tuple[ClueRecord, ...],
     tuple[ClueRecord, ...],
@@ -39,7 +40,25 @@ PatternRecord = tuple[
     str,
 ]
 PartnerRecord = tuple[
-    str, int, str, tuple[str, ...], str, str, str, str, str, str, tuple[str, ...], str, str, str, str, str, bool, bool
+    str,
+    int,
+    str,
+    tuple[str, ...],
+    str,
+    str,
+    str,
+    str,
+    str,
+    str,
+    tuple[str, ...],
+    str,
+    str,
+    str,
+    str,
+    str,
+    bool,
+    bool,
+    tuple[str, ...],
 ]
 _split_keyword = attrgetter(*(field.name for field in fields(Keyword)))
 _split_clue = attrgetter(*(field.name for field in fields(Clue)))
@@ -71,11 +90,17 @@ def load_knowledge() -> Knowledge:
     file = _name_file()
     with suppress(OSError, ValueError, msgspec.MsgspecError):
         return open_knowledge(file)
-    knowledge = build_knowledge(read_partners(), load_keywords(), load_rules())
+    knowledge = build_knowledge(read_all_partners(), load_keywords(), load_rules())
     if not sys.dont_write_bytecode:
         with suppress(OSError):
             _store(file, pack_knowledge(knowledge))
     return knowledge
+
+
+def read_all_partners() -> tuple[Partner, ...]:
+    """Partners with lines of their own, and organisations of each city, by system name."""
+    written = read_partners()
+    return tuple(sorted([*written, *list_organisations(written)], key=attrgetter("system_name")))
 
 
 def list_partners() -> tuple[Partner, ...]:

@@ -1,12 +1,14 @@
 """A booking as the tagger reads it: who, what for and how, each folded once."""
 
+import re
 from dataclasses import dataclass
 
-from kontor.analysis.tagging.card_texts import find_remark, find_shop
+from kontor.analysis.tagging.card_texts import cut_place, find_remark, find_shop
 from kontor.analysis.tagging.columns import is_cut, join_lines
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.intermediaries import find_bare_merchant, find_merchants, is_collector, unwrap_star
 from kontor.analysis.tagging.knowledge import LEGAL_FORMS
+from kontor.analysis.tagging.layouts import Found, load_layouts
 from kontor.analysis.tagging.lexicons import Rules
 from kontor.analysis.tagging.sepa_tags import GLUED_KIND, SepaFields, split_glued, split_purpose
 from kontor.domain.transactions import Transaction
@@ -21,6 +23,11 @@ CARD_PURPOSE, HIDDEN_NUMBER = "Card transaction of", "NR XXXX"
 CARD_PARTICULARS = ("Debitk.", "DEBITK.", " KFN ")
 # Money given back to a card comes as a credit.
 CARD_NUMBER = "Karte Nr."
+# Blanks that were lost when a statement was read: `RechnungSPARKASSE AGEntgelt`.
+_LOST_BLANK = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ]{2})|(?<=[A-ZÄÖÜ]{2})(?=[A-ZÄÖÜ][a-zäöüß]{2})")
+# Who thanks is the brand, whoever collects: `Danke fuer die Aufladung. FONIC SAGT DANKE`.
+THANKS = (" sagt danke", " dankt fuer", " sagt vielen dank")
+MOST_THANKING_WORDS = 3
 # A code of our own for bookings over zero.
 NOTHING_MOVED = "000"
 # In capitals these cannot be told from words.
@@ -58,6 +65,8 @@ class Reader:
         codes = {keyword.code[5:] for keyword in rules.keywords if keyword.code.startswith("purp:")}
         # Some banks write a purpose code bare at the end.
         self._bare_codes = frozenset(f" {code}" for code in codes - CODES_THAT_ARE_WORDS)
+        self._layouts, self._abbreviations = load_layouts(), rules.abbreviations
+        self._abbreviated = frozenset(rules.abbreviations)
 
     def read_booking_text(self, booking_text: str) -> tuple[str, str]:
         """A booking text folded, and the channel its words tell. Banks have but a few, so each is read once."""
@@ -91,9 +100,51 @@ class Reader:
         brand = " ".join(word for word in bare.split() if word not in LEGAL_FORMS)
         return bare if is_starred or brand in self._brands else ""
 
+    def _read_layout(self, found: Found) -> str:
+        """The shop that a layout names, without its place unless that is part of the brand."""
+        name = found.name
+        if found.place and fold(name) not in self._brands:
+            name = cut_place(name, found.place)
+        return name.rstrip(" ,.-")
+
+    def _find_thanking(self, purpose: str) -> str:
+        """The brand that thanks in a folded purpose; empty if there is none."""
+        for thanks in THANKS:
+            words = purpose.partition(thanks)[0].split() if thanks in purpose else []
+            for count in range(MOST_THANKING_WORDS, 0, -1):
+                brand = " ".join(words[-count:])
+                if brand in self._brands:
+                    return brand
+        return ""
+
+    def _spell_out(self, name: str, ultimate: str) -> str:
+        """Who else is named: the ultimate counterparty, and a name with its abbreviations spelled out."""
+        folded = fold(ultimate) if ultimate else ""
+        words = name.split()
+        if self._abbreviated.isdisjoint(words):
+            return folded
+        spelled = " ".join([self._abbreviations.get(word, word) for word in words])
+        return f"{folded} | {spelled}" if folded else spelled
+
+    def _look_behind(self, collector: str, ultimate: str, purpose: str, others: str) -> tuple[str, str, str, str, bool]:
+        """The merchant behind a collector, with what is left of the other texts, and whether there is one."""
+        merchants, rest = find_merchants(purpose)
+        if merchants:
+            # The other reading of lines' ends may hold the name uncut.
+            ultimate = " , ".join([*merchants[1:], others]) if others or len(merchants) > 1 else ultimate
+            return fold(merchants[0]), ultimate, rest, "", True
+        if ultimate and not is_collector(fold(ultimate)):
+            return fold(ultimate), "", purpose, others, True
+        bare = self._find_bare(collector, purpose)
+        return bare or collector, ultimate, purpose, others, bool(bare)
+
     def read(self, transaction: Transaction) -> Reading:
         raw_name, raw_purpose = transaction.counterparty_name or "", transaction.purpose or ""
         booking_text = transaction.booking_text
+        layout = self._layouts.read(raw_name, raw_purpose, booking_text or "", transaction.amount)
+        if layout is not None:
+            raw_name, raw_purpose = self._read_layout(layout), layout.purpose
+        raw_purpose = self._layouts.cut_noise(raw_purpose)
         if not booking_text and (raw_purpose.startswith(GLUED_KIND) or (not raw_name and GLUED_KIND in raw_purpose)):
             name, booking_text, raw_purpose = split_glued(raw_purpose)
             raw_name = raw_name or name
@@ -101,7 +152,9 @@ class Reader:
         gv_code = (transaction.gv_code or "")[:3] if transaction.amount else NOTHING_MOVED
         if gv_code:
             channel = self._codes.get(gv_code, channel)
-        if channel != CARD and is_card_text(raw_name, raw_purpose, channel):
+        if layout is not None and layout.channel:
+            channel = layout.channel
+        elif channel != CARD and is_card_text(raw_name, raw_purpose, channel):
             channel = CARD
         shop = find_shop(raw_name, raw_purpose, True) if channel == CARD else None
         if shop is not None:
@@ -123,20 +176,15 @@ class Reader:
         has_merchant = has_collector
         if is_collector(folded):
             has_collector = True
-            merchants, rest = find_merchants(purpose)
-            if merchants:
-                # The other reading of lines' ends may hold the name uncut.
-                ultimate = " , ".join([*merchants[1:], others]) if others or len(merchants) > 1 else ultimate
-                folded, purpose, others, has_merchant = fold(merchants[0]), rest, "", True
-            elif ultimate and not is_collector(fold(ultimate)):
-                folded, ultimate, has_merchant = fold(ultimate), "", True
-            elif bare := self._find_bare(folded, purpose):
-                folded, has_merchant = bare, True
+            folded, ultimate, purpose, others, has_merchant = self._look_behind(folded, ultimate, purpose, others)
+        folded_purpose = _fold_purpose(purpose, others, not folded) if purpose else ""
+        if "dank" in folded_purpose and (thanking := self._find_thanking(folded_purpose)):
+            folded, ultimate = thanking, f"{ultimate} , {folded}"
         return Reading(
             transaction.amount > 0,
             folded,
-            fold(ultimate) if ultimate else "",
-            _fold_purpose(purpose, others) if purpose else "",
+            self._spell_out(folded, ultimate),
+            folded_purpose,
             text,
             fields.creditor_id,
             fields.purpose_code or (raw_purpose[-4:] if f" {raw_purpose}"[-5:] in self._bare_codes else ""),
@@ -158,8 +206,12 @@ def is_card_text(name: str, purpose: str, channel: str) -> bool:
     return "//" in name or any(sign in purpose for sign in CARD_PARTICULARS)
 
 
-def _fold_purpose(purpose: str, others: str) -> str:
-    return f"{fold(purpose)} | {fold(others)}" if others else fold(purpose)
+def _fold_purpose(purpose: str, others: str, is_unnamed: bool) -> str:
+    """The purpose and other readings of it: words that lines' ends tore apart, and blanks that were lost."""
+    folded = f"{fold(purpose)} | {fold(others)}" if others else fold(purpose)
+    if is_unnamed and _LOST_BLANK.search(purpose):
+        folded = f"{folded} | {fold(_LOST_BLANK.sub(' ', purpose))}"
+    return folded
 
 
 def read_shop(name: str, purpose: str, channel: str) -> tuple[str, str, bool]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from kontor.analysis.tagging.knowledge import NOTHING, Alias, Clue, Knowledge, Pattern
+from kontor.analysis.tagging.knowledge import NOT_LOCAL, NOTHING, Alias, Clue, Knowledge, Pattern
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, IN_TEXT, MAINS
 from kontor.analysis.tagging.matching import SHORTEST_MENDED_NAME, Match, Matcher
 from kontor.analysis.tagging.readings import Reading
@@ -23,6 +23,8 @@ OF_PLACE = (
     *(" dr", " inh", " familie"),
 )
 PLACE_SHARE = 0.35
+# What may stand behind a city that ends an organisation's name.
+LOCAL_ENDS = frozenset(["|", "eg", "ag", "e", "gmbh", "finanzkasse", "am", "a", "an", "i", "im", "ga", "saale", "de"])
 # What a word is part of when it goes on so, or is followed so: `Kindergartenweg`, `Apotheker Str.`
 STREET_ENDINGS = ("strasse", "strass", "stras", "stra", "str", "gasse", "weg", "allee", "chaussee")
 # `WEG` alone are the owners of a house.
@@ -120,6 +122,17 @@ def is_street(text: str, end: int) -> bool:
     return text.endswith(STREET_ENDINGS, end, text.find(" ", end))
 
 
+def localise(alias: Alias, text: str, end: int) -> Alias:
+    """An organisation of a city is meant where its name ends there: `Finanzamt Köln-Mitte` is not that of all Köln, but
+    a tax office."""
+    if alias.general == NOT_LOCAL:
+        return alias
+    following = text[end + 1 : text.find(" ", end + 1)]
+    if not following or following in LOCAL_ENDS or following[0].isdigit():
+        return alias
+    return Alias(alias.general, False, alias.letters, 1, alias.text, NOT_LOCAL)
+
+
 Meaning = tuple[tuple[Clue, ...], tuple[Clue, ...], tuple[Alias, ...], bool, int, str]
 
 
@@ -200,7 +213,7 @@ class Collector:
                 is_past_name = True
                 done.clear()
             if aliases and end > partner_end:
-                tally.places.extend([(alias, start, end) for alias in aliases])
+                tally.places.extend([(localise(alias, text, end), start, end) for alias in aliases])
                 partner_end = end
                 # Words inside a shop's name are but its name; a brand that a purpose mentions hides nothing.
                 if is_closed and place & IN_NAME and end > keyword_end:
