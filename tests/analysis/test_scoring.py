@@ -11,6 +11,8 @@ from kontor.analysis.scoring.calibration import (
     find_auroc,
     find_brier_score,
     find_calibration_error,
+    find_calibration_interval,
+    find_interval,
     make_bins,
 )
 from kontor.analysis.scoring.tag_scores import Gold, Judged, Labelled, Share, fold_name, score_tags
@@ -80,7 +82,22 @@ def test_without_right_or_wrong_answers_there_is_no_auroc():
     assert find_auroc([]) is None
 
 
+@pytest.mark.parametrize(
+    ("hits", "count", "interval"), [(3, 4, (0.3006, 0.9544)), (0, 10, (0.0, 0.2775)), (95, 100, (0.8882, 0.9785))]
+)
+def test_the_interval_of_a_share_is_that_of_wilson(hits, count, interval):
+    assert Share(hits, count).interval == pytest.approx(interval, abs=1e-4)
+
+
+def test_the_interval_of_a_calibration_error_is_the_same_for_the_same_answers():
+    pairs = [(0.9, number % 10 != 0) for number in range(200)] + [(0.4, number % 2 == 0) for number in range(50)]
+    low, high = find_calibration_interval(pairs)
+    assert (low, high) == find_calibration_interval(pairs)
+    assert low < find_calibration_error(pairs) + 0.01 < high + 0.01
+
+
 def test_figures_of_nothing_are_zero():
+    assert find_calibration_interval([]) == find_interval(0, 0) == (0.0, 0.0)
     assert (find_calibration_error([]), find_brier_score([]), make_bins([])) == (0.0, 0.0, [])
     scores = score_tags([])
     assert (scores.rows, scores.category, scores.macro_f1, scores.auroc) == (0, Share(0, 0), 0.0, None)
@@ -100,6 +117,18 @@ def test_any_accepted_label_is_right_and_its_main_category_counts_apart():
     )
     assert (scores.category, scores.main) == (Share(2, 4), Share(3, 4))
     assert (scores.category.value, scores.main.value) == (0.5, 0.75)
+
+
+def test_a_wrong_partner_counts_apart_from_one_that_was_not_found():
+    scores = score_tags(
+        [
+            judge("A_A", "A_A", partner=("REWE",), said_partner="REWE"),
+            judge("A_A", "A_A", partner=("REWE",), said_partner="EDEKA"),
+            judge("A_A", "A_A", partner=("REWE",)),
+            judge("A_A", "A_A", said_partner="EDEKA"),
+        ]
+    )
+    assert (scores.partner, scores.wrong_partner) == (Share(1, 3), Share(1, 3))
 
 
 def test_precision_recall_and_macro_f1_follow_from_counts():

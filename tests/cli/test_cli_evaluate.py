@@ -98,6 +98,7 @@ def test_figures_of_a_small_file_are_those_worked_out_by_hand(kontor, rows):
     found = json.loads(out)
     assert (found["category"], found["main category"]) == (0.75, 0.75)
     assert (found["partner"], found["partner where there is none"]) == (0.5, 0.0)
+    assert 0 <= found["wrong partner"] <= 1 - found["partner"]
     assert (found["insurance division"], found["insurance product"]) == (0.0, 0.0)
     assert found["other rows called insurance"] == 0.0
     assert found["rows per second of processor time"] > 0
@@ -106,7 +107,7 @@ def test_figures_of_a_small_file_are_those_worked_out_by_hand(kontor, rows):
 def test_figures_are_a_table_for_people(kontor, rows):
     code, out, _ = kontor("evaluate", rows)
     assert code == 0
-    assert re.search(r"^category +0\.75 +4\b", out, re.MULTILINE)
+    assert re.search(r"^category +0\.75 +4 +0\.3006 to 0\.9544", out, re.MULTILINE)
     assert re.search(r"^other rows called insurance +0\.0 +3\b", out, re.MULTILINE)
 
 

@@ -62,9 +62,9 @@ def evaluate(
     if report is not None:
         say(f"The report is in {report}.")
     if as_json:
-        show_json({name: value for name, value, _ in rows})
+        show_json({name: value for name, value, *_ in rows})
     else:
-        show_rows(("figure", "value", "of rows"), rows, as_json=False, keys=())
+        show_rows(("figure", "value", "of rows", "95 % interval"), rows, as_json=False, keys=())
 
 
 def evaluate_tags(files: Sequence[Path], report: Path | None) -> "list[Figure]":
@@ -118,7 +118,7 @@ def evaluate_people(logins: Sequence[str], tags: str, today: str | None, report:
         from kontor.cli.evaluation_report import write_people_report
 
         write_people_report(report, scores)
-    return list_people_figures(scores)
+    return [(*figure, "") for figure in list_people_figures(scores)]
 
 
 def read_day(text: str | None) -> date:

@@ -5,7 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from kontor.analysis.records import NO_INSURANCE, NO_PARTNER
-from kontor.analysis.scoring.calibration import Bin, find_auroc, find_brier_score, find_calibration_error, make_bins
+from kontor.analysis.scoring.calibration import (
+    Bin,
+    find_auroc,
+    find_brier_score,
+    find_calibration_error,
+    find_calibration_interval,
+    find_interval,
+    make_bins,
+)
 from kontor.analysis.tagging import Tagging
 from kontor.domain.transactions import Transaction
 
@@ -52,6 +60,11 @@ class Share:
     def value(self) -> float:
         return self.hits / self.count if self.count else 0.0
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the true share is in 95 of 100 cases."""
+        return find_interval(self.hits, self.count)
+
 
 @dataclass(frozen=True, slots=True)
 class CategoryScore:
@@ -86,9 +99,11 @@ class TagScores:
     insurance_product: Share
     false_insurance: Share
     partner: Share
+    wrong_partner: Share
     false_partner: Share
     freelancer: Share
     calibration_error: float
+    calibration_interval: tuple[float, float]
     brier: float
     auroc: float | None
     bins: list[Bin] = field(default_factory=list)
@@ -126,11 +141,13 @@ def score_tags(judged: Sequence[Judged]) -> TagScores:
         insurance_product=_share(insured, lambda row: row.found.insurance_type in row.labelled.gold.insurance_type),
         false_insurance=_share(others, lambda row: row.found.insurance_type != NO_INSURANCE),
         partner=_share(named, has_partner),
+        wrong_partner=_share(named, lambda row: row.found.partner != NO_PARTNER and not has_partner(row)),
         false_partner=_share(nameless, lambda row: row.found.partner != NO_PARTNER),
         freelancer=_share(
             freelance, lambda row: row.found.freelancer_category in row.labelled.gold.freelancer_category
         ),
         calibration_error=find_calibration_error(pairs),
+        calibration_interval=find_calibration_interval(pairs),
         brier=find_brier_score(pairs),
         auroc=find_auroc(pairs),
         bins=make_bins(pairs),
