@@ -132,31 +132,31 @@ def test_a_real_receiver_gets_the_spans_and_logs_carry_the_correlation_id(collec
     own = replace(settings, otlp_endpoint=f"http://127.0.0.1:{collector.server_port}", log_level="info")
     trace, parent, call = uuid4().hex, uuid4().hex[:16], f"call-{uuid4()}"
     with running_servers(own, tmp_path, 1) as [(address, server)]:
-        headers = {"traceparent": f"00-{trace}-{parent}-01", "x-correlation-id": call, **shared.as_admin}
-        answer = httpx.get(f"{address}{shared.url}?secret=in-the-query", headers=headers)
+        headers = {"traceparent": f"00-{trace}-{parent}-01", "x-correlation-id": call, **shared.as_user}
+        answer = httpx.get(f"{address}/providers/v2?q=in-the-query", headers=headers)
         assert answer.headers["x-correlation-id"] == call
         assert httpx.get(f"{address}/no/such/path", headers={"traceparent": "nonsense"}).status_code == 404
     # The server has ended; what it had not sent by then was sent on the way.
     spans = {span.name: (resource, span) for resource, span in collector.spans}
-    resource, span = spans["GET read_tenant"]
+    resource, span = spans["GET list_providers"]
     assert span.trace_id.hex() == trace
     assert span.parent_span_id.hex() == parent
     facts = {attribute.key: attribute.value for attribute in span.attributes}
     assert facts["http.response.status_code"].int_value == 200
     assert facts["http.request.method"].string_value == "GET"
-    assert facts["kontor.operation"].string_value == "read_tenant"
+    assert facts["kontor.operation"].string_value == "list_providers"
     assert span.status.code != Status.STATUS_CODE_ERROR
     assert {entry.key: entry.value.string_value for entry in resource.attributes}["service.name"] == "kontor"
     stranger = spans["GET none"][1]
     assert stranger.parent_span_id == b""
     told = "".join(str(span) for _, span in spans.values())
-    for hidden in ("in-the-query", shared.tokens["admin"], call):
+    for hidden in ("in-the-query", shared.tokens["user"], call):
         assert hidden not in told
     lines = [json.loads(line) for line in server.printed.splitlines()]
     [line] = [line for line in lines if line["correlation_id"] == call]
-    assert (line["event"], line["operation"], line["status"]) == ("request", "read_tenant", 200)
+    assert (line["event"], line["operation"], line["status"]) == ("request", "list_providers", 200)
     assert line["tenant"] == shared.name
-    assert shared.tokens["admin"] not in server.printed
+    assert shared.tokens["user"] not in server.printed
     assert "in-the-query" not in server.printed
 
 
