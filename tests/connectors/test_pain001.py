@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from lxml import etree
 from sepaxml.validation import try_valid_xml
 
-from kontor.connectors.pain001 import NAMESPACE, SCHEMA, Batch, Debtor, name_order, write_pain001
+from kontor.connectors.pain001 import NAMESPACE, SCHEMA, Batch, name_order, write_pain001
+from kontor.connectors.pain_messages import Party
 from kontor.domain.payments import Order
 
-DEBTOR = Debtor("Erika Mustermann", "DE02120300000000202051", "BYLADEM1001")
+DEBTOR = Party("Erika Mustermann", "DE02120300000000202051", "BYLADEM1001")
 AT = datetime(2026, 11, 15, 12, tzinfo=UTC)
 DAY = date(2026, 11, 16)
 SEPA = st.text(
@@ -69,4 +70,4 @@ def test_orders_of_a_batch_have_names_of_their_own_of_at_most_35_characters():
 @pytest.mark.parametrize("bic", [None, "COBADEFFXXX"])
 def test_a_debtor_without_bic_is_possible(bic):
     batch = Batch("a" * 32, (Order("A", "DE89370400440532013000", Decimal("1.00")),), DAY)
-    try_valid_xml(write_pain001(Debtor("A", "DE02120300000000202051", bic), batch, AT), SCHEMA)
+    try_valid_xml(write_pain001(Party("A", "DE02120300000000202051", bic), batch, AT), SCHEMA)

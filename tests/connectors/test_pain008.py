@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sepaxml.validation import try_valid_xml
 
-from kontor.connectors.pain008 import NAMESPACES, NEWEST, OLDEST, SCHEMAS, Creditor, DebitBatch, write_pain008
+from kontor.connectors.pain008 import NAMESPACES, NEWEST, OLDEST, SCHEMAS, DebitBatch, write_pain008
 from kontor.connectors.pain008_reading import read_pain008
+from kontor.connectors.pain_messages import Party
 from kontor.connectors.statements import StatementError
 from kontor.domain.mandates import DebitInstruction, DebitScheme, Mandate, SequenceType
 from kontor.domain.payments import Order
 
-CREDITOR = Creditor("Sportverein Musterstadt", "DE02120300000000202051", "BYLADEM1001")
+CREDITOR = Party("Sportverein Musterstadt", "DE02120300000000202051", "BYLADEM1001")
 AT = datetime(2026, 11, 15, 12, tzinfo=UTC)
 DAY = date(2026, 11, 20)
 ID = "0123456789abcdef0123456789abcdef"
@@ -48,7 +49,7 @@ SINGLE = make_batch(
 @given(debits, st.sampled_from(DebitScheme), st.sampled_from(SequenceType), st.sampled_from(SCHEMAS), st.booleans())
 def test_every_batch_is_valid_and_is_read_back_as_it_was_ordered(pairs, scheme, sequence, schema, has_bic):
     batch = make_batch(pairs, scheme, sequence)
-    creditor = CREDITOR if has_bic else Creditor(CREDITOR.name, CREDITOR.iban)
+    creditor = CREDITOR if has_bic else Party(CREDITOR.name, CREDITOR.iban)
     document = write_pain008(creditor, batch, AT, schema)
     try_valid_xml(document, schema)
     (block,) = read_pain008(document)

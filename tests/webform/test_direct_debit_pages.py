@@ -7,7 +7,7 @@ import pytest
 from banking import ACCESSES, new_customer
 from form_client import PRESENT, FormClient, connect_account
 from kontor.domain.clocks import BERLIN
-from kontor.webform.texts import load_texts, speak_of
+from kontor.webform.texts import load_texts, override_texts
 from tenants import create_tenant
 
 TEXTS = load_texts()
@@ -50,7 +50,7 @@ def order(collector, *debits, language="de"):
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_a_direct_debit_is_shown_authorised_and_accepted(collector, language):
     customer = collector[0]
-    texts, words = TEXTS[language], speak_of(TEXTS[language], "debit")
+    texts, words = TEXTS[language], override_texts(TEXTS[language], "debit")
     form, payment_id = order(collector, DEBIT, language=language)
     names = ("title", "recipient", "mandate", "when", "from", "pay")
     for shown in (*(words(f"payment.{name}") for name in names), "Erika Mustermann", "M-4711", "Beitrag 2026"):
@@ -66,7 +66,7 @@ def test_a_direct_debit_is_shown_authorised_and_accepted(collector, language):
 def test_several_direct_debits_are_shown_as_one_order_and_can_be_cancelled(collector):
     customer = collector[0]
     form, payment_id = order(collector, DEBIT, DEBIT | {"debtor": "Max Muster", "mandateId": "M-2", "amount": 1})
-    for shown in (speak_of(TEXTS["de"], "debit")("payment.to_many", count=2), "13,30", "Max Muster", "M-2"):
+    for shown in (override_texts(TEXTS["de"], "debit")("payment.to_many", count=2), "13,30", "Max Muster", "M-2"):
         assert shown in form.at("payment").text
     form.send("cancel")
     status = customer.read(f"/customer/v2/payment/direct-debit/{payment_id}")

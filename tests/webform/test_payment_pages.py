@@ -16,7 +16,7 @@ from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import (
     PayeeMatch,
 )
-from kontor.webform.texts import load_texts, speak_of
+from kontor.webform.texts import load_texts, override_texts
 from tenants import create_tenant
 
 IBANS = {conduct: iban for iban, conduct in TEST_IBANS.items()}
@@ -108,7 +108,7 @@ def test_a_payment_for_later_is_reported_as_accepted(payer):
     payment_id, location = order_payment(payer[0], body=body)
     client = FormClient(str(payer[0].http.base_url)).open(location)
     assert f"{day.day}.{day.month}.{day.year}" in client.text
-    words = speak_of(DE, "dated")
+    words = override_texts(DE, "dated")
     assert words("payment.title") in client.text
     assert words("payment.reminder") in choose_account(client).at("tan").text
     client.send("submit", tan="12")

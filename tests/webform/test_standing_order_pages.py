@@ -8,7 +8,7 @@ from banking import ACCESSES, new_customer
 from consenting import new_login
 from form_client import DETAILS, PRESENT, FormClient, connect_account
 from kontor.domain.clocks import BERLIN
-from kontor.webform.texts import load_texts, speak_of
+from kontor.webform.texts import load_texts, override_texts
 from tenants import create_tenant
 
 TEXTS = load_texts()
@@ -41,7 +41,7 @@ def open_form(payer, method, url, body=None, language="de"):
 
 
 def finish(client, texts, action):
-    words = speak_of(texts, action)
+    words = override_texts(texts, action)
     assert words("payment.title") in client.at("payment").text
     assert words("payment.pay") in client.text
     assert words("payment_steps.review") in client.text
@@ -76,7 +76,7 @@ def test_a_payee_who_does_not_match_is_shown_before_anything_is_set_up(bank_serv
     url = f"{ACCESSES}/{access_id}/{product['id']}/payment/standing-order"
     client = open_form((customer, url), "POST", url, make_body())
     client.send("confirm").at("payees")
-    assert speak_of(TEXTS["de"], "create")("payees.accept") in client.text
+    assert override_texts(TEXTS["de"], "create")("payees.accept") in client.text
     assert TEXTS["de"]("payees.accept") not in client.text
     assert customer.read(url) == []
     client.send("accept").at("tan").send("submit", tan="12")

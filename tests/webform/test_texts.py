@@ -12,12 +12,12 @@ from kontor.domain.redirects import Failure, RedirectOutcome
 from kontor.domain.sca import MediumClass
 from kontor.pages.browser import LANGUAGE_COOKIE
 from kontor.webform import texts as module
-from kontor.webform.texts import choose_texts, load_texts, speak_of
+from kontor.webform.texts import choose_texts, load_texts, override_texts
 
 LANGUAGES = load_texts()
 TEMPLATES = Path(module.__file__).parent / "templates"
 USED = re.compile(r"""\bt\(\s*["']([a-z_]+\.[A-Za-z_.]+)["']\s*[,)]""")
-MATTERS = ("create", "change", "delete", "dated", "debit")
+SUBJECTS = ("create", "change", "delete", "dated", "debit")
 PAYING = re.compile(r"(?i)bezahl|zahlung|\bpay")
 SHOWN = (
     "legal.title_payment",
@@ -88,19 +88,19 @@ def test_every_outcome_failure_category_and_medium_has_its_words():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("matter", MATTERS)
-def test_nobody_is_asked_to_pay_who_authorises_anything_but_a_payment_now(language, matter):
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_nobody_is_asked_to_pay_who_authorises_anything_but_a_payment_now(language, subject):
     """Every text of the pages of a payment, except those of fields that only a draft of a transfer has."""
-    words = speak_of(LANGUAGES[language], matter).texts
-    shown = {key: text for key, text in words.items() if key.startswith(SHOWN) and key not in NOT_SHOWN[matter]}
+    words = override_texts(LANGUAGES[language], subject).texts
+    shown = {key: text for key, text in words.items() if key.startswith(SHOWN) and key not in NOT_SHOWN[subject]}
     assert len(shown) > 60
     assert {key: text for key, text in shown.items() if PAYING.search(text)} == {}
 
 
-@pytest.mark.parametrize("matter", MATTERS)
-def test_texts_of_a_matter_replace_texts_that_exist_with_the_same_placeholders(matter):
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_texts_of_a_subject_replace_texts_that_exist_with_the_same_placeholders(subject):
     for texts in LANGUAGES.values():
-        prefix = f"about.{matter}."
+        prefix = f"about.{subject}."
         own = {key: text for key, text in texts.texts.items() if key.startswith(prefix)}
         assert own
         for key, text in own.items():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from kontor.connectors.pain001 import NOT_PROVIDED
+from kontor.connectors.pain_messages import NOT_PROVIDED
 from kontor.connectors.statements import LIMITS, StatementError
 from kontor.connectors.statements.xml_trees import Tree, find_deep_text, find_text, find_tree, read_elements
 from kontor.domain.payments import Order
@@ -34,7 +34,7 @@ def read_pain001(data: bytes) -> tuple[PaymentBlock, ...]:
         if name == "GrpHdr":
             message_id = find_text(tree, "MsgId") or ""
         elif name == "CdtTrfTxInf":
-            orders.append(_read_order(tree))
+            orders.append(read_order(tree, find_tree(tree, "Amt"), "Cdtr"))
         else:
             blocks.append(_read_block(tree, message_id, tuple(orders)))
             orders = []
@@ -53,13 +53,17 @@ def _read_block(tree: Tree, message_id: str, orders: tuple[Order, ...]) -> Payme
 
 def _read_day(tree: Tree) -> date | None:
     """A date (.03), or one within the element (.09)."""
-    text = find_text(tree, "ReqdExctnDt") or find_deep_text(tree, "ReqdExctnDt", "Dt")
+    return read_day(find_text(tree, "ReqdExctnDt") or find_deep_text(tree, "ReqdExctnDt", "Dt"), "ReqdExctnDt")
+
+
+def read_day(text: str | None, field: str) -> date | None:
+    """None where there is none. Raises StatementError for what is no date."""
     if text is None:
         return None
     try:
         return date.fromisoformat(text[:10])
     except ValueError:
-        raise StatementError("This is no date.", field="ReqdExctnDt") from None
+        raise StatementError("This is no date.", field=field) from None
 
 
 def read_amount(tree: Tree) -> tuple[Decimal, str]:
@@ -70,14 +74,15 @@ def read_amount(tree: Tree) -> tuple[Decimal, str]:
     return Decimal(text), currency
 
 
-def _read_order(tree: Tree) -> Order:
-    amount, currency = read_amount(find_tree(tree, "Amt"))
+def read_order(tree: Tree, amounts: Tree, other: str) -> Order:
+    """`amounts` holds InstdAmt; `other` is the other side, Cdtr or Dbtr."""
+    amount, currency = read_amount(amounts)
     reference = find_deep_text(tree, "PmtId", "EndToEndId")
     remittance = find_tree(tree, "RmtInf").get("Ustrd") or ()
-    agent = find_tree(find_tree(tree, "CdtrAgt"), "FinInstnId")
+    agent = find_tree(find_tree(tree, f"{other}Agt"), "FinInstnId")
     return Order(
-        recipient=find_deep_text(tree, "Cdtr", "Nm") or "",
-        iban=find_deep_text(tree, "CdtrAcct", "Id", "IBAN") or "",
+        recipient=find_deep_text(tree, other, "Nm") or "",
+        iban=find_deep_text(tree, f"{other}Acct", "Id", "IBAN") or "",
         amount=amount,
         currency=currency,
         purpose=" ".join(part.strip() for part in remittance if isinstance(part, str)),

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 
-from kontor.connectors.pain001 import NOT_PROVIDED
-from kontor.connectors.pain001_reading import read_amount
+from kontor.connectors.pain001_reading import read_day, read_order
 from kontor.connectors.statements import LIMITS, StatementError
 from kontor.connectors.statements.xml_trees import Tree, find_deep_text, find_text, find_tree, read_elements
 from kontor.domain.mandates import DebitInstruction, DebitScheme, Mandate, SequenceType
@@ -32,7 +31,7 @@ def read_pain008(data: bytes) -> tuple[DebitBlock, ...]:
         if name == "GrpHdr":
             message_id = find_text(tree, "MsgId") or ""
         elif name == "DrctDbtTxInf":
-            debits.append((_read_order(tree), _read_mandate(tree)))
+            debits.append((read_order(tree, tree, "Dbtr"), _read_mandate(tree)))
         else:
             blocks.append(_read_block(tree, message_id, debits))
             debits = []
@@ -61,41 +60,13 @@ def _read_block(tree: Tree, message_id: str, debits: list[tuple[Order, Mandate]]
         creditor_iban=iban,
         orders=tuple(order for order, _ in debits),
         debit=DebitInstruction(scheme, creditor_id, sequence, tuple(mandate for _, mandate in debits)),
-        day=_read_day(find_text(tree, "ReqdColltnDt"), "ReqdColltnDt"),
-    )
-
-
-def _read_order(tree: Tree) -> Order:
-    amount, currency = read_amount(tree)
-    reference = find_deep_text(tree, "PmtId", "EndToEndId")
-    remittance = find_tree(tree, "RmtInf").get("Ustrd") or ()
-    agent = find_tree(find_tree(tree, "DbtrAgt"), "FinInstnId")
-    return Order(
-        recipient=find_deep_text(tree, "Dbtr", "Nm") or "",
-        iban=find_deep_text(tree, "DbtrAcct", "Id", "IBAN") or "",
-        amount=amount,
-        currency=currency,
-        purpose=" ".join(part.strip() for part in remittance if isinstance(part, str)),
-        bic=find_text(agent, "BICFI") or find_text(agent, "BIC"),
-        end_to_end_id=None if reference in (None, NOT_PROVIDED) else reference,
-        purpose_code=find_deep_text(tree, "Purp", "Cd"),
-        ultimate_debtor=find_deep_text(tree, "UltmtDbtr", "Nm"),
-        ultimate_creditor=find_deep_text(tree, "UltmtCdtr", "Nm"),
+        day=read_day(find_text(tree, "ReqdColltnDt"), "ReqdColltnDt"),
     )
 
 
 def _read_mandate(tree: Tree) -> Mandate:
     signed = find_tree(find_tree(tree, "DrctDbtTx"), "MndtRltdInf")
-    day = _read_day(find_text(signed, "DtOfSgntr"), "DtOfSgntr")
+    day = read_day(find_text(signed, "DtOfSgntr"), "DtOfSgntr")
     if day is None:
         raise StatementError("A mandate has no date.", field="DtOfSgntr")
     return Mandate(find_text(signed, "MndtId") or "", day)
-
-
-def _read_day(text: str | None, field: str) -> date | None:
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        raise StatementError("This is no date.", field=field) from None

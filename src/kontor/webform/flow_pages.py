@@ -30,7 +30,7 @@ class FlowPages:
     def facts(self) -> Mapping[str, Callable[[Texts], dict[str, Any]]]:
         return {}
 
-    def choose_words(self, texts: Texts) -> Texts:
+    def override_texts(self, texts: Texts) -> Texts:
         """The texts, in words for what the session is about."""
         return texts
 

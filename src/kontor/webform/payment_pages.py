@@ -15,7 +15,7 @@ from kontor.services.redirects import PaymentFormView
 from kontor.webform.accounts import show_account
 from kontor.webform.authorisations import Authorisation, make_authorisation
 from kontor.webform.flow_pages import SCA_PAGES, FlowPages
-from kontor.webform.texts import speak_of
+from kontor.webform.texts import override_texts
 
 RETRY_AFTER = timedelta(seconds=45)  # a check that takes longer may have died with its process
 SHOWN_ORDERS = 5  # of a bulk; the others are folded up
@@ -41,9 +41,9 @@ class PaymentPages(FlowPages):
             "failed": self._show_failed,
         }
 
-    def choose_words(self, texts: Texts) -> Texts:
-        matter = _find_matter(self._payment)
-        return texts if matter is None else speak_of(texts, matter)
+    def override_texts(self, texts: Texts) -> Texts:
+        subject = _find_subject(self._payment)
+        return texts if subject is None else override_texts(texts, subject)
 
     def find_name(self) -> str:
         step = self.session.step
@@ -231,7 +231,7 @@ def _show_order(order: Order, texts: Texts) -> dict[str, Any]:
     }
 
 
-def _find_matter(payment: Payment) -> str | None:
+def _find_subject(payment: Payment) -> str | None:
     """What is done with a standing order, that debits are collected, or that a transfer is to be executed later.
 
     None for all other payments.

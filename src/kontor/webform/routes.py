@@ -116,7 +116,7 @@ class Form:
         if query.get("lang") in load_texts():
             return see_other(STEP, write_language(query["lang"], is_https=self._is_https))
         view, cookie = await self._find(request)
-        texts = pages_of(view).choose_words(choose_texts(request))
+        texts = pages_of(view).override_texts(choose_texts(request))
         if view.session.step is FormStep.END:
             return self._end(view, texts)
         return self._draw(view, make_page(view, texts), cookie, texts, query.get("q", ""))
@@ -132,7 +132,7 @@ class Form:
         view, _ = await self._find(request)
         if view.session.step is FormStep.END:
             return see_other(STEP)
-        texts = pages_of(view).choose_words(choose_texts(request))
+        texts = pages_of(view).override_texts(choose_texts(request))
         page = make_page(view, texts)
         if page.key != step:
             return see_other(STEP)

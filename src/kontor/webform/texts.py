@@ -11,9 +11,9 @@ def load_texts() -> dict[str, Texts]:
     return pages_texts.load_texts(PACKAGE)
 
 
-def speak_of(texts: Texts, matter: str) -> Texts:
-    """With the texts that say it otherwise where it is about this: `about.delete.payment.title` is `payment.title`."""
-    prefix = f"about.{matter}."
+def override_texts(texts: Texts, subject: str) -> Texts:
+    """With the texts of a subject: `about.delete.payment.title` replaces `payment.title`."""
+    prefix = f"about.{subject}."
     own = {key.removeprefix(prefix): text for key, text in texts.texts.items() if key.startswith(prefix)}
     return Texts(texts.language, texts.texts | own)
 

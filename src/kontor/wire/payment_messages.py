@@ -32,7 +32,7 @@ STANDING_WORDS = {
     StandingAction.CHANGE: ("geändert", "Änderung"),
     StandingAction.DELETE: ("gelöscht", "Löschung"),
 }
-# Texts about transfers, spoken of an order about a standing order.
+# Texts about transfers, as they read for an order about a standing order.
 STANDING_NOUNS = (
     ("Die Überweisung", "Der Auftrag"),
     ("Diese Überweisung", "Dieser Auftrag"),
@@ -125,7 +125,7 @@ def show_failure(payment: Payment) -> Message:
     if payment.standing is not None:
         text = speak_of_standing_order(text)
     if payment.debit is not None:
-        text = speak_of_debits(text, _name_debit(payment))
+        text = name_debits(text, _name_debit(payment))
     return Message("ERROR", code, text, payment.detail or UNSET)
 
 
@@ -135,7 +135,7 @@ def speak_of_standing_order(text: str) -> str:
     return text
 
 
-def speak_of_debits(text: str, noun: str = "Lastschrift") -> str:
+def name_debits(text: str, noun: str = "Lastschrift") -> str:
     return text.replace(REFUSALS[OrderProblem.NOT_POSSIBLE][1], NO_DEBITS).replace("Überweisung", noun)
 
 

@@ -11,8 +11,9 @@ from kontor.connectors.base import AcceptPayees, Done, FailureKind, LookUp
 from kontor.connectors.demo.payees import Conduct
 from kontor.connectors.fints.dated import has_dated
 from kontor.connectors.fints.parameters import BankParameters
-from kontor.connectors.pain001 import Batch, Debtor, write_pain001
+from kontor.connectors.pain001 import Batch, write_pain001
 from kontor.connectors.pain001_reading import read_pain001
+from kontor.connectors.pain_messages import Party
 from kontor.domain.payments import PaymentOutcome
 
 SMALL = "test_bank_message"
@@ -129,7 +130,7 @@ def list_as_bank(job, *, block=None, reference=None, amount=None):
     """What a bank lists about a job, under its own names where it has such."""
     shown = replace(job.orders[0], end_to_end_id=reference, amount=amount or job.orders[0].amount)
     batch = Batch(block or "BANK", (shown,), job.execution_date)
-    return read_pain001(write_pain001(Debtor("Erika", FRIEND), batch, NOON))
+    return read_pain001(write_pain001(Party("Erika", FRIEND), batch, NOON))
 
 
 def test_only_a_reference_of_ours_proves_a_listed_order(pay_as):

@@ -16,8 +16,9 @@ from kontor.connectors.fints import direct_debits
 from kontor.connectors.fints.direct_debits import has_debit
 from kontor.connectors.fints.parameters import BankParameters
 from kontor.connectors.fints.paying import find_outcome
-from kontor.connectors.pain008 import Creditor, DebitBatch, write_pain008
+from kontor.connectors.pain008 import DebitBatch, write_pain008
 from kontor.connectors.pain008_reading import read_pain008
+from kontor.connectors.pain_messages import Party
 from kontor.domain.mandates import DebitForm, DebitInstruction, DebitScheme, Mandate, SequenceType
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.transactions import Transaction
@@ -186,7 +187,7 @@ def test_a_direct_debit_that_the_bank_does_not_list_stays_unknown(collect_as):
 def list_as_bank(job, block="BANK", reference=None, amount=None):
     shown = replace(job.orders[0], end_to_end_id=reference, amount=amount or job.orders[0].amount)
     batch = DebitBatch(block, (shown,), job.debit, job.execution_date)
-    return read_pain008(write_pain008(Creditor("Anna", FRIEND), batch, NOON))
+    return read_pain008(write_pain008(Party("Anna", FRIEND), batch, NOON))
 
 
 def test_only_a_reference_of_ours_proves_a_listed_direct_debit(collect_as):

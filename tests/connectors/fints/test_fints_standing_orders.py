@@ -15,8 +15,9 @@ from kontor.connectors.fints.segments import StandingDetails1
 from kontor.connectors.fints.sessions import RefusedError
 from kontor.connectors.fints.standing_orders import StandingList, find_standing_outcome, read_list
 from kontor.connectors.fints.transport import NoResponseError
-from kontor.connectors.pain001 import Batch, Debtor, write_pain001
+from kontor.connectors.pain001 import Batch, write_pain001
 from kontor.connectors.pain001_reading import PaymentBlock, read_pain001
+from kontor.connectors.pain_messages import Party
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 from kontor.domain.standing_orders import StandingOrder
@@ -164,7 +165,7 @@ class Listed:
 
     def __init__(self, key, interval=1, document=None):
         batch = Batch("BANK", (RENT,), date(1999, 1, 1))
-        written = write_pain001(Debtor("Anna", "DE89370400440532013000"), batch, datetime(2026, 11, 13, tzinfo=UTC))
+        written = write_pain001(Party("Anna", "DE89370400440532013000"), batch, datetime(2026, 11, 13, tzinfo=UTC))
         self.sepa_pain_message = written if document is None else document
         self.order_id = key
         self.details = StandingDetails1(FIRST, "M", interval, 31, None)

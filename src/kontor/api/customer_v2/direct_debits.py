@@ -26,7 +26,7 @@ from kontor.domain.sca_machine import AnswerKind
 from kontor.services.payments import PaymentRequest, check_collector
 from kontor.wire.consents import ScaAnswer
 from kontor.wire.direct_debits import NewDirectDebit
-from kontor.wire.payment_messages import speak_of_debits
+from kontor.wire.payment_messages import name_debits
 
 DIRECT_DEBIT = "/direct-debit"
 STATUS_OF_ONE = PAYMENT + DIRECT_DEBIT + "/{payment-id}"
@@ -38,14 +38,14 @@ def explain_debit_refusals(handler: Handler) -> Handler:
     explained = explain_refusals(handler)
 
     @wraps(handler)
-    async def spoken(call: Call) -> Answer:
+    async def named(call: Call) -> Answer:
         try:
             return await explained(call)
         except HttpError as error:
-            error.messages = [replace(message, message=speak_of_debits(message.message)) for message in error.messages]
+            error.messages = [replace(message, message=name_debits(message.message)) for message in error.messages]
             raise
 
-    return spoken
+    return named
 
 
 @operation("POST", PRODUCT + "/payment" + DIRECT_DEBIT, query=OrderQuery, body=NewDirectDebit, **ORDERED, **TRANSFER)

@@ -14,8 +14,9 @@ from kontor.connectors.fints.listed_orders import is_listed, list_pages
 from kontor.connectors.fints.payments import refuse_lead_time
 from kontor.connectors.fints.segments import HKBBS1, HKBME1, HKBME2, HKBSE1, HKBSE2
 from kontor.connectors.fints.sessions import RefusedError, Session
-from kontor.connectors.pain008 import SCHEMAS, Creditor, DebitBatch, write_pain008
+from kontor.connectors.pain008 import SCHEMAS, DebitBatch, write_pain008
 from kontor.connectors.pain008_reading import DebitBlock, read_pain008
+from kontor.connectors.pain_messages import Party
 from kontor.connectors.statements import StatementError
 from kontor.domain.mandates import DebitForm, DebitInstruction, DebitScheme, SequenceType
 
@@ -52,7 +53,7 @@ def make_debit_order(session: Session, account: Account, pay: Pay, today: date, 
     shortest, longest = _read_lead_times(_find_parameter(session, segment_type), debit)
     refuse_lead_time((day - today).days, shortest, longest)
     batch = DebitBatch(pay.payment_id.hex, pay.orders, debit, day)
-    document = write_pain008(Creditor(account.holder, account.iban, account.bic or None), batch, created_at, schema)
+    document = write_pain008(Party(account.holder, account.iban, account.bic or None), batch, created_at, schema)
     segment = segment_type(
         account=name_account(segment_type, account),
         sepa_descriptor=_name_schema(session, segment_type, schema),

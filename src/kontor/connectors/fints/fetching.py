@@ -85,13 +85,13 @@ class FetchDialogue(Dialogue):
         Not after the customer's phone has rung: a bank that wants a TAN for each order would make it ring again. At
         such a bank they come with a renewal whose login needs no TAN.
         """
-        if not self._is_there or self._has_rung:
+        if not self._may_fetch_history or self._has_rung:
             return False
         is_owed = self._job.is_renewal and self.state.get("asks_again", False)
         return is_owed or self.state.get("is_authenticated", False) or self.state.get("consent_until") is None
 
     @property
-    def _is_there(self) -> bool:
+    def _may_fetch_history(self) -> bool:
         return self.context.customer_ip is not None and self._job.history is Depth.ALL
 
     @property
@@ -253,7 +253,7 @@ class FetchDialogue(Dialogue):
 
         It comes last, because a bank that wants another TAN may end the dialogue. Then the young bookings count.
         """
-        if not self._is_there or not self._has_rung or self.state.get("asks_again"):
+        if not self._may_fetch_history or not self._has_rung or self.state.get("asks_again"):
             return
         for account in self._accounts:
             start = self._find_oldest_day(account)

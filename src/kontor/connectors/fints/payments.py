@@ -14,7 +14,8 @@ from kontor.connectors.fints.accounts import Account, name_account
 from kontor.connectors.fints.codes import EXECUTED, MORE_FOLLOWS, PAYEE_MATCHES, Code, find_failure
 from kontor.connectors.fints.segments import HKCME1, HKCSE1
 from kontor.connectors.fints.sessions import RefusedError, Reply, Session
-from kontor.connectors.pain001 import NAMESPACE, SCHEMA, Batch, Debtor, write_pain001
+from kontor.connectors.pain001 import NAMESPACE, SCHEMA, Batch, write_pain001
+from kontor.connectors.pain_messages import Party
 from kontor.connectors.statements import LIMITS, StatementError
 from kontor.connectors.statements.xml_trees import find_deep_text, find_text, read_elements
 from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
@@ -63,7 +64,7 @@ def make_order(session: Session, account: Account, pay: Pay, today: date, create
     if day is not AT_ONCE:
         check_lead_time(session, command, (day - today).days)
     batch = Batch(pay.payment_id.hex, pay.orders, day, pay.is_bulk, pay.is_instant)
-    document = write_pain001(Debtor(account.holder, account.iban, account.bic or None), batch, created_at)
+    document = write_pain001(Party(account.holder, account.iban, account.bic or None), batch, created_at)
     segment = form(
         account=name_account(form, account), sepa_descriptor=find_descriptor(session), sepa_pain_message=document
     )

@@ -14,8 +14,9 @@ from kontor.connectors.fints.listed_orders import is_listed, list_segments
 from kontor.connectors.fints.payments import AT_ONCE, check_lead_time, find_descriptor
 from kontor.connectors.fints.segments import HKCDB1, HKCDE1, HKCDL1, HKCDN1, StandingDetails1
 from kontor.connectors.fints.sessions import MALFORMED, RefusedError, Reply, Session
-from kontor.connectors.pain001 import Batch, Debtor, write_pain001
+from kontor.connectors.pain001 import Batch, write_pain001
 from kontor.connectors.pain001_reading import PaymentBlock, read_pain001
+from kontor.connectors.pain_messages import Party
 from kontor.connectors.statements import StatementError
 from kontor.domain.payments import PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction
@@ -68,7 +69,7 @@ def make_standing_order(
         check_lead_time(session, form.TYPE, (schedule.first - today).days)
         _check_interval(session, schedule.period)
     batch = Batch(pay.payment_id.hex, pay.orders, AT_ONCE)
-    document = write_pain001(Debtor(account.holder, account.iban, account.bic or None), batch, created_at)
+    document = write_pain001(Party(account.holder, account.iban, account.bic or None), batch, created_at)
     segment = form(
         account=name_account(form, account),
         sepa_descriptor=find_descriptor(session),

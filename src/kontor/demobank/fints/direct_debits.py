@@ -3,8 +3,9 @@
 from datetime import UTC, datetime
 
 from kontor.connectors.base import Pay
-from kontor.connectors.pain008 import Creditor, DebitBatch, write_pain008
+from kontor.connectors.pain008 import DebitBatch, write_pain008
 from kontor.connectors.pain008_reading import read_pain008
+from kontor.connectors.pain_messages import Party
 from kontor.connectors.statements import StatementError
 from kontor.demobank.fints.accounts import find_product
 from kontor.demobank.fints.credit_transfers import TransferDocument, TransferError
@@ -86,7 +87,7 @@ def show_list(turn: Turn, customers: Customers, customer: Customer, order: Segme
 
 
 def _describe(answer: str, schema: str, product: Product, waiting: ScheduledCollection) -> Segment:
-    creditor = Creditor(product.holder, product.iban or "", product.bic)
+    creditor = Party(product.holder, product.iban or "", product.bic)
     collection = waiting.collection
     batch = DebitBatch(waiting.payment_id.hex, collection.orders, collection.debit, waiting.day)
     noted_at = datetime.combine(waiting.day, datetime.min.time(), UTC)

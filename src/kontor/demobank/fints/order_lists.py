@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from typing import TypeVar
 
-from kontor.connectors.pain001 import Batch, Debtor, write_pain001
+from kontor.connectors.pain001 import Batch, write_pain001
+from kontor.connectors.pain_messages import Party
 from kontor.demobank.fints.parameters import PAIN_001
 from kontor.demobank.fints.segments import Segment
 from kontor.demobank.fints.turns import Turn
@@ -38,5 +39,5 @@ def show_page(
 
 
 def write_document(product: Product, batch: Batch, day: date) -> bytes:
-    debtor = Debtor(product.holder, product.iban or "", product.bic)
+    debtor = Party(product.holder, product.iban or "", product.bic)
     return write_pain001(debtor, batch, datetime.combine(day, datetime.min.time(), UTC))

@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from kontor.connectors.pain001 import Batch, write_pain001
-from kontor.connectors.pain001 import Debtor as PainDebtor
-from kontor.connectors.pain008 import Creditor, DebitBatch, write_pain008
+from kontor.connectors.pain008 import DebitBatch, write_pain008
+from kontor.connectors.pain_messages import Party
 from kontor.domain.errors import ConflictError, NotFoundError
 from kontor.domain.payments import Payment
 from kontor.domain.principals import Principal, user_of
@@ -27,7 +27,7 @@ class PaymentExports:
         if payment.debit is not None:
             raise NotFoundError
         product, iban = await self._find_account(payment)
-        debtor = PainDebtor(product.holder, iban, product.bic)
+        debtor = Party(product.holder, iban, product.bic)
         day = payment.execution_date or self._clock.today()
         batch = Batch(payment.bank_id.hex, payment.orders, day, payment.is_bulk, payment.is_instant)
         return write_pain001(debtor, batch, payment.created_at)
@@ -38,7 +38,7 @@ class PaymentExports:
         if payment.debit is None or payment.execution_date is None:
             raise NotFoundError
         product, iban = await self._find_account(payment)
-        creditor = Creditor(product.holder, iban, product.bic)
+        creditor = Party(product.holder, iban, product.bic)
         batch = DebitBatch(payment.bank_id.hex, payment.orders, payment.debit, payment.execution_date)
         return write_pain008(creditor, batch, payment.created_at)
 
