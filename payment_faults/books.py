@@ -36,16 +36,23 @@ def find_standing_id(environment: FaultEnvironment) -> UUID:
     return order_id
 
 
+def find_place(form: Form) -> int:
+    """Where the bank books the order on the account that it was ordered for: 0 is a debit, 1 a credit."""
+    return 1 if form.is_debit else 0
+
+
 def count_arrivals(environment: FaultEnvironment, scenario: Scenario, marks: Marks) -> tuple[int, int]:
     """How often the bank did what was ordered, and the sum in cents.
 
-    A standing order moves no money. A repeated deletion is refused: what counts is that it arrived.
+    Direct debits are booked as one credit. A standing order moves no money. A repeated deletion is refused: what
+    counts is that it arrived.
     """
     if not scenario.form.is_standing:
         text = (
-            "select count(*), coalesce(-sum(amount) * 100, 0)::int from demo_bank_bookings where id > %s and place = 0"
+            "select count(*), coalesce(abs(sum(amount)) * 100, 0)::int from demo_bank_bookings"
+            " where id > %s and place = %s"
         )
-        debits, cents = environment.query(text, marks.booking)[0]
+        debits, cents = environment.query(text, marks.booking, find_place(scenario.form))[0]
         return debits, cents
     notes = _read_notes(environment, scenario, marks)
     if not notes:

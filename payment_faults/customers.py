@@ -13,6 +13,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from kontor.connectors.base import Cancel, ChooseMedium, ChooseMethod, Poll, Returned, Tan
 from kontor.connectors.demo.authentication import TANS
 from kontor.connectors.demo.scenarios import CHIP_TAN, LIST_TAN, MOCK_TAN, PHOTO_TAN
+from kontor.domain.mandates import DebitInstruction, DebitScheme, Mandate, SequenceType
 from kontor.domain.payments import Order, PayeeResult, PaymentKind, PaymentState
 from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.domain.schedules import Period, Schedule
@@ -27,7 +28,8 @@ IBANS = ("DE89370400440532013000", "DE02120300000000202051")
 ADDRESS, CALLBACK = "8.8.8.8", "https://example.com/back"
 WRONG_TAN = "7"
 MOST_STEPS = 12
-FIRST_DAYS = 10  # from today to the first execution of a standing order
+FIRST_DAYS = 10  # from today to the first execution of a standing order, and to the collection of direct debits
+CREDITOR_ID = "DE98ZZZ09999999999"
 METHODS = {
     Sca.TAN: MOCK_TAN.code,
     Sca.WRONG_TAN: MOCK_TAN.code,
@@ -109,6 +111,8 @@ class Customer:
         form = self.scenario.form
         if form.is_standing:
             return PaymentKind.STANDING_ORDER
+        if form.is_debit:
+            return PaymentKind.DIRECT_DEBIT
         return PaymentKind.BULK if form.is_bulk else PaymentKind.SINGLE
 
     async def _complete(self, services: Services, request: PaymentRequest) -> PaymentRequest:
@@ -133,18 +137,24 @@ class Customer:
 
     def _make_request(self, kind: PaymentKind) -> PaymentRequest:
         form, is_legacy = self.scenario.form, kind is PaymentKind.LEGACY
+        days = FIRST_DAYS if form.is_debit else 3
         return PaymentRequest(
             kind,
             self.orders,
             is_instant=form.is_instant,
-            execution_date=today() + timedelta(days=3) if form.is_scheduled else None,
+            execution_date=today() + timedelta(days=days) if form.is_scheduled or form.is_debit else None,
             payment_id=None if is_legacy or self._is_form else uuid5(NAMESPACE_URL, self.name),
             idempotency_key=self.name if is_legacy or self._is_form else None,
             customer_ip=ADDRESS,
             callback_url=None if is_legacy else CALLBACK,
-            is_payee_accepted=is_legacy,
+            is_payee_accepted=is_legacy or form.is_debit,
             wanted_method=METHODS[self.scenario.sca] if is_legacy else None,
+            debit=self._make_instruction() if form.is_debit else None,
         )
+
+    def _make_instruction(self) -> DebitInstruction:
+        mandates = tuple(Mandate(f"M-{number}", today() - timedelta(days=90)) for number in range(len(self.orders)))
+        return DebitInstruction(DebitScheme.CORE, CREDITOR_ID, SequenceType.RCUR, mandates)
 
     @property
     def _is_form(self) -> bool:
@@ -154,7 +164,7 @@ class Customer:
         payer, drafts = self.payer, services.payment_drafts
         request = await self._complete(services, self._make_request(self._find_kind()))
         debtor: Debtor | None = None
-        if self.scenario.form.is_standing:  # which belongs to a product already
+        if self.scenario.form.is_standing or self.scenario.form.is_debit:  # which belong to a product already
             debtors = services.payments.debtors
             debtor = await debtors.find_stored(payer.principal, payer.access_id, payer.product_id, request.kind)
         draft = await services.payments.store_draft(payer.principal, debtor, request)

@@ -122,6 +122,7 @@ class FaultEnvironment:
             f'fints = "https://{address}"\n'
             f'[[bank]]\ncode = "99999997"\nname = "{BANK_NAMES[Connector.XS2A]}"\n'
             f'[bank.xs2a]\nbase_url = "http://127.0.0.1:{xs2a_port}"\nhas_bulk = true\nhas_periodic = true\n'
+            "cancels_periodic = true\n"
         )
         self.settings = replace(
             self.settings, banks=banks, fints_product_id="KONTORTEST", bank_authorities=files.authority
@@ -193,7 +194,7 @@ class FaultEnvironment:
         self._payers += 1
         number = self._payers
         user = await services.users.create_user_by_operator(TENANT, NewUser(f"user-{number}", Secret("a password")))
-        principal = Principal(user.tenant_id, TENANT, True, uuid4(), "app", frozenset(), user.id, user.pseudonym)
+        principal = Principal(user.tenant_id, TENANT, True, uuid4(), "app", frozenset(), user.id, user.pseudonym, True)
         login, access_id = f"{LOGINS[sca]}+{number}", str(uuid4())
         credentials = {"userid": Secret(login), "pin": Secret("demo")}
         person = person_for(login, today())

@@ -20,8 +20,21 @@ from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 
+from payment_faults.books import find_place
+from payment_faults.customers import CREDITOR_ID, FIRST_DAYS
 from payment_faults.environment import BANK_NAMES, FaultEnvironment, today
-from payment_faults.plans import LOGINS, TRANSFERS, Connector, Entrance, Fault, Form, Sca, Scenario, Victim
+from payment_faults.plans import (
+    LOGINS,
+    MISSING_FORMS,
+    TRANSFERS,
+    Connector,
+    Entrance,
+    Fault,
+    Form,
+    Sca,
+    Scenario,
+    Victim,
+)
 from payment_faults.results import append_result, find_done, make_result
 from payment_faults.verdicts import UNDER_WAY, Evidence, Verdict, judge
 
@@ -61,7 +74,7 @@ WORKER_MOMENTS = tuple(
 
 @dataclass
 class DrawnCase(PaymentCase):
-    """Ordered over the newer API, with credentials that come with the order."""
+    """Ordered over the newer API: transfers with credentials that come with the order, other forms for an access."""
 
     deployment: Deployment = None  # type: ignore[assignment]
     scenario: Scenario = None  # type: ignore[assignment]
@@ -71,11 +84,29 @@ class DrawnCase(PaymentCase):
 
     @property
     def path(self) -> str:
-        return f"{CUSTOMER}/payment/{'bulk' if self.scenario.form.is_bulk else 'single'}-transfer"
+        form = self.scenario.form
+        if form is Form.STANDING or form.is_debit:
+            kind = "direct-debit" if form.is_debit else "standing-order"
+            return f"{CUSTOMER}/bankzugaenge/{self.payer.access_id}/{self.payer.product_id}/payment/{kind}"
+        return f"{CUSTOMER}/payment/{'bulk' if form.is_bulk else 'single'}-transfer"
 
     def order(self, at: Any) -> Any:
+        return at.post(self.path, self._write(at), params=CALLBACK | {"paymentId": self.payment_id}, headers=PRESENT)
+
+    def _write(self, at: Any) -> dict[str, Any]:
         form = self.scenario.form
-        details = [self._write_details(cents) for cents in ([1, self.cents - 1] if form.is_bulk else [self.cents])]
+        amounts = [1, self.cents - 1] if form.is_bulk else [self.cents]
+        day = (today() + timedelta(days=FIRST_DAYS)).isoformat()
+        if form is Form.STANDING:
+            details = self._write_details(self.cents)
+            return {"transferDetails": details, "period": "MONTH_ONE", "firstExecutionDate": day}
+        if form.is_debit:
+            debits = [self._write_debit(cents, number) for number, cents in enumerate(amounts)]
+            return {"scheme": "CORE", "creditorId": CREDITOR_ID, "requestedCollectionDate": day, "debits": debits}
+        return self._write_transfer(at, [self._write_details(cents) for cents in amounts])
+
+    def _write_transfer(self, at: Any, details: list[dict[str, Any]]) -> dict[str, Any]:
+        form = self.scenario.form
         body = {
             "instant": form.is_instant,
             "transferDetails": details if form.is_bulk else details[0],
@@ -85,11 +116,16 @@ class DrawnCase(PaymentCase):
         }
         if form.is_scheduled:
             body["requestedExecutionDate"] = (today() + timedelta(days=3)).isoformat()
-        return at.post(self.path, body, params=CALLBACK | {"paymentId": self.payment_id}, headers=PRESENT)
+        return body
 
     def _write_details(self, cents: int) -> dict[str, Any]:
         text = {"recipient": "Erika Mustermann", "purpose": self.purpose, "iban": self.iban, "bic": "COBADEFFXXX"}
         return text | {"currency": "EUR", "amount": cents / 100}
+
+    def _write_debit(self, cents: int, number: int) -> dict[str, Any]:
+        mandate = {"mandateId": f"M-{number}", "mandateDate": (today() - timedelta(days=90)).isoformat()}
+        details = self._write_details(cents)
+        return details | mandate | {"debtor": details.pop("recipient"), "sequenceType": "RCUR"}
 
     def answer(self, at: Any, rel: str, path: str) -> Any:
         is_tan = rel == "authenticate" and self.scenario.sca is Sca.TAN
@@ -121,6 +157,12 @@ def list_scenarios() -> list[Scenario]:
             for form in TRANSFERS
         ),
         *(Scenario(connector, Form.SINGLE, Entrance.GIVEN, Sca.APP, Victim.SERVER) for connector in Connector),
+        *(
+            Scenario(connector, form, Entrance.NEWER, Sca.TAN, Victim.SERVER)
+            for connector in Connector
+            for form in (Form.STANDING, Form.DEBIT, Form.DEBIT_BULK)
+            if form not in MISSING_FORMS.get(connector, ())
+        ),
     ]
 
 
@@ -166,6 +208,7 @@ class Killing:
     customers: dict[int, Any] = field(default_factory=dict)
     moments: dict[Scenario, list[Moment]] = field(default_factory=dict)
     providers: dict[str, str] = field(default_factory=dict)
+    payers: dict[tuple[int, Connector], Payer] = field(default_factory=dict)
 
     def work(self, slot: int, faults: Iterator[Fault]) -> None:
         """The next fault, until there is none."""
@@ -240,11 +283,24 @@ class Killing:
         person = person_for(login, today())
         assert person is not None
         iban = next(account.product.iban for account in person.accounts if account.product.can_bulk_transfer)
-        payer = Payer(self.customers[slot], login, "", iban or "")
+        provider = self.providers[BANK_NAMES[scenario.connector]]
+        if scenario.entrance is Entrance.NEWER:
+            payer = self._find_payer(slot, scenario.connector, login, provider, iban or "")
+        else:
+            payer = Payer(self.customers[slot], login, "", iban or "")
         with self.lock:
             cents = next(self.amounts)
-        provider = self.providers[BANK_NAMES[scenario.connector]]
         return DrawnCase(payer, IBAN, deployment=self.deployment, scenario=scenario, provider=provider, cents=cents)
+
+    def _find_payer(self, slot: int, connector: Connector, login: str, provider: str, iban: str) -> Payer:
+        """With a stored access."""
+        key = slot, connector
+        if key not in self.payers:
+            customer = self.customers[slot]
+            access_id = customer.add_complete(login, providerId=provider)
+            product = next(product for product in customer.products(access_id) if product.get("iban") == iban)
+            self.payers[key] = Payer(customer, login, access_id, product["id"])
+        return self.payers[key]
 
     def _settle(self, case: DrawnCase) -> Evidence:
         """Once nothing is under way any more, or has been for too long."""
@@ -257,13 +313,21 @@ class Killing:
             if rows and (rows[0][0] not in UNDER_WAY or time.monotonic() > end):
                 break
             time.sleep(0.05)
-        debits = self.deployment.query(
-            "select count(*) from demo_bank_bookings where place = 0 and amount * 100 = %s", -case.cents
-        )[0][0]
+        debits = self._count_arrivals(case)
         told = tuple(state for state, _ in groupby(_read_state(codes) for _, codes in case.told))
         cents = case.cents * debits
         needs_customer = case.scenario.connector is Connector.FINTS and case.scenario.sca is Sca.APP
         return Evidence(told, rows[0][0], rows[0][1], debits, cents, case.cents, needs_customer)
+
+    def _count_arrivals(self, case: DrawnCase) -> int:
+        """How often the bank has the order. No two orders have the same amount."""
+        if case.scenario.form is Form.STANDING:
+            text = "select count(*) from demo_bank_standing_orders where (details ->> 'amount')::numeric * 100 = %s"
+            rows = self.deployment.query(text, case.cents)
+        else:
+            text = "select count(*) from demo_bank_bookings where place = %s and abs(amount) * 100 = %s"
+            rows = self.deployment.query(text, find_place(case.scenario.form), case.cents)
+        return int(rows[0][0])
 
 
 def _read_state(codes: tuple[str, ...]) -> str:

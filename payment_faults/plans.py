@@ -21,6 +21,8 @@ class Form(StrEnum):
     STANDING = "standing order"
     STANDING_CHANGE = "standing order, change"
     STANDING_DELETION = "standing order, deletion"
+    DEBIT = "direct debit"
+    DEBIT_BULK = "direct debit, bulk"
 
     @property
     def is_bulk(self) -> bool:
@@ -37,6 +39,10 @@ class Form(StrEnum):
     @property
     def is_standing(self) -> bool:
         return "standing" in self
+
+    @property
+    def is_debit(self) -> bool:
+        return "debit" in self
 
     @property
     def has_order_before(self) -> bool:
@@ -83,16 +89,16 @@ LOGINS = {
     Sca.REDIRECT: "test_redirect",
     Sca.PAYEE: "test_vop_nomatch",
 }
-TRANSFERS = tuple(form for form in Form if not form.is_standing)
-# Standing orders belong to a stored product. The legacy API has single transfers alone.
+TRANSFERS = tuple(form for form in Form if not form.is_standing and not form.is_debit)
+# Standing orders and direct debits belong to a stored product. The legacy API has single transfers alone.
 FORMS = {
     Entrance.NEWER: tuple(Form),
     Entrance.GIVEN: TRANSFERS,
     Entrance.LEGACY: (Form.SINGLE, Form.SCHEDULED),
     Entrance.WEB_FORM: tuple(Form),
 }
-# The standard has no change of a standing order, and no deletion that all banks offer.
-MISSING_FORMS = {Connector.XS2A: (Form.STANDING_CHANGE, Form.STANDING_DELETION)}
+# The standard has no change of a standing order and no direct debits.
+MISSING_FORMS = {Connector.XS2A: (Form.STANDING_CHANGE, Form.DEBIT, Form.DEBIT_BULK)}
 LEGACY_SCA = (Sca.TAN, Sca.WRONG_TAN, Sca.PHOTO, Sca.CHIP)
 # FinTS has no redirect. XS2A 1.3 has no verification of payees, and the demo bank's XS2A names media as methods.
 MISSING = {Connector.FINTS: (Sca.REDIRECT,), Connector.XS2A: (Sca.PAYEE, Sca.MEDIUM)}
@@ -131,7 +137,7 @@ def draw_fault(seed: int, number: int) -> Fault:
     form = draw.choice([form for form in FORMS[entrance] if form not in MISSING_FORMS.get(connector, ())])
     kinds = LEGACY_SCA if entrance is Entrance.LEGACY else tuple(Sca)
     missing = MISSING.get(connector, ())
-    if form is Form.STANDING_DELETION:
+    if form is Form.STANDING_DELETION or form.is_debit:
         missing = (*missing, Sca.PAYEE)  # nobody is paid
     sca = draw.choice([kind for kind in kinds if kind not in missing])
     victim = Victim.WORKER if draw.random() < WORKER_SHARE else Victim.SERVER

@@ -21,9 +21,10 @@ TITLE = "Payments under faults"
 INTRODUCTION = (
     "Each fault ends a process of Kontor at one point of one payment. The point, the connector, the form of payment,"
     " the entrance and the kind of SCA are drawn from a seed and a number. The bank has no idempotency: it books an"
-    " order each time it arrives, and makes two standing orders of one that arrives twice. After the fault the customer"
-    " repeats the request that was lost, with the same key, and a new process recovers; then the bank's books are"
-    " compared with what the customer was told, and its standing orders with those that Kontor lists."
+    " order each time it arrives, collects direct debits twice and makes two standing orders of one that arrives twice."
+    " After the fault the customer repeats the request that was lost, with the same key, and a new process recovers;"
+    " then the bank's books are compared with what the customer was told, and its standing orders with those that"
+    " Kontor lists."
 )
 MODES = {
     "simulated": "Simulated: Kontor's services run in the runner's process, on a real PostgreSQL; FinTS and XS2A go"
@@ -31,8 +32,8 @@ MODES = {
     " the database, and its leases stay. The clock is moved instead of waited for. The entrances are the services"
     " behind the two APIs and the web form.",
     "killed": "`kill -9`: servers and workers are processes of their own, as an operator starts them, and are killed"
-    " while callers use the newer HTTP API, with credentials that come with the order. A worker is killed while it"
-    " looks up a payment of the demo connector.",
+    " while callers use the newer HTTP API: transfers with credentials that come with the order, standing orders and"
+    " direct debits for a stored access. A worker is killed while it looks up a payment of the demo connector.",
 }
 MEANINGS = (
     "double: the bank has booked the order more than once.",

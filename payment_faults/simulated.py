@@ -185,6 +185,6 @@ class Simulation:
 def _reduce(scenario: Scenario) -> Scenario:
     """The form and the caller's reference change little in the steps of a payment: one recording is for several."""
     form = scenario.form
-    if not form.is_standing:
+    if not form.is_standing and not form.is_debit:
         form = Form.BULK if form.is_bulk else Form.SINGLE
     return replace(scenario, form=form, has_own_reference=False)

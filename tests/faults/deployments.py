@@ -187,7 +187,7 @@ def running_deployment(settings: Settings, folder: Path) -> Iterator[Deployment]
 
             async def make_tenant() -> Any:
                 async with open_services(replace(settings, pool_size=2), "kontor tests") as services:
-                    return await create_tenant(services, observer.http)
+                    return await create_tenant(services, observer.http, may_collect=True)
 
             with ThreadPoolExecutor(1) as pool:
                 deployment.tenant = pool.submit(asyncio.run, make_tenant()).result()

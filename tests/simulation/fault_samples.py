@@ -102,6 +102,9 @@ STANDING = [
     *((connector, Form.STANDING) for connector in Connector),
     *((Connector.DEMO, form) for form in (Form.STANDING_CHANGE, Form.STANDING_DELETION)),
 ]
+DEBITS = [
+    (connector, form) for connector in (Connector.DEMO, Connector.FINTS) for form in (Form.DEBIT, Form.DEBIT_BULK)
+]
 PARTS: dict[str, tuple[list[Fault], Callable[[], list[Any]]]] = {
     "few": ([*list_sample(26, is_cheap), *list_sample(4, is_over_fints), *list_sample(3, is_cheap)], list),
     "many": (list_sample(300), list),
@@ -110,6 +113,11 @@ PARTS: dict[str, tuple[list[Fault], Callable[[], list[Any]]]] = {
     "no keys, standing": (
         # A standing order that has ended is not deleted again, whatever the key.
         [fault for where, form in STANDING[:-1] for fault in list_late(where, 0.9, form=form)],
+        forget_keys,
+    ),
+    "debits": ([fault for where, form in DEBITS for fault in list_late(where, 0.4, 0.8, form=form)], list),
+    "no keys, debits": (
+        [fault for where, form in DEBITS for fault in list_late(where, 0.9, form=form)],
         forget_keys,
     ),
     "no guard": (list_late(Connector.DEMO, *LATE), leave_out_the_guard),

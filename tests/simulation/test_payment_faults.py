@@ -33,7 +33,10 @@ def run_samples(*parts):
 
 @pytest.fixture(scope="module")
 def samples():
-    return run_samples("few", "no keys", "standing", "no keys, standing", "no guard", "believing", "no recovery")
+    return run_samples(
+        "few", "no keys", "standing", "no keys, standing", "debits", "no keys, debits", "no guard", "believing",
+        "no recovery",
+    )  # fmt: skip
 
 
 def test_no_crash_of_a_sample_pays_twice_loses_or_blocks_a_payment(samples):
@@ -62,6 +65,15 @@ def test_no_crash_makes_changes_or_deletes_a_standing_order_twice_or_lists_anoth
 
 def test_a_kontor_that_forgets_keys_creates_and_changes_standing_orders_twice_and_is_found(samples):
     assert [result["verdict"] for result in samples["no keys, standing"]] == ["double"] * 4
+
+
+def test_no_crash_collects_direct_debits_twice(samples):
+    assert [result for result in samples["debits"] if result["verdict"] != "fine"] == []
+    assert {result["form"] for result in samples["debits"]} == {form for form in Form if form.is_debit}
+
+
+def test_a_kontor_that_forgets_keys_collects_direct_debits_twice_and_is_found(samples):
+    assert [result["verdict"] for result in samples["no keys, debits"]] == ["double"] * 4
 
 
 def test_a_kontor_without_send_guard_reports_a_booked_order_as_failed_and_is_found(samples):
@@ -123,11 +135,12 @@ def test_a_draw_depends_on_seed_and_number_alone_and_reaches_every_value():
     assert not [fault for fault in faults if fault.scenario.sca is Sca.REDIRECT and fault.scenario.connector == "FinTS"]
 
 
-def test_standing_orders_are_drawn_where_they_can_be_ordered():
+def test_standing_orders_and_direct_debits_are_drawn_where_they_can_be_ordered():
     scenarios = [draw_fault(1, number).scenario for number in range(2000)]
-    standing = [scenario for scenario in scenarios if scenario.form.is_standing]
-    assert {scenario.entrance for scenario in standing} == {Entrance.NEWER, Entrance.WEB_FORM}
-    assert {scenario.form for scenario in standing if scenario.connector is Connector.XS2A} == {Form.STANDING}
+    stored = [scenario for scenario in scenarios if scenario.form.is_standing or scenario.form.is_debit]
+    assert {scenario.entrance for scenario in stored} == {Entrance.NEWER, Entrance.WEB_FORM}
+    over_xs2a = {scenario.form for scenario in stored if scenario.connector is Connector.XS2A}
+    assert over_xs2a == {Form.STANDING, Form.STANDING_DELETION}
     for connector in (Connector.DEMO, Connector.FINTS):
         forms = {scenario.form for scenario in scenarios if scenario.connector is connector}
         assert forms == set(Form)
@@ -135,8 +148,8 @@ def test_standing_orders_are_drawn_where_they_can_be_ordered():
 
 def test_faults_can_be_limited_to_forms_by_name():
     faults = [draw_fault(1, number) for number in range(200)]
-    found = {fault.scenario.form for fault in faults if has_form(fault, ["standing", "scheduled"])}
-    assert found == {form for form in Form if form.is_standing or form.is_scheduled}
+    found = {fault.scenario.form for fault in faults if has_form(fault, ["standing", "debit"])}
+    assert found == {form for form in Form if form.is_standing or form.is_debit}
     assert all(has_form(fault, []) for fault in faults)
 
 

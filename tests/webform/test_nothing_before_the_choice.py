@@ -3,7 +3,9 @@
 Each flow is walked page by page, and after each page the API is asked for everything.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 from uuid import UUID
 
 import pytest
@@ -102,6 +104,27 @@ def test_choosing_another_bank_leaves_nothing_of_the_first(newcomer, owner):
     form = FormClient(str(newcomer.http.base_url)).open(begin(newcomer, eyes.access_id)).accept()
     form.log_in(eyes.login, "wrong").at("credentials").send("other-bank").at("provider")
     eyes.left_nothing()
+
+
+def test_two_tabs_that_choose_accounts_at_once_keep_the_choice_of_one(newcomer, owner):
+    form, eyes = to_accounts(newcomer, owner, "familie+two-tabs")
+    first, second, *_ = accounts = offered(form)
+    fields = form.hidden() | {"action": "confirm"}
+    choices = [[first], [second]] * 4
+    barrier = Barrier(len(choices))
+
+    def confirm(choice):
+        barrier.wait()
+        return form.post(fields | {"account": choice}).status_code
+
+    with ThreadPoolExecutor(len(choices)) as pool:
+        statuses = list(pool.map(confirm, choices))
+    assert set(statuses) == {200}
+    assert form.reload().returned()["baReentry"] == "ACCOUNT_CREATED"
+    newcomer.wait_until_complete(eyes.access_id)
+    kept = [product["id"] for product in newcomer.products(eyes.access_id)]
+    assert kept in ([first], [second]), (kept, accounts)
+    eyes.see_only(kept)
 
 
 def test_a_deleted_access_is_gone_and_its_form_ends(newcomer, owner):
