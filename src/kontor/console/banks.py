@@ -144,11 +144,13 @@ def _read_messages(said: Sequence[Mapping[str, Any]]) -> list[Message]:
     return list(dict.fromkeys(read))
 
 
+def find_relation(facts: Mapping[str, Any], name: str) -> str | None:
+    return next((relation["href"] for relation in facts.get("relations", []) if relation["rel"] == name), None)
+
+
 def find_path(facts: Mapping[str, Any], name: str) -> str | None:
     """Where a relation leads, within this service."""
-    href: str | None = next(
-        (relation["href"] for relation in facts.get("relations", []) if relation["rel"] == name), None
-    )
+    href = find_relation(facts, name)
     if href is None:
         return None
     split = urlsplit(href)
@@ -172,9 +174,9 @@ def sum_by_currency(products: Sequence[Product]) -> dict[str, Decimal]:
 # The web form
 
 
-def add_callback(location: str, base_url: str) -> str:
-    """The web form's address, with the way back to the page of accounts."""
-    return f"{location}{'&' if '?' in location else '?'}callbackUrl={quote(base_url + PAGE, safe='')}"
+def add_callback(location: str, base_url: str, page: str = PAGE) -> str:
+    """The web form's address, with the way back to a page of the console, by default that of accounts."""
+    return f"{location}{'&' if '?' in location else '?'}callbackUrl={quote(base_url + page, safe='')}"
 
 
 async def send_present(visit: Visit, path: str, **more: Any) -> Answer:

@@ -1,0 +1,255 @@
+"""Payments: transfers, dated transfers and standing orders. The bank's questions are answered in the web form, or here
+where the tenant may handle credentials."""
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+from uuid import uuid4
+
+from kontor.console.accesses import Product, list_products
+from kontor.console.banks import (
+    ACCESSES,
+    add_callback,
+    find_path,
+    find_relation,
+    is_about_address,
+    is_finished,
+    tell_presence,
+)
+from kontor.console.gateway import segment, together
+from kontor.console.payments import (
+    KINDS,
+    PAGE,
+    PERIODS,
+    Entered,
+    StandingOrder,
+    find_bank_code,
+    list_standing_orders,
+    read_amount,
+    read_entered,
+    read_existing,
+    read_payment,
+    write_body,
+)
+from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
+from kontor.pages.browser import BadRequestError
+from kontor_client import ApiError
+
+PAYMENTS = "/customer/v2/payment"
+SHOWN_PAYMENTS = 20
+# How the web form says that somebody comes back, and whether that is good news.
+OUTCOMES = {"FINISHED": "good", "USER_CANCELLED": "", "SESSION_EXPIRED": ""}
+ANSWERS = {"method": "chosenScaMethodId", "medium": "chosenScaMedia", "tan": "scaAuthenticationData"}
+
+
+async def show_payments(visit: Visit) -> Facts:
+    products = await _list_products(visit)
+    orders, listed = await together(
+        list_standing_orders(visit.api, products),
+        visit.api.get(f"{PAYMENTS}s", limit=SHOWN_PAYMENTS),
+    )
+    outcome = visit.query.get("baReentry")
+    return {
+        "orders": orders,
+        "payments": [read_payment(status) for status in listed],
+        "can_transfer": any(find_path(product.facts, "initiate_single_transfer") for product in products),
+        "can_repeat": any(find_path(product.facts, "initiate_standing_order") for product in products),
+        "deleting": next((each for each in orders if each.id == visit.query.get("delete") and each.deleted_at), None),
+        "outcome": outcome if outcome is None or outcome in OUTCOMES else "OTHER",
+        "outcome_tone": OUTCOMES.get(outcome or "", "bad"),
+        "payment_id": str(uuid4()),
+    }
+
+
+async def delete(visit: Visit, form: Form) -> Facts | None:
+    orders = await list_standing_orders(visit.api, await _list_products(visit))
+    order = next((order for order in orders if order.id == field_of(form, "order")), None)
+    if order is None or order.deleted_at is None:
+        raise GoTo(PAGE)  # another tab was faster
+    try:
+        await _order(visit, form, "DELETE", order.deleted_at)
+    except ApiError as error:
+        if error.status != 409:
+            raise
+        raise GoTo(PAGE, notice="payment_busy") from None
+    raise AssertionError("an order leads on")
+
+
+# A new one
+
+
+async def show_new(visit: Visit) -> Facts:
+    products = await _list_products(visit)
+    wanted = visit.query.get("order")
+    if wanted is None:
+        kind = visit.choose("kind", ("single-transfer", "standing-order"))
+        return _describe(visit, products, Entered(visit.query.get("account", ""), kind))
+    order = await _find_order(visit, products, wanted)
+    return _describe(visit, products, read_existing(order))
+
+
+async def order(visit: Visit, form: Form) -> Facts | None:
+    products = await _list_products(visit)
+    entered = read_entered(form)
+    method, path = await _find_target(visit, products, entered)
+    amount = read_amount(entered.amount)
+    problem = _find_problem(entered, amount, path)
+    if problem is not None or amount is None or path is None:
+        return _describe(visit, products, entered, problem=problem, payment_id=field_of(form, "payment_id"))
+    bic = entered.bic or await _find_bic(visit, entered.iban)
+    if bic is None:
+        return _describe(visit, products, entered, problem="bic", payment_id=field_of(form, "payment_id"))
+    try:
+        await _order(visit, form, method, path, write_body(entered, amount, bic))
+    except ApiError as error:
+        if error.status not in (400, 409) or is_about_address(error):
+            raise
+        problem = "twice" if error.status == 409 else "refused"
+        details = error.messages[0].details if error.messages else error.text
+        return _describe(visit, products, entered, problem=problem, details=details)
+    raise AssertionError("an order leads on")
+
+
+def _describe(
+    visit: Visit,
+    products: list[Product],
+    entered: Entered,
+    *,
+    problem: str | None = None,
+    details: str | None = None,
+    payment_id: str = "",
+) -> Facts:
+    rel = "initiate_standing_order" if entered.kind == "standing-order" else "initiate_single_transfer"
+    return {
+        "accounts": [product for product in products if find_path(product.facts, rel) is not None],
+        "entered": entered,
+        "periods": PERIODS,
+        "tomorrow": visit.today + timedelta(days=1),
+        "problem": problem,
+        "details": details,
+        "payment_id": payment_id or str(uuid4()),
+    }
+
+
+def _find_problem(entered: Entered, amount: Any, path: str | None) -> str | None:
+    """The first field that cannot be right; the API looks at all of them once more."""
+    if path is None:
+        return "account"
+    missing = [name for name in ("recipient", "iban", "purpose") if not getattr(entered, name)]
+    if missing:
+        return missing[0]
+    if amount is None or amount <= 0:
+        return "amount"
+    return "day" if entered.kind == "standing-order" and not entered.day else None
+
+
+async def _find_target(visit: Visit, products: list[Product], entered: Entered) -> tuple[str, str | None]:
+    """Method and path of the API; no path where the account cannot do it."""
+    if entered.order:
+        return "PUT", (await _find_order(visit, products, entered.order)).changed_at
+    rel = "initiate_standing_order" if entered.kind == "standing-order" else "initiate_single_transfer"
+    product = next((product for product in products if f"{product.access_id}/{product.id}" == entered.account), None)
+    return "POST", None if product is None else find_path(product.facts, rel)
+
+
+async def _find_order(visit: Visit, products: list[Product], order_id: str) -> StandingOrder:
+    orders = await list_standing_orders(visit.api, products)
+    found = next((order for order in orders if order.id == order_id), None)
+    if found is None or found.changed_at is None:
+        raise GoTo(PAGE)
+    return found
+
+
+async def _find_bic(visit: Visit, iban: str) -> str | None:
+    """Of the catalogue. Whoever pays abroad knows the BIC, or asks the payee."""
+    code = find_bank_code(iban)
+    if code is None:
+        return None
+    found = await visit.api.get("/providers/v2", blz=code)
+    return next((provider["bic"] for provider in found if provider.get("bic")), None)
+
+
+async def _order(visit: Visit, form: Form, method: str, path: str, body: Any = None) -> None:
+    """On to the web form, or to the page of the payment. The same form sent twice is the same payment."""
+    payment_id = field_of(form, "payment_id")
+    params = {"paymentId": payment_id, "callbackUrl": f"{visit.base_url}{PAGE}/back/{segment(payment_id)}"}
+    headers = tell_presence(visit) | {"Idempotency-Key": payment_id}
+    answer = await visit.api.send(method, path, params=params, json=body, headers=headers)
+    if answer.status == 451:
+        raise GoTo(add_callback(answer.headers["location"], visit.base_url, PAGE))
+    raise GoTo(read_payment(answer.json()).url)
+
+
+async def _list_products(visit: Visit) -> list[Product]:
+    accesses = await visit.api.get(ACCESSES)
+    return list_products({key: access for key, access in accesses.items() if is_finished(access)})
+
+
+# One payment
+
+
+async def show_payment(visit: Visit) -> Facts:
+    payment = read_payment(await visit.api.get(_find_path(visit)))
+    return {"payment": payment, "redirect_url": find_relation(payment.facts, "redirect_url"), "is_wrong": False}
+
+
+async def answer(visit: Visit, form: Form) -> Facts | None:
+    """A method, a medium, a TAN, or nothing: confirmed in the app."""
+    step = field_of(form, "step")
+    value = field_of(form, "answer").strip()
+    if step in ANSWERS and not value:
+        return await show_payment(visit) | {"is_wrong": True}
+    return await _send(visit, "", {ANSWERS[step]: value} if step in ANSWERS else {})
+
+
+async def accept_payee(visit: Visit, form: Form) -> Facts | None:
+    return await _send(visit, "/confirm-vop")
+
+
+async def cancel(visit: Visit, form: Form) -> Facts | None:
+    return await _send(visit, "/cancel")
+
+
+async def come_back(visit: Visit) -> Facts:
+    """From the bank's own page, whose query says what happened there."""
+    payment_id = visit.path("payment")
+    listed = await visit.api.get(f"{PAYMENTS}s", limit=SHOWN_PAYMENTS)
+    payment = next((payment for status in listed if (payment := read_payment(status)).id == payment_id), None)
+    if payment is None:
+        raise GoTo(f"{PAGE}?{urlencode(visit.query)}" if visit.query else PAGE)
+    if payment.step == "redirect":
+        path = f"{PAYMENTS}/{payment.kind}/{segment(payment.id)}"
+        await _post(visit, path, {"scaAuthenticationData": urlencode(visit.query)})
+    raise GoTo(payment.url)
+
+
+async def _send(visit: Visit, step: str, body: Any = None) -> Facts | None:
+    await _post(visit, _find_path(visit) + step, body)
+    raise GoTo(f"{PAGE}/{visit.path('kind')}/{segment(visit.path('payment'))}")
+
+
+async def _post(visit: Visit, path: str, body: Any) -> None:
+    """An answer that came too late changes nothing: the page shows where the payment stands."""
+    try:
+        await visit.api.send("POST", path, json=body)
+    except ApiError as error:
+        if error.status != 409:
+            raise
+
+
+def _find_path(visit: Visit) -> str:
+    kind = visit.path("kind")
+    if kind not in KINDS:
+        raise BadRequestError
+    return f"{PAYMENTS}/{kind}/{segment(visit.path('payment'))}"
+
+
+VIEWS: list[View] = [
+    View("payments", "/payments", show_payments, group="money", actions={"delete": delete}),
+    View("payment_new", "/payments/new", show_new, parent="payments", actions={"order": order}),
+    View("payment_back", "/payments/back/{payment:str}", come_back, parent="payments"),
+    View(
+        "payment", "/payments/{kind:str}/{payment:str}", show_payment, parent="payments",
+        actions={"answer": answer, "accept_payee": accept_payee, "cancel": cancel},
+    ),
+]  # fmt: skip
