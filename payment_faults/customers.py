@@ -120,7 +120,7 @@ class Customer:
         form, payer, standing = self.scenario.form, self.payer, services.payments.standing_orders
         if not form.is_standing:
             return request
-        product = await standing.find_product(payer.principal, payer.access_id, payer.product_id)
+        product = await services.payments.debtors.find_product(payer.principal, payer.access_id, payer.product_id)
         schedule = Schedule(Period.MONTH_ONE, today() + timedelta(days=FIRST_DAYS))
         if form is Form.STANDING:
             return standing.create(request, product, schedule)

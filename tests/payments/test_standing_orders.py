@@ -19,7 +19,7 @@ from kontor.domain.schedules import Period, Schedule, StandingAction
 from kontor.domain.standing_orders import StandingOrder
 from kontor.services.fetching.writing import FetchWriting
 from kontor.services.sca.steps import make_answer
-from kontor.wire.payment_messages import FAILURES, speak_of_standing_order
+from kontor.wire.payment_messages import FAILURES, name_standing_order
 
 OTHER = "DE02120300000000202051"
 NO_MATCH = (PayeeResult(PayeeMatch.NO_MATCH),)
@@ -298,7 +298,7 @@ async def test_a_product_that_was_deleted_meanwhile_does_not_keep_the_outcome_fr
 
 def test_no_text_about_a_standing_order_speaks_of_a_transfer():
     for _, text in FAILURES.values():
-        assert "Überweisung" not in speak_of_standing_order(text)
+        assert "Überweisung" not in name_standing_order(text)
 
 
 # Refresh

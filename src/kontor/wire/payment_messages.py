@@ -123,13 +123,13 @@ def show_failure(payment: Payment) -> Message:
     assert payment.failure is not None
     code, text = FAILURES[payment.failure]
     if payment.standing is not None:
-        text = speak_of_standing_order(text)
+        text = name_standing_order(text)
     if payment.debit is not None:
         text = name_debits(text, _name_debit(payment))
     return Message("ERROR", code, text, payment.detail or UNSET)
 
 
-def speak_of_standing_order(text: str) -> str:
+def name_standing_order(text: str) -> str:
     for transfer, standing_order in STANDING_NOUNS:
         text = text.replace(transfer, standing_order)
     return text

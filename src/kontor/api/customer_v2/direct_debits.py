@@ -58,7 +58,7 @@ async def initiate_direct_debit(call: Call) -> Answer:
     """
     check_collector(call.principal)
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
-    product = await call.services.payments.standing_orders.find_product(call.principal, access_id, product_id)
+    product = await call.services.payments.debtors.find_product(call.principal, access_id, product_id)
     facts = await read_circumstances(call)
     body = await read_order_body(call, NewDirectDebit)
     debit = body.to_instruction()

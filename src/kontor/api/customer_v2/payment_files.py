@@ -41,7 +41,7 @@ async def order_payment_file(call: Call) -> Answer:
     """
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     paying = call.services.payments
-    product = await paying.standing_orders.find_product(call.principal, access_id, product_id)
+    product = await paying.debtors.find_product(call.principal, access_id, product_id)
     facts = await read_circumstances(call)
     base = PaymentRequest(kind=PaymentKind.SINGLE, given=(), **facts)
     requests = paying.read_file(call.principal, await call.read_body(), base, product, product_id)

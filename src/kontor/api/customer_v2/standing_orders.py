@@ -45,7 +45,7 @@ async def list_standing_orders(call: Call) -> Answer:
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     standing = call.services.payments.standing_orders
     orders = await standing.list_orders(call.principal, access_id, product_id)
-    product = await standing.find_product(call.principal, access_id, product_id)
+    product = await call.services.payments.debtors.find_product(call.principal, access_id, product_id)
     actions, today = product.standing_order_actions, _find_today(call)
     return json_answer([show_standing_order(order, access_id, actions, today, call.urls) for order in orders])
 
@@ -69,7 +69,7 @@ async def initiate_standing_order(call: Call) -> Answer:
     """
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     standing = call.services.payments.standing_orders
-    product = await standing.find_product(call.principal, access_id, product_id)
+    product = await call.services.payments.debtors.find_product(call.principal, access_id, product_id)
     request, body = await _read_request(call)
     return await _order(call, standing.create(request, product, body.to_schedule()))
 

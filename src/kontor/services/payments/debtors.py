@@ -53,6 +53,13 @@ class PaymentDebtors:
             if not await products.has_product(connection, user_of(principal), access_id, product_id):
                 raise NotFoundError
 
+    async def find_product(self, principal: Principal, access_id: str, product_id: UUID) -> Product:
+        async with self._database.connect() as connection:
+            stored = await products.find_product(connection, user_of(principal), access_id, product_id)
+        if stored is None:
+            raise NotFoundError
+        return stored.product
+
     async def find_stored(self, principal: Principal, access_id: str, product_id: UUID, kind: PaymentKind) -> Debtor:
         """A product of the user, with the credentials of its access."""
         user_id = user_of(principal)

@@ -48,13 +48,6 @@ class StandingOrders:
             raise NotFoundError
         return found, stored.product
 
-    async def find_product(self, principal: Principal, access_id: str, product_id: UUID) -> Product:
-        async with self._database.connect() as connection:
-            stored = await products.find_product(connection, user_of(principal), access_id, product_id)
-        if stored is None:
-            raise NotFoundError
-        return stored.product
-
     def find_today(self) -> date:
         return self._clock.today()
 
