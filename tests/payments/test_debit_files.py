@@ -22,11 +22,18 @@ def in_days(days):
     return (datetime.now(BERLIN).date() + timedelta(days=days)).isoformat()
 
 
-def debit(amount="12.30", reference="RE-1", iban=IBAN, mandate="M-1", signed="2026-01-31", more="", amended=""):
+def name_creditor(creditor):
+    scheme = f"<Othr><Id>{creditor}</Id><SchmeNm><Prtry>SEPA</Prtry></SchmeNm></Othr>"
+    return f"<CdtrSchmeId><Id><PrvtId>{scheme}</PrvtId></Id></CdtrSchmeId>" if creditor else ""
+
+
+def debit(
+    amount="12.30", reference="RE-1", iban=IBAN, mandate="M-1", signed="2026-01-31", more="", amended="", creditor=""
+):
     return (
         f"<DrctDbtTxInf><PmtId><EndToEndId>{reference}</EndToEndId></PmtId>"
         f'<InstdAmt Ccy="EUR">{amount}</InstdAmt><DrctDbtTx><MndtRltdInf><MndtId>{mandate}</MndtId>'
-        f"<DtOfSgntr>{signed}</DtOfSgntr>{amended}</MndtRltdInf></DrctDbtTx>"
+        f"<DtOfSgntr>{signed}</DtOfSgntr>{amended}</MndtRltdInf>{name_creditor(creditor)}</DrctDbtTx>"
         "<DbtrAgt><FinInstnId><Othr><Id>NOTPROVIDED</Id></Othr></FinInstnId></DbtrAgt>"
         f"<Dbtr><Nm>Erika Mustermann</Nm></Dbtr><DbtrAcct><Id><IBAN>{iban}</IBAN></Id></DbtrAcct>{more}"
         "<RmtInf><Ustrd>Beitrag 2026</Ustrd></RmtInf></DrctDbtTxInf>"
@@ -40,8 +47,7 @@ def block(*debits, iban=DEBTOR_IBAN, day=None, scheme="CORE", sequence="RCUR", m
         f"<ReqdColltnDt>{day or in_days(5)}</ReqdColltnDt><Cdtr><Nm>Anna</Nm></Cdtr>"
         f"<CdtrAcct><Id><IBAN>{iban}</IBAN></Id></CdtrAcct>"
         f"<CdtrAgt><FinInstnId><Othr><Id>NOTPROVIDED</Id></Othr></FinInstnId></CdtrAgt>{more}"
-        f"<CdtrSchmeId><Id><PrvtId><Othr><Id>{creditor}</Id><SchmeNm><Prtry>SEPA</Prtry></SchmeNm></Othr></PrvtId></Id>"
-        f"</CdtrSchmeId>{''.join(debits or (debit(),))}</PmtInf>"
+        f"{name_creditor(creditor)}{''.join(debits or (debit(),))}</PmtInf>"
     )
 
 
@@ -127,6 +133,7 @@ BAD = {
     "mandate's day": (write(block(debit(signed=in_days(1)))), "PmtInf[0].DrctDbtTxInf[0].DtOfSgntr"),
     "changed mandate": (write(block(debit(amended="<AmdmntInd>true</AmdmntInd>"))), "AmdmntInd"),
     "past": (write(block(day="2020-01-01")), "PmtInf[0].ReqdColltnDt: must lie in the future"),
+    "creditors": (write(block(debit(creditor="DE02TST0300000000000"))), "several creditor identifiers"),
     "many": (write(*(block(debit(f"{number}.00")) for number in range(1, 12))), "at most 10"),
 }
 
@@ -138,6 +145,14 @@ async def test_what_cannot_be_collected_as_it_is_written_is_refused_as_a_whole(c
     assert (answer.status_code, answer.json()["messages"][0]["code"]) == (400, "BA1100"), answer.text
     assert words in answer.json()["message"]
     assert await collector.list_payments() == []
+
+
+async def test_the_creditor_identifier_may_stand_at_each_debit_as_hbci4java_writes_it(collector):
+    document = write(block(debit(creditor=CREDITOR), debit(creditor=CREDITOR, reference="RE-2"), creditor=""))
+    try_valid_xml(document, EIGHT.rpartition(":")[2])
+    answer = await send(collector, document)
+    assert answer.status_code == 200, answer.text
+    assert [status["transfer"]["creditorId"] for status in answer.json()] == [CREDITOR]
 
 
 async def test_a_creditor_identifier_that_is_none_is_403_and_named(collector):

@@ -38,9 +38,6 @@ def _check_debit(tree: Tree) -> None:
     check_charges(tree)
     if "PmtTpInf" in tree:
         raise StatementError("A kind of payment for a single direct debit cannot be passed on.", field="PmtTpInf")
-    debit = find_tree(tree, "DrctDbtTx")
-    if "CdtrSchmeId" in debit:
-        raise StatementError("A creditor for a single direct debit cannot be passed on.", field="CdtrSchmeId")
-    mandate = find_tree(debit, "MndtRltdInf")
+    mandate = find_tree(find_tree(tree, "DrctDbtTx"), "MndtRltdInf")
     if find_text(mandate, "AmdmntInd") in ("true", "1") or "AmdmntInfDtls" in mandate:
         raise StatementError("A changed mandate cannot be passed on.", field="AmdmntInd")

@@ -27,20 +27,28 @@ def read_pain008(data: bytes) -> tuple[DebitBlock, ...]:
     message_id = ""
     blocks: list[DebitBlock] = []
     debits: list[tuple[Order, Mandate]] = []
+    creditors: set[str] = set()  # those that single debits name
     for name, tree in read_elements(data, ("GrpHdr", "DrctDbtTxInf", "PmtInf"), LIMITS):
         if name == "GrpHdr":
             message_id = find_text(tree, "MsgId") or ""
         elif name == "DrctDbtTxInf":
             debits.append((read_order(tree, tree, "Dbtr"), _read_mandate(tree)))
+            creditors |= _list_creditors(find_tree(tree, "DrctDbtTx"))
         else:
-            blocks.append(_read_block(tree, message_id, debits))
-            debits = []
+            blocks.append(_read_block(tree, message_id, debits, creditors | _list_creditors(tree)))
+            debits, creditors = [], set()
     if not blocks:
         raise StatementError("The document has no PmtInf.")
     return tuple(blocks)
 
 
-def _read_block(tree: Tree, message_id: str, debits: list[tuple[Order, Mandate]]) -> DebitBlock:
+def _list_creditors(tree: Tree) -> set[str]:
+    """The creditor identifier, for all debits of a block or for one of them; none where it is not named here."""
+    found = find_deep_text(tree, "CdtrSchmeId", "Id", "PrvtId", "Othr", "Id")
+    return {found} if found else set()
+
+
+def _read_block(tree: Tree, message_id: str, debits: list[tuple[Order, Mandate]], creditors: set[str]) -> DebitBlock:
     iban = find_deep_text(tree, "CdtrAcct", "Id", "IBAN")
     if not iban or not debits:
         raise StatementError("A PmtInf has no creditor's IBAN or no direct debits.")
@@ -53,7 +61,9 @@ def _read_block(tree: Tree, message_id: str, debits: list[tuple[Order, Mandate]]
         sequence = SequenceType(find_text(kind, "SeqTp") or "")
     except ValueError:
         raise StatementError("Only FRST, RCUR, OOFF and FNAL are known.", field="SeqTp") from None
-    creditor_id = find_deep_text(tree, "CdtrSchmeId", "Id", "PrvtId", "Othr", "Id") or ""
+    if len(creditors) > 1:
+        raise StatementError("A PmtInf has several creditor identifiers.", field="CdtrSchmeId")
+    creditor_id = next(iter(creditors), "")
     return DebitBlock(
         message_id=message_id,
         id=find_text(tree, "PmtInfId") or "",

@@ -9,6 +9,7 @@ from kontor.connectors.base import Context
 from kontor.connectors.demo.memory import find_owner
 from kontor.connectors.demo.people import Account, person_for
 from kontor.demobank.fints.customers import WIRE_CUSTOMER
+from kontor.domain.demo_books import BookOwner
 from kontor.domain.transactions import find_day
 
 SHOP = "DE02120300000000202051"
@@ -36,9 +37,25 @@ class Books:
         ]
         return sorted(days)
 
+    @property
+    def _owner(self) -> BookOwner:
+        return find_owner(self.login, Context(today=self.bank.today, customer=WIRE_CUSTOMER))
+
+    def list_scheduled(self) -> list[tuple[Decimal, str]]:
+        """Dated transfers from the first account."""
+        found = self.bank.memory.list_scheduled(self._owner, self.accounts[0].product.key, self.bank.today)
+        return [(transfer.amount, transfer.iban) for transfer in found]
+
+    def list_collected(self) -> list[tuple[Decimal, str]]:
+        """Direct debits for the first account that are not booked yet."""
+        found = self.bank.memory.list_collections(self._owner, self.accounts[0].product.key, self.bank.today)
+        return [(order.amount, order.iban) for scheduled in found for order in scheduled.collection.orders]
+
+    def list_standing_actions(self) -> list[str]:
+        return [str(note.action) for note in self.bank.memory.list_standing_notes(self._owner)]
+
     def list_paid(self) -> list[tuple[Decimal, str | None]]:
         """What was paid from the first account, and to whom."""
-        owner = find_owner(self.login, Context(today=self.bank.today, customer=WIRE_CUSTOMER))
         key = self.accounts[0].product.key
-        bookings = self.bank.memory.list_bookings(owner, self.bank.today)
+        bookings = self.bank.memory.list_bookings(self._owner, self.bank.today)
         return [(booking.amount, booking.counterparty_iban) for booking in bookings.get(key, ())]

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -30,17 +31,19 @@ CLASSPATH = ":".join(f"/usr/share/java/{name}.jar" for name in JARS)
 @pytest.fixture(scope="module")
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("classes")
-    source = Path(__file__).with_name("HbciPeer.java")
-    command = ["javac", "-cp", CLASSPATH, "-d", folder, source]
+    sources = [Path(__file__).with_name(f"{name}.java") for name in ("HbciPeer", "HbciOrders")]
+    command = ["javac", "-cp", CLASSPATH, "-d", folder, *sources]
     subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True, timeout=180)
     return folder
 
 
-def run_peer(bank: FintsBankUnderTest, classes: Path, folder: Path, login: str, *arguments: str) -> list[list[str]]:
+def run_peer(
+    bank: FintsBankUnderTest, classes: Path, folder: Path, login: str, *arguments: str, program: str = "HbciPeer"
+) -> list[list[str]]:
     """Rows of words, as the peer prints them."""
     host, _, rest = bank.address.partition(":")
     port, _, path = rest.partition("/")
-    command = ["java", "-cp", f"{CLASSPATH}:{classes}", "HbciPeer", f"{host}/{path}", port, folder, login, *arguments]
+    command = ["java", "-cp", f"{CLASSPATH}:{classes}", program, f"{host}/{path}", port, folder, login, *arguments]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return [line.split("\t") for line in done.stdout.splitlines()]
@@ -82,3 +85,18 @@ def test_photo_tan_and_depot(fints_bank: FintsBankUnderTest, classes: Path, tmp_
     depot = next(account for account in books.accounts if account.positions)
     rows = run_peer(fints_bank, classes, tmp_path, books.login, "901:2", str(SINCE))
     assert {row[0] for row in find_rows(rows, "holding")} == {position.isin for position in depot.positions}
+
+
+def test_dated_transfers_standing_orders_and_direct_debits_are_ordered(
+    fints_bank: FintsBankUnderTest, classes: Path, tmp_path: Path
+):
+    books = Books(fints_bank, "test_bank_message+java-orders")
+    day = fints_bank.today + timedelta(days=20)
+    rows = run_peer(fints_bank, classes, tmp_path, books.login, "901:12", str(day), SHOP, program="HbciOrders")
+    for word in ("dated", "created", "changed", "deleted", "collected"):
+        assert find_rows(rows, word) == [["true", ""]], word
+    assert find_rows(rows, "listed") == [["3.33", "1", "M", "Erika Muster"], ["4.44", "3", "M", "Erika Muster"]]
+    assert find_rows(rows, "left") == []
+    assert books.list_scheduled() == [(Decimal("2.22"), SHOP)]
+    assert books.list_collected() == [(Decimal("5.55"), SHOP)]
+    assert books.list_standing_actions() == ["CREATE", "CHANGE", "DELETE"]
