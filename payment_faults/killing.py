@@ -46,6 +46,7 @@ from deployments import Deployment, Moment, running_deployment  # noqa: E402
 from moments import list_moments  # noqa: E402
 
 from banking import new_customer  # noqa: E402
+from consenting import start  # noqa: E402
 from faults import kill  # noqa: E402
 from kontor.connectors.demo.payees import Conduct  # noqa: E402
 from kontor.connectors.demo.people import person_for  # noqa: E402
@@ -293,11 +294,17 @@ class Killing:
         return DrawnCase(payer, IBAN, deployment=self.deployment, scenario=scenario, provider=provider, cents=cents)
 
     def _find_payer(self, slot: int, connector: Connector, login: str, provider: str, iban: str) -> Payer:
-        """With a stored access."""
+        """With a stored access. An XS2A bank tells nothing before a consent."""
         key = slot, connector
         if key not in self.payers:
             customer = self.customers[slot]
-            access_id = customer.add_complete(login, providerId=provider)
+            if connector is Connector.XS2A:
+                consent = start(customer, login, facts={"providerId": provider})
+                consent.enter("12")
+                consent.wait_until_complete()
+                access_id = consent.access_id
+            else:
+                access_id = customer.add_complete(login, providerId=provider)
             product = next(product for product in customer.products(access_id) if product.get("iban") == iban)
             self.payers[key] = Payer(customer, login, access_id, product["id"])
         return self.payers[key]
