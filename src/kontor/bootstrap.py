@@ -20,7 +20,7 @@ from kontor.connectors.profiles import ProfileError, Profiles, load_profiles
 from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses, Refreshing
-from kontor.services.analyses import Analyses, TransactionTagging
+from kontor.services.analyses import Analyses, Repetitions, TransactionTagging
 from kontor.services.banks import Admissions, BankGateway, BankTracing, Providers
 from kontor.services.bundle import Services
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
@@ -33,7 +33,7 @@ from kontor.services.runtime import Clock
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption, Passwords, Vault
 from kontor.services.statements import Exports, ImportForms, Imports
-from kontor.services.transactions import Balances, Searches, Transactions
+from kontor.services.transactions import Balances, Deltas, Searches, Transactions
 from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
 from kontor.storage import embedded
 from kontor.storage.database import Database
@@ -164,6 +164,7 @@ def make_services(
         accesses=accesses,
         transactions=Transactions(database, clock, tagging),
         searches=Searches(database, tagging),
+        deltas=Deltas(database, tagging, Repetitions(database, compute)),
         balances=Balances(database, clock),
         transaction_tagging=tagging,
         analyses=Analyses(database, clock, tagging, compute),

@@ -30,6 +30,8 @@ TABLES = (
     "analysis_results",
     "import_forms",
     "file_imports",
+    "removed_transactions",
+    "repeated_transactions",
 )
 TOUCHES = re.compile(rf"\b(from|into|update|join|copy)\s+(only\s+)?({'|'.join(TABLES)})\b", re.IGNORECASE)
 NAMES_THE_USER = (
@@ -66,6 +68,7 @@ ALLOWED = {
     "verifications.delete_old_verifications": "housekeeping",
     "analyses.delete_old_answers": "housekeeping",
     "imports.delete_old_results": "housekeeping",
+    "removals.forget_old_removals": "housekeeping; it deletes by user what it finds",
     "system_keys.forget_all_secrets": "the operator, when the master key is lost",
     "ops.EVERYBODYS": OPERATORS,
     "ops.OF_TENANT": OPERATORS,

@@ -14,7 +14,8 @@ FIRST = 10  # those before were applied by versions that could not be upgraded w
 
 # Tables with rows per transaction, per fetch or per event. Others have rows per user at most, and take a second.
 LARGE = {
-    "transactions", "transaction_tags", "positions", "push_batches", "fetches", "unattended_calls", "analysis_results",
+    "transactions", "transaction_tags", "removed_transactions", "repeated_transactions", "positions", "push_batches",
+    "fetches", "unattended_calls", "analysis_results",
     "audit_entries", "access_tokens", "webhook_deliveries", "pgqueuer_log", "provider_outcomes",
 }  # fmt: skip
 

@@ -23,6 +23,8 @@ from kontor.domain.webhooks import Event, EventType
 from kontor.services.accesses.accesses import AccessRequest
 from kontor.services.identity.users import NewUser
 from kontor.services.payments.requests import PaymentRequest
+from kontor.services.transactions import DeltaView
+from kontor.wire.transactions import PLACED_FIELDS
 
 BANK = UUID(int=0)
 ORDER = Order("Erika Mustermann", "DE89370400440532013000", Decimal("12.30"), purpose="Rechnung")
@@ -118,6 +120,7 @@ async def test_new_transactions_of_a_refresh_are_counted_per_product(newsroom):
         "user": str(newsroom.user.user_id),
         "bankzugang": {"id": "a", "href": f"{newsroom.office.http.base_url}/customer/v2/bankzugaenge/a"},
         "produkte": [{"id": newsroom.product(), "neueUmsaetze": 2}],
+        "cursor": event["cursor"],
     }
     newsroom.bank.transactions["giro"] += rows(1, first=200)
     newsroom.bank.transactions["spar"] += rows(4, first=300)
@@ -125,6 +128,33 @@ async def test_new_transactions_of_a_refresh_are_counted_per_product(newsroom):
     (event,) = await newsroom.news()
     found = {product["id"]: product["neueUmsaetze"] for product in event["produkte"]}
     assert (event["serial"], found) == (2, {newsroom.product(): 1, newsroom.product("spar"): 4})
+
+
+async def read_changes(newsroom, since):
+    view = DeltaView(None, PLACED_FIELDS)
+    return await newsroom.services.deltas.read(newsroom.user, since, 100, view)
+
+
+async def test_the_cursor_of_an_event_is_the_position_after_it(newsroom):
+    await newsroom.add()
+    own = (await read_changes(newsroom, None)).cursor
+    newsroom.bank.transactions["giro"] += rows(2, first=100)
+    await newsroom.fetch()
+    (event,) = await newsroom.news()
+    delta = await read_changes(newsroom, own)
+    assert (len(delta.new), delta.cursor) == (2, event["cursor"])
+    assert (await read_changes(newsroom, event["cursor"])).new == []
+
+
+async def test_an_event_counts_what_has_changed_and_what_is_gone(newsroom):
+    (known,) = rows(1)
+    pending = replace(known, purpose="Vorgemerkt 7", is_pending=True, amount=Decimal(7))
+    newsroom.bank.transactions["giro"] = (known, pending)
+    await newsroom.add()
+    newsroom.bank.transactions["giro"] = (replace(known, booking_text="GUTSCHRIFT"), *rows(1, first=50))
+    await newsroom.fetch()
+    (event,) = await newsroom.news()
+    assert event["produkte"] == [{"id": newsroom.product(), "neueUmsaetze": 1, "geaendert": 1, "entfernt": 1}]
 
 
 async def test_a_refresh_without_news_tells_nothing(newsroom):

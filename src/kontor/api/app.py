@@ -33,6 +33,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     balances,
     cashflow,
     consents,
+    deltas,
     direct_debits,
     exports,
     imports,

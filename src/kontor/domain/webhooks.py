@@ -46,10 +46,12 @@ class DeliveryFailure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NewTransactions:
-    """How many transactions of a product are new."""
+    """How many transactions of a product are new, and how many have changed or are gone."""
 
     product_id: UUID
     count: int
+    changed: int = 0
+    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Event:
     products: tuple[NewTransactions, ...] = ()
     payment_id: UUID | None = None
     payment_kind: PaymentKind | None = None
+    data_version: int | None = None  # of the user's data after the event
 
 
 @dataclass(frozen=True, slots=True)

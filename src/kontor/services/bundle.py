@@ -14,7 +14,7 @@ from kontor.services.redirects import Redirects
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption
 from kontor.services.statements import Exports, ImportForms, Imports
-from kontor.services.transactions import Balances, Searches, Transactions
+from kontor.services.transactions import Balances, Deltas, Searches, Transactions
 from kontor.services.webhooks import Deliveries, Events, Webhooks
 from kontor.storage.database import Database
 
@@ -33,6 +33,7 @@ class Services:
     accesses: Accesses
     transactions: Transactions
     searches: Searches
+    deltas: Deltas
     balances: Balances
     transaction_tagging: TransactionTagging
     analyses: Analyses

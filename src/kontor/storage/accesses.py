@@ -16,6 +16,7 @@ from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Connection, fetch_row
 from kontor.storage.leases import Lease
 from kontor.storage.lock_order import Lock, note_lock
+from kontor.storage.removals import note_removed_products
 
 COLUMNS = (
     "id, provider_id, status, is_synced, updated_at, expires_at, selected_products, methods, media, active_method,"
@@ -267,6 +268,7 @@ async def store_learnt(
 async def delete_access(connection: Connection, user_id: UUID, access_id: str) -> bool:
     """With its products, and all that belongs to them."""
     note_lock(Lock.DATA_VERSION, user_id)
+    await note_removed_products(connection, user_id, access_id)
     cursor = await connection.execute(
         "delete from accesses where user_id = %(user)s and id = %(id)s"
         " returning exists (select 1 from products where user_id = %(user)s and access_id = %(id)s)",

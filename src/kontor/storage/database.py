@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from uuid import UUID
 
@@ -24,8 +25,19 @@ Connection: TypeAlias = AsyncConnection[TupleRow]
 POOL_SECONDS = 5
 TURN_ROWS = 500  # after so many rows others have their turn on the event loop
 
-# Users whose data version an open transaction has raised (`data_versions.raise_version`).
-_raised: dict[Connection, set[UUID]] = {}
+
+@dataclass(frozen=True, slots=True)
+class OpenVersions:
+    """What a transaction knows about data versions (`data_versions`), by user.
+
+    `taken` are the versions that its changes get, `raised` the users for whom they are written already.
+    """
+
+    taken: dict[UUID, int] = field(default_factory=dict)
+    raised: set[UUID] = field(default_factory=set)
+
+
+_open_versions: dict[Connection, OpenVersions] = {}
 
 
 class UnsafeDatabaseError(Exception):
@@ -79,11 +91,11 @@ class Database:
         """All or nothing. Keep it short; never talk to a bank inside."""
         with begin_locks():
             async with self.connect() as connection, connection.transaction():
-                _raised[connection] = set()
+                _open_versions[connection] = OpenVersions()
                 try:
                     yield connection
                 finally:
-                    del _raised[connection]
+                    del _open_versions[connection]
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Connection]:
@@ -122,12 +134,12 @@ async def refuse_unsafe_server(connection: Connection) -> None:
         raise UnsafeDatabaseError("This PostgreSQL is a read-only replica; Kontor needs the primary.")
 
 
-def list_raised(connection: Connection) -> set[UUID]:
-    """Users whose data version this transaction has raised; the caller adds to them.
+def find_versions(connection: Connection) -> OpenVersions:
+    """The data versions of this transaction; the caller adds to them.
 
     A transaction that was not begun by `Database.transaction` remembers nothing, and raises each time.
     """
-    return _raised.get(connection, set())
+    return _open_versions.get(connection) or OpenVersions()
 
 
 async def fetch_row(connection: Connection, query: str, values: list[Any], *, binary: bool = False) -> TupleRow | None:

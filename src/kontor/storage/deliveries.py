@@ -13,7 +13,7 @@ from kontor.storage.database import Connection
 
 COLUMNS = (
     "d.webhook_id, d.serial, d.id, d.type, d.user_id, d.access_id, d.products, d.payment_id, d.payment_kind,"
-    " d.created_at, d.state, d.attempts, d.attempted_at, d.next_attempt_at, d.status, d.failure"
+    " d.created_at, d.state, d.attempts, d.attempted_at, d.next_attempt_at, d.status, d.failure, d.data_version"
 )
 LIFETIME_DAYS = 30
 
@@ -38,9 +38,13 @@ def _delivery(row: Sequence[Any]) -> Delivery:
         EventType(kind),
         user_id,
         access_id,
-        tuple(NewTransactions(UUID(product["id"]), product["count"]) for product in products),
+        tuple(
+            NewTransactions(UUID(product["id"]), product["count"], product.get("changed", 0), product.get("removed", 0))
+            for product in products
+        ),
         payment_id,
         None if payment_kind is None else PaymentKind(payment_kind),
+        row[16],
     )
     created_at, state, attempts, attempted_at, next_attempt_at, status, failure = row[9:16]
     return Delivery(
@@ -61,7 +65,7 @@ def _delivery(row: Sequence[Any]) -> Delivery:
 async def insert_delivery(connection: Connection, webhook_id: UUID, serial: int, own_id: UUID, event: Event) -> None:
     await connection.execute(
         "insert into webhook_deliveries (webhook_id, serial, id, type, user_id, access_id, products, payment_id,"
-        " payment_kind) values (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        " payment_kind, data_version) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [
             webhook_id,
             serial,
@@ -69,9 +73,20 @@ async def insert_delivery(connection: Connection, webhook_id: UUID, serial: int,
             str(event.type),
             event.user_id,
             event.access_id,
-            Jsonb([{"id": str(product.product_id), "count": product.count} for product in event.products]),
+            Jsonb(
+                [
+                    {
+                        "id": str(product.product_id),
+                        "count": product.count,
+                        "changed": product.changed,
+                        "removed": product.removed,
+                    }
+                    for product in event.products
+                ]
+            ),
             event.payment_id,
             None if event.payment_kind is None else str(event.payment_kind),
+            event.data_version,
         ],
     )
 
@@ -165,7 +180,7 @@ async def lock_delivery(connection: Connection, delivery_id: UUID) -> OpenDelive
         [delivery_id],
     )
     row = await cursor.fetchone()
-    return None if row is None else OpenDelivery(_delivery(row), *row[16:])
+    return None if row is None else OpenDelivery(_delivery(row), *row[17:])
 
 
 async def count_claimed(connection: Connection, webhook_id: UUID) -> int:

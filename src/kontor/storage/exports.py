@@ -55,7 +55,7 @@ TRANSACTIONS = Section(
     "id, product_id, booked_on, ordinal, amount, currency, booked_at, value_at, purpose, booking_text, gv_code,"
     " prima_nota, counterparty_name, counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending,"
     " batch_id, channel",
-    {"user_id": WHOSE},
+    {"user_id": WHOSE, "created_version": INTERNAL, "changed_version": INTERNAL},
     TAGS,
 )
 SECTIONS = (
@@ -265,6 +265,7 @@ SECTIONS = (
             "next_attempt_at": INTERNAL,
             "claim": INTERNAL,
             "claimed_until": INTERNAL,
+            "data_version": INTERNAL,
             "status": "how the tenant's receiver does",
             "failure": "how the tenant's receiver does",
         },
@@ -276,6 +277,8 @@ ELSEWHERE = {
     "payment_fingerprints": "digests that find an order given twice within a minute",
     "tagging_states": "which version of the tagger read the transactions, and a copy of the user's IBANs",
     "data_versions": "a counter",
+    "removed_transactions": "ids of transactions that are gone, for readers of changes",
+    "repeated_transactions": "which transactions are in several accesses; it follows from the data",
     "staged_fetches": "what a bank told before the user has chosen accounts; sealed, and nobody's to see",
     "analysis_results": "answers that follow from the data and can be asked for at any time",
 }

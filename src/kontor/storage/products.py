@@ -16,6 +16,7 @@ from kontor.domain.stored_products import StoredProduct
 from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Connection, fetch_row, fetch_rows
 from kontor.storage.lock_order import Lock, note_lock
+from kontor.storage.removals import note_removed_products
 
 COLUMNS = (
     "id, access_id, status, updated_at, bank_key, category, name, holder, currency, account_number, iban, bic,"
@@ -239,6 +240,7 @@ async def set_newer_balance(connection: Connection, user_id: UUID, product_id: U
 async def delete_other_products(connection: Connection, user_id: UUID, access_id: str, kept: Sequence[UUID]) -> bool:
     """Products that the bank no longer has, or that are no longer selected. True when there was one."""
     note_lock(Lock.DATA_VERSION, user_id)
+    await note_removed_products(connection, user_id, access_id, kept)
     cursor = await connection.execute(
         "delete from products where user_id = %s and access_id = %s and not id = any(%s)",
         [user_id, access_id, list(kept)],

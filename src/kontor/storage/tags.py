@@ -8,7 +8,7 @@ from uuid import UUID
 
 from kontor.domain.tags import TaggingRule, TagSource, TransactionTags
 from kontor.domain.transactions import Transaction
-from kontor.storage.data_versions import lock_data, raise_version
+from kontor.storage.data_versions import lock_data, raise_version, take_version
 from kontor.storage.database import TURN_ROWS, Connection, fetch_row, fetch_rows, read_slowly
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.transactions import FIELDS
@@ -20,17 +20,21 @@ TAGS = (
 TAG_COLUMNS = ", ".join(f"g.{name}" for name in TAGS.split(", "))
 ROW_COLUMNS = ", ".join(f"t.{name}" for name in FIELDS.split(", "))
 TAGS_FROM = 2 + len(FIELDS.split(", "))  # behind product, id and the fields of a transaction
-COPY_TAGS = f"copy transaction_tags (user_id, product_id, transaction_id, tagger_version, {TAGS}) from stdin"
+VERSIONS = "category_version, insurance_version, partner_version, freelancer_version"
+COPY_TAGS = (
+    f"copy transaction_tags (user_id, product_id, transaction_id, tagger_version, {VERSIONS}, {TAGS}) from stdin"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedRow:
-    """A stored transaction; `tags` is None where it has none yet."""
+    """A stored transaction; `tags` is None where it has none, or is to be read anew (`is_forgotten`)."""
 
     product_id: UUID
     id: UUID
     transaction: Transaction
     tags: TransactionTags | None = None
+    is_forgotten: bool = False
 
 
 def _tags(values: Sequence[Any]) -> TransactionTags | None:
@@ -46,11 +50,11 @@ def _row(values: Sequence[Any]) -> TaggedRow:
 # A full join is never done row against row. Statistics that do not know the user yet (10,000 rows, just stored) would
 # have a left join compare every pair, for minutes. There are no tags without a transaction, so both find the same.
 UNTAGGED = f"""
-    select t.product_id, t.id, {ROW_COLUMNS}
+    select t.product_id, t.id, {ROW_COLUMNS}, g.transaction_id is not null
     from (select * from transactions where user_id = %s) t
-        full join (select product_id, transaction_id from transaction_tags where user_id = %s) g
+        full join (select product_id, transaction_id, is_forgotten from transaction_tags where user_id = %s) g
         on g.product_id = t.product_id and g.transaction_id = t.id
-    where g.transaction_id is null
+    where g.transaction_id is null or g.is_forgotten
 """
 # For the same reason, elsewhere each row looks up its other half by the whole key.
 OUTDATED = f"""
@@ -72,7 +76,10 @@ THEIR_TAGS = (
 
 async def list_untagged(connection: Connection, user_id: UUID) -> list[TaggedRow]:
     cursor = await connection.execute(UNTAGGED, [user_id, user_id])
-    return [TaggedRow(row[0], row[1], Transaction(*row[2:])) async for row in read_slowly(cursor)]
+    return [
+        TaggedRow(row[0], row[1], Transaction(*row[2:TAGS_FROM]), is_forgotten=row[TAGS_FROM])
+        async for row in read_slowly(cursor)
+    ]
 
 
 async def list_outdated(connection: Connection, user_id: UUID, version: str, limit: int) -> list[TaggedRow]:
@@ -84,15 +91,18 @@ async def list_outdated(connection: Connection, user_id: UUID, version: str, lim
 async def insert_tags(
     connection: Connection, user_id: UUID, version: str, tagged: Sequence[tuple[TaggedRow, TransactionTags]]
 ) -> None:
-    """Tags of rows that have none; the caller holds the user's tagging state."""
+    """Tags of rows that `list_untagged` found; the caller holds the user's tagging state."""
     note_lock(Lock.DATA_VERSION, user_id)
     if not tagged:
         return
+    versions = [await take_version(connection, user_id)] * len(VERSIONS.split(", "))
+    new = [(row, tags) for row, tags in tagged if not row.is_forgotten]
     async with connection.cursor().copy(COPY_TAGS) as copy:
-        for number, (row, tags) in enumerate(tagged):
+        for number, (row, tags) in enumerate(new):
             if number % TURN_ROWS == 0:
                 await asyncio.sleep(0)  # writing to a buffer gives nobody else a turn
-            await copy.write_row((user_id, row.product_id, row.id, version, *_values(tags)))
+            await copy.write_row((user_id, row.product_id, row.id, version, *versions, *_values(tags)))
+    await update_tags(connection, user_id, version, [(row, tags) for row, tags in tagged if row.is_forgotten])
     await raise_version(connection, user_id)
 
 
@@ -100,7 +110,16 @@ UPDATE_TAGS = """
     update transaction_tags g set category = n.category, insurance_type = n.insurance_type, partner = n.partner,
         freelancer_category = n.freelancer_category, category_confidence = n.category_confidence,
         insurance_confidence = n.insurance_confidence, partner_confidence = n.partner_confidence,
-        freelancer_confidence = n.freelancer_confidence, source = n.source, tagger_version = %s
+        freelancer_confidence = n.freelancer_confidence, source = n.source, is_forgotten = false,
+        category_version = case when (g.category, g.category_confidence)
+            is distinct from (n.category, n.category_confidence) then %s else g.category_version end,
+        insurance_version = case when (g.insurance_type, g.insurance_confidence)
+            is distinct from (n.insurance_type, n.insurance_confidence) then %s else g.insurance_version end,
+        partner_version = case when (g.partner, g.partner_confidence)
+            is distinct from (n.partner, n.partner_confidence) then %s else g.partner_version end,
+        freelancer_version = case when (g.freelancer_category, g.freelancer_confidence)
+            is distinct from (n.freelancer_category, n.freelancer_confidence) then %s else g.freelancer_version end,
+        tagger_version = %s
     from unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::text[], %s::text[], %s::real[], %s::real[],
         %s::real[], %s::real[], %s::text[]) as n (product_id, transaction_id, category, insurance_type, partner,
         freelancer_category, category_confidence, insurance_confidence, partner_confidence, freelancer_confidence,
@@ -117,7 +136,8 @@ async def update_tags(
         return
     values = [(row.product_id, row.id, *_values(tags)) for row, tags in tagged]
     columns = [list(column) for column in zip(*values, strict=True)]
-    cursor = await connection.execute(UPDATE_TAGS, [version, *columns, user_id])
+    versions = [await take_version(connection, user_id)] * len(VERSIONS.split(", "))
+    cursor = await connection.execute(UPDATE_TAGS, [*versions, version, *columns, user_id])
     if cursor.rowcount:
         await raise_version(connection, user_id)
 
@@ -137,10 +157,14 @@ def _values(tags: TransactionTags) -> tuple[object, ...]:
 
 
 async def forget_tags(connection: Connection, user_id: UUID, product_id: UUID, ids: Sequence[UUID]) -> None:
-    """Bookings whose words have changed are read anew; what the user said about them stays."""
+    """Bookings whose words have changed are read anew; what the user said about them stays.
+
+    The rows are marked, and tagged again in the same transaction: only then it is known whether tags are others.
+    """
     note_lock(Lock.DATA_VERSION, user_id)
     cursor = await connection.execute(
-        "delete from transaction_tags where user_id = %s and product_id = %s and transaction_id = any(%s)"
+        "update transaction_tags set is_forgotten = true"
+        " where user_id = %s and product_id = %s and transaction_id = any(%s)"
         " and source <> 'USER'",
         [user_id, product_id, list(ids)],
     )
@@ -164,8 +188,8 @@ async def forget_own_transfers(
     )
     for product_id, ids in await cursor.fetchall():
         cursor = await connection.execute(
-            "delete from transaction_tags where user_id = %s and product_id = %s and transaction_id = any(%s)"
-            " and source = 'TAGGER'",
+            "update transaction_tags set is_forgotten = true"
+            " where user_id = %s and product_id = %s and transaction_id = any(%s) and source = 'TAGGER'",
             [user_id, product_id, ids],
         )
         if cursor.rowcount:

@@ -13,17 +13,20 @@ from kontor.domain.json_fields import JsonField
 from kontor.domain.merging import StoredTransaction
 from kontor.domain.searches import Window
 from kontor.domain.transactions import Transaction, find_day
-from kontor.storage.data_versions import raise_version
+from kontor.storage.data_versions import raise_version, take_version
 from kontor.storage.database import TURN_ROWS, Connection, fetch_row, fetch_rows, read_slowly
 from kontor.storage.json_rows import object_expression
 from kontor.storage.lock_order import Lock, note_lock
+from kontor.storage.removals import note_removed
 
 FIELDS = (
     "amount, currency, booked_at, value_at, purpose, booking_text, gv_code, prima_nota, counterparty_name,"
     " counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending, channel"
 )
-COPY = f"copy transactions (user_id, product_id, id, booked_on, ordinal, batch_id, {FIELDS}) from stdin"
-
+COPY = (
+    "copy transactions (user_id, product_id, id, booked_on, ordinal, batch_id, created_version, changed_version,"
+    f" {FIELDS}) from stdin"
+)
 
 NEWEST_DAYS = """
     select p.id, p.bank_key, newest.booked_on from products p left join lateral (
@@ -83,6 +86,7 @@ async def insert_transactions(
     note_lock(Lock.DATA_VERSION, user_id)
     if not transactions:
         return
+    version = await take_version(connection, user_id)
     cursor = await connection.execute(
         "select coalesce(max(ordinal), 0) from transactions where user_id = %s and product_id = %s",
         [user_id, product_id],
@@ -102,6 +106,8 @@ async def insert_transactions(
                     find_day(transaction) or today,
                     start + number,
                     None if batch_ids is None else batch_ids[number],
+                    version,
+                    version,
                     *_values(transaction),
                 )
             )
@@ -128,33 +134,65 @@ def _values(transaction: Transaction) -> tuple[object, ...]:
     )
 
 
-UPDATE = """
-    update transactions set booked_on = %s, amount = %s, currency = %s, booked_at = %s, value_at = %s, purpose = %s,
-        booking_text = %s, gv_code = %s, prima_nota = %s, counterparty_name = %s, counterparty_iban = %s,
-        counterparty_bic = %s, ultimate_counterparty = %s, bank_id = %s, is_pending = %s, channel = %s
-    where user_id = %s and product_id = %s and id = %s
+# What is shown of a transaction, besides what never changes: another value makes it a changed one (ADR 0047).
+SHOWN_COLUMNS = (
+    "booked_on, amount, currency, booked_at, value_at, purpose, booking_text, gv_code, prima_nota, counterparty_name,"
+    " counterparty_iban, counterparty_bic, is_pending"
+)
+BEFORE = ", ".join(f"before.{name}" for name in SHOWN_COLUMNS.split(", "))
+AFTER = ", ".join(f"n.{name}" for name in SHOWN_COLUMNS.split(", "))
+UPDATE = f"""
+    update transactions t set booked_on = n.booked_on, amount = n.amount, currency = n.currency,
+        booked_at = n.booked_at, value_at = n.value_at, purpose = n.purpose, booking_text = n.booking_text,
+        gv_code = n.gv_code, prima_nota = n.prima_nota, counterparty_name = n.counterparty_name,
+        counterparty_iban = n.counterparty_iban, counterparty_bic = n.counterparty_bic,
+        ultimate_counterparty = n.ultimate_counterparty, bank_id = n.bank_id, is_pending = n.is_pending,
+        channel = n.channel,
+        changed_version = case when ({BEFORE}) is distinct from ({AFTER}) then %s else before.changed_version end
+    from transactions before, (values (%s::date, %s::numeric(20, 2), %s, %s::timestamptz, %s::timestamptz, %s, %s, %s,
+        %s, %s, %s, %s, %s, %s, %s::boolean, %s)) as n (booked_on, {FIELDS})
+    where t.user_id = %s and t.product_id = %s and t.id = %s
+        and before.user_id = t.user_id and before.product_id = t.product_id and before.id = t.id
+    returning ({BEFORE}) is distinct from ({AFTER})
 """
 
 
 async def update_transactions(
     connection: Connection, user_id: UUID, product_id: UUID, changed: Sequence[StoredTransaction], today: date
-) -> None:
-    """The same booking with other words: it keeps its id, and so everything the user said about it."""
+) -> int:
+    """The same booking with other words: it keeps its id, and so everything the user said about it.
+
+    Returns how many are shown differently now.
+    """
     note_lock(Lock.DATA_VERSION, user_id)
+    if not changed:
+        return 0
+    version = await take_version(connection, user_id)
     cursor = connection.cursor()
     await cursor.executemany(
         UPDATE,
         [
-            (find_day(stored.transaction) or today, *_values(stored.transaction), user_id, product_id, stored.id)
+            (
+                version,
+                find_day(stored.transaction) or today,
+                *_values(stored.transaction),
+                user_id,
+                product_id,
+                stored.id,
+            )
             for stored in changed
         ],
+        returning=True,
     )
-    if cursor.rowcount > 0:
+    rows = [row async for result in cursor.results() for row in await result.fetchall()]
+    if rows:
         await raise_version(connection, user_id)
+    return sum(is_shown for (is_shown,) in rows)
 
 
 async def delete_transactions(connection: Connection, user_id: UUID, product_id: UUID, ids: Sequence[UUID]) -> None:
     note_lock(Lock.DATA_VERSION, user_id)
+    await note_removed(connection, user_id, product_id, ids)
     cursor = await connection.execute(
         "delete from transactions where user_id = %s and product_id = %s and id = any(%s)",
         [user_id, product_id, list(ids)],

@@ -35,6 +35,12 @@ FIELDS = (
     JsonField("vorgemerkt", "is_pending", Show.TRUE_ONLY),
     JsonField("identifier", "batch_id", Show.TEXT, inside="batchId"),
 )
+# Where transactions of several products are told together.
+PLACED_FIELDS = (
+    *FIELDS,
+    JsonField("zugangId", "access_id", Show.TEXT),
+    JsonField("produktId", "product_id", Show.PLAIN),
+)
 
 
 class Identifier(msgspec.Struct):
@@ -62,6 +68,13 @@ class Transaction(PreviewedTransaction, kw_only=True):
     id: UUID
     hash: Annotated[str, Meta(description="sorts as the transactions are ordered")]
     identifier: Annotated[Identifier, Meta(description="on pushed transactions")] | UnsetType = UNSET
+
+
+class PlacedTransaction(Transaction, kw_only=True):
+    """A transaction among those of all accounts."""
+
+    zugangId: Annotated[str, Meta(description="the access of its product")]  # noqa: N815
+    produktId: UUID  # noqa: N815
 
 
 def show_previewed(transaction: DomainTransaction) -> PreviewedTransaction:

@@ -94,6 +94,11 @@ class Urls:
             ("get_bankzugaenge", self.accesses, "list_accesses"),
             ("add_bankzugaenge", self.accesses, "add_accesses"),
             ("delete_bankzugaenge", self.accesses, "delete_accesses"),
+            (
+                "get_kontoumsaetze_aenderungen",
+                f"{self.customer}/kontoumsaetze/aenderungen",
+                "list_all_transaction_changes",
+            ),
             ("get_contracts", f"{analyses}/contracts/", "list_contracts"),
             ("get_cashflow", f"{analyses}/cashflow/", "read_cashflow"),
             ("get_disposable_money", f"{analyses}/disposable-money/", "read_disposable_money"),
@@ -229,6 +234,7 @@ class Urls:
             ("get_kontoumsaetze_tagged", f"{listing}?tag=true", "list_tag_trees"),
             ("get_kontoumsaetze_insurances", f"{listing}?tag=insurances", "list_tag_trees"),
             ("get_kontoumsaetze_business_partners", f"{listing}?tag=business-partners", "list_tag_trees"),
+            ("get_kontoumsaetze_aenderungen", f"{listing}/aenderungen", "list_transaction_changes"),
         )
         if can_transfer:
             legacy = f"{self.customer}/ueberweisung/{provider_id}/{product_id}"

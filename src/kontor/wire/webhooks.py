@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.callbacks import MAX_URL_LENGTH
+from kontor.domain.deltas import DeltaCursor, write_cursor
 from kontor.domain.payments import PaymentKind
 from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import MAX_DESCRIPTION_LENGTH, DeliveryFailure, DeliveryState, EventType
@@ -91,6 +92,8 @@ class AccessReference(msgspec.Struct):
 class ProductReference(msgspec.Struct):
     id: UUID
     neueUmsaetze: Annotated[int, Meta(ge=1, description="how many of its transactions are new")]  # noqa: N815
+    geaendert: Annotated[int, Meta(ge=1, description="how many have changed")] | UnsetType = UNSET
+    entfernt: Annotated[int, Meta(ge=1, description="how many are gone")] | UnsetType = UNSET
 
 
 class TransferReference(msgspec.Struct):
@@ -109,6 +112,10 @@ class Notification(msgspec.Struct):
     bankzugang: AccessReference | UnsetType = UNSET
     produkte: list[ProductReference] = []
     transfer: TransferReference | UnsetType = UNSET
+    cursor: (
+        Annotated[str, Meta(description="with new transactions: the user's position in changes after this event")]
+        | UnsetType
+    ) = UNSET
 
 
 class WebhookEvents(msgspec.Struct):
@@ -166,8 +173,14 @@ def show_notification(delivery: DomainDelivery, tenant: str, urls: Urls) -> Noti
         tenant,
         event.user_id or UNSET,
         access,
-        [ProductReference(part.product_id, part.count) for part in event.products],
+        [
+            ProductReference(part.product_id, part.count, part.changed or UNSET, part.removed or UNSET)
+            for part in event.products
+        ],
         transfer,
+        UNSET
+        if event.user_id is None or event.data_version is None
+        else write_cursor(event.user_id, DeltaCursor(event.data_version)),
     )
 
 

@@ -43,11 +43,15 @@ class AccessReference(Model):
     href: str
 
 
-class NewTransactions(Model, rename={"count": "neueUmsaetze"}):
-    """A product with so many new transactions."""
+class NewTransactions(
+    Model, rename={"count": "neueUmsaetze", "changed_count": "geaendert", "removed_count": "entfernt"}
+):
+    """A product with so many new transactions, and so many that have changed or are gone."""
 
     id: str
     count: int
+    changed_count: int = 0
+    removed_count: int = 0
 
 
 class TransferReference(Model, rename={"payment_id": "paymentId"}):
@@ -56,7 +60,10 @@ class TransferReference(Model, rename={"payment_id": "paymentId"}):
 
 
 class Notification(Model, rename={"created_at": "createdAt", "access": "bankzugang", "products": "produkte"}):
-    """What a receiver is told. Without `user`, that user was erased since."""
+    """What a receiver is told. Without `user`, that user was erased since.
+
+    `cursor` is the user's position in changes of transactions after the event.
+    """
 
     type: str
     serial: int
@@ -66,6 +73,7 @@ class Notification(Model, rename={"created_at": "createdAt", "access": "bankzuga
     access: AccessReference | None = None
     products: list[NewTransactions] = []
     transfer: TransferReference | None = None
+    cursor: str | None = None
 
 
 class Events(Model, rename="camel"):

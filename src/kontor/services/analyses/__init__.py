@@ -1,6 +1,7 @@
 """Tags of transactions and the analyses that are computed from them."""
 
 from kontor.services.analyses.analyses import Analyses, Facts
+from kontor.services.analyses.repetitions import Repetitions
 from kontor.services.analyses.tagging import (
     NOTHING_PREPARED,
     PreparedTags,
@@ -15,6 +16,7 @@ __all__ = [
     "Analyses",
     "Facts",
     "PreparedTags",
+    "Repetitions",
     "TransactionTagging",
     "make_own_accounts",
     "make_tags",

@@ -31,7 +31,9 @@ class SharedLedgers:
         )
 
 
-async def load_shared(connection: Connection, user_id: UUID, stored: Sequence[StoredProduct]) -> list[SharedLedgers]:
+async def list_groups(
+    connection: Connection, user_id: UUID, stored: Sequence[StoredProduct]
+) -> list[tuple[Source, ...]]:
     """All accounts that are there more than once. Nothing is read where no two products have a number in common."""
     names = [name for product in stored if (name := name_account(_make_source(product))) is not None]
     if len(set(names)) == len(names):
@@ -39,7 +41,12 @@ async def load_shared(connection: Connection, user_id: UUID, stored: Sequence[St
     providers = {access.id: str(access.provider_id) for access in await accesses.list_accesses(connection, user_id)}
     # An access may have been deleted meanwhile.
     known = [product for product in stored if product.access_id in providers]
-    groups = group_sources(_make_source(product, providers[product.access_id]) for product in known)
+    return group_sources(_make_source(product, providers[product.access_id]) for product in known)
+
+
+async def load_shared(connection: Connection, user_id: UUID, stored: Sequence[StoredProduct]) -> list[SharedLedgers]:
+    """Those accounts with their bookings."""
+    groups = await list_groups(connection, user_id, stored)
     if not groups:
         return []
     ids = [UUID(source.id) for group in groups for source in group]

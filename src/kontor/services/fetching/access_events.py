@@ -1,6 +1,6 @@
 """Which events follow from a fetch: not what somebody is there to see for himself, nor what was known before."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from uuid import UUID
 
 from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind
@@ -9,12 +9,14 @@ from kontor.domain.webhooks import Event, EventType, NewTransactions
 _NO_ERRORS = (NoticeKind.SCA_NEEDED, NoticeKind.BANK_MESSAGE)
 
 
-def find_transaction_events(user_id: UUID, access: Access, new_counts: Mapping[UUID, int]) -> list[Event]:
+def find_transaction_events(
+    user_id: UUID, access: Access, counts: Iterable[NewTransactions], data_version: int
+) -> list[Event]:
     """New transactions of a refresh. `access` is as it was before: its first fetch is no refresh."""
-    new = tuple(NewTransactions(product_id, count) for product_id, count in new_counts.items() if count)
+    new = tuple(product for product in counts if product.count)
     if not new or not access.is_synced or not access.is_confirmed or access.status is not AccessStatus.COMPLETE:
         return []
-    return [Event(EventType.TRANSACTIONS_NEW, user_id, access.id, new)]
+    return [Event(EventType.TRANSACTIONS_NEW, user_id, access.id, new, data_version=data_version)]
 
 
 def find_notice_events(user_id: UUID, access: Access, notices: Iterable[Notice], *, is_attended: bool) -> list[Event]:

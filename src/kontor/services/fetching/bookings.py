@@ -39,16 +39,20 @@ async def load_known(
     return KnownBookings(rows, gap)
 
 
-async def write_plan(connection: Connection, user_id: UUID, product_id: UUID, plan: MergePlan, today: date) -> None:
-    """In the caller's transaction; what has no tags afterwards is tagged by `TransactionTagging.retag_changed`."""
-    merge = plan.merge
+async def write_plan(connection: Connection, user_id: UUID, product_id: UUID, plan: MergePlan, today: date) -> int:
+    """In the caller's transaction; what has no tags afterwards is tagged by `TransactionTagging.retag_changed`.
+
+    Returns how many stored bookings are shown differently now.
+    """
+    merge, changed = plan.merge, 0
     if merge.vanished:
         await transactions.delete_transactions(connection, user_id, product_id, merge.vanished)
     if merge.changed:
-        await transactions.update_transactions(connection, user_id, product_id, merge.changed, today)
+        changed = await transactions.update_transactions(connection, user_id, product_id, merge.changed, today)
     if merge.reworded:
         await tags.forget_tags(connection, user_id, product_id, merge.reworded)
     if merge.new:
         await transactions.insert_transactions(connection, user_id, product_id, merge.new, today)
     if plan.gap != plan.gap_before:
         await products.set_gap(connection, user_id, product_id, plan.gap)
+    return changed

@@ -25,7 +25,7 @@ from kontor.services.runtime import Clock
 from kontor.services.security import Vault
 from kontor.services.webhooks import Events
 from kontor.storage import accesses, fetches, products, queue, users
-from kontor.storage.data_versions import read_version
+from kontor.storage.data_versions import read_version, take_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
 from kontor.storage.leases import Lease
@@ -132,7 +132,10 @@ class FetchResults:
             # From here on other fetches of this user wait.
             await products.set_products_seen(connection, fetch.user_id, written.complete, written.seen)
             await fetches.finish_answered(connection, fetch.id, lease, access.provider_id, seconds)
-            news = find_transaction_events(fetch.user_id, access, written.new_counts)
+            news: list[Event] = []
+            if any(product.count for product in written.counts):
+                version = await take_version(connection, fetch.user_id)
+                news = find_transaction_events(fetch.user_id, access, written.counts, version)
             await self._publish(connection, fetch, access, make_notices(written.problems), news)
         return True
 

@@ -10,6 +10,7 @@ from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, make_pro
 from kontor.domain.cleaning import clean_position, clean_product, clean_standing_order
 from kontor.domain.positions import Position
 from kontor.domain.standing_orders import StandingOrder, StoredStandingOrder, match_orders
+from kontor.domain.webhooks import NewTransactions
 from kontor.services.analyses import TransactionTagging
 from kontor.services.fetching.bookings import write_plan
 from kontor.services.fetching.merges import FetchedMerges, Merges
@@ -22,9 +23,9 @@ from kontor.storage.database import Connection
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What became of the transactions of one product: how many are new, and what could not be stored."""
+    """What became of the transactions of one product: how many are new or others, and what could not be stored."""
 
-    new: int
+    counts: NewTransactions
     is_changed: bool
     problems: list[Problem]
 
@@ -33,7 +34,7 @@ class _Written:
 class WrittenFetch:
     """What became of a fetch: how many transactions are new per product, problems, and which products were told of."""
 
-    new_counts: dict[UUID, int]
+    counts: list[NewTransactions]
     problems: list[Problem]
     complete: list[UUID]
     seen: list[UUID]
@@ -64,14 +65,14 @@ class FetchWriting:
             is_changed |= await self.write_headers(connection, user_id, access, headers)
         stored = await products.list_ids(connection, user_id, access.id)
         problems = list(result.problems)
-        new_counts: dict[UUID, int] = {}
+        counts: list[NewTransactions] = []
         for key in result.transactions:
             if key in stored:
                 written = await self._write_transactions(
                     connection, user_id, stored[key], key, prepared, since.get(key)
                 )
                 problems += written.problems
-                new_counts[stored[key]] = written.new
+                counts.append(written.counts)
                 is_changed |= written.is_changed
         await self._write_positions(connection, user_id, stored, result.positions)
         await self._write_standing_orders(connection, user_id, stored, result.standing_orders)
@@ -81,7 +82,7 @@ class FetchWriting:
         if is_changed:  # else there is nothing that tags could follow from
             await self._tagging.retag_changed(connection, user_id, prepared.tags)
         await self._write_end(connection, user_id, access, step, problems)
-        return WrittenFetch(new_counts, problems, complete, seen)
+        return WrittenFetch(counts, problems, complete, seen)
 
     async def write_headers(self, connection: Connection, user_id: UUID, access: Access, headers: Headers) -> bool:
         """Products of the bank that are selected. One that the bank no longer names keeps its history.
@@ -149,10 +150,11 @@ class FetchWriting:
         if plan is None:
             known = await self._merges.load(connection, user_id, product_id, delivered.first, delivered.spans, since)
             plan = await self._merges.plan(user_id, known, delivered.rows, delivered.spans)
-        await write_plan(connection, user_id, product_id, plan, self._clock.today())
+        changed = await write_plan(connection, user_id, product_id, plan, self._clock.today())
         merge, unreadable = plan.merge, delivered.unreadable
         problems = [Problem(ProblemKind.TRANSACTIONS, key, count=unreadable)] if unreadable else []
-        return _Written(len(merge.new), bool(merge.new or merge.changed or merge.vanished), problems)
+        counts = NewTransactions(product_id, len(merge.new), changed, len(merge.vanished))
+        return _Written(counts, bool(merge.new or merge.changed or merge.vanished), problems)
 
     async def _write_end(
         self, connection: Connection, user_id: UUID, access: Access, step: Done, problems: Sequence[Problem]

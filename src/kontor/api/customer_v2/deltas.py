@@ -1,0 +1,104 @@
+"""Changes of transactions since a cursor, of one product or of all."""
+
+from collections.abc import Sequence
+from typing import Annotated
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from kontor.analysis.tagging import Evidence
+from kontor.api.answers import JSON, Answer
+from kontor.api.customer_v2.accesses import CUSTOMER, READ
+from kontor.api.customer_v2.searches import explain_rows
+from kontor.api.customer_v2.transactions import TRANSACTIONS
+from kontor.api.operations import Call, Success, operation
+from kontor.domain.json_fields import JsonField, TagRow
+from kontor.services.transactions import DeltaView
+from kontor.wire.deltas import PlacedTransactionChanges, TransactionChanges, render_changes
+from kontor.wire.tag_views import TREES_OF_CHOICES, TagChoice, TagView, render_page
+from kontor.wire.transactions import FIELDS, PLACED_FIELDS
+
+CHANGES = "/kontoumsaetze/aenderungen"
+MAX_CHANGES = 5000
+
+
+class ChangesQuery(msgspec.Struct):
+    since: (
+        Annotated[str, Meta(description="cursor of an earlier answer or of a webhook; without it everything is new")]
+        | None
+    ) = None
+    limit: Annotated[int, Meta(ge=1, le=MAX_CHANGES, description="changes in one answer")] = 1000
+    tag: Annotated[
+        TagChoice, Meta(description="show tags of this tree, and tell transactions whose tag of it has changed")
+    ] = "false"
+    explain: Annotated[bool, Meta(description="show with tags what they were concluded from")] = False
+
+    @property
+    def view(self) -> TagView | None:
+        tree = TREES_OF_CHOICES.get(self.tag)
+        return None if tree is None else TagView(tree, has_classifications=False)
+
+
+@operation(
+    "GET",
+    TRANSACTIONS + "/aenderungen",
+    query=ChangesQuery,
+    success=Success(shape=TransactionChanges),
+    errors=(404, 409, 429),
+    **READ,
+)
+async def list_transaction_changes(call: Call) -> Answer:
+    """List which transactions of a product are new, changed or removed since a cursor.
+
+    Without `since` all are new. `weitere` true: call again with `cursor`. A pending transaction that is booked keeps
+    its id and is a changed one. With `tag`, another tag of that tree is a change, too. Removed ones are told for 90
+    days; an older cursor, one of another user and one that is malformed are refused by 409.
+    """
+    access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
+    await call.services.transactions.require_product(call.principal, access_id, product_id)
+    return await _answer_changes(call, product_id, FIELDS)
+
+
+@operation(
+    "GET",
+    CUSTOMER + CHANGES,
+    query=ChangesQuery,
+    success=Success(shape=PlacedTransactionChanges),
+    errors=(409,),
+    is_heavy=True,
+    **READ,
+)
+async def list_all_transaction_changes(call: Call) -> Answer:
+    """List which transactions of all accounts are new, changed or removed since a cursor.
+
+    As for one product; each transaction says its access and product. Of an account that several accesses report, a
+    booking counts once, in the product of the freshest access. The transactions of a deleted access are removed ones.
+    """
+    return await _answer_changes(call, None, PLACED_FIELDS)
+
+
+async def _answer_changes(call: Call, product_id: UUID | None, fields: tuple[JsonField, ...]) -> Answer:
+    query = call.query(ChangesQuery)
+    view = query.view
+    shown = DeltaView(product_id, fields, () if view is None else view.columns)
+    delta = await call.services.deltas.read(call.principal, query.since, query.limit, shown)
+    new = await _render(call, delta.new, view, is_explained=query.explain)
+    changed = await _render(call, delta.changed, view, is_explained=query.explain)
+    return Answer(200, render_changes(new, changed, delta.removed, delta.cursor, has_more=delta.has_more), JSON)
+
+
+async def _render(
+    call: Call, placed: Sequence[tuple[UUID, TagRow]], view: TagView | None, *, is_explained: bool
+) -> bytes:
+    """The JSON objects, separated by commas."""
+    rows = [row for _, row in placed]
+    if view is None:
+        return ",".join(row[0] for row in rows).encode()
+    evidence: dict[UUID, list[Evidence]] | None = None
+    if is_explained:
+        evidence = {}
+        for product_id in {product_id for product_id, _ in placed}:
+            own = [row for other, row in placed if other == product_id]
+            evidence |= await explain_rows(call, product_id, own)
+    return render_page(rows, view, call.urls, evidence)
