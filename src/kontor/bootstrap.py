@@ -33,7 +33,7 @@ from kontor.services.runtime import Clock
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption, Passwords, Vault
 from kontor.services.statements import Exports, ImportForms, Imports
-from kontor.services.transactions import Balances, Deltas, Searches, Transactions
+from kontor.services.transactions import Balances, Deltas, PlacedTransactions, Searches, Transactions
 from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
 from kontor.storage import embedded
 from kontor.storage.database import Database
@@ -140,7 +140,7 @@ def make_services(
     admissions = Admissions(database, clock)
     gateway = BankGateway(database, providers, registry, vault, admissions, settings.bank_seconds)
     tagging, encryption = TransactionTagging(database, compute), Encryption(database, master)
-    merges = Merges(database, compute, tagging)
+    merges, repetitions = Merges(database, compute, tagging), Repetitions(database, compute)
     writing = FetchWriting(vault, clock, tagging, merges)
     results = FetchResults(database, vault, clock, events, refreshing, admissions, Staging(vault), merges, writing)
     accesses = Accesses(database, providers, encryption, vault, clock, refreshing, admissions, settings.request_seconds)
@@ -164,7 +164,8 @@ def make_services(
         accesses=accesses,
         transactions=Transactions(database, clock, tagging),
         searches=Searches(database, tagging),
-        deltas=Deltas(database, tagging, Repetitions(database, compute)),
+        deltas=Deltas(database, tagging, repetitions),
+        placed_transactions=PlacedTransactions(database, tagging, repetitions),
         balances=Balances(database, clock),
         transaction_tagging=tagging,
         analyses=Analyses(database, clock, tagging, compute),

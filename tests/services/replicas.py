@@ -16,14 +16,14 @@ from kontor.domain.duplicates import find_repeated
 from kontor.domain.merge_plans import plan_merge
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product
-from kontor.domain.searches import Window
+from kontor.domain.searches import PlacedFilters, PlacedPosition, Window
 from kontor.domain.transactions import Transaction
 from kontor.services.accesses import delete_access_data
 from kontor.services.analyses import Repetitions, TransactionTagging
 from kontor.services.analyses.duplicates import load_shared
 from kontor.services.compute import Compute
 from kontor.services.fetching import write_plan
-from kontor.services.transactions import Delta, Deltas, DeltaView
+from kontor.services.transactions import Delta, Deltas, DeltaView, PlacedTransactions
 from kontor.storage import accesses, products, tag_views, transactions
 from kontor.storage.data_versions import read_version
 from kontor.storage.database import Connection, Database
@@ -109,7 +109,9 @@ class ReplicatedUser:
         assert principal.user_id is not None
         self.database, self.principal, self.user_id = database, principal, principal.user_id
         self.tagging = TransactionTagging(database, compute)
-        self.deltas = Deltas(database, self.tagging, Repetitions(database, compute))
+        repetitions = Repetitions(database, compute)
+        self.deltas = Deltas(database, self.tagging, repetitions)
+        self.placed = PlacedTransactions(database, self.tagging, repetitions)
         self.readers = [
             Reader(DeltaView(None, PLACED_FIELDS)),
             Reader(DeltaView(None, PLACED_FIELDS, CATEGORY)),
@@ -211,6 +213,13 @@ class ReplicatedUser:
         assert (delta.new, delta.changed, delta.removed, delta.has_more) == ([], [], [], False)
         assert delta.cursor == self.readers[number].cursor
 
+    async def check(self, number: int) -> None:
+        """The replica equals the lists."""
+        reader = self.readers[number]
+        assert reader.rows == await self.list_rows(reader)
+        if reader.view.product_id is None:
+            assert reader.rows == await self.list_placed(reader)
+
     async def list_rows(self, reader: Reader) -> dict[str, Any]:
         """What the list says, by way of the list's own queries and the rule of pairs."""
         found: dict[str, Any] = {}
@@ -231,6 +240,20 @@ class ReplicatedUser:
                 for shared in await load_shared(connection, self.user_id, stored):
                     hidden |= set(find_repeated(shared.ledgers))
         return {key: row for key, row in found.items() if key not in hidden}
+
+    async def list_placed(self, reader: Reader) -> dict[str, Any]:
+        """What the list over all accounts says, in pages."""
+        found: dict[str, Any] = {}
+        position: PlacedPosition | None = None
+        while not found or position is not None:
+            rows, position = await self.placed.list_page(
+                self.principal, PlacedFilters(), position, 4, reader.view.fields, reader.view.columns
+            )
+            assert not found.keys() & {str(row[1]) for _, row in rows}
+            found |= {str(row[1]): show(row) for _, row in rows}
+            if not rows:
+                break
+        return found
 
 
 def add_user(owner: psycopg.Connection[Any]) -> Principal:

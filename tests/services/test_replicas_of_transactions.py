@@ -96,16 +96,12 @@ def make_machine(stage):
         @rule(number=READERS, limit=LIMITS)
         def read_all(self, number, limit):
             stage.runner.run(self.user.finish(number, limit))
-            self.check(number)
-
-        def check(self, number):
-            reader = self.user.readers[number]
-            assert reader.rows == stage.runner.run(self.user.list_rows(reader))
+            stage.runner.run(self.user.check(number))
 
         def teardown(self):
             for number in range(len(self.user.readers)) if hasattr(self, "user") else ():
                 stage.runner.run(self.user.finish(number, 3))
-                self.check(number)
+                stage.runner.run(self.user.check(number))
 
     return Replication
 

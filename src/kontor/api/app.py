@@ -42,6 +42,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     payment_answers,
     payment_files,
     payments,
+    placed_transactions,
     standing_orders,
     tagging,
     transactions,

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TypeAlias
+from uuid import UUID
 
 # Where a page begins: behind the booking of that day with that number within it.
 Position: TypeAlias = tuple[date, int]
+# The same among the bookings of all products.
+PlacedPosition: TypeAlias = tuple[date, UUID, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +31,26 @@ class Filters:
     min_amount: Decimal | None = None
     max_amount: Decimal | None = None
     is_ascending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFilters(Filters):
+    """What is looked for among the transactions of all products. `amount` is unsigned; None asks for nothing."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    product_ids: tuple[UUID, ...] | None = None
+    is_incoming: bool | None = None
+    amount: Decimal | None = None
+    keyword: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CurrencySum:
+    """Transactions of one currency; expenses are negative."""
+
+    currency: str
+    count: int
+    income: Decimal
+    expenses: Decimal
+    total: Decimal

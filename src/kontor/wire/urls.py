@@ -72,6 +72,10 @@ class Urls:
         return f"{self.product(access_id, product_id)}/kontoumsaetze"
 
     @property
+    def all_transactions(self) -> str:
+        return f"{self.customer}/kontoumsaetze"
+
+    @property
     def imports(self) -> str:
         return f"{self.customer}/imports"
 
@@ -94,9 +98,10 @@ class Urls:
             ("get_bankzugaenge", self.accesses, "list_accesses"),
             ("add_bankzugaenge", self.accesses, "add_accesses"),
             ("delete_bankzugaenge", self.accesses, "delete_accesses"),
+            ("get_kontoumsaetze", self.all_transactions, "list_all_transactions"),
             (
                 "get_kontoumsaetze_aenderungen",
-                f"{self.customer}/kontoumsaetze/aenderungen",
+                f"{self.all_transactions}/aenderungen",
                 "list_all_transaction_changes",
             ),
             ("get_contracts", f"{analyses}/contracts/", "list_contracts"),

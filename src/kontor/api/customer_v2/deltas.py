@@ -83,12 +83,12 @@ async def _answer_changes(call: Call, product_id: UUID | None, fields: tuple[Jso
     view = query.view
     shown = DeltaView(product_id, fields, () if view is None else view.columns)
     delta = await call.services.deltas.read(call.principal, query.since, query.limit, shown)
-    new = await _render(call, delta.new, view, is_explained=query.explain)
-    changed = await _render(call, delta.changed, view, is_explained=query.explain)
+    new = await render_rows(call, delta.new, view, is_explained=query.explain)
+    changed = await render_rows(call, delta.changed, view, is_explained=query.explain)
     return Answer(200, render_changes(new, changed, delta.removed, delta.cursor, has_more=delta.has_more), JSON)
 
 
-async def _render(
+async def render_rows(
     call: Call, placed: Sequence[tuple[UUID, TagRow]], view: TagView | None, *, is_explained: bool
 ) -> bytes:
     """The JSON objects, separated by commas."""
@@ -96,7 +96,7 @@ async def _render(
     if view is None:
         return ",".join(row[0] for row in rows).encode()
     evidence: dict[UUID, list[Evidence]] | None = None
-    if is_explained:
+    if is_explained and view.tree is not None:
         evidence = {}
         for product_id in {product_id for product_id, _ in placed}:
             own = [row for other, row in placed if other == product_id]

@@ -18,9 +18,10 @@ from kontor.wire.tag_views import TagView, render_page
 from kontor.wire.transactions import FIELDS
 
 AmountText = Annotated[str, Meta(pattern=r"^-?[0-9]{1,15}(\.[0-9]{1,2})?$", examples=["-100", "12.50"])]
+Order = Annotated[Literal["asc", "desc"], Meta(description="by day of booking; desc: newest first")]
 
 
-class SearchQuery(msgspec.Struct):
+class FilterQuery(msgspec.Struct):
     search: (
         Annotated[
             str,
@@ -38,7 +39,18 @@ class SearchQuery(msgspec.Struct):
     ) = None
     minAmount: Annotated[AmountText, Meta(description="signed: -100 leaves out larger spendings")] | None = None  # noqa: N815
     maxAmount: Annotated[AmountText, Meta(description="signed: 0 leaves out what came in")] | None = None  # noqa: N815
-    order: Annotated[Literal["asc", "desc"], Meta(description="by day of booking; desc: newest first")] = "desc"
+
+    def read_words(self) -> tuple[str, ...]:
+        if self.search is not None and "\x00" in self.search:
+            raise InvalidError("expected printable characters", "search")
+        return tuple((self.search or "").split())
+
+    def read_categories(self) -> tuple[str, ...] | None:
+        return None if self.category is None else list_categories(self.category, "category")
+
+
+class SearchQuery(FilterQuery):
+    order: Order = "desc"
 
     @property
     def is_plain(self) -> bool:
@@ -52,15 +64,17 @@ class SearchQuery(msgspec.Struct):
         )
 
     def read_filters(self) -> Filters:
-        if self.search is not None and "\x00" in self.search:
-            raise InvalidError("expected printable characters", "search")
         return Filters(
-            words=tuple((self.search or "").split()),
-            categories=None if self.category is None else list_categories(self.category, "category"),
-            min_amount=None if self.minAmount is None else Decimal(self.minAmount),
-            max_amount=None if self.maxAmount is None else Decimal(self.maxAmount),
+            words=self.read_words(),
+            categories=self.read_categories(),
+            min_amount=read_amount(self.minAmount),
+            max_amount=read_amount(self.maxAmount),
             is_ascending=self.order == "asc",
         )
+
+
+def read_amount(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)
 
 
 async def read_found_page(

@@ -2,6 +2,7 @@
 
 from kontor.services.transactions.balances import Balance, Balances
 from kontor.services.transactions.deltas import Delta, Deltas, DeltaView
+from kontor.services.transactions.placed import PlacedTransactions
 from kontor.services.transactions.searches import Searches, list_categories
 from kontor.services.transactions.transactions import PIECE_ROWS, PushedTransaction, Transactions
 
@@ -12,6 +13,7 @@ __all__ = [
     "Delta",
     "DeltaView",
     "Deltas",
+    "PlacedTransactions",
     "PushedTransaction",
     "Searches",
     "Transactions",
