@@ -55,7 +55,7 @@ class Ours:
     def __init__(self, url: str, authority: Path) -> None:
         bank = FintsBank(BANK_CODE, url)
         self._connector = FintsConnector(lambda provider: bank, PRODUCT, authority)
-        self._provider = Provider(UUID(int=1), "Demobank", "fints", (), (), ())
+        self._provider = Provider(UUID(int=1), "Demobank", "fints", (), ())
         self._connector_state: State | None = None
 
     def refresh(self) -> int:

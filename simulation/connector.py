@@ -9,7 +9,7 @@ from uuid import UUID
 
 from kontor.connectors.base import Done, Failed, FailureKind, Fetched, Headers, Progress, Step
 from kontor.domain.products import Product, ProductCategory
-from kontor.domain.providers import Capability, LoginField, Provider
+from kontor.domain.providers import LoginField, Provider, ProviderChannel
 from kontor.domain.transactions import Transaction
 
 KIND = "simulated"
@@ -21,8 +21,7 @@ PROVIDERS = tuple(
         f"Bank {number + 1}",
         KIND,
         (LoginField("userid", "Login", False, "^.{1,64}$"), LoginField("pin", "PIN", True, "^.{1,64}$")),
-        (Capability.ACCOUNTS,),
-        ((ProductCategory.CHECKING,),),
+        (ProviderChannel(KIND, (ProductCategory.CHECKING,)),),
     )
     for number in range(5)
 )

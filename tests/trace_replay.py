@@ -135,7 +135,7 @@ def replaying(trace: dict[str, Any]) -> Iterator[ReplayingBank]:
 def replay(trace: dict[str, Any]) -> tuple[ReplayingBank, Headers | None, Done | Failed]:
     """The fetch of the recording, with the same answers of the customer."""
     bank_code = trace["bank"]["code"]
-    provider = Provider(UUID(int=9), trace["bank"]["name"], trace["connector"], (), (), (), bank_code=bank_code)
+    provider = Provider(UUID(int=9), trace["bank"]["name"], trace["connector"], (), (), bank_code=bank_code)
     context = Context(date.fromisoformat(trace["today"]), "customer", CUSTOMER_IP, CALLBACK_URL)
     answers, headers = iter(trace["steps"]), None
     with replaying(trace) as bank:

@@ -36,7 +36,7 @@ from plain_http import plain_client
 
 TODAY = date(2026, 11, 13)
 FIELDS = (LoginField("userid", "Anmeldename", False, "X"), LoginField("pin", "PIN", True, "X"))
-PROVIDER = Provider(UUID(int=7), "XS2A-Bank", "xs2a", FIELDS, (), ())
+PROVIDER = Provider(UUID(int=7), "XS2A-Bank", "xs2a", FIELDS, ())
 ADDRESS = "93.184.216.34"
 FETCH = Fetch()
 

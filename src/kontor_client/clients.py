@@ -154,6 +154,7 @@ class AsyncKontor(AsyncRunner):
     # Providers
 
     list_providers = awaited(providers.list_providers)
+    list_provider_statistics = awaited(providers.list_provider_statistics)
     read_provider = awaited(providers.read_provider)
     read_provider_statistics = awaited(providers.read_provider_statistics)
 
@@ -309,6 +310,7 @@ class Kontor(SyncRunner):
     # Providers
 
     list_providers = waited(providers.list_providers)
+    list_provider_statistics = waited(providers.list_provider_statistics)
     read_provider = waited(providers.read_provider)
     read_provider_statistics = waited(providers.read_provider_statistics)
 

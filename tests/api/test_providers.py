@@ -117,12 +117,37 @@ def test_filters_narrow_and_can_be_combined(http, as_reader, everything):
     assert all(provider["blz"].startswith("3705") and provider["bic"].startswith("COLS") for provider in both)
 
 
+def test_the_capability_filter_tells_banks_apart(http, as_reader):
+    found = {word: len(search(http, as_reader, capability=word)) for word in ("KONTEN", "KARTEN", "DEPOTS")}
+    assert found["KONTEN"] > found["KARTEN"] > found["DEPOTS"] > 1
+
+
+def test_providers_known_by_a_file_form_alone_are_listed_with_channel_file_only(http, as_reader, everything):
+    read = search(http, as_reader, channel="file", q="paypal")
+    assert [provider["name"] for provider in read] == ["PayPal"]
+    assert read[0]["authenticationInfo"] == {"fields": []}
+    assert read[0]["capabilities"] == ["KONTEN"]
+    assert read[0]["id"] not in {provider["id"] for provider in everything.json()}
+    assert search(http, as_reader, q="paypal") == []
+    assert http.get(f"/providers/v2/{read[0]['id']}", headers=as_reader).json() == read[0]
+    assert http.get(f"/providers/v2/{read[0]['id']}/logo").status_code == 200
+    by_card = search(http, as_reader, channel="file", capability="KARTEN")
+    assert "American Express" in {provider["name"] for provider in by_card}
+    assert shapes.fits(shapes.PROVIDER)(shapes.parse_raw(str(read[0]).replace("'", '"').replace("True", "true")))
+
+
+def test_an_access_cannot_be_added_at_a_provider_known_by_a_file_form_alone(customer, http, as_reader):
+    [paypal] = search(http, as_reader, channel="file", q="paypal")
+    answer = customer.post(ACCESSES, {new_id(): {"providerId": paypal["id"], "credentials": {}}})
+    assert answer.status_code == 400
+
+
 def test_search_that_finds_nothing_is_an_empty_list(http, as_reader):
     assert search(http, as_reader, q="there is no such bank anywhere") == []
     assert search(http, as_reader, q="\x00") is not None
 
 
-@pytest.mark.parametrize("query", ["capability=GOLD", "q=a&q=b", f"q={'x' * 201}", "blz=" + "1" * 21])
+@pytest.mark.parametrize("query", ["capability=GOLD", "channel=GOLD", "q=a&q=b", f"q={'x' * 201}", "blz=" + "1" * 21])
 def test_bad_filter_is_400(http, as_reader, query):
     assert http.get(f"/providers/v2?{query}", headers=as_reader).status_code == 400
 
@@ -184,6 +209,14 @@ def test_statistics_tell_how_recent_fetches_went(demo1, http, as_reader):
 def test_statistics_of_a_bank_that_was_never_called(http, as_reader, everything):
     unknown = next(provider["id"] for provider in everything.json() if provider.get("blz") == "37050198")
     assert http.get(f"/providers/v2/{unknown}/statistics", headers=as_reader).json() == {"fetches": 0}
+
+
+def test_statistics_of_all_providers_name_those_that_were_called(demo1, http, as_reader):
+    shown = http.get("/providers/v2/statistics", headers=as_reader).json()
+    assert shown[DEMO_BANK]["fetches"] >= 1
+    assert all(facts["fetches"] or "downSince" in facts for facts in shown.values())
+    unknown = next(provider["id"] for provider in search(http, as_reader, blz="37050198"))
+    assert unknown not in shown
 
 
 def test_wrong_pin_counts_as_no_failure_of_the_bank(customer, http, as_reader):

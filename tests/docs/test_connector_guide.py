@@ -15,7 +15,7 @@ from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "write-a-connector.md"
-PROVIDER = Provider(UUID(int=1), "Schulbank", "schoolbank", (), (), ())
+PROVIDER = Provider(UUID(int=1), "Schulbank", "schoolbank", (), ())
 CONTEXT = Context(date(2026, 9, 30))
 
 

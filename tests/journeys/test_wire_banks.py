@@ -80,12 +80,20 @@ def code(status):
 def test_an_account_is_added_listed_paid_from_and_imported_into_over_fints(service):
     customer = new_customer(service.tenant)
     provider = find_provider(service, NAME)
+    before = service.http.get(f"/providers/v2/{provider}", headers=customer.headers).json()
+    assert before["capabilities"] == ["KONTEN"]  # nobody has called it yet
     login = "student+draht"  # has money for the transfer, which not every student has
     access = customer.add_complete(login, providerId=provider)
     product = customer.product(access, "GIROKONTO")
     before = customer.transactions(product)
     assert len(before) > 20
     assert product["iban"] == person_for(login, DAY).accounts[0].product.iban
+    shown = service.http.get(f"/providers/v2/{provider}", headers=customer.headers).json()
+    assert shown["capabilities"] == ["KONTEN", "KARTEN", "DEPOTS"]  # as the bank's parameters say
+    assert [("DEPOT" in channel, "KREDITKARTE" in channel) for channel in shown["channels"]] == [
+        (True, True),
+        (False, False),
+    ]
     ways = read_ways(service, provider)
     assert (ways["fints"]["calls"] > 0, ways["fints"]["isNext"], ways["xs2a"]["calls"]) == (True, True, 0)
 

@@ -1,6 +1,7 @@
 """The provider catalogue."""
 
 from typing import Annotated, Any
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +12,7 @@ from kontor.domain.scopes import PROVIDER_READ
 from kontor.wire.providers import (
     CAPABILITY_BY_WORD,
     Capability,
+    Channel,
     Provider,
     ProviderStatistics,
     show_provider,
@@ -29,7 +31,11 @@ class ProviderQuery(msgspec.Struct):
     q: Annotated[str, Meta(max_length=200, description="words of the name, bank code or BIC")] | None = None
     blz: Annotated[str, Meta(max_length=20, description="beginning of the bank code")] | None = None
     bic: Annotated[str, Meta(max_length=20, description="beginning of the BIC")] | None = None
-    capability: Capability | None = None
+    capability: Annotated[Capability, Meta(description="as far as it is known that the bank can")] | None = None
+    channel: (
+        Annotated[Channel, Meta(description="`file`: those whose statements are read from files, files alone included")]
+        | None
+    ) = None
 
 
 @operation(
@@ -46,9 +52,8 @@ async def list_providers(call: Call) -> Answer:
     query = call.query(ProviderQuery)
     providers = call.services.providers
     capability = None if query.capability is None else CAPABILITY_BY_WORD[query.capability]
-    is_whole = not (query.q or query.blz or query.bic or capability)
-    found = providers.list(query.q, query.blz, query.bic, capability)
-    tag = providers.tag(None if is_whole else found, call.urls.base)
+    found = await providers.list(query.q, query.blz, query.bic, capability, from_files=query.channel == "file")
+    tag = providers.tag(found, call.urls.base)
     if _is_known(call.header("if-none-match"), tag):
         return empty_answer(304, {"ETag": tag})
     return json_answer([show_provider(provider, call.urls) for provider in found], headers={"ETag": tag})
@@ -57,7 +62,14 @@ async def list_providers(call: Call) -> Answer:
 @operation("GET", PROVIDER, success=Success(shape=Provider), errors=(404,), **COMMON)
 async def read_provider(call: Call) -> Answer:
     """Read one provider."""
-    return json_answer(show_provider(call.services.providers.read(call.path_uuid("provider-id")), call.urls))
+    return json_answer(show_provider(await call.services.providers.read(call.path_uuid("provider-id")), call.urls))
+
+
+@operation("GET", PROVIDERS + "/statistics", success=Success(shape=dict[UUID, ProviderStatistics]), **COMMON)
+async def list_provider_statistics(call: Call) -> Answer:
+    """Read how recent fetches went, by provider: of those that were called in the last seven days, or are down."""
+    found = await call.services.providers.list_statistics()
+    return json_answer({str(id): show_statistics(facts) for id, facts in found.items()})
 
 
 @operation("GET", PROVIDER + "/statistics", success=Success(shape=ProviderStatistics), errors=(404,), **COMMON)

@@ -47,6 +47,8 @@ def show_bank(
     tables: dict[str, dict[str, Any]] = {"": {"codes": [code]}}
     tables["fints"] = {"address": found.address} if found.address else {}
     if family is not None:
+        if family.offers is not None:
+            tables[""] |= {"offers": [capability.lower() for capability in family.offers]}
         tables["fints"] |= family.quirks
         tables["xs2a"] = dict(family.xs2a)
     if statistics:

@@ -23,7 +23,7 @@ from kontor.domain.mandates import DebitInstruction
 from kontor.domain.payments import Order, PayeeResult, PaymentOutcome
 from kontor.domain.positions import Position
 from kontor.domain.products import Product
-from kontor.domain.providers import Provider
+from kontor.domain.providers import Capability, Provider
 from kontor.domain.sca import Challenge, ScaMedium, ScaMethod
 from kontor.domain.schedules import StandingInstruction
 from kontor.domain.secrets import Secret
@@ -242,12 +242,13 @@ Answer: TypeAlias = Continue | ChooseMethod | ChooseMedium | Tan | Poll | Return
 
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """Header data: the products, and how the user may authenticate."""
+    """Header data: the products, and how the user may authenticate. `offered`: what the bank says that it can do."""
 
     products: tuple[Product, ...]
     methods: tuple[ScaMethod, ...] = ()
     media: tuple[ScaMedium, ...] = ()
     active_method: ScaMethod | None = None
+    offered: tuple[Capability, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -322,17 +322,18 @@ async def record_outcome(connection: Connection, provider_id: UUID, *, is_succes
     )
 
 
-async def read_statistics(connection: Connection, provider_id: UUID) -> tuple[int, int, float | None, object]:
-    """Of the last seven days: (fetches, successes, mean seconds of successes, last success)."""
+async def list_statistics(
+    connection: Connection, provider_id: UUID | None = None
+) -> dict[UUID, tuple[int, int, float | None, datetime | None]]:
+    """Of the last seven days, by provider: (fetches, successes, mean seconds of successes, last success)."""
     cursor = await connection.execute(
-        "select count(*), count(*) filter (where is_success), avg(seconds) filter (where is_success),"
+        "select provider_id, count(*), count(*) filter (where is_success), avg(seconds) filter (where is_success),"
         " max(at) filter (where is_success) from provider_outcomes"
-        " where provider_id = %s and at > now() - interval '7 days'",
-        [provider_id],
+        " where (%(provider)s::uuid is null or provider_id = %(provider)s) and at > now() - interval '7 days'"
+        " group by provider_id",
+        {"provider": provider_id},
     )
-    row = await cursor.fetchone()
-    assert row is not None
-    return row[0], row[1], row[2], row[3]
+    return {row[0]: (row[1], row[2], row[3], row[4]) for row in await cursor.fetchall()}
 
 
 async def delete_old_outcomes(connection: Connection) -> int:

@@ -17,6 +17,12 @@ async def list_outages(connection: Connection, provider_ids: Sequence[UUID]) -> 
     return {row[0]: Outage(*row) for row in await cursor.fetchall()}
 
 
+async def list_down(connection: Connection) -> list[UUID]:
+    """Providers that do not answer at present."""
+    cursor = await connection.execute("select provider_id from provider_outages where down_since is not null")
+    return [row[0] for row in await cursor.fetchall()]
+
+
 async def lock_outage(connection: Connection, provider_id: UUID) -> Outage | None:
     """Nobody else tries this provider, or notes how it does, until the end of the transaction."""
     note_lock(Lock.PROVIDER_OUTAGE, provider_id)

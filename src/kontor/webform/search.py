@@ -18,7 +18,7 @@ def search(providers: Providers, query: str, texts: Texts, *, is_demo: bool) -> 
     popular = ("Demo-Bank", *POPULAR) if is_demo else POPULAR
     if not query:
         return {"query": "", "banks": [], "summary": "", "popular": popular}
-    found = providers.list(query, None, None, None)
+    found = providers.search(query)
     return {
         "query": query,
         "banks": [_show(provider, texts, is_available=providers.can_connect(provider)) for provider in found[:SHOWN]],

@@ -17,6 +17,7 @@ from kontor.wire.tokens import Timestamp
 from kontor.wire.urls import Urls
 
 Capability = Literal["KONTEN", "KARTEN", "DEPOTS"]
+Channel = Literal["file"]
 CAPABILITIES: dict[DomainCapability, Capability] = {
     DomainCapability.ACCOUNTS: "KONTEN",
     DomainCapability.CARDS: "KARTEN",
@@ -89,7 +90,7 @@ def show_provider(provider: DomainProvider, urls: Urls) -> Provider:
         blz=provider.bank_code or msgspec.UNSET,
         bic=provider.bic or msgspec.UNSET,
         capabilities=[CAPABILITIES[capability] for capability in provider.capabilities],
-        channels=[[CATEGORIES[category] for category in channel] for channel in provider.channels],
+        channels=[[CATEGORIES[category] for category in channel.categories] for channel in provider.channels],
         authenticationInfo=AuthenticationInfo(
             loginHint=provider.login_hint or msgspec.UNSET,
             fields=[

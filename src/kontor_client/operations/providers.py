@@ -7,15 +7,28 @@ PROVIDERS = "/providers/v2"
 
 
 def list_providers(
-    query: str | None = None, *, bank_code: str | None = None, bic: str | None = None, capability: str | None = None
+    query: str | None = None,
+    *,
+    bank_code: str | None = None,
+    bic: str | None = None,
+    capability: str | None = None,
+    channel: str | None = None,
 ) -> Plan[list[Provider]]:
-    """All, or those that fit: words of the name, bank code or BIC; `capability` is KONTEN, KARTEN or DEPOTS."""
-    params = {"q": query, "blz": bank_code, "bic": bic, "capability": capability}
+    """All, or those that fit: words of the name, bank code or BIC; `capability` is KONTEN, KARTEN or DEPOTS.
+
+    With `channel` "file" those whose statements can be read from files, also if nothing else is known of them.
+    """
+    params = {"q": query, "blz": bank_code, "bic": bic, "capability": capability, "channel": channel}
     return fetch(list[Provider], PROVIDERS, params=params)
 
 
 def read_provider(provider_id: str) -> Plan[Provider]:
     return fetch(Provider, PROVIDERS + path_of(provider_id))
+
+
+def list_provider_statistics() -> Plan[dict[str, ProviderStatistics]]:
+    """How recent fetches went, by the ids of providers that were called lately or are down."""
+    return fetch(dict[str, ProviderStatistics], PROVIDERS + "/statistics")
 
 
 def read_provider_statistics(provider_id: str) -> Plan[ProviderStatistics]:

@@ -9,7 +9,6 @@ from catalogue_view import ALL_CONNECTORS, EVERYTHING, count_calls, load_again
 from kontor.connectors.catalogue import DEMO_PROVIDER, Catalogue, load_catalogue, provider_id
 from kontor.connectors.catalogue.providers import PROVIDER_NAMESPACE
 from kontor.domain.login_formats import compile_format
-from kontor.domain.products import ProductCategory
 from kontor.domain.providers import Capability
 
 BY_CODE = {provider.bank_code: provider for provider in EVERYTHING.list()}
@@ -75,8 +74,7 @@ def test_a_bank_with_an_address_is_reached_by_fints_and_one_without_by_nothing()
         if provider.address:
             assert provider.connector == "fints"
             assert [field.key for field in provider.login_fields] == ["userid", "pin"]
-            assert provider.capabilities == tuple(Capability)
-            assert provider.channels == (tuple(ProductCategory),)
+            assert [channel.kind for channel in provider.channels] == ["fints"]
         else:
             assert provider.connector == "none"
             assert (provider.login_fields, provider.capabilities, provider.channels) == ((), (), ())
@@ -143,9 +141,6 @@ def test_filters_narrow_the_list():
     assert EVERYTHING.list(blz="370", bic="COLSDE33") == (BY_CODE["37050198"],)
     assert EVERYTHING.list(q="sparkasse", blz="37050299") == (BY_CODE["37050299"],)
     assert EVERYTHING.list(blz="00") == ()
-    with_cards = EVERYTHING.list(capability=Capability.CARDS)
-    assert 2_000 < len(with_cards) < len(EVERYTHING)
-    assert all(Capability.CARDS in provider.capabilities for provider in with_cards)
 
 
 def test_an_empty_query_lists_everything():

@@ -42,7 +42,7 @@ from kontor.storage.demo_bank import DemoBankMemory
 
 TODAY = date(2026, 11, 13)
 OUTSIDE = "DE89370400440532013000"
-PROVIDER = Provider(UUID(int=0), "Demobank", "demo", (), (), ())
+PROVIDER = Provider(UUID(int=0), "Demobank", "demo", (), ())
 
 
 def find_iban(conduct: Conduct) -> str:

@@ -40,7 +40,7 @@ from kontor.domain.secrets import Secret
 
 PIN = "demo"
 FIELDS = (LoginField("userid", "Anmeldename", False, "X"), LoginField("pin", "PIN", True, "X"))
-PROVIDER = Provider(UUID(int=7), "FinTS-Bank", "fints", FIELDS, (), ())
+PROVIDER = Provider(UUID(int=7), "FinTS-Bank", "fints", FIELDS, ())
 FRIEND = "DE89370400440532013000"
 ADDRESS = "93.184.216.34"
 

@@ -1,22 +1,31 @@
 """The catalogue: the providers that are offered, found by id or by what a person types."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import cached_property
 from uuid import UUID
 
 from kontor.connectors.catalogue.search import SearchIndex
-from kontor.domain.providers import Capability, Provider
+from kontor.domain.providers import Provider
 
 _FIELDS = tuple(field.name for field in fields(Provider))
 
 
 class Catalogue:
-    """`cities` says for a bank code where the bank sits; it is searched but not shown."""
+    """`cities` says for a bank code where the bank sits; it is searched but not shown.
 
-    def __init__(self, providers: Iterable[Provider], cities: Mapping[str, str] | None = None) -> None:
+    `make_readable` makes the providers whose statements can be read from files, whether they can be called or not.
+    """
+
+    def __init__(
+        self,
+        providers: Iterable[Provider],
+        cities: Mapping[str, str] | None = None,
+        make_readable: Callable[[], Iterable[Provider]] | None = None,
+    ) -> None:
         self._providers = tuple(providers)
+        self._make_readable = make_readable
         self._cities = cities or {}
         self._by_id = {provider.id: provider for provider in self._providers}
         self._digests: dict[UUID, bytes] = {}
@@ -28,22 +37,20 @@ class Catalogue:
     def find(self, id: UUID) -> Provider | None:
         return self._by_id.get(id)
 
-    def list(
-        self,
-        q: str | None = None,
-        blz: str | None = None,
-        bic: str | None = None,
-        capability: Capability | None = None,
-    ) -> tuple[Provider, ...]:
+    @cached_property
+    def readable(self) -> "Catalogue":
+        """The providers whose statements can be read from files."""
+        made = () if self._make_readable is None else self._make_readable()
+        return Catalogue(made, self._cities)
+
+    def list(self, q: str | None = None, blz: str | None = None, bic: str | None = None) -> tuple[Provider, ...]:
         """All that fit, best first when `q` is given. `blz` and `bic` may be beginnings; blanks do not count."""
         providers = self._providers if q is None or not q.strip() else self._index.search(q)
         code, business = _without_blanks(blz), _without_blanks(bic).upper()
         return tuple(
             provider
             for provider in providers
-            if (provider.bank_code or "").startswith(code)
-            and (provider.bic or "").startswith(business)
-            and (capability is None or capability in provider.capabilities)
+            if (provider.bank_code or "").startswith(code) and (provider.bic or "").startswith(business)
         )
 
     def etag(self, providers: Iterable[Provider] | None = None, salt: str = "") -> str:

@@ -1,16 +1,18 @@
 """The providers made from the table of banks, and the demo bank."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from uuid import UUID
 
 from kontor.connectors.catalogue.banks import Bank, load_banks
 from kontor.connectors.catalogue.catalogue import Catalogue
+from kontor.connectors.catalogue.file_forms import find_channels, list_file_providers
 from kontor.connectors.catalogue.login_forms import DEMO_FORM, FILES_FORM, NO_FORM, check_formats, fints_form
 from kontor.connectors.catalogue.relevance import is_consumer_relevant
 from kontor.connectors.profiles import OwnBank, ProfileError, Profiles, load_shipped
 from kontor.domain.products import ProductCategory
-from kontor.domain.providers import Capability, Provider
+from kontor.domain.providers import Capability, Provider, ProviderChannel, list_categories
 
 # uuid5(NAMESPACE_URL, "urn:kontor:providers"). Ids are stored with every access: it must never change.
 PROVIDER_NAMESPACE = UUID("b6677a35-56b4-5f16-80af-723a859a5c66")
@@ -20,17 +22,25 @@ _NAMESPACE_HASH = hashlib.sha1(PROVIDER_NAMESPACE.bytes, usedforsecurity=False)
 _VERSION_BITS = 0xF000_C000_0000_0000_0000
 _VERSION_5 = 0x5000_8000_0000_0000_0000
 
-_ALL_CAPABILITIES = tuple(Capability)
+# Of a bank that nobody has called yet it is known that it has accounts: every FinTS server tells them. Cards and depots
+# are optional, and told by the bank's profile or by the bank itself (`Finding`).
 # A FinTS login reaches all of a customer's products in one dialogue, hence one channel.
-_ONE_CHANNEL = (tuple(ProductCategory),)
+_ANY_CHANNEL = ProviderChannel("fints", list_categories([Capability.ACCOUNTS]))
+# PSD2 opens payment accounts; loans and deposits only as far as a bank lists them beside.
+_PAYMENT_ACCOUNTS = (
+    ProductCategory.CHECKING,
+    ProductCategory.SAVINGS,
+    ProductCategory.CALL_MONEY,
+    ProductCategory.OTHER_ACCOUNT,
+)
+_CARD_ACCOUNTS = (ProductCategory.CREDIT_CARD,)
 
 DEMO_PROVIDER = Provider(
     id=DEMO_PROVIDER_ID,
     name="Demo-Bank",
     connector="demo",
     login_fields=DEMO_FORM.fields,
-    capabilities=_ALL_CAPABILITIES,
-    channels=_ONE_CHANNEL,
+    channels=(ProviderChannel("demo", tuple(ProductCategory)),),
     group="Demo-Bank",
     bank_code="99999999",
     bic="KONTDEFFXXX",
@@ -42,8 +52,7 @@ FILES_PROVIDER = Provider(
     name="Kontoauszüge aus Dateien",
     connector="files",
     login_fields=FILES_FORM.fields,
-    capabilities=(Capability.ACCOUNTS, Capability.DEPOTS),
-    channels=_ONE_CHANNEL,
+    channels=(ProviderChannel("files", tuple(ProductCategory)),),
     login_hint=FILES_FORM.hint,
 )
 
@@ -57,10 +66,19 @@ def provider_id(bank_code: str, country: str = "DE") -> UUID:
     return UUID(int=number & ~_VERSION_BITS | _VERSION_5)
 
 
-def make_provider(bank: Bank, enabled_connectors: frozenset[str] = frozenset(), own: OwnBank | None = None) -> Provider:
-    """`bank` with the address that is used."""
+def make_provider(
+    bank: Bank,
+    enabled_connectors: frozenset[str] = frozenset(),
+    own: OwnBank | None = None,
+    channels: Mapping[str, ProviderChannel] = {},
+) -> Provider:
+    """`bank` with the address that is used. `channels` as `_list_channels` makes them."""
     address = (own.fints if own is not None else None) or bank.address
-    possible = [name for name, can in (("fints", bool(address)), ("xs2a", own is not None and bool(own.xs2a))) if can]
+    possible = {}
+    if address:
+        possible["fints"] = channels.get(bank.blz) or channels.get(bank.group) or _ANY_CHANNEL
+    if own is not None and own.xs2a:
+        possible["xs2a"] = channels[f"xs2a {bank.blz}"]
     bank_channels = tuple(name for name in possible if name in enabled_connectors)
     reachable = bool(possible)
     form = fints_form(bank.group) if reachable else NO_FORM
@@ -69,8 +87,7 @@ def make_provider(bank: Bank, enabled_connectors: frozenset[str] = frozenset(), 
         name=bank.name,
         connector=(*bank_channels, *possible, "none")[0],
         login_fields=form.fields,
-        capabilities=_ALL_CAPABILITIES if reachable else (),
-        channels=_ONE_CHANNEL if reachable else (),
+        channels=tuple(possible[name] for name in bank_channels or possible),
         group=bank.group or None,
         bank_code=bank.blz,
         bic=bank.bic or None,
@@ -81,6 +98,21 @@ def make_provider(bank: Bank, enabled_connectors: frozenset[str] = frozenset(), 
     )
 
 
+def _list_channels(profiles: Profiles) -> dict[str, ProviderChannel]:
+    """What profiles say: over FinTS by bank code or group, over XS2A by the bank that is described."""
+    channels: dict[str, ProviderChannel] = {}
+    for family in profiles.families.values():
+        if family.offers is not None:
+            offered = ProviderChannel("fints", list_categories(family.offers))
+            channels |= dict.fromkeys((*family.groups, *family.codes), offered)
+    for own in profiles.banks.values():
+        dialect = profiles.families.get(own.xs2a.get("dialect", ""))
+        values = {**({} if dialect is None else dialect.xs2a), **own.xs2a}
+        cards = _CARD_ACCOUNTS if values.get("has_card_accounts") else ()
+        channels[f"xs2a {own.code}"] = ProviderChannel("xs2a", _PAYMENT_ACCOUNTS + cards)
+    return channels
+
+
 def load_catalogue(enabled_connectors: frozenset[str], list_all: bool, profiles: Profiles | None = None) -> Catalogue:
     """The demo bank first, then by bank code: the providers with an enabled connector, or all of them.
 
@@ -88,7 +120,7 @@ def load_catalogue(enabled_connectors: frozenset[str], list_all: bool, profiles:
     """
     check_formats()
     profiles = profiles or load_shipped()
-    own_banks = profiles.banks
+    own_banks, channels = profiles.banks, _list_channels(profiles)
     table = _correct(load_banks(), profiles)
     known = {bank.blz for bank in table}
     added = tuple(_make_bank(own_bank) for code, own_bank in own_banks.items() if code not in known)
@@ -101,11 +133,28 @@ def load_catalogue(enabled_connectors: frozenset[str], list_all: bool, profiles:
         for bank in (*added, *table):
             own = own_banks.get(bank.blz)
             if list_all or (bank.address and "fints" in enabled_connectors) or own is not None:
-                provider = make_provider(bank, enabled_connectors, own)
+                provider = make_provider(bank, enabled_connectors, own, channels)
                 if list_all or provider.bank_channels:
                     yield provider
 
-    return Catalogue(tuple(providers()), {bank.blz: bank.city for bank in table if bank.city})
+    listed = tuple(providers())
+    cities = {bank.blz: bank.city for bank in table if bank.city}
+    return Catalogue(listed, cities, _prepare_readable(listed, table))
+
+
+def _prepare_readable(listed: tuple[Provider, ...], table: tuple[Bank, ...]) -> Callable[[], Iterator[Provider]]:
+    """Providers of which a file form is known: those that are reached here as they are, then all others."""
+
+    def make() -> Iterator[Provider]:
+        reached = {provider.id: provider for provider in listed if provider.bank_channels}
+        channels = find_channels()
+        yield from list_file_providers(PROVIDER_NAMESPACE)
+        for bank in table:
+            if bank.group in channels:
+                provider = make_provider(bank._replace(address=""))
+                yield reached.get(provider.id) or replace(provider, channels=(channels[bank.group],))
+
+    return make
 
 
 def _correct(table: tuple[Bank, ...], profiles: Profiles) -> tuple[Bank, ...]:

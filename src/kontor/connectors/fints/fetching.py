@@ -184,7 +184,8 @@ class FetchDialogue(Dialogue):
         active = next((method for method in methods if method.code == self.state["method"]), None)
         has_media = any(method.needs_medium for method in parameters.list_methods())
         media = list_media(self.session) if has_media else ()
-        return Progress(Headers(tuple(products), methods, media, active), self.put_aside("headers"))
+        headers = Headers(tuple(products), methods, media, active, parameters.capabilities)
+        return Progress(headers, self.put_aside("headers"))
 
     def _complete(self, account: Account, product: Product) -> Product | Problem | Question:
         """The product with its balance. Those of cards and depots come with bookings and positions, which are kept."""

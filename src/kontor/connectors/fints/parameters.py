@@ -13,6 +13,7 @@ from fints.types import SegmentSequence
 
 from kontor.connectors.base import State
 from kontor.connectors.fints.codes import METHODS, Code
+from kontor.domain.providers import Capability
 from kontor.domain.sca import ScaMethod
 
 NO_SYSTEM_ID = "0"
@@ -103,6 +104,20 @@ class BankParameters:
 
     def find_parameter(self, command: str) -> Any:
         return self.bank.segments.find_segment_first(f"{command[0]}I{command[2:]}S")
+
+    @property
+    def capabilities(self) -> tuple[Capability, ...]:
+        """What the bank has businesses for: it may offer an account fewer of them, but never more."""
+        businesses = {
+            Capability.ACCOUNTS: ("HKKAZ", "HKCAZ", "HKSAL"),
+            Capability.CARDS: ("DKKKU",),
+            Capability.DEPOTS: ("HKWPD",),
+        }
+        return tuple(
+            capability
+            for capability, commands in businesses.items()
+            if any(self.find_parameter(command) is not None for command in commands)
+        )
 
     @property
     def takes_national_accounts(self) -> bool:

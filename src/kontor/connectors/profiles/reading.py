@@ -4,6 +4,7 @@
 groups = ["ING"]                  # of the catalogue: whose banks these are
 codes = ["50010517"]              # and these bank codes
 sources = ["https://…"]           # where it is from
+offers = ["accounts", "depots"]   # over FinTS, as far as it is known: accounts, cards, depots
 
 [fints]                           # `address`, and values of `Quirks`
 address = "https://fints.bank.example/fints"
@@ -33,7 +34,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-_KNOWN = {"groups", "codes", "sources", "fints", "xs2a", "statistics", "bank"}
+from kontor.domain.providers import Capability
+
+_KNOWN = {"groups", "codes", "sources", "offers", "fints", "xs2a", "statistics", "bank"}
 _KNOWN_OF_BANK = {"code", "name", "bic", "fints", "xs2a"}
 _STATISTICS: dict[str, tuple[type, ...]] = {
     "fetches": (int,),
@@ -69,6 +72,7 @@ class Family:
     address: str | None = None
     quirks: Mapping[str, Any] = field(default_factory=dict)
     xs2a: Mapping[str, Any] = field(default_factory=dict)
+    offers: tuple[Capability, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ def _parse(file: Traversable) -> dict[str, Any]:
 
 
 def _read_family(content: Mapping[str, Any], name: str, place: str) -> Family:
-    for key in ("groups", "codes", "sources"):
+    for key in ("groups", "codes", "sources", "offers"):
         values = content.get(key, [])
         if not isinstance(values, list) or not all(isinstance(value, str) and value for value in values):
             raise ProfileError(f"{place}: {key} must be a list of texts")
@@ -152,7 +156,16 @@ def _read_family(content: Mapping[str, Any], name: str, place: str) -> Family:
     _check_address(address, f"{place}: fints: address")
     _check_statistics(_read_table(content, "statistics", place), place)
     groups, codes = content.get("groups", ()), content.get("codes", ())
-    return Family(name, place, tuple(groups), tuple(codes), address, fints, xs2a)
+    return Family(name, place, tuple(groups), tuple(codes), address, fints, xs2a, _read_offers(content, place))
+
+
+def _read_offers(content: Mapping[str, Any], place: str) -> tuple[Capability, ...] | None:
+    if "offers" not in content:
+        return None
+    known = {capability.lower(): capability for capability in Capability}
+    if odd := sorted(set(content["offers"]) - set(known)):
+        raise ProfileError(f"{place}: offers: unknown {', '.join(odd)}; there are {', '.join(known)}")
+    return tuple(known[word] for word in known if word in content["offers"])
 
 
 def _read_table(content: Mapping[str, Any], key: str, place: str) -> dict[str, Any]:

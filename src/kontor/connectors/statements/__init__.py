@@ -6,6 +6,7 @@ read is a rejected row of its statement, and what is merely doubtful an issue of
 
 from kontor.connectors.statements.camt import read_camt, read_camt_pages
 from kontor.connectors.statements.csv_files import read_csv
+from kontor.connectors.statements.csv_profiles import list_banks_with_forms
 from kontor.connectors.statements.detection import FileKind, UnknownFormError, detect_kind, read_statements
 from kontor.connectors.statements.mt535 import read_mt535
 from kontor.connectors.statements.mt940 import read_mt940
@@ -47,6 +48,7 @@ __all__ = [
     "UnknownFormError",
     "UnknownTable",
     "detect_kind",
+    "list_banks_with_forms",
     "read_camt",
     "read_camt_pages",
     "read_csv",

@@ -41,6 +41,7 @@ from importlib.resources import files
 from typing import Any
 
 from kontor.connectors.statements.csv_values import compile_day_format
+from kontor.connectors.statements.pdf_profiles import PdfProfile, load_pdf_profiles
 from kontor.domain.import_forms import ImportForm
 
 _BLANKS = re.compile(r"\s+")
@@ -92,6 +93,29 @@ def load_profiles() -> tuple[Profile, ...]:
     return tuple(
         _make_profile(file.name.removesuffix(".toml"), tomllib.loads(file.read_text(encoding="utf-8")))
         for file in sorted(profile_files, key=lambda file: file.name)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BankWithForms:
+    """A bank of which files are known. `kinds` of accounts are "giro", "card" and "wallet"."""
+
+    bank: str
+    institution: str | None
+    kinds: frozenset[str]
+
+
+@cache
+def list_banks_with_forms() -> tuple[BankWithForms, ...]:
+    """Of CSV files and of PDF files, by bank."""
+    profiles: tuple[Profile | PdfProfile, ...] = (*load_profiles(), *load_pdf_profiles())
+    return tuple(
+        BankWithForms(
+            bank,
+            next((profile.institution for profile in profiles if profile.bank == bank and profile.institution), None),
+            frozenset(profile.kind for profile in profiles if profile.bank == bank),
+        )
+        for bank in sorted({profile.bank for profile in profiles})
     )
 
 

@@ -37,7 +37,7 @@ from kontor.domain.secrets import Secret
 CONSENT_DAYS = 180
 # On the wire nobody tells which of Kontor's users asks: all who use one login are one customer.
 WIRE_CUSTOMER = ""
-PROVIDER = Provider(UUID(int=0), "Kontor Demobank", "demo", (), (), ())
+PROVIDER = Provider(UUID(int=0), "Kontor Demobank", "demo", (), ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from kontor.connectors.base import (
     FailureKind,
     Job,
     LookUp,
+    Progress,
     State,
     Step,
 )
@@ -244,6 +245,10 @@ class BankGateway:
             outcome=type(result).__name__,
             seconds=round(time.monotonic() - started, 3),
         )
+        if isinstance(result, Progress):
+            await self._providers.note_headers(
+                prepared.provider.id, connector.kind, result.partial, is_confirmed=prepared.access.is_confirmed
+            )
         return await self._keep_bank_channel(prepared, connector, result)
 
     def _find_connector(self, prepared: Prepared, state: State) -> Connector | None:

@@ -5,14 +5,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from kontor.connectors.base import Headers
 from kontor.connectors.catalogue import Catalogue, logo_for
 from kontor.domain.errors import NotFoundError
 from kontor.domain.login_formats import compile_format
-from kontor.domain.providers import Capability, Provider
+from kontor.domain.providers import Capability, Finding, Provider
 from kontor.domain.routing import UNKNOWN, Health, choose_bank_channel
 from kontor.domain.secrets import Secret
-from kontor.storage import bank_channels, fetches, outages
-from kontor.storage.database import Database
+from kontor.storage import bank_channels, fetches, outages, provider_findings
+from kontor.storage.database import Connection, Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Providers:
         self._database = database
         self._catalogue = catalogue
         self._kinds = kinds
+        self._noted: dict[tuple[UUID, str], Finding] = {}
 
     def find(self, provider_id: UUID) -> Provider | None:
         return self._catalogue.find(provider_id)
@@ -49,35 +51,101 @@ class Providers:
         """Nobody is asked for credentials of a bank that is listed but cannot be reached from here."""
         return bool(provider.login_fields) and provider.connector in self._kinds
 
-    def read(self, provider_id: UUID) -> Provider:
-        provider = self._catalogue.find(provider_id)
-        if provider is None:
-            raise NotFoundError
-        return provider
+    def search(self, q: str | None, bank_code: str | None = None) -> tuple[Provider, ...]:
+        """Those that can be chosen for an access."""
+        return self._catalogue.list(q, bank_code)
 
-    def list(
-        self, q: str | None, bank_code: str | None, bic: str | None, capability: Capability | None
+    # With what dialogues have shown of them
+
+    async def read(self, provider_id: UUID) -> Provider:
+        """Also one that is known by a file form alone."""
+        provider = self._read_listed(provider_id)
+        async with self._database.connect() as connection:
+            findings = await provider_findings.list_findings(connection, provider_id)
+        return provider.with_findings(findings[provider_id]) if provider_id in findings else provider
+
+    async def list(
+        self,
+        q: str | None,
+        bank_code: str | None,
+        bic: str | None,
+        capability: Capability | None,
+        *,
+        from_files: bool = False,
     ) -> tuple[Provider, ...]:
-        return self._catalogue.list(q, bank_code, bic, capability)
+        """Those that fit. `from_files`: of those whose statements can be read from files, else of those listed."""
+        catalogue = self._catalogue.readable if from_files else self._catalogue
+        found = catalogue.list(q, bank_code, bic)
+        async with self._database.connect() as connection:
+            findings = await provider_findings.list_findings(connection)
+        if findings:
+            found = tuple(
+                provider.with_findings(findings[provider.id]) if provider.id in findings else provider
+                for provider in found
+            )
+        if capability is None:
+            return found
+        return tuple(provider for provider in found if capability in provider.capabilities)
 
-    def tag(self, providers: Any = None, salt: str = "") -> str:
-        """An ETag for these providers, or for all."""
+    def tag(self, providers: Any, salt: str = "") -> str:
+        """An ETag for these providers."""
         return self._catalogue.etag(providers, salt)
 
+    async def note_headers(self, provider_id: UUID, bank_channel: str, headers: Headers, *, is_confirmed: bool) -> None:
+        """A dialogue has shown what the bank can do. Products count once the user has chosen accounts.
+
+        Written once per process, as long as nothing new is shown.
+        """
+        categories = {product.category for product in headers.products} if is_confirmed else set()
+        known = self._noted.get((provider_id, bank_channel), Finding())
+        finding = Finding(headers.offered, tuple(sorted({*categories, *known.categories})))
+        if (finding.offered is None and not finding.categories) or finding == known:
+            return
+        async with self._database.connect() as connection:
+            await provider_findings.note_finding(connection, provider_id, bank_channel, finding)
+        self._noted[provider_id, bank_channel] = finding
+
     def draw_logo(self, provider_id: UUID) -> bytes:
-        return logo_for(self.read(provider_id))
+        return logo_for(self._read_listed(provider_id))
+
+    # Statistics
 
     async def read_statistics(self, provider_id: UUID) -> Statistics:
-        provider = self.read(provider_id)
+        provider = self._read_listed(provider_id)
         async with self._database.connect() as connection:
-            total, successes, mean, last = await fetches.read_statistics(connection, provider_id)
-            health = await bank_channels.list_health(connection, provider_id) if len(provider.bank_channels) > 1 else {}
-            outage = (await outages.list_outages(connection, [provider_id])).get(provider_id)
-        described = _describe_bank_channels(provider, health)
-        statistics = Statistics(total, successes, mean, last, bank_channels=described)  # type: ignore[arg-type]
+            measured = await fetches.list_statistics(connection, provider_id)
+            return await self._describe(connection, provider, measured.get(provider_id))
+
+    async def list_statistics(self) -> dict[UUID, Statistics]:
+        """Of the listed providers that were called in the last seven days, or are down."""
+        async with self._database.connect() as connection:
+            measured = await fetches.list_statistics(connection)
+            concerned = {*measured, *await outages.list_down(connection)}
+            providers = [provider for id in sorted(concerned) if (provider := self._catalogue.find(id)) is not None]
+            return {
+                provider.id: await self._describe(connection, provider, measured.get(provider.id))
+                for provider in providers
+            }
+
+    async def _describe(
+        self,
+        connection: Connection,
+        provider: Provider,
+        measured: tuple[int, int, float | None, datetime | None] | None,
+    ) -> Statistics:
+        health = await bank_channels.list_health(connection, provider.id) if len(provider.bank_channels) > 1 else {}
+        outage = (await outages.list_outages(connection, [provider.id])).get(provider.id)
+        total, successes, mean, last = measured or (0, 0, None, None)
+        statistics = Statistics(total, successes, mean, last, bank_channels=_describe_bank_channels(provider, health))
         if outage is None or outage.down_since is None:
             return statistics
         return replace(statistics, down_since=outage.down_since, next_try_at=outage.next_try_at)
+
+    def _read_listed(self, provider_id: UUID) -> Provider:
+        provider = self._catalogue.find(provider_id) or self._catalogue.readable.find(provider_id)
+        if provider is None:
+            raise NotFoundError
+        return provider
 
 
 def _describe_bank_channels(provider: Provider, health: dict[str, Health]) -> tuple[BankChannelStatistics, ...]:

@@ -49,9 +49,10 @@ class BankTracing:
     def find_provider(self, name: str) -> Provider:
         """By its id or its bank code, among those that can be reached."""
         try:
-            found = [self._providers.read(UUID(name))]
+            named = self._providers.find(UUID(name))
+            found: tuple[Provider, ...] = () if named is None else (named,)
         except ValueError:
-            found = list(self._providers.list(None, name, None, None))
+            found = self._providers.search(None, name)
         reachable = [provider for provider in found if self._providers.can_connect(provider)]
         if not reachable:
             raise NotFoundError(f"No provider {name} can be reached from here.")
