@@ -403,6 +403,8 @@ def test_max_transactions(customer, wanted, is_old_giro, is_old_card):
 
     assert has_old("GIROKONTO") is is_old_giro
     assert has_old("KREDITKARTE") is is_old_card
+    assert customer.refresh(consent.access_id).status_code == 201
+    assert (has_old("GIROKONTO"), has_old("KREDITKARTE")) == (is_old_giro, is_old_card)
 
 
 def test_max_transactions_after_sca(customer):

@@ -165,6 +165,8 @@ def test_incomplete_credentials_are_refused_and_the_stored_ones_are_not_used_ins
     answer = post_consent(customer, consent.access_id, {consent.access_id: half})
     assert answer.status_code == 400
     assert "PIN" in answer.json()["message"]
+    [message] = answer.json()["messages"]
+    assert (message["code"], message["details"]) == ("BA1012", "Benötigte Felder: PIN")
     assert consent.code == "BA3030"
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from uuid import UUID, uuid5
 
 from kontor.domain.errors import InvalidError
+from kontor.domain.products import ProductCategory
 from kontor.domain.sca import ScaMedium, ScaMethod
 
 # How long data is kept that is not stored permanently.
@@ -46,6 +47,10 @@ class History(StrEnum):
     ALL = "ALL"
     RECENT = "RECENT"
     PAYMENT_ACCOUNTS = "PAYMENT_ACCOUNTS"
+
+    def is_short_for(self, category: ProductCategory) -> bool:
+        """Are only recent transactions of such a product wanted?"""
+        return self is History.RECENT or (self is History.PAYMENT_ACCOUNTS and category is not ProductCategory.CHECKING)
 
 
 class NoticeKind(StrEnum):
@@ -92,7 +97,11 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """`form_session_id` is the web form session in which it is being added, until the user has chosen accounts."""
+    """`form_session_id` is the web form session in which it is being added, until the user has chosen accounts.
+
+    `known_products` are all that the bank has ever named, selected or not; None where that is not known.
+    `history` is how far back every fetch of it goes.
+    """
 
     id: str
     provider_id: UUID
@@ -110,6 +119,8 @@ class Access:
     consent_until: date | None = None
     active_medium: str | None = None
     form_session_id: UUID | None = None
+    known_products: tuple[UUID, ...] | None = None
+    history: History = History.ALL
 
     @property
     def is_confirmed(self) -> bool:

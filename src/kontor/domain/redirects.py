@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from kontor.domain.accesses import History
 from kontor.domain.payments import Payment, PaymentState
 from kontor.domain.principals import Principal
 
@@ -98,6 +99,19 @@ _OUTCOMES = {
 
 
 @dataclass(frozen=True, slots=True)
+class FormWishes:
+    """What the tenant has asked for in the call that began the session.
+
+    `asks_settings`: the user chooses method and medium, even if they are known. `history`: how far back transactions
+    are fetched; None: as before. `selected_products`: the accounts among which the user chooses; None: all.
+    """
+
+    asks_settings: bool = False
+    history: History | None = None
+    selected_products: tuple[UUID, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FormSession:
     """A redirect session that was opened in a browser.
 
@@ -126,6 +140,7 @@ class FormSession:
     is_source_fixed: bool = False
     checking_at: datetime | None = None
     is_payee_matched: bool = False
+    wishes: FormWishes = FormWishes()
 
     def is_open(self, now: datetime) -> bool:
         return self.step is not FormStep.END and self.expires_at > now

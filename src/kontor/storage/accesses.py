@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 from psycopg.types.json import Jsonb
 
-from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, Notice
+from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, History, Notice
 from kontor.domain.refreshes import RefreshPause
 from kontor.domain.sca import ScaMedium, ScaMethod
 from kontor.storage.data_versions import raise_version
@@ -20,7 +20,8 @@ from kontor.storage.removals import note_removed_products
 
 COLUMNS = (
     "id, provider_id, status, is_synced, updated_at, expires_at, selected_products, methods, media, active_method,"
-    " messages, issues, issues_at, consent_until, active_medium, form_session_id"
+    " messages, issues, issues_at, consent_until, active_medium, form_session_id,"
+    " known_products, history"
 )
 
 
@@ -52,6 +53,8 @@ def _access(row: Sequence[Any]) -> Access:
         consent_until=row[13],
         active_medium=row[14],
         form_session_id=row[15],
+        known_products=None if row[16] is None else tuple(row[16]),
+        history=History(row[17]),
     )
 
 
@@ -173,7 +176,7 @@ async def change_options(
     selected_products: Sequence[UUID] | None,
 ) -> None:
     await connection.execute(
-        "update accesses set is_synced = %s, selected_products = coalesce(%s, selected_products),"
+        "update accesses set is_synced = %s, selected_products = %s,"
         " expires_at = case when %s then null else coalesce(expires_at, now() + %s) end"
         " where user_id = %s and id = %s",
         [
@@ -184,6 +187,22 @@ async def change_options(
             user_id,
             access_id,
         ],
+    )
+
+
+async def set_history(connection: Connection, user_id: UUID, access_id: str, history: History) -> None:
+    """The caller has locked the access."""
+    await connection.execute(
+        "update accesses set history = %s where user_id = %s and id = %s", [str(history), user_id, access_id]
+    )
+
+
+async def add_known_products(connection: Connection, user_id: UUID, access_id: str, named: Sequence[UUID]) -> None:
+    """Products that the bank has named. The caller has locked the access."""
+    await connection.execute(
+        "update accesses set known_products = array(select unnest(known_products) union select unnest(%s::uuid[]))"
+        " where user_id = %s and id = %s",
+        [list(named), user_id, access_id],
     )
 
 

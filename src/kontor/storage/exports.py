@@ -90,7 +90,8 @@ SECTIONS = (
         "accesses",
         "t.id",
         "id, provider_id, status, is_synced, selected_products, methods, media, active_method, active_medium, messages,"
-        " issues, issues_at, consent_until, created_at, updated_at, expires_at, next_refresh_at, refresh_pause",
+        " issues, issues_at, consent_until, created_at, updated_at, expires_at, next_refresh_at, refresh_pause,"
+        " history",
         {
             "user_id": WHOSE,
             "credentials": SECRET,
@@ -100,6 +101,7 @@ SECTIONS = (
             "scheduled_since": INTERNAL,
             "consent_warned_for": INTERNAL,
             "form_session_id": UNCONFIRMED,
+            "known_products": INTERNAL,
         },
         "t.credentials is not null as has_credentials",
         "t.form_session_id is null",
@@ -210,7 +212,7 @@ SECTIONS = (
         "redirect_sessions",
         "t.id::text",
         "id, use_case, access_id, callback_url, appended_callback_url, customer_ip, step, outcome,"
-        " payment_id, created_at, used_at, expires_at",
+        " payment_id, created_at, used_at, expires_at, history, selected_products",
         {
             "user_id": WHOSE,
             "tenant_id": WHOSE,
@@ -223,6 +225,7 @@ SECTIONS = (
             "is_source_fixed": INTERNAL,
             "checking_at": INTERNAL,
             "is_payee_matched": INTERNAL,
+            "asks_settings": INTERNAL,
             "provider_id": "there where the form came to a good end",
         },
         CHOSEN_PROVIDER,

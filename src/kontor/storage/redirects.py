@@ -6,8 +6,9 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
+from kontor.domain.accesses import History
 from kontor.domain.principals import Principal
-from kontor.domain.redirects import Branding, Failure, FormSession, FormStep, RedirectOutcome, UseCase
+from kontor.domain.redirects import Branding, Failure, FormSession, FormStep, FormWishes, RedirectOutcome, UseCase
 from kontor.storage.database import Connection
 from kontor.storage.lock_order import Lock, note_lock
 
@@ -15,7 +16,7 @@ COLUMNS = (
     "s.id, s.tenant_id, t.name, t.is_regulated, s.user_id, u.pseudonym, s.use_case, s.access_id,"
     " coalesce(s.appended_callback_url, s.callback_url), s.step, s.expires_at, s.provider_id, s.dialogue_id,"
     " s.wrong_logins, s.notice, s.is_framed, s.outcome, s.customer_ip, s.payment_id,"
-    " s.is_source_fixed, s.checking_at, s.is_payee_matched"
+    " s.is_source_fixed, s.checking_at, s.is_payee_matched, s.asks_settings, s.history, s.selected_products"
 )
 JOINS = "redirect_sessions s join tenants t on t.id = s.tenant_id join users u on u.id = s.user_id and u.is_active"
 
@@ -41,14 +42,20 @@ def _session(row: Sequence[Any]) -> FormSession:
         is_source_fixed=row[19],
         checking_at=row[20],
         is_payee_matched=row[21],
+        wishes=FormWishes(
+            asks_settings=row[22],
+            history=None if row[23] is None else History(row[23]),
+            selected_products=None if row[24] is None else tuple(row[24]),
+        ),
     )
 
 
 async def insert_session(connection: Connection, session: FormSession, handle_hash: bytes) -> None:
+    wishes = session.wishes
     await connection.execute(
         "insert into redirect_sessions (id, handle_hash, tenant_id, user_id, use_case, access_id, callback_url,"
-        " customer_ip, step, expires_at, payment_id, is_source_fixed)"
-        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        " customer_ip, step, expires_at, payment_id, is_source_fixed, asks_settings, history, selected_products)"
+        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [
             session.id,
             handle_hash,
@@ -62,6 +69,9 @@ async def insert_session(connection: Connection, session: FormSession, handle_ha
             session.expires_at,
             session.payment_id,
             session.is_source_fixed,
+            wishes.asks_settings,
+            None if wishes.history is None else str(wishes.history),
+            None if wishes.selected_products is None else list(wishes.selected_products),
         ],
     )
 

@@ -89,11 +89,17 @@ class NewAccess(msgspec.Struct):
         Annotated[dict[str, str], Meta(description="fieldkey to encrypted value (RSA-OAEP, Base64)")] | None
     ) = None
     sync: Annotated[bool, Meta(description="default true")] | None = None
-    selectedBankProducts: list[UUID] | None = None  # noqa: N815
+    selectedBankProducts: (  # noqa: N815
+        Annotated[list[UUID], Meta(description="the only products that are kept; null: all of them again")]
+        | UnsetType
+        | None
+    ) = UNSET
 
     def to_request(self) -> AccessRequest:
-        selected = None if self.selectedBankProducts is None else tuple(self.selectedBankProducts)
-        return AccessRequest(self.providerId, self.credentials, self.sync, selected)
+        selected = tuple(self.selectedBankProducts) if isinstance(self.selectedBankProducts, list) else None
+        return AccessRequest(
+            self.providerId, self.credentials, self.sync, selected, lifts_selection=self.selectedBankProducts is None
+        )
 
 
 def show_method(method: DomainMethod) -> SecurityMethod:

@@ -15,7 +15,7 @@ from kontor.connectors.demo.scenarios import find_scenario
 from kontor.connectors.fints.codes import Code, find_failure
 from kontor.demobank.fints.modes import Mode
 from kontor.domain.accesses import History
-from kontor.domain.products import BalanceSource
+from kontor.domain.products import BalanceSource, ProductCategory
 from kontor.domain.transactions import find_day
 
 pytestmark = pytest.mark.filterwarnings("ignore::fints.parser.FinTSParserWarning")
@@ -81,6 +81,31 @@ def test_an_answer_of_many_documents_is_read_whole(bank_with):
     assert len([row for row in rows if row.is_pending]) == len([row for row in expected if row.is_pending])
     spans = [span for key, found in fetched.spans.items() if key.startswith("DE") for span in found]
     assert not spans, "balances that say nothing prove nothing"
+
+
+@pytest.mark.parametrize(
+    ("history", "is_old_giro", "is_old_saving"),
+    [
+        (History.RECENT, False, False),
+        (History.PAYMENT_ACCOUNTS, True, False),
+        (History.ALL, True, True),
+    ],
+)
+def test_old_bookings_are_fetched_of_the_accounts_for_which_they_are_wanted(
+    bank_with, history, is_old_giro, is_old_saving
+):
+    payer = Payer(bank_with(), "demo1+zahlungskonten")
+    headers, fetched = fetch(payer, Fetch(history=history))
+    keys = {product.category: product.key for product in reversed(headers.products)}
+    limit = TODAY - timedelta(days=92)
+
+    def has_old(category):
+        days = [find_day(row) for row in fetched.transactions[keys[category]] if not row.is_pending]
+        assert days
+        return min(days) < limit
+
+    assert has_old(ProductCategory.CHECKING) is is_old_giro
+    assert has_old(ProductCategory.CALL_MONEY) is is_old_saving
 
 
 # What banks refuse

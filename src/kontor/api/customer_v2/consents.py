@@ -15,13 +15,15 @@ from kontor.api.customer_v2.accesses import (
     refuse_credentials,
 )
 from kontor.api.operations import Call, Success, operation
-from kontor.domain.accesses import check_access_id
+from kontor.domain.accesses import History, check_access_id
 from kontor.domain.errors import NotFoundError
-from kontor.domain.redirects import UseCase
+from kontor.domain.redirects import FormWishes, UseCase
 from kontor.domain.sca_machine import AnswerKind, ScaState
+from kontor.services.accesses import IncompleteCredentialsError
 from kontor.services.sca import ConsentOptions, ConsentView, NotOpenError, make_answer
 from kontor.wire.accesses import NewAccess
 from kontor.wire.consents import MAX_TRANSACTIONS, ConsentStatus, MaxTransactions, ScaAnswer, show_consent
+from kontor.wire.messages import show_notice
 
 CONSENT = CUSTOMER + "/consent/{consent-id}"
 STATUS: dict[str, Any] = {"success": Success(shape=ConsentStatus), "errors": (404,)}
@@ -32,9 +34,17 @@ CONSENT_HEADERS = {"Customer-IP-Address": "public IP address of the end user (re
 class ConsentQuery(msgspec.Struct):
     callbackUrl: Annotated[str, Meta(description="where the bank's page sends the user back to")] | None = None  # noqa: N815
     queryTanSettings: Annotated[bool, Meta(description="ask for method and medium, even saved ones")] = False  # noqa: N815
-    maxTransactions: Annotated[  # noqa: N815
-        MaxTransactions, Meta(description="whether transactions older than 90 days are fetched")
-    ] = "all"
+    maxTransactions: (  # noqa: N815
+        Annotated[
+            MaxTransactions,
+            Meta(description="whether transactions older than 90 days are fetched, now and later; at first `all`"),
+        ]
+        | None
+    ) = None
+
+    @property
+    def history(self) -> History | None:
+        return None if self.maxTransactions is None else MAX_TRANSACTIONS[self.maxTransactions]
 
 
 @operation(
@@ -66,22 +76,40 @@ async def start_consent(call: Call) -> Answer:
         await call.services.redirects.check_callback(call.principal, query.callbackUrl)
     request = await _read_access(call, access_id)
     if not call.principal.is_regulated:
-        if request is not None:
-            refuse_credentials(access_id, request)
-        is_confirmed = await call.services.accesses.is_confirmed(call.principal, access_id)
-        use_case = UseCase.AUTHENTICATE_ACCOUNT if is_confirmed else UseCase.CREATE_ACCOUNT
-        return await redirect_user(call, use_case, access_id, query.callbackUrl, address)
+        return await _redirect(call, access_id, request, query, address)
     if query.callbackUrl is None:
         raise HttpError(400, "callbackUrl: the parameter is required")
     if request is None and not exists:
         raise HttpError(404, "There is no such object.")
-    options = ConsentOptions(
-        address, query.callbackUrl, query.queryTanSettings, MAX_TRANSACTIONS[query.maxTransactions]
-    )
-    view = await call.services.consents.start_consent(
-        call.principal, access_id, None if request is None else request.to_request(), options
-    )
+    options = ConsentOptions(address, query.callbackUrl, query.queryTanSettings, query.history)
+    try:
+        view = await call.services.consents.start_consent(
+            call.principal, access_id, None if request is None else request.to_request(), options
+        )
+    except IncompleteCredentialsError as error:
+        raise HttpError(400, error.message, messages=[show_notice(error.notice)]) from None
     return created(call.urls.consent(view.dialogue.id))
+
+
+async def _redirect(
+    call: Call, access_id: str, new_access: NewAccess | None, query: ConsentQuery, address: str
+) -> Answer:
+    """A renewal, or another session for an access whose accounts are not chosen yet.
+
+    Of an access that is customer data the selection changes at once, as for any other tenant.
+    """
+    selected = None
+    is_confirmed = await call.services.accesses.is_confirmed(call.principal, access_id)
+    if new_access is not None:
+        refuse_credentials(access_id, new_access)
+        request = new_access.to_request()
+        if is_confirmed:
+            await call.services.accesses.store_access(call.principal, access_id, request)
+        else:
+            selected = request.selected_products
+    wishes = FormWishes(query.queryTanSettings, query.history, selected)
+    use_case = UseCase.AUTHENTICATE_ACCOUNT if is_confirmed else UseCase.CREATE_ACCOUNT
+    return await redirect_user(call, use_case, access_id, query.callbackUrl, address, wishes)
 
 
 async def _read_access(call: Call, access_id: str) -> NewAccess | None:

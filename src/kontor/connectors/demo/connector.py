@@ -33,9 +33,8 @@ from kontor.connectors.demo.scenarios import DEMANDING_SCA, Scenario, find_scena
 from kontor.connectors.demo.standing_orders import execute_due, list_standing_orders
 from kontor.connectors.demo.statements import list_rows, move_balance
 from kontor.connectors.job_state import deserialize_job, serialize_job
-from kontor.domain.accesses import History
 from kontor.domain.positions import Position
-from kontor.domain.products import Product, ProductCategory
+from kontor.domain.products import Product
 from kontor.domain.providers import Provider
 from kontor.domain.standing_orders import StandingOrder
 from kontor.domain.transactions import Transaction, find_day, mark_channel
@@ -197,9 +196,7 @@ def _failing_part(scenario: Scenario, account: Account, number: int) -> ProblemK
 
 def _select_rows(rows: list[Transaction], account: Account, job: Fetch, today: date) -> tuple[Transaction, ...]:
     since = job.since.get(account.product.key)
-    is_payment_account = account.product.category is ProductCategory.CHECKING
-    is_short = job.history is History.RECENT or (job.history is History.PAYMENT_ACCOUNTS and not is_payment_account)
-    if since is None and is_short:
+    if since is None and job.history.is_short_for(account.product.category):
         since = today - timedelta(days=SHORT_HISTORY_DAYS)
     wanted = (row for row in rows if since is None or row.is_pending or (find_day(row) or today) >= since)
     return mark_channel(wanted, CHANNEL)

@@ -92,7 +92,10 @@ class FetchDialogue(Dialogue):
 
     @property
     def _may_fetch_history(self) -> bool:
-        return self.context.customer_ip is not None and self._job.history is Depth.ALL
+        return self.context.customer_ip is not None and self._job.history is not Depth.RECENT
+
+    def _is_short(self, account: Account) -> bool:
+        return self._job.history.is_short_for(account.category)
 
     @property
     def _has_rung(self) -> bool:
@@ -114,7 +117,7 @@ class FetchDialogue(Dialogue):
         since = self._job.since.get(account.key)
         if since is not None and since > self._first_free_day:
             return since
-        if not self._wants_old_bookings or self.state.get("is_old_refused"):
+        if not self._wants_old_bookings or self._is_short(account) or self.state.get("is_old_refused"):
             return self._first_free_day
         return self._find_oldest_day(account)
 
@@ -143,7 +146,7 @@ class FetchDialogue(Dialogue):
         """Of the first account that has any: with its TAN many banks open all the others."""
         for account in self._accounts:
             history = self._make_history(account)
-            if account.is_depot or history.form == CARD or not history.is_offered:
+            if account.is_depot or self._is_short(account) or history.form == CARD or not history.is_offered:
                 continue
             try:
                 result = self._ask(account)
@@ -259,7 +262,7 @@ class FetchDialogue(Dialogue):
         for account in self._accounts:
             start = self._find_oldest_day(account)
             is_complete = account.key == self.state.get("asked") or account.key not in transactions
-            if is_complete or (start is not None and start >= self._first_free_day):
+            if is_complete or self._is_short(account) or (start is not None and start >= self._first_free_day):
                 continue
             try:
                 raw: Raw | Question | None = self._open_history(account, start, may_challenge=False).ask()

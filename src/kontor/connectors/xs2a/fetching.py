@@ -28,7 +28,6 @@ from kontor.connectors.xs2a.lists import SHORT_HISTORY_DAYS, Lists
 from kontor.connectors.xs2a.messages import Authorising, ConsentFacts
 from kontor.connectors.xs2a.oauth import LOST_CODES, OAuth
 from kontor.connectors.xs2a.rows import read_day
-from kontor.domain.accesses import History
 from kontor.domain.balances import BalanceSpan
 from kontor.domain.products import ProductCategory
 from kontor.domain.transactions import Transaction
@@ -208,9 +207,7 @@ class Fetching:
         since = job.since.get(key)
         if since is not None:
             return since
-        is_payment_account = category is ProductCategory.CHECKING
-        is_short = job.history is History.RECENT or (job.history is History.PAYMENT_ACCOUNTS and not is_payment_account)
-        days = SHORT_HISTORY_DAYS if is_short else self._bank.history_days
+        days = SHORT_HISTORY_DAYS if job.history.is_short_for(category) else self._bank.history_days
         return self._context.today - timedelta(days=days)
 
 

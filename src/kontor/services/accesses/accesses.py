@@ -1,7 +1,5 @@
 """Accesses: added (the bank is asked in the background), read and deleted."""
 
-import asyncio
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,7 +7,7 @@ from enum import Enum
 from uuid import UUID
 
 from kontor.domain.accesses import Access, AccessStatus, Notice, NoticeKind, check_access_id
-from kontor.domain.errors import BusyError, InvalidError, NotFoundError
+from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
@@ -17,17 +15,21 @@ from kontor.domain.stored_products import StoredProduct
 from kontor.services.accesses.deletion import delete_access_data
 from kontor.services.accesses.fetch_requests import request_fetch
 from kontor.services.accesses.refreshing import Refreshing
-from kontor.services.accesses.requests import AccessRequest, refuse_stale_selection
+from kontor.services.accesses.requests import (
+    AccessRequest,
+    IncompleteCredentialsError,
+    refuse_stale_selection,
+    refuse_unknown_products,
+)
 from kontor.services.accesses.views import AccessView, UnconfirmedAccess, mask_unconfirmed, view_access
+from kontor.services.accesses.waiting import StartedFetch, wait_for_fetches
 from kontor.services.banks import Admissions, Providers, find_missing_fields
 from kontor.services.runtime import Clock
 from kontor.services.security import Encryption, Vault, auditing
 from kontor.storage import accesses, dialogues, fetches, products, queue
 from kontor.storage.database import Connection, Database
-from kontor.storage.fetches import FetchState
 from kontor.storage.retries import retry_conflicts
 
-FIRST_POLL_SECONDS, LAST_POLL_SECONDS = 0.02, 0.25
 # Answer a little before the edge cuts the request off, so that the answer can say what it waits for.
 WAIT_MARGIN_SECONDS = 1.0
 
@@ -53,11 +55,13 @@ class _CredentialsOutcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Started:
-    """A fetch to wait for: until the header data is there, or until its end."""
+class _Written:
+    """What became of a request. `is_widened`: products are selected that only the bank can tell."""
 
-    fetch_id: UUID
-    until_end: bool
+    action: str
+    credentials: _CredentialsOutcome
+    selected: tuple[UUID, ...] | None
+    is_widened: bool
 
 
 class Accesses:
@@ -146,7 +150,8 @@ class Accesses:
         """
         plans = [await self._check(principal, key, requests[key]) for key in sorted(requests)]
         outcomes = await self._store_all(principal, plans, refresh=refresh, is_attended=is_attended)
-        await self._wait(user_of(principal), [outcome for outcome in outcomes if isinstance(outcome, _Started)])
+        started = [outcome for outcome in outcomes if isinstance(outcome, StartedFetch)]
+        await wait_for_fetches(self._database, user_of(principal), started, self._wait_seconds)
         return max([outcome for outcome in outcomes if isinstance(outcome, timedelta)], default=None)
 
     @retry_conflicts
@@ -154,12 +159,13 @@ class Accesses:
         """Store one access and its credentials, without asking the bank: a consent does that."""
         plan = await self._check(principal, access_id, request)
         async with self._database.transaction() as connection:
-            action, credentials = await self._write(connection, principal, plan)
-            if credentials is _CredentialsOutcome.INCOMPLETE:
+            written = await self._write(connection, principal, plan)
+            if written.credentials is _CredentialsOutcome.INCOMPLETE:
                 assert plan.credentials is not None
-                missing = ", ".join(find_missing_fields(plan.provider, plan.credentials))
-                raise InvalidError(f"incomplete or malformed: {missing}", f"{access_id}.credentials")
-            await self._record(connection, principal, [(action, access_id)])
+                missing = find_missing_fields(plan.provider, plan.credentials)
+                raise IncompleteCredentialsError(missing, f"{access_id}.credentials")
+            await self._drop_others(connection, user_of(principal), access_id, written)
+            await self._record(connection, principal, [(written.action, access_id)])
 
     async def store_opened_access(
         self,
@@ -176,8 +182,8 @@ class Accesses:
         """
         request = AccessRequest(provider.id, None, True)
         plan = _Plan(access_id, request, provider, credentials, form_session_id)
-        action, _ = await self._write(connection, principal, plan)
-        await self._record(connection, principal, [(action, access_id)])
+        written = await self._write(connection, principal, plan)
+        await self._record(connection, principal, [(written.action, access_id)])
 
     async def has_credentials(
         self, connection: Connection, principal: Principal, access_id: str, credentials: dict[str, Secret]
@@ -225,68 +231,85 @@ class Accesses:
     @retry_conflicts
     async def _store_all(
         self, principal: Principal, plans: Sequence[_Plan], *, refresh: bool, is_attended: bool
-    ) -> list[_Started | timedelta | None]:
+    ) -> list[StartedFetch | timedelta | None]:
         """In the order of their ids, with the audit entries at the end: two calls for the same ids cannot deadlock."""
-        actions, outcomes = [], []
         async with self._database.transaction() as connection:
-            for plan in plans:
-                stored = await self._store(connection, principal, plan, refresh=refresh, is_attended=is_attended)
-                actions.append((stored[0], plan.access_id))
-                outcomes.append(stored[1])
+            stored = [
+                await self._store(connection, principal, plan, refresh=refresh, is_attended=is_attended)
+                for plan in plans
+            ]
+            for plan, (written, _) in zip(plans, stored, strict=True):
+                await self._drop_others(connection, user_of(principal), plan.access_id, written)
+            actions = [(written.action, plan.access_id) for plan, (written, _) in zip(plans, stored, strict=True)]
             await self._record(connection, principal, actions)
-        return outcomes
+        return [outcome for _, outcome in stored]
+
+    @staticmethod
+    async def _drop_others(connection: Connection, user_id: UUID, access_id: str, written: _Written) -> None:
+        """Products that are not selected go at once, without asking the bank."""
+        if written.selected is not None:
+            await products.delete_other_products(connection, user_id, access_id, written.selected)
 
     async def _store(
         self, connection: Connection, principal: Principal, plan: _Plan, *, refresh: bool, is_attended: bool
-    ) -> tuple[str, _Started | timedelta | None]:
+    ) -> tuple[_Written, StartedFetch | timedelta | None]:
         """One access with its sealed credentials and, where the bank is to be asked, the fetch and its job.
 
-        Returns the action for the audit trail, and the fetch, or how long until the bank may be asked without the user.
+        Returns what was written, and the fetch, or how long until the bank may be asked without the user.
         """
         user_id = user_of(principal)
         before = await accesses.lock_access(connection, user_id, plan.access_id)
-        action, credentials = await self._write(connection, principal, plan, is_attended=is_attended)
+        written = await self._write(connection, principal, plan, is_attended=is_attended)
+        credentials, is_asked_for = written.credentials, refresh or written.is_widened
         outcome = None
-        if credentials is _CredentialsOutcome.NEW or (refresh and credentials is _CredentialsOutcome.SAME):
+        if credentials is _CredentialsOutcome.NEW or (is_asked_for and credentials is _CredentialsOutcome.SAME):
             outcome = await self._start(connection, user_id, plan, is_attended=is_attended, credentials=credentials)
         if outcome is not None and not isinstance(outcome, timedelta):
             # Header data that is shown already is not the answer to new credentials.
             has_headers = before is not None and before.status is AccessStatus.HEADERS
-            return action, _Started(outcome, until_end=has_headers and credentials is _CredentialsOutcome.NEW)
+            return written, StartedFetch(outcome, until_end=has_headers and credentials is _CredentialsOutcome.NEW)
         if before is not None and before.is_synced and plan.request.is_synced is False:
             await accesses.forget_credentials(connection, user_id, plan.access_id)
             await self._refreshing.reschedule(connection, user_id, plan.access_id)
         if isinstance(outcome, timedelta):
             await self._admissions.hasten(connection, user_id, plan.access_id, outcome)
-        return action, outcome
+        return written, outcome
 
     async def _write(
         self, connection: Connection, principal: Principal, plan: _Plan, *, is_attended: bool = True
-    ) -> tuple[str, _CredentialsOutcome]:
-        """Store the access, and its credentials where they are new. The caller records the action that it returns."""
+    ) -> _Written:
+        """Store the access, and its credentials where they are new.
+
+        The caller drops products that are not selected, and records the action.
+        """
         user_id, request = user_of(principal), plan.request
         is_new, access = await self._insert(connection, user_id, plan)
         # Others may have added or deleted it since it was looked at.
         if access.provider_id != plan.provider.id:
             raise InvalidError("this access belongs to another provider", f"{plan.access_id}.providerId")
+        known = await products.list_ids(connection, user_id, plan.access_id)
         if not is_new:
             refuse_stale_selection(request, plan.seen, access)
+            refuse_unknown_products(request, access, known.values())
         # Without credentials nobody could refresh it, neither for the first time nor from now on.
         is_needed = is_new or (bool(request.is_synced) and not access.is_synced)
         if is_needed and plan.credentials is None:
             stored = None if is_new else await accesses.find_secrets(connection, user_id, plan.access_id)
             if stored is None or stored.credentials is None:
                 raise InvalidError("is required", f"{plan.access_id}.credentials")
+        selected = request.select_from(access.selected_products)
         await accesses.change_options(
             connection,
             user_id,
             plan.access_id,
             is_synced=access.is_synced if request.is_synced is None else request.is_synced,
-            selected_products=request.selected_products,
+            selected_products=selected,
         )
         credentials = await self._keep_credentials(connection, user_id, plan, is_attended=is_attended)
         await self._refreshing.reschedule(connection, user_id, plan.access_id)
-        return "access.add" if is_new else "access.change", credentials
+        is_lifted = selected is None and access.selected_products is not None
+        is_widened = is_lifted or not set(selected or ()) <= {*known.values(), *(access.selected_products or ())}
+        return _Written("access.add" if is_new else "access.change", credentials, selected, is_widened)
 
     @staticmethod
     async def _insert(connection: Connection, user_id: UUID, plan: _Plan) -> tuple[bool, Access]:
@@ -354,31 +377,6 @@ class Accesses:
             connection, user_id, plan.access_id, secrets.lease_key, is_attended=is_attended, all_history=True
         )
 
-    async def _wait(self, user_id: UUID, started: Sequence[_Started]) -> None:
-        """Polling is the truth; the wait grows, so that a slow bank costs little."""
-        waiting = [fetch.fetch_id for fetch in started]
-        until_end = {fetch.fetch_id for fetch in started if fetch.until_end}
-        end = time.monotonic() + self._wait_seconds
-        pause = FIRST_POLL_SECONDS
-        while waiting:
-            async with self._database.connect() as connection:
-                states = await fetches.find_states(connection, user_id, waiting)
-            waiting = [
-                fetch_id
-                for fetch_id in waiting
-                if fetch_id in states and _is_waiting(*states[fetch_id], fetch_id in until_end)
-            ]
-            if not waiting:
-                return
-            if time.monotonic() > end:
-                async with self._database.connect() as connection:
-                    blocked = await fetches.list_blocked(connection, user_id, waiting)
-                if blocked == set(waiting):
-                    raise BusyError("Another operation is using these credentials.")
-                raise TimeoutError
-            await asyncio.sleep(pause)
-            pause = min(LAST_POLL_SECONDS, pause * 1.5)
-
     @staticmethod
     async def _record(connection: Connection, principal: Principal, actions: Iterable[tuple[str, str]]) -> None:
         """Of several accesses, at the end of the transaction."""
@@ -386,10 +384,3 @@ class Accesses:
         for action, access_id in actions:
             subject = f"user {principal.user_pseudonym} access {access_id}"
             await auditing.record(connection, principal.tenant_id, actor, action, subject)
-
-
-def _is_waiting(fetch_state: str, access_status: str, until_end: bool) -> bool:
-    """A first fetch is waited for until the header data is there, a refresh and new credentials until the end."""
-    if not FetchState(fetch_state).is_open:
-        return False
-    return until_end or access_status != AccessStatus.HEADERS

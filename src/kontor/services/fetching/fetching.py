@@ -214,7 +214,7 @@ class Fetching:
             keys = {product_id: key for product_id, key, _ in stored}
             if keys and all(product_id in keys for product_id in access.selected_products):
                 selected = tuple(keys[product_id] for product_id in access.selected_products)
-        return FetchJob(selected=selected, since=since)
+        return FetchJob(selected=selected, since=since, history=access.history)
 
     async def _talk(self, fetch: Fetch, prepared: Prepared, bank: BankDialogue, job: FetchJob, lease: Lease) -> Step:
         """Step by step until the bank is done, refuses, or needs the user; or until this worker is to stop."""

@@ -1,6 +1,6 @@
 """Writing what a bank said about an access into customer data, in the transaction of the caller."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from uuid import UUID, uuid4
@@ -64,7 +64,7 @@ class FetchWriting:
         if headers is not None:
             is_changed |= await self.write_headers(connection, user_id, access, headers)
         stored = await products.list_ids(connection, user_id, access.id)
-        problems = list(result.problems)
+        problems = [*result.problems, *_find_unknown_selection(access, stored.values())]
         counts: list[NewTransactions] = []
         for key in result.transactions:
             if key in stored:
@@ -90,8 +90,11 @@ class FetchWriting:
         True when there was anything to change.
         """
         is_changed = False
+        named = [make_product_id(user_id, access.id, product.key) for product in map(clean_product, headers.products)]
+        if access.known_products is None or not set(named) <= set(access.known_products):
+            await accesses.add_known_products(connection, user_id, access.id, named)
         for number, product in enumerate(map(clean_product, headers.products)):
-            product_id = make_product_id(user_id, access.id, product.key)
+            product_id = named[number]
             if access.selected_products is None or product_id in access.selected_products:
                 is_changed |= await products.upsert_product(connection, user_id, product_id, access.id, number, product)
         if access.selected_products is not None:
@@ -178,6 +181,12 @@ class FetchWriting:
         )
         if not access.is_synced:
             await accesses.forget_credentials(connection, user_id, access.id)
+
+
+def _find_unknown_selection(access: Access, stored: Collection[UUID]) -> list[Problem]:
+    """Products that were selected before the bank had named any, and that it does not name."""
+    missing = [str(product_id) for product_id in access.selected_products or () if product_id not in stored]
+    return [Problem(ProblemKind.PRODUCT, detail=f"Die Bank kennt kein solches Produkt: {id}") for id in missing]
 
 
 def _has_new_options(access: Access, headers: Headers) -> bool:

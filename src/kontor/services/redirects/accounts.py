@@ -104,7 +104,7 @@ class FormAccounts:
         user_id = user_of(session.principal)
         async with self._database.connect() as connection:
             access = await accesses.find_access(connection, user_id, session.access_id)
-            return () if access is None else await self._list_offered(connection, user_id, access)
+            return () if access is None else await self._list_offered(connection, session, access)
 
     @retry_conflicts
     async def confirm(self, session: FormSession, chosen: set[UUID]) -> bool:
@@ -119,7 +119,7 @@ class FormAccounts:
             if access is None or access.form_session_id not in (None, current.id):
                 await end_session(connection, current, RedirectOutcome.ERROR)
                 return True
-            offered = await self._list_offered(connection, user_id, access)
+            offered = await self._list_offered(connection, current, access)
             kept = [product.id for product in offered if product.id in chosen]
             if offered and not kept:
                 return False
@@ -172,10 +172,15 @@ class FormAccounts:
         is_over = found is not None and found[0].expires_at < datetime.now(UTC)
         return uuid4() if is_over else session.dialogue_id
 
-    async def _list_offered(self, connection: Connection, user_id: UUID, access: Access) -> tuple[StoredProduct, ...]:
+    async def _list_offered(
+        self, connection: Connection, session: FormSession, access: Access
+    ) -> tuple[StoredProduct, ...]:
+        """Those that the tenant has asked for, where the bank has any of them."""
+        user_id, wanted = user_of(session.principal), session.wishes.selected_products
         staged: Sequence[StoredProduct] = [
             StoredProduct(product_id, access.id, AccessStatus.HEADERS, access.updated_at, product)
             for product_id, product in await self._results.list_staged_products(connection, user_id, access.id)
         ]
         # A session that the version before has begun: it has stored the accounts as customer data.
-        return tuple(staged or await products.list_products(connection, user_id, access.id))
+        found = tuple(staged or await products.list_products(connection, user_id, access.id))
+        return tuple(product for product in found if wanted is not None and product.id in wanted) or found

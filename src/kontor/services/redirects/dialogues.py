@@ -104,7 +104,10 @@ class FormDialogues:
         await asyncio.wait({task}, timeout=PATIENCE_SECONDS)
 
     async def _run(self, session: FormSession, dialogue_id: UUID) -> None:
-        options = ConsentOptions(session.customer_ip, self._return_url, consent_id=dialogue_id)
+        wishes = session.wishes
+        options = ConsentOptions(
+            session.customer_ip, self._return_url, wishes.asks_settings, wishes.history, consent_id=dialogue_id
+        )
         try:
             view = await self._consents.start_consent(session.principal, session.access_id, None, options)
             await self._advance(session, view)

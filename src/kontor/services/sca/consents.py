@@ -49,12 +49,15 @@ class ConsentView:
 
 @dataclass(frozen=True, slots=True)
 class ConsentOptions:
-    """How a consent is to be asked for. Under a given `consent_id` it begins once, however often it is started."""
+    """How a consent is to be asked for. Under a given `consent_id` it begins once, however often it is started.
+
+    `history` holds for this and all later fetches of the access; None: as before.
+    """
 
     customer_ip: str | None
     callback_url: str | None = None
     asks_settings: bool = False
-    history: History = History.ALL
+    history: History | None = None
     consent_id: UUID | None = None
 
 
@@ -125,12 +128,14 @@ class Consents:
                     position=ScaPosition(ScaState.METHOD),
                     is_renewal=access.consent_until is not None,
                     asks_settings=options.asks_settings,
-                    history=options.history,
+                    history=options.history or access.history,
                     lease_key=lease_key,
                     expires_at=datetime.now(UTC) + DIALOGUE_LIFETIME,
                     customer_ip=options.customer_ip,
                     callback_url=options.callback_url,
                 )
+                if options.history is not None:
+                    await accesses.set_history(connection, user_id, access_id, options.history)
                 await dialogues.end_open_dialogues(connection, user_id, access_id)
                 await dialogues.upsert_dialogue(connection, dialogue, None)
                 subject = f"user {principal.user_pseudonym} access {access_id} consent {dialogue.id}"
