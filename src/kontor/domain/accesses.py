@@ -88,11 +88,13 @@ _FOR_THE_USER = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """`detail` names what it is about, such as a product; `count` says how many, where that matters."""
+    """`detail` says more about it, `count` how many, where that matters. `product_id` is the product it is about."""
 
     kind: NoticeKind
     detail: str | None = None
     count: int | None = None
+    product_id: UUID | None = None
+    product_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from kontor.domain.accesses import AccessStatus
+from kontor.domain.accesses import AccessStatus, Notice
 from kontor.domain.balances import BalanceGap
 from kontor.domain.products import Product
 
 
 @dataclass(frozen=True, slots=True)
 class StoredProduct:
-    """A product with when it was last read, and whether its bookings are complete."""
+    """A product with when it was last read, whether its bookings are complete, and what went wrong with it then."""
 
     id: UUID
     access_id: str
@@ -19,3 +19,4 @@ class StoredProduct:
     updated_at: datetime
     product: Product
     gap: BalanceGap | None = None
+    notices: tuple[Notice, ...] = ()

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from psycopg.types.json import Jsonb
 
-from kontor.domain.accesses import AccessStatus
+from kontor.domain.accesses import AccessStatus, Notice
 from kontor.domain.balances import BalanceGap
 from kontor.domain.mandates import DebitForm
 from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
@@ -24,6 +24,13 @@ COLUMNS = (
     " credit_drawn, home_savings, can_transfer, can_bulk_transfer, balance_gap,"
     " standing_order_actions, debit_forms"
 )
+# What the last fetch had to say about the product is stored with its access.
+NOTICES = (
+    "coalesce((select jsonb_agg(n.notice order by n.number) from accesses a,"
+    " jsonb_array_elements(a.issues) with ordinality n (notice, number) where a.user_id = products.user_id"
+    " and a.id = products.access_id and n.notice->>'product_id' = products.id::text), '[]')"
+)
+WHOLE = f"{COLUMNS}, {NOTICES}"
 
 
 def _product(row: Sequence[Any]) -> StoredProduct:
@@ -51,7 +58,8 @@ def _product(row: Sequence[Any]) -> StoredProduct:
         standing_order_actions=tuple(map(StandingAction, row[25])),
         debit_forms=tuple(map(DebitForm, row[26])),
     )
-    return StoredProduct(row[0], row[1], AccessStatus(row[2]), row[3], product, _gap(row[24]))
+    notices = msgspec.convert(row[27], tuple[Notice, ...])
+    return StoredProduct(row[0], row[1], AccessStatus(row[2]), row[3], product, _gap(row[24]), notices)
 
 
 def _gap(value: Any) -> BalanceGap | None:
@@ -118,7 +126,7 @@ HAS_PRODUCT = "select 1 from products where user_id = $1 and access_id = $2 and 
 
 async def find_product(connection: Connection, user_id: UUID, access_id: str, product_id: UUID) -> StoredProduct | None:
     cursor = await connection.execute(
-        f"select {COLUMNS} from products where user_id = %s and access_id = %s and id = %s",
+        f"select {WHOLE} from products where user_id = %s and access_id = %s and id = %s",
         [user_id, access_id, product_id],
     )
     row = await cursor.fetchone()
@@ -133,7 +141,7 @@ async def lock_product(connection: Connection, user_id: UUID, access_id: str, pr
     """As `find_product`; nobody else adds transactions to it until the end of the transaction."""
     note_lock(Lock.PRODUCT, user_id, product_id)
     cursor = await connection.execute(
-        f"select {COLUMNS} from products where user_id = %s and access_id = %s and id = %s for update",
+        f"select {WHOLE} from products where user_id = %s and access_id = %s and id = %s for update",
         [user_id, access_id, product_id],
     )
     row = await cursor.fetchone()
@@ -143,7 +151,7 @@ async def lock_product(connection: Connection, user_id: UUID, access_id: str, pr
 async def list_products(connection: Connection, user_id: UUID, access_id: str | None = None) -> list[StoredProduct]:
     """Of one access, or of all."""
     cursor = await connection.execute(
-        f"select {COLUMNS} from products where user_id = %(user)s"
+        f"select {WHOLE} from products where user_id = %(user)s"
         " and (access_id = %(access)s or %(access)s::text is null) order by access_id, ordinal, id",
         {"user": user_id, "access": access_id},
     )
@@ -156,6 +164,14 @@ IDS = "select bank_key, id from products where user_id = $1 and access_id = $2"
 async def list_ids(connection: Connection, user_id: UUID, access_id: str) -> dict[str, UUID]:
     """Ids of an access's products, by the bank's keys."""
     return {row[0]: row[1] for row in await fetch_rows(connection, IDS, [user_id, access_id])}
+
+
+async def list_names(connection: Connection, user_id: UUID, access_id: str) -> dict[str, tuple[UUID, str]]:
+    """Ids and names of an access's products, by the bank's keys."""
+    cursor = await connection.execute(
+        "select bank_key, id, name from products where user_id = %s and access_id = %s", [user_id, access_id]
+    )
+    return {row[0]: (row[1], row[2]) for row in await cursor.fetchall()}
 
 
 def _list_numbers(alias: str) -> str:

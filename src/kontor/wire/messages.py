@@ -52,6 +52,6 @@ def show_notice(notice: Notice) -> Message:
     details = notice.detail
     if notice.kind is NoticeKind.INCOMPLETE_CREDENTIALS and details:
         details = f"Benötigte Felder: {details}"
-    if notice.count is not None:
-        details = f"{details}: {notice.count} nicht lesbar"
+    parts = [notice.product_name, details, None if notice.count is None else f"{notice.count} nicht lesbar"]
+    details = ": ".join(part for part in parts if part)
     return Message(level, code, text, details or UNSET)  # type: ignore[arg-type]

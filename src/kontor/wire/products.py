@@ -1,5 +1,6 @@
 """BankProduct (Bankprodukt) in its German-named form."""
 
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Literal, TypeVar
@@ -13,7 +14,7 @@ from kontor.domain.products import BalanceSource, ProductCategory
 from kontor.domain.stored_products import StoredProduct
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
-from kontor.wire.messages import show_gap
+from kontor.wire.messages import show_gap, show_notice
 from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
 from kontor.wire.urls import Urls
@@ -116,6 +117,12 @@ def list_relations(stored: StoredProduct, provider_id: UUID, urls: Urls, *, has_
     )
 
 
+def list_messages(stored: StoredProduct) -> list[Message]:
+    """What the last fetch could not read of it, and whether its bookings add up."""
+    problems = [show_notice(replace(notice, product_name=None)) for notice in stored.notices]
+    return problems if stored.gap is None else [*problems, show_gap(stored.gap)]
+
+
 def show_product(stored: StoredProduct, provider_id: UUID, urls: Urls, *, has_credentials: bool) -> BankProduct:
     product, contract = stored.product, stored.product.home_savings
     shown = BankProduct(
@@ -136,8 +143,7 @@ def show_product(stored: StoredProduct, provider_id: UUID, urls: Urls, *, has_cr
         relations=list_relations(stored, provider_id, urls, has_credentials=has_credentials),
         transferSupport=stored.product.can_transfer,
     )
-    if stored.gap is not None:
-        shown.messages = [show_gap(stored.gap)]
+    shown.messages = list_messages(stored) or UNSET
     if product.category.is_depot:
         shown.saldoDatenquelle = SOURCES[product.balance_source or BalanceSource.OTHER]
     else:

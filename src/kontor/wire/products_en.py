@@ -8,8 +8,7 @@ import msgspec
 from kontor.domain.stored_products import StoredProduct
 from kontor.wire.encoding import format_timestamp
 from kontor.wire.errors import Message
-from kontor.wire.messages import show_gap
-from kontor.wire.products import CATEGORIES, SOURCES, STATUSES, list_relations
+from kontor.wire.products import CATEGORIES, SOURCES, STATUSES, list_messages, list_relations
 from kontor.wire.relations import Relation
 from kontor.wire.urls import Urls
 
@@ -87,7 +86,7 @@ def show_english_product(
         iban=product.iban,
         id=stored.id,
         institution=product.institution,
-        messages=None if stored.gap is None else [show_gap(stored.gap)],
+        messages=list_messages(stored) or None,
         name=product.name,
         overdraftLimit=product.overdraft_limit,
         rating=None,

@@ -12,7 +12,7 @@ import pytest
 from cryptography.hazmat.primitives import hashes
 
 import shapes
-from banking import ACCESSES, DEMO_BANK, encrypt, new_id, wait_for
+from banking import ACCESSES, DEMO_BANK, encrypt, href, new_id, wait_for
 from kontor.connectors.demo.people import person_for
 from kontor.domain.clocks import BERLIN
 
@@ -289,6 +289,24 @@ def test_part_that_fails_is_an_issue_and_the_rest_is_stored(customer, login, mes
     complete = [product for product in customer.products(access_id) if product["status"] == "VOLLSTAENDIG"]
     assert complete
     assert sum(len(customer.transactions(product)) for product in complete if product["kategorie"] != "DEPOT") > 0
+
+
+@pytest.mark.parametrize(
+    ("login", "category", "code"),
+    [("test_partial", "SPARKONTO", "BA1062"), ("test_positions_error", "DEPOT", "BA1063")],
+)
+def test_what_could_not_be_read_of_a_product_is_a_message_of_the_product(customer, login, category, code):
+    access_id = customer.add_complete(login)
+    failing, *others = sorted(customer.products(access_id), key=lambda product: product["kategorie"] != category)
+    [message] = failing["messages"]
+    assert (message["level"], message["code"]) == ("ERROR", code)
+    assert "details" not in message  # the product is the one that shows it
+    assert all("messages" not in product for product in others)
+    assert customer.read(href(failing, "self"))["messages"] == [message]
+    english = customer.read(href(failing, "self"), params={"form": "en"})
+    assert english["messages"] == [message]
+    issues = customer.read(f"{ACCESSES}/{access_id}/issues")["messages"]
+    assert [issue["details"] for issue in issues if issue["code"] == code] == [failing["bezeichnung"]]
 
 
 def test_messages_have_a_german_text_and_the_level_of_their_code(customer):

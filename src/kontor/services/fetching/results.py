@@ -18,7 +18,7 @@ from kontor.services.accesses import Refreshing, request_fetch
 from kontor.services.banks import REFUSALS, Admissions
 from kontor.services.fetching.access_events import find_notice_events, find_transaction_events
 from kontor.services.fetching.merges import FetchedMerges, Merges, clean_fetched
-from kontor.services.fetching.notices import FAILURES, make_notices
+from kontor.services.fetching.notices import FAILURES
 from kontor.services.fetching.staging import Staging
 from kontor.services.fetching.writing import FetchWriting
 from kontor.services.runtime import Clock
@@ -136,7 +136,7 @@ class FetchResults:
             if any(product.count for product in written.counts):
                 version = await take_version(connection, fetch.user_id)
                 news = find_transaction_events(fetch.user_id, access, written.counts, version)
-            await self._publish(connection, fetch, access, make_notices(written.problems), news)
+            await self._publish(connection, fetch, access, written.notices, news)
         return True
 
     async def store_failure(

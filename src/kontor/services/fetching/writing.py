@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from uuid import UUID, uuid4
 
 from kontor.connectors.base import Done, Fetched, Headers, Problem, ProblemKind
-from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, make_product_id
+from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, Notice, make_product_id
 from kontor.domain.cleaning import clean_position, clean_product, clean_standing_order
 from kontor.domain.positions import Position
 from kontor.domain.standing_orders import StandingOrder, StoredStandingOrder, match_orders
@@ -32,10 +32,10 @@ class _Written:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFetch:
-    """What became of a fetch: how many transactions are new per product, problems, and which products were told of."""
+    """What became of a fetch: how many transactions are new per product, notices, and which products were told of."""
 
     counts: list[NewTransactions]
-    problems: list[Problem]
+    notices: list[Notice]
     complete: list[UUID]
     seen: list[UUID]
 
@@ -76,13 +76,15 @@ class FetchWriting:
                 is_changed |= written.is_changed
         await self._write_positions(connection, user_id, stored, result.positions)
         await self._write_standing_orders(connection, user_id, stored, result.standing_orders)
-        named = [product.key for product in map(clean_product, headers.products)] if headers is not None else []
+        told = [product.key for product in map(clean_product, headers.products)] if headers is not None else []
         complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
-        seen = [stored[key] for key in named if key in stored]
+        seen = [stored[key] for key in told if key in stored]
         if is_changed:  # else there is nothing that tags could follow from
             await self._tagging.retag_changed(connection, user_id, prepared.tags)
-        await self._write_end(connection, user_id, access, step, problems)
-        return WrittenFetch(counts, problems, complete, seen)
+        named = await products.list_names(connection, user_id, access.id) if problems else {}
+        notices = make_notices(problems, named)
+        await self._write_end(connection, user_id, access, step, notices)
+        return WrittenFetch(counts, notices, complete, seen)
 
     async def write_headers(self, connection: Connection, user_id: UUID, access: Access, headers: Headers) -> bool:
         """Products of the bank that are selected. One that the bank no longer names keeps its history.
@@ -160,9 +162,8 @@ class FetchWriting:
         return _Written(counts, bool(merge.new or merge.changed or merge.vanished), problems)
 
     async def _write_end(
-        self, connection: Connection, user_id: UUID, access: Access, step: Done, problems: Sequence[Problem]
+        self, connection: Connection, user_id: UUID, access: Access, step: Done, issues: Sequence[Notice]
     ) -> None:
-        issues = make_notices(problems)
         messages = [notice for notice in issues if notice.kind.is_for_the_user]
         connector_state = None
         if access.is_synced and step.connector_state is not None:
