@@ -129,6 +129,10 @@ class Access:
         """Only then is it customer data. Before, nobody but its form session may know more than that it is there."""
         return self.form_session_id is None
 
+    def is_over(self, now: datetime) -> bool:
+        """Has data that is not stored permanently reached its end? It is then shown to nobody, and soon deleted."""
+        return self.expires_at is not None and self.expires_at <= now
+
 
 def check_access_id(access_id: str) -> str:
     if not _ACCESS_ID.fullmatch(access_id):

@@ -93,6 +93,7 @@ async def reap(services: Services) -> None:
         repeat("refresh", POLL_SECONDS, services.refreshing.schedule_due),
         repeat("refresh-repair", REPAIR_SECONDS, services.refreshing.repair_schedule),
         repeat("consent-warning", REPAIR_SECONDS, services.refreshing.warn_of_consents),
+        repeat("expired-accesses", REAPER_SECONDS, services.housekeeping.delete_expired_accesses),
         repeat("payment-recovery", REAPER_SECONDS, services.payments.recovery.recover),
         repeat("heartbeat", BEAT_SECONDS, lambda: services.workers.beat(WORKER_ID)),
         repeat("delivery-reaper", DELIVERY_REAPER_SECONDS, services.deliveries.take_over_stranded),

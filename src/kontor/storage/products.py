@@ -121,12 +121,17 @@ UPSERT = (
 )
 
 
-HAS_PRODUCT = "select 1 from products where user_id = $1 and access_id = $2 and id = $3"
+# Data that is not stored permanently is shown until its end, whenever it is deleted.
+IS_SHOWN = (
+    "exists (select 1 from accesses a where a.user_id = products.user_id and a.id = products.access_id"
+    " and (a.expires_at is null or a.expires_at > now()))"
+)
+HAS_PRODUCT = f"select 1 from products where user_id = $1 and access_id = $2 and id = $3 and {IS_SHOWN}"
 
 
 async def find_product(connection: Connection, user_id: UUID, access_id: str, product_id: UUID) -> StoredProduct | None:
     cursor = await connection.execute(
-        f"select {WHOLE} from products where user_id = %s and access_id = %s and id = %s",
+        f"select {WHOLE} from products where user_id = %s and access_id = %s and id = %s and {IS_SHOWN}",
         [user_id, access_id, product_id],
     )
     row = await cursor.fetchone()
@@ -152,7 +157,7 @@ async def list_products(connection: Connection, user_id: UUID, access_id: str | 
     """Of one access, or of all."""
     cursor = await connection.execute(
         f"select {WHOLE} from products where user_id = %(user)s"
-        " and (access_id = %(access)s or %(access)s::text is null) order by access_id, ordinal, id",
+        f" and (access_id = %(access)s or %(access)s::text is null) and {IS_SHOWN} order by access_id, ordinal, id",
         {"user": user_id, "access": access_id},
     )
     return [_product(row) for row in await cursor.fetchall()]

@@ -466,6 +466,26 @@ def test_switching_sync_off_forgets_the_credentials_and_on_keeps_new_ones(custom
     assert "timeout" not in access
 
 
+def test_data_is_not_shown_after_its_timeout_and_soon_deleted(customer, owner):
+    access_id = customer.add_complete("leer", sync=False)
+    product = customer.products(access_id)[0]
+    owner.execute("update accesses set expires_at = now() - interval '1 millisecond' where id = %s", [access_id])
+    assert customer.read(ACCESSES) == {}
+    assert "bankzugaenge" not in customer.read("/customer/v2")
+    for url in (f"{ACCESSES}/{access_id}", f"{ACCESSES}/{access_id}/issues", href(product, "self")):
+        assert customer.get(url).status_code == 404
+    assert customer.get(href(product, "get_kontoumsaetze")).status_code == 404
+    wait_for(lambda: count_rows(owner, customer.reference)["accesses"], lambda count: count == 0, seconds=60)
+
+
+def test_an_access_can_be_added_again_after_its_timeout(customer, owner):
+    access_id = customer.add_complete("leer", sync=False)
+    owner.execute("update accesses set expires_at = now() - interval '1 millisecond' where id = %s", [access_id])
+    assert customer.post(ACCESSES, {access_id: {}}).status_code == 400  # nothing is known of it any more
+    assert customer.add("leer", access_id=access_id, sync=False) == access_id
+    assert "timeout" in customer.wait_until_complete(access_id)
+
+
 async def test_housekeeping_removes_data_whose_time_is_over(customer, owner, services):
     gone = customer.add_complete("leer", sync=False)
     kept, synced = customer.add_complete("leer+kept", sync=False), customer.add_complete("leer+synced")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from kontor.domain.principals import Principal, user_of
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
 from kontor.domain.stored_products import StoredProduct
-from kontor.services.accesses.deletion import delete_access_data
+from kontor.services.accesses.deletion import delete_access_data, delete_expired
 from kontor.services.accesses.fetch_requests import request_fetch
 from kontor.services.accesses.refreshing import Refreshing
 from kontor.services.accesses.requests import (
@@ -92,12 +92,14 @@ class Accesses:
             found = await accesses.list_accesses(connection, user_of(principal))
             stored = await products.list_products(connection, user_of(principal))
             with_credentials = await accesses.list_with_credentials(connection, user_of(principal))
+        now = datetime.now(UTC)
         by_access: dict[str, list[StoredProduct]] = {}
         for product in stored:
             by_access.setdefault(product.access_id, []).append(product)
         return [
             mask_unconfirmed(self._view(access, by_access.get(access.id, ()), access.id in with_credentials))
             for access in found
+            if not access.is_over(now)
         ]
 
     async def read_access(self, principal: Principal, access_id: str) -> AccessView | UnconfirmedAccess:
@@ -109,7 +111,7 @@ class Accesses:
     async def find_for_form(self, principal: Principal, access_id: str) -> AccessView | None:
         """Everything that is known of it, confirmed or not. For the pages of the web form, and nobody else."""
         async with self._database.connect() as connection:
-            access = await accesses.find_access(connection, user_of(principal), access_id)
+            access = await self._find(connection, principal, access_id)
             if access is None:
                 return None
             stored = await products.list_products(connection, user_of(principal), access_id)
@@ -198,18 +200,27 @@ class Accesses:
 
     async def exists(self, principal: Principal, access_id: str) -> bool:
         async with self._database.connect() as connection:
-            return await accesses.find_access(connection, user_of(principal), access_id) is not None
+            return await self._find(connection, principal, access_id) is not None
 
     async def is_confirmed(self, principal: Principal, access_id: str) -> bool:
         """Whether it is there, and customer data: not one that is being added in the web form."""
         async with self._database.connect() as connection:
-            access = await accesses.find_access(connection, user_of(principal), access_id)
+            access = await self._find(connection, principal, access_id)
         return access is not None and access.is_confirmed
+
+    @staticmethod
+    async def _find(connection: Connection, principal: Principal, access_id: str) -> Access | None:
+        """Not one whose data has reached its end."""
+        access = await accesses.find_access(connection, user_of(principal), access_id)
+        return None if access is None or access.is_over(datetime.now(UTC)) else access
 
     async def _check(self, principal: Principal, access_id: str, request: AccessRequest) -> _Plan:
         check_access_id(access_id)
         async with self._database.connect() as connection:
             existing = await accesses.find_access(connection, user_of(principal), access_id)
+        if existing is not None and existing.is_over(datetime.now(UTC)):
+            await delete_expired(self._database, user_of(principal), access_id)
+            existing = None
         provider_id = request.provider_id or (existing.provider_id if existing else None)
         if provider_id is None:
             raise InvalidError("is required", f"{access_id}.providerId")

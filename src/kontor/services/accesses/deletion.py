@@ -1,10 +1,12 @@
 """Deleting an access with all its data."""
 
+from datetime import UTC, datetime
 from uuid import UUID
 
 from kontor.storage import accesses, analyses, fetches, queue, tags
 from kontor.storage.data_versions import lock_data
-from kontor.storage.database import Connection
+from kontor.storage.database import Connection, Database
+from kontor.storage.retries import retry_conflicts
 
 
 async def delete_access_data(connection: Connection, user_id: UUID, access_id: str) -> bool:
@@ -16,3 +18,12 @@ async def delete_access_data(connection: Connection, user_id: UUID, access_id: s
     await tags.mark_stale(connection, user_id)
     await analyses.delete_answers(connection, user_id)
     return await accesses.delete_access(connection, user_id, access_id)
+
+
+@retry_conflicts
+async def delete_expired(database: Database, user_id: UUID, access_id: str) -> None:
+    """An access whose data has reached its end, unless its user keeps it meanwhile."""
+    async with database.transaction() as connection:
+        access = await accesses.lock_access(connection, user_id, access_id)
+        if access is not None and access.is_over(datetime.now(UTC)):
+            await delete_access_data(connection, user_id, access_id)

@@ -44,7 +44,7 @@ class Housekeeping:
             "expired_logins": await self._in_batches(
                 lambda connection: tokens.delete_expired_tokens(connection, BATCH)
             ),
-            "expired_accesses": await self._one_by_one(_delete_expired_access),
+            "expired_accesses": await self.delete_expired_accesses(),
             "old_dialogues": await self._in_batches(
                 lambda connection: dialogues.delete_old_dialogues(connection, BATCH)
             ),
@@ -78,6 +78,10 @@ class Housekeeping:
             "dead_workers": await self._once(workers.delete_dead_workers),
         }
         log.info("housekeeping", **removed)
+
+    async def delete_expired_accesses(self) -> int:
+        """Data that is not stored permanently. Every few seconds, since it is to be gone at its end."""
+        return await self._one_by_one(_delete_expired_access)
 
     async def anchor_audit_trail(self) -> None:
         """Log the head of each chain: who keeps the logs elsewhere can prove later that nothing was rewritten."""
