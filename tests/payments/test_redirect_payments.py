@@ -64,7 +64,7 @@ async def test_either_call_answers_451_with_the_way_into_the_form(visitor, is_fr
 
 
 async def test_the_draft_is_bound_to_the_session(visitor):
-    query = {"editableDetails": "true", "autoConfirm": "true"} | CALLBACK
+    query = {"editableDetails": "true"} | CALLBACK
     answer = await draft(visitor, query=query, headers={"Idempotency-Key": uuid4().hex})
     (handle,) = parse_qs(urlsplit(answer.headers["location"]).query)["session"]
     rows = await visitor.environment.execute(
@@ -74,9 +74,19 @@ async def test_the_draft_is_bound_to_the_session(visitor):
     )
     assert rows == [(id_of(answer), "INITIATE_PAYMENT", "", CALLBACK["callbackUrl"], "8.8.8.8")]
     stored = await visitor.environment.execute(
-        "select state, is_editable, is_auto_confirmed, access_id from payments where id = %s", id_of(answer)
+        "select state, is_editable, access_id from payments where id = %s", id_of(answer)
     )
-    assert stored == [("DRAFT", True, True, visitor.access_id)]
+    assert stored == [("DRAFT", True, visitor.access_id)]
+
+
+@pytest.mark.parametrize("url", ["product", "free"])
+async def test_auto_confirm_is_refused_because_no_provider_can(visitor, url):
+    target = FREE if url == "free" else visitor.path()
+    answer = await visitor.post(target, BODY, params={"autoConfirm": "true"} | CALLBACK, headers=PRESENT)
+    assert answer.status_code == 400
+    assert "autoConfirm" in answer.json()["message"]
+    assert [message["code"] for message in answer.json()["messages"]] == ["BA1104"]
+    assert (await visitor.post(target, BODY, params={"autoConfirm": "false"}, headers=PRESENT)).status_code == 451
 
 
 async def test_the_callers_id_is_ignored(visitor):
@@ -164,8 +174,8 @@ class Form:
     bank_id = None
 
 
-async def open_form(visitor, url=None, **query):
-    form = Form(visitor, id_of(await draft(visitor, url, query=query)))
+async def open_form(visitor, url=None, body=BODY, **query):
+    form = Form(visitor, id_of(await draft(visitor, url, query=query, body=body)))
     form.bank_id = (await form.read()).bank_id
     return form
 
@@ -287,6 +297,44 @@ async def test_the_form_verifies_the_payee_and_lets_the_user_decide(visitor):
     assert stopped.payment.dialogue.is_payee_open
     view = await careless.payments.accept_payees(careless.principal, careless.id)
     assert view.payment.dialogue.position.state is ScaState.TAN
+
+
+async def verify_before(visitor, **changes):
+    body = {"transferDetails": DETAILS | changes}
+    answer = await visitor.post(visitor.path("vop"), body, params={"paymentId": str(uuid4())})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["vopId"]
+
+
+async def test_a_payee_that_the_tenant_has_verified_is_not_asked_about_again(visitor):
+    visitor.plan.payees = (NO_MATCH,)
+    form = await open_form(visitor, body=BODY | {"vopId": await verify_before(visitor)})
+    assert (await form.read()).is_payee_accepted
+    view = await form.start()
+    assert view.payment.dialogue.position.state is ScaState.TAN
+    assert not view.payment.dialogue.is_payee_open
+
+
+async def test_a_verification_of_another_payee_or_a_used_one_is_refused(visitor):
+    used = await verify_before(visitor)
+    await draft(visitor, body=BODY | {"vopId": used})
+    other = await verify_before(visitor, recipient="Jemand anderes")
+    for wrong in (used, other, str(uuid4())):
+        answer = await visitor.post(visitor.path(), BODY | {"vopId": wrong}, headers=PRESENT)
+        assert answer.status_code == 400
+        assert "vopId" in answer.json()["message"]
+        assert [message["code"] for message in answer.json()["messages"]] == ["BA1100"]
+
+
+async def test_a_payee_that_the_user_has_changed_is_verified_anew(visitor):
+    body = BODY | {"vopId": await verify_before(visitor)}
+    form = await open_form(visitor, body=body, editableDetails="true")
+    given = (await form.read()).given[0]
+    facts = {"is_instant": False, "execution_date": None}
+    await form.drafts.change(form.principal, form.id, [replace(given, amount=Decimal("3.00"))], **facts)
+    assert (await form.read()).is_payee_accepted
+    await form.drafts.change(form.principal, form.id, [replace(given, recipient="Jemand anderes")], **facts)
+    assert not (await form.read()).is_payee_accepted
 
 
 async def test_a_draft_can_be_cancelled(visitor):

@@ -172,7 +172,6 @@ class Payment:
     asks_settings: bool = False
     is_payee_accepted: bool = False
     is_editable: bool = False
-    is_auto_confirmed: bool = False
     provider_id: UUID | None = None
     access_id: str | None = None
     product_id: UUID | None = None

@@ -28,7 +28,7 @@ HASTENED_LOOKUPS = 3
 COLUMNS = (
     "user_id, id, tenant_id, pseudonym, kind, state, failure, detail, provider_id, access_id, product_id, product_key,"
     " product, orders, given, is_instant, execution_date, prefers_rejection, asks_settings, is_payee_accepted,"
-    " is_editable, is_auto_confirmed, customer_ip, callback_url, dialogue, lease_key, fence, idempotency_key,"
+    " is_editable, customer_ip, callback_url, dialogue, lease_key, fence, idempotency_key,"
     " request_digest, lookups, next_lookup_at, created_at, expires_at, standing, debit"
 )
 _NAMES = COLUMNS.split(", ")

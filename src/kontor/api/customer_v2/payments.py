@@ -57,7 +57,9 @@ class OrderQuery(msgspec.Struct):
     callbackUrl: Annotated[str, Meta(description="where the bank's page sends the user back to")] | None = None  # noqa: N815
     queryTanSettings: Annotated[bool, Meta(description="ask for method and medium, even saved ones")] = False  # noqa: N815
     editableDetails: Annotated[bool, Meta(description="redirect frontend: fields are editable")] = False  # noqa: N815
-    autoConfirm: Annotated[bool, Meta(description="redirect frontend: pay without interaction")] = False  # noqa: N815
+    autoConfirm: Annotated[  # noqa: N815
+        bool, Meta(description="pay without interaction; 400 where the provider cannot, as all of today")
+    ] = False
     paymentId: PaymentId | None = None  # noqa: N815
 
 
@@ -202,7 +204,7 @@ async def _read_order(
         given=body.list_orders(),
         is_instant=body.instant,
         execution_date=body.requestedExecutionDate,
-        verification_id=body.vopId if is_regulated else None,
+        verification_id=body.vopId,
         is_editable=query.editableDetails and not is_regulated,
         **facts,
     )
@@ -217,6 +219,8 @@ async def read_circumstances(call: Call) -> dict[str, Any]:
     prefers_rejection = read_flag(call, "Rejection-NoFunds-Preferred")
     key = read_idempotency_key(call)
     query = call.query(OrderQuery)
+    if query.autoConfirm:
+        raise OrderError(OrderProblem.NOT_POSSIBLE, "no provider pays without the user", "autoConfirm")
     is_regulated = call.principal.is_regulated
     payment_id = read_payment_id(query.paymentId) if is_regulated else None
     if query.callbackUrl is not None:
@@ -230,7 +234,6 @@ async def read_circumstances(call: Call) -> dict[str, Any]:
         "callback_url": query.callbackUrl,
         "prefers_rejection": prefers_rejection,
         "asks_settings": query.queryTanSettings,
-        "is_auto_confirmed": query.autoConfirm and not is_regulated,
     }
 
 

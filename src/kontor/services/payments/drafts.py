@@ -12,7 +12,7 @@ from uuid import UUID
 
 from kontor.domain.direct_debits import check_collection_date
 from kontor.domain.errors import InvalidError, NotFoundError
-from kontor.domain.orders import OrderError, OrderProblem, check_execution_date, check_orders
+from kontor.domain.orders import OrderError, OrderProblem, check_execution_date, check_orders, list_payees
 from kontor.domain.payments import Order, PayeeResult, Payment, PaymentKind, PaymentState
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.secrets import Secret
@@ -88,7 +88,12 @@ class PaymentDrafts:
                 raise OrderError(OrderProblem.DATA, "the number of transfers cannot be changed", "transferDetails")
             check_execution_date(execution_date, self._clock.today(), is_instant=is_instant)
             changed = replace(
-                draft, orders=orders, given=tuple(given), is_instant=is_instant, execution_date=execution_date
+                draft,
+                orders=orders,
+                given=tuple(given),
+                is_instant=is_instant,
+                execution_date=execution_date,
+                is_payee_accepted=draft.is_payee_accepted and list_payees(orders) == list_payees(draft.orders),
             )
             return await self._save(connection, principal, _forget_payees(changed), credentials, "payment.change")
 

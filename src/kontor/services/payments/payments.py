@@ -131,9 +131,12 @@ class Payments:
         if existing is not None:
             return existing
         await self.standing_orders.check_active(payment)
+        payment = await self._check_verification(payment, request)
         async with self._database.transaction() as connection:
             is_new = await payments.insert_payment(connection, payment, None)
             if is_new:
+                if request.verification_id is not None:
+                    await self.verifications.use(connection, payment.user_id, request.verification_id)
                 await record(connection, payment, auditing.name_actor(principal), "payment.draft")
         if is_new:
             return payment
@@ -250,7 +253,9 @@ class Payments:
     async def _check_verification(self, payment: Payment, request: PaymentRequest) -> Payment:
         if request.verification_id is None:
             return payment
-        await self.verifications.check(payment, request.verification_id, has_id=request.payment_id is not None)
+        wanted = payment.id if request.payment_id is not None else None
+        is_draft = payment.state is PaymentState.DRAFT  # whose id is ours, and not known to who asked before
+        await self.verifications.check(payment, request.verification_id, wanted, is_any_payment=is_draft)
         return replace(payment, is_payee_accepted=True)
 
     async def _insert(self, connection: Connection, payment: Payment, debtor: Debtor, request: PaymentRequest) -> bool:

@@ -38,7 +38,6 @@ class PaymentRequest:
     asks_settings: bool = False
     is_payee_accepted: bool = False
     is_editable: bool = False
-    is_auto_confirmed: bool = False
     wanted_method: str | None = None
     wanted_medium: str | None = None
     fields: OrderFields = ENGLISH_FIELDS
@@ -76,7 +75,6 @@ def make_payment(
         asks_settings=request.asks_settings,
         is_payee_accepted=request.is_payee_accepted,
         is_editable=request.is_editable,
-        is_auto_confirmed=request.is_auto_confirmed,
         customer_ip=request.customer_ip,
         callback_url=request.callback_url,
         idempotency_key=request.idempotency_key,

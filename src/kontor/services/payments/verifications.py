@@ -101,13 +101,15 @@ class PaymentVerifications:
             return step.result.results
         return unverified
 
-    async def check(self, payment: Payment, verification_id: UUID, *, has_id: bool) -> None:
-        """Raises OrderError unless it was made for this payment and these payees, and can still be used."""
+    async def check(
+        self, payment: Payment, verification_id: UUID, wanted: UUID | None, *, is_any_payment: bool
+    ) -> None:
+        """Raises OrderError unless it was made for the wanted payment and these payees, and can still be used."""
         async with self._database.connect() as connection:
             found = await verifications.find_verification(connection, payment.user_id, verification_id)
         if found is None:
             raise OrderError(OrderProblem.DATA, "is unknown, expired or used", FIELD)
-        if not has_id or found.payment_id != payment.id:
+        if not is_any_payment and found.payment_id != wanted:
             raise OrderError(OrderProblem.DATA, "was made for another paymentId", FIELD)
         if found.payees != list_payees(payment.orders):
             raise OrderError(OrderProblem.DATA, "was made for other payees", FIELD)
