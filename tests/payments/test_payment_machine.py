@@ -21,7 +21,7 @@ from kontor.connectors.base import (
     NeedTan,
 )
 from kontor.domain.dialogues import Secrets
-from kontor.domain.payments import PayeeMatch, PayeeResult, Payment, PaymentKind, PaymentState
+from kontor.domain.payments import PayeeMatch, PayeeResult, Payment, PaymentFailure, PaymentKind, PaymentState
 from kontor.domain.sca import Challenge
 from kontor.domain.sca_machine import ScaPosition, ScaState
 from kontor.services.payments.steps import conclude, decide_for
@@ -207,3 +207,18 @@ def test_after_a_wrong_tan_the_dialogue_goes_on_where_the_bank_has_counted_to():
     assert keep_open_secrets(before, wrong) == Secrets({"number": 4}, CHALLENGE)
     assert keep_open_secrets(before, Failed(FailureKind.WRONG_TAN)) == before
     assert keep_open_secrets(None, Failed(FailureKind.REJECTED)) == Secrets()
+
+
+@pytest.mark.parametrize(
+    ("detail", "failure"),
+    [
+        ("Überweisungen sind nur auf das Referenzkonto möglich.", PaymentFailure.REFERENCE_ACCOUNT),
+        ("Der Empfänger ist nicht Ihr Verrechnungskonto", PaymentFailure.REFERENCE_ACCOUNT),
+        ("Payments to the reference account only", PaymentFailure.REFERENCE_ACCOUNT),
+        ("Das Konto ist erloschen.", PaymentFailure.REJECTED),
+        (None, PaymentFailure.REJECTED),
+    ],
+)
+def test_a_bank_that_pays_to_the_reference_account_only_is_told_by_its_words(detail, failure):
+    ended = conclude(make_payment(PaymentState.OPEN), Failed(FailureKind.REJECTED, detail))
+    assert (ended.state, ended.failure) == (PaymentState.FAILED, failure)

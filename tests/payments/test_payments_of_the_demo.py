@@ -53,6 +53,15 @@ def test_the_worker_finds_out_what_became_of_an_unknown_one(customer, conduct, i
     assert code(ended) == in_the_end
 
 
+def test_an_account_that_pays_to_its_reference_account_only_answers_ba1100(customer):
+    access_id = customer.add_complete("test_reference")
+    status = order(customer, access_id)
+    [message] = status["messages"]
+    assert (message["level"], message["code"]) == ("ERROR", "BA1100")
+    assert "Referenzkonto" in message["message"]
+    assert rels(status) == ["self"]
+
+
 def test_a_legacy_transfer_is_released_with_its_tan(customer):
     login = f"familie+{new_id()[:8]}"
     access_id = customer.add_complete(login)

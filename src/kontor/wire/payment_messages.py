@@ -83,6 +83,10 @@ FAILURES: dict[PaymentFailure, tuple[str, str]] = {
     PaymentFailure.REJECTED: ("BA1104", "Die Bank hat die Überweisung abgelehnt."),
     PaymentFailure.NO_FUNDS: ("BA1104", "Die Bank hat die Überweisung mangels Deckung abgelehnt."),
     PaymentFailure.NOT_SUPPORTED: ("BA1104", "Diese Überweisung ist bei Ihrer Bank nicht möglich."),
+    PaymentFailure.REFERENCE_ACCOUNT: (
+        "BA1100",
+        "Von diesem Konto sind Überweisungen nur auf das Referenzkonto möglich.",
+    ),
     PaymentFailure.NEVER_ARRIVED: (
         "BA1104",
         "Die Überweisung ist bei der Bank nicht angekommen und wurde nicht ausgeführt.",

@@ -154,6 +154,7 @@ PAYMENTS = {
             orders=(order(iban=find_test_iban(Conduct.HAS_NO_INSTANT)),),
             facts={"is_instant": True},
         ),
+        failing("test_reference", title="reference account only", ends=FailureKind.REJECTED),
         # What goes wrong afterwards
         failing(SMALL, *MOCK, title="no funds", ends=FailureKind.NO_FUNDS, orders=(order("99999999.00"),), **REJECTED),
         failing(SMALL, *MOCK, title="rejected payee", ends=FailureKind.REJECTED, orders=TO_NOBODY, **REJECTED),
@@ -221,6 +222,13 @@ PAYMENTS = {
             ends=FailureKind.NOT_SUPPORTED,
             orders=(order(iban=find_test_iban(Conduct.HAS_NO_INSTANT)),),
             facts={"is_instant": True},
+            is_refused_early=True,
+            **REJECTED,
+        ),
+        xs2a(
+            "test_reference",
+            title="reference account only",
+            ends=FailureKind.REJECTED,
             is_refused_early=True,
             **REJECTED,
         ),

@@ -23,6 +23,7 @@ from kontor.connectors.base import (
     VerifyPayees,
 )
 from kontor.connectors.demo.payees import Conduct
+from kontor.connectors.refusals import is_reference_refused
 from kontor.domain.payments import PayeeMatch, PayeeResult, PaymentOutcome
 
 SMALL = "test_bank_message"  # pays like anybody, and has few rows
@@ -187,8 +188,9 @@ def test_an_odd_tan_is_a_wrong_one(pay_as, text):
         (SMALL, (to(Conduct.REFUSES),), {}, MOCK, FailureKind.REJECTED),
         (SMALL, (order("99999999.00"),), {}, MOCK, FailureKind.REJECTED),
         (SMALL, (to(Conduct.HAS_NO_INSTANT),), {"is_instant": True}, (), FailureKind.REJECTED),
+        ("test_reference", (order(),), {}, (), FailureKind.REJECTED),
     ],
-    ids=["bank refuses", "payee refuses", "no funds", "no instant"],
+    ids=["bank refuses", "payee refuses", "no funds", "no instant", "reference account only"],
 )
 def test_a_refusal_is_the_banks_last_word(pay_as, login, orders, facts, answers, kind):
     payer = pay_as(login)
@@ -197,6 +199,7 @@ def test_a_refusal_is_the_banks_last_word(pay_as, login, orders, facts, answers,
     assert isinstance(last, Failed)
     assert (last.kind, last.is_outcome_unknown) == (kind, False)
     assert last.detail
+    assert is_reference_refused(last) is (login == "test_reference")
     assert payer.read_balance() == before
     assert payer.look_up(job) is PaymentOutcome.UNKNOWN
 

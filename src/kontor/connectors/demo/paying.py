@@ -38,6 +38,7 @@ from kontor.domain.schedules import StandingAction
 
 MOST = Decimal("1e12")
 NO_FUNDS_TEXT = "Das Guthaben auf dem Konto reicht für diesen Auftrag nicht aus."
+REFERENCE_TEXT = "Von diesem Konto sind Überweisungen nur auf Ihr Referenzkonto möglich."
 BURIED_TEXT = "Die Bank nimmt diesen Auftrag nicht mehr an."
 FAILING_TEXT = "Ihr Auftrag wurde von der Bank abgelehnt. Bitte wenden Sie sich an Ihre Beraterin oder Ihren Berater."
 REFUSALS = {
@@ -54,7 +55,7 @@ class Payments:
     def begin(self, login: str, job: Pay, context: Context) -> Step:
         person = _find_person(login, context)
         account = _find_account(person, job.product_key)
-        refusal = _check_order(job, account, context)
+        refusal = _check_order(job, account, context) or _check_reference(login, job, person)
         if refusal is not None or account is None:
             return refusal or Failed(FailureKind.NOT_SUPPORTED)
         owner = find_owner(login, context)
@@ -173,6 +174,15 @@ def _check_order(job: Pay, account: Account | None, context: Context) -> Failed 
         return _check_standing(job, account, context)
     if job.execution_date is not None and job.execution_date < context.today:
         return Failed(FailureKind.REJECTED, "Das Ausführungsdatum liegt in der Vergangenheit.")
+    return None
+
+
+def _check_reference(login: str, job: Pay, person: Person) -> Failed | None:
+    """Some accounts pay to other accounts of their holder only."""
+    own = {account.product.iban for account in person.accounts}
+    is_limited = job.debit is None and find_scenario(login).pays_own_accounts_only
+    if is_limited and any(order.iban not in own for order in job.orders):
+        return Failed(FailureKind.REJECTED, REFERENCE_TEXT)
     return None
 
 

@@ -39,6 +39,7 @@ class Scenario:
     media: tuple[ScaMedium, ...] = (PHONE,)
     fails_payments: bool = False
     payee_match: PayeeMatch | None = None  # of every payee, whoever it is
+    pays_own_accounts_only: bool = False
 
 
 ORDINARY = Scenario()
@@ -61,6 +62,7 @@ SCENARIOS = {
     "test_bank_message": Scenario(problems=(ProblemKind.BANK_MESSAGE,)),
     "test_broken_rows": Scenario(broken_rows=True),
     "test_failing_payment": Scenario(fails_payments=True),
+    "test_reference": Scenario(pays_own_accounts_only=True),
     "test_vop_close": Scenario(payee_match=PayeeMatch.CLOSE_MATCH),
     "test_vop_nomatch": Scenario(payee_match=PayeeMatch.NO_MATCH),
 }

@@ -23,6 +23,7 @@ from kontor.connectors.base import (
     Pay,
     Step,
 )
+from kontor.connectors.refusals import is_reference_refused
 from kontor.domain.accesses import Access
 from kontor.domain.dialogues import Secrets
 from kontor.domain.payments import (
@@ -134,7 +135,10 @@ def conclude(payment: Payment, step: Step) -> Payment:
         case Failed(kind=kind, detail=detail):
             if has_left and (kind in _GUESSES or not step.was_called):
                 return _end(payment, PaymentState.UNKNOWN, None, detail)
-            return _end(payment, PaymentState.FAILED, PaymentFailure(kind.value), detail)
+            failure = PaymentFailure(kind.value)
+            if is_reference_refused(step):
+                failure = PaymentFailure.REFERENCE_ACCOUNT
+            return _end(payment, PaymentState.FAILED, failure, detail)
     if isinstance(step, NeedMethod | NeedMedium) and step.is_held:
         payment = replace(payment, state=PaymentState.OPEN)  # the bank has refused what has left
     reaction = classify(step)

@@ -57,6 +57,7 @@ FAILURES = {
     PaymentFailure.REJECTED: Failure.REJECTED,
     PaymentFailure.NO_FUNDS: Failure.NO_FUNDS,
     PaymentFailure.NOT_SUPPORTED: Failure.NOT_SUPPORTED,
+    PaymentFailure.REFERENCE_ACCOUNT: Failure.NOT_SUPPORTED,
     PaymentFailure.NEVER_ARRIVED: Failure.INTERRUPTED,
     PaymentFailure.INTERNAL: Failure.INTERRUPTED,
 }

@@ -51,6 +51,7 @@ TEST_LOGINS = (
     "test_chiptan",
     "test_redirect",
     "test_failing_payment",
+    "test_reference",
     "test_unreachable",
     "test_partial",
     "test_slow",
