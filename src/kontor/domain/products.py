@@ -1,5 +1,6 @@
 """Bank products as a bank reports them: accounts, cards, depots, home-savings contracts."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -29,6 +30,15 @@ class ProductCategory(StrEnum):
     @property
     def is_depot(self) -> bool:
         return self is ProductCategory.DEPOT
+
+
+_NO_CREDIT_CARD = re.compile(r"debit|prepaid|girocard|maestro|guthabenkarte|servicekarte", re.IGNORECASE)
+
+
+def find_card_category(*names: str | None) -> ProductCategory:
+    """A card by what its bank calls it: what is paid at once or beforehand is no credit card."""
+    is_other = any(name is not None and _NO_CREDIT_CARD.search(name) for name in names)
+    return ProductCategory.OTHER_CARD if is_other else ProductCategory.CREDIT_CARD
 
 
 class BalanceSource(StrEnum):

@@ -118,6 +118,7 @@ class NewTransaction(msgspec.Struct):
     gegenkontoInhaber: Text | None = None  # noqa: N815
     gegenkontoIban: Text | None = None  # noqa: N815
     gegenkontoBic: Text | None = None  # noqa: N815
+    gegenkontoInhaberAbweichend: Text | None = None  # noqa: N815 (the ultimate counterparty)
     vorgemerkt: bool = False
 
 
@@ -147,6 +148,7 @@ def read_transaction(new: NewTransaction, number: int) -> PushedTransaction:
         counterparty_name=new.gegenkontoInhaber,
         counterparty_iban=new.gegenkontoIban,
         counterparty_bic=new.gegenkontoBic,
+        ultimate_counterparty=new.gegenkontoInhaberAbweichend,
         is_pending=new.vorgemerkt,
     )
     return PushedTransaction(new.identifier.batchId, transaction)

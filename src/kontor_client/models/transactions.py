@@ -71,7 +71,7 @@ class NewTransaction(
     kw_only=True,
     frozen=True,
     omit_defaults=True,
-    rename=_NAMES | {"batch": "identifier"},
+    rename=_NAMES | {"batch": "identifier", "ultimate_counterparty": "gegenkontoInhaberAbweichend"},
 ):
     """A booking to push. A batch that was pushed before adds nothing."""
 
@@ -87,4 +87,5 @@ class NewTransaction(
     counterparty_name: str | None = None
     counterparty_iban: str | None = None
     counterparty_bic: str | None = None
+    ultimate_counterparty: str | None = None
     is_pending: bool = False

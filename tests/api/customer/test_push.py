@@ -55,6 +55,21 @@ def account(pusher):
 # Pushing
 
 
+def test_a_pushed_ultimate_counterparty_is_stored_and_named_by_the_contract(account):
+    months = [f"2026-{month:02}-03 00:00:00" for month in range(1, 12)]
+    facts = {
+        "verwendungszweck": "Miete Wohnung 12",
+        "gegenkontoInhaber": "Hausverwaltung Nord GmbH",
+        "gegenkontoIban": "DE89370400440532013000",
+        "gegenkontoInhaberAbweichend": "Erbengemeinschaft Brandt",
+    }
+    rows = [entry(f"rent {at}", "-780.00", at, **facts) for at in months]
+    assert account.push(*rows).status_code == 201
+    contracts = account.customer.read("/customer/v2/ai/contracts/")
+    named = [contract["details"].get("counterpartyNameUltimate") for contract in contracts]
+    assert "Erbengemeinschaft Brandt" in named
+
+
 def test_pushed_transaction_is_listed_with_all_its_fields(account, server):
     facts = {
         "wertstellungsdatum": "2026-11-14 12:30:00", "verwendungszweck": 'Zeile "1"\nZwei \\ äöü 🏦', "gvCode": "166",

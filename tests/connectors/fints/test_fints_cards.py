@@ -11,6 +11,7 @@ from fints_payer import Payer, overheard
 from fints_banks import TODAY
 from kontor.connectors.base import Continue, Done, Fetch, Progress
 from kontor.connectors.demo.people import person_for
+from kontor.connectors.fints.accounts import Account
 from kontor.connectors.fints.cards import read_card_pages, write_page
 from kontor.demobank.fints.modes import Mode
 from kontor.domain.accesses import History
@@ -148,3 +149,19 @@ def test_pages_repeat_the_balance_and_some_are_empty():
     statement = read_card_pages([write_page(second), write_page(first)])
     assert (statement.balance, len(statement.rows)) == (5, 1)
     assert statement.balance_at.date() >= date(2026, 11, 11)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "category"),
+    [
+        (50, "Visa Gold", ProductCategory.CREDIT_CARD),
+        (50, "Visa Debit", ProductCategory.OTHER_CARD),
+        (51, "girocard", ProductCategory.OTHER_CARD),
+        (80, "Lebensversicherung", ProductCategory.OTHER_PRODUCT),
+        (90, "Mitgliedskonto", ProductCategory.OTHER_ACCOUNT),
+        (120, "Neuartiges", ProductCategory.OTHER_PRODUCT),
+    ],
+)
+def test_the_kind_that_the_bank_tells_and_the_name_decide_the_category(kind, name, category):
+    account = Account("815", "", "99999999", "", "", kind, "EUR", "Erika Mustermann", name, ())
+    assert account.category is category

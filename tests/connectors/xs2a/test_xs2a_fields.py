@@ -90,6 +90,21 @@ def test_where_a_card_is_kept_like_a_debt_what_is_spent_is_positive(is_debt):
     assert row.value_at is not None
 
 
+@pytest.mark.parametrize(
+    ("product", "category"),
+    [
+        ("Visa Gold", ProductCategory.CREDIT_CARD),
+        (None, ProductCategory.CREDIT_CARD),
+        ("Visa Debitkarte", ProductCategory.OTHER_CARD),
+        ("Mastercard Prepaid", ProductCategory.OTHER_CARD),
+    ],
+)
+def test_a_card_that_the_bank_calls_no_credit_card_is_another_card(product, category):
+    card = {"maskedPan": CARD, "currency": "EUR", "balances": []} | ({} if product is None else {"product": product})
+    (_, shown), _ = fetch(**{"card-accounts": {"cardAccounts": [card]}})
+    assert shown.category is category
+
+
 def test_a_bank_that_refuses_cards_shows_its_accounts_all_the_same():
     refusal = b'{"tppMessages": [{"category": "ERROR", "code": "SERVICE_INVALID", "text": "Keine Karten."}]}'
     products, fetched = fetch(**{"card-accounts": fail(405, refusal)})

@@ -13,7 +13,7 @@ from fints.segments.saldo import HKSAL5, HKSAL6, HKSAL7
 from kontor.connectors.base import Problem, ProblemKind, State
 from kontor.connectors.fints.sessions import GERMANY, MALFORMED, RefusedError, Session
 from kontor.domain.clocks import BERLIN
-from kontor.domain.products import Product, ProductCategory
+from kontor.domain.products import Product, ProductCategory, find_card_category
 
 BALANCES = {5: HKSAL5, 6: HKSAL6, 7: HKSAL7}
 # The tens of the bank's kind of account; what is not listed is some other product.
@@ -23,7 +23,6 @@ _CATEGORIES = {
     2: ProductCategory.FIXED_TERM,
     3: ProductCategory.DEPOT,
     4: ProductCategory.LOAN,
-    5: ProductCategory.CREDIT_CARD,
     6: ProductCategory.DEPOT,
     7: ProductCategory.HOME_SAVINGS,
     8: ProductCategory.OTHER_PRODUCT,
@@ -73,6 +72,8 @@ class Account:
     def category(self) -> ProductCategory:
         if self.kind // 10 == 1 and any(word in self.name.lower() for word in _CALL_MONEY):
             return ProductCategory.CALL_MONEY
+        if self.is_card:
+            return find_card_category(self.name)
         return _CATEGORIES.get(self.kind // 10, ProductCategory.OTHER_PRODUCT)
 
     def serialize(self) -> State:

@@ -14,7 +14,7 @@ from kontor.connectors.xs2a.rows import (
     read_money,
     read_pockets,
 )
-from kontor.domain.products import Product, ProductCategory
+from kontor.domain.products import Product, find_card_category
 from kontor.domain.transactions import Transaction
 
 
@@ -27,7 +27,7 @@ def make_card(account: CardAccount, balances: Sequence[Balance], institution: st
         balance = -balance
     return Product(
         account.masked_pan,
-        ProductCategory.CREDIT_CARD,
+        find_card_category(account.product, account.name, account.display_name),
         account.name or account.display_name or account.product or account.masked_pan,
         account.owner_name or "",
         currency=account.currency,
