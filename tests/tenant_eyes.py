@@ -17,7 +17,13 @@ from kontor.domain.clocks import BERLIN
 
 CUSTOMER = "/customer/v2"
 # They name the access, the session or the audit trail, and change while the form is used.
-CHANGING = (CUSTOMER, ACCESSES, f"{CUSTOMER}/export", f"{CUSTOMER}/bankzugaenge/{{access-id}}")
+CHANGING = (
+    CUSTOMER,
+    ACCESSES,
+    f"{CUSTOMER}/export",
+    f"{CUSTOMER}/bankzugaenge/{{access-id}}",
+    f"{CUSTOMER}/regprotect/sessions",
+)
 EXPORTS = ("json", "csv", "beancount")
 VARIANTS = {
     f"{CUSTOMER}/export": [{"format": export_format} for export_format in EXPORTS],

@@ -36,6 +36,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     deltas,
     direct_debits,
     exports,
+    form_sessions,
     imports,
     legacy_transfers,
     life,

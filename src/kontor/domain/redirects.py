@@ -36,6 +36,13 @@ class FormStep(StrEnum):
     END = "END"
 
 
+class SessionStatus(StrEnum):
+    OPEN = "OPEN"
+    FINISHED = "FINISHED"
+    ABORTED = "ABORTED"
+    EXPIRED = "EXPIRED"
+
+
 class Failure(StrEnum):
     """Why an attempt at the bank came to nothing; the user is told, and chooses how to go on."""
 
@@ -104,11 +111,13 @@ class FormWishes:
 
     `asks_settings`: the user chooses method and medium, even if they are known. `history`: how far back transactions
     are fetched; None: as before. `selected_products`: the accounts among which the user chooses; None: all.
+    `language` is that of the pages, until the user chooses another one.
     """
 
     asks_settings: bool = False
     history: History | None = None
     selected_products: tuple[UUID, ...] | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +150,20 @@ class FormSession:
     checking_at: datetime | None = None
     is_payee_matched: bool = False
     wishes: FormWishes = FormWishes()
+    created_at: datetime | None = None
 
     def is_open(self, now: datetime) -> bool:
         return self.step is not FormStep.END and self.expires_at > now
+
+    def find_status(self, now: datetime) -> SessionStatus:
+        """As the tenant sees it."""
+        if self.is_open(now):
+            return SessionStatus.OPEN
+        if self.outcome in (RedirectOutcome.ACCOUNT_CREATED, RedirectOutcome.FINISHED):
+            return SessionStatus.FINISHED
+        if self.step is not FormStep.END or self.outcome is RedirectOutcome.SESSION_EXPIRED:
+            return SessionStatus.EXPIRED
+        return SessionStatus.ABORTED
 
 
 def find_payment_outcome(session: FormSession, payment: Payment) -> RedirectOutcome | None:

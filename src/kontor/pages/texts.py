@@ -54,12 +54,12 @@ def flatten(tree: dict[str, Any], path: str = "") -> dict[str, str]:
     return flat
 
 
-def choose_texts(request: AnyRequest, package: str) -> Texts:
-    """What the user switched to, else the first language of the browser that we have."""
+def choose_texts(request: AnyRequest, package: str, wanted: str | None = None) -> Texts:
+    """What the user switched to, else the wanted language, else the first language of the browser that we have."""
     known = load_texts(package)
-    chosen = request.cookies.get(LANGUAGE_COOKIE)
-    if chosen in known:
-        return known[chosen]
+    for chosen in (request.cookies.get(LANGUAGE_COOKIE), wanted):
+        if chosen in known:
+            return known[chosen]
     for language in _accepted(request.headers.get("accept-language", "")):
         if language in known:
             return known[language]

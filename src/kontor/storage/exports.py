@@ -226,6 +226,7 @@ SECTIONS = (
             "checking_at": INTERNAL,
             "is_payee_matched": INTERNAL,
             "asks_settings": INTERNAL,
+            "language": INTERNAL,
             "provider_id": "there where the form came to a good end",
         },
         CHOSEN_PROVIDER,

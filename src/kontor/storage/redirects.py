@@ -16,7 +16,8 @@ COLUMNS = (
     "s.id, s.tenant_id, t.name, t.is_regulated, s.user_id, u.pseudonym, s.use_case, s.access_id,"
     " coalesce(s.appended_callback_url, s.callback_url), s.step, s.expires_at, s.provider_id, s.dialogue_id,"
     " s.wrong_logins, s.notice, s.is_framed, s.outcome, s.customer_ip, s.payment_id,"
-    " s.is_source_fixed, s.checking_at, s.is_payee_matched, s.asks_settings, s.history, s.selected_products"
+    " s.is_source_fixed, s.checking_at, s.is_payee_matched, s.asks_settings, s.history, s.selected_products,"
+    " s.language, s.created_at"
 )
 JOINS = "redirect_sessions s join tenants t on t.id = s.tenant_id join users u on u.id = s.user_id and u.is_active"
 
@@ -46,7 +47,9 @@ def _session(row: Sequence[Any]) -> FormSession:
             asks_settings=row[22],
             history=None if row[23] is None else History(row[23]),
             selected_products=None if row[24] is None else tuple(row[24]),
+            language=row[25],
         ),
+        created_at=row[26],
     )
 
 
@@ -54,8 +57,8 @@ async def insert_session(connection: Connection, session: FormSession, handle_ha
     wishes = session.wishes
     await connection.execute(
         "insert into redirect_sessions (id, handle_hash, tenant_id, user_id, use_case, access_id, callback_url,"
-        " customer_ip, step, expires_at, payment_id, is_source_fixed, asks_settings, history, selected_products)"
-        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        " customer_ip, step, expires_at, payment_id, is_source_fixed, asks_settings, history, selected_products,"
+        " language) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         [
             session.id,
             handle_hash,
@@ -72,6 +75,7 @@ async def insert_session(connection: Connection, session: FormSession, handle_ha
             wishes.asks_settings,
             None if wishes.history is None else str(wishes.history),
             None if wishes.selected_products is None else list(wishes.selected_products),
+            wishes.language,
         ],
     )
 
@@ -143,6 +147,16 @@ async def lock_abandoned(connection: Connection, batch: int) -> list[FormSession
         f"select {COLUMNS} from {JOINS} where s.expires_at < now() and s.step <> 'END' order by s.id limit %s"
         " for update of s skip locked",
         [batch],
+    )
+    return [_session(row) for row in await cursor.fetchall()]
+
+
+async def list_sessions(connection: Connection, user_id: UUID, session_id: UUID | None = None) -> list[FormSession]:
+    """Those of the user that are kept, the newest first; or the one of this id."""
+    cursor = await connection.execute(
+        f"select {COLUMNS} from {JOINS} where s.user_id = %(user)s and (%(id)s::uuid is null or s.id = %(id)s)"
+        " order by s.created_at desc, s.id",
+        {"user": user_id, "id": session_id},
     )
     return [_session(row) for row in await cursor.fetchall()]
 

@@ -109,14 +109,16 @@ class Form:
             )
         except SessionGoneError:
             return self.draw_notice(choose_texts(request), "used", RedirectOutcome.ERROR, 410)
-        return see_other(STEP, self._cookies.write(cookie, is_framed=display == "frame"))
+        language = (await self._services().redirects.find_session(cookie)).wishes.language
+        start = f"{STEP}?lang={language}" if language in load_texts() else STEP
+        return see_other(start, self._cookies.write(cookie, is_framed=display == "frame"))
 
     async def show(self, request: AnyRequest) -> ASGIResponse:
         query = read_query(request)
         if query.get("lang") in load_texts():
             return see_other(STEP, write_language(query["lang"], is_https=self._is_https))
         view, cookie = await self._find(request)
-        texts = pages_of(view).override_texts(choose_texts(request))
+        texts = pages_of(view).override_texts(choose_texts(request, view.session))
         if view.session.step is FormStep.END:
             return self._end(view, texts)
         return self._draw(view, make_page(view, texts), cookie, texts, query.get("q", ""))
@@ -132,7 +134,7 @@ class Form:
         view, _ = await self._find(request)
         if view.session.step is FormStep.END:
             return see_other(STEP)
-        texts = pages_of(view).override_texts(choose_texts(request))
+        texts = pages_of(view).override_texts(choose_texts(request, view.session))
         page = make_page(view, texts)
         if page.key != step:
             return see_other(STEP)

@@ -1,5 +1,6 @@
 """The web form's texts: one file per language in `texts/`. A further language is a further file."""
 
+from kontor.domain.redirects import FormSession
 from kontor.pages import texts as pages_texts
 from kontor.pages.browser import AnyRequest
 from kontor.pages.texts import Texts
@@ -18,5 +19,6 @@ def override_texts(texts: Texts, subject: str) -> Texts:
     return Texts(texts.language, texts.texts | own)
 
 
-def choose_texts(request: AnyRequest) -> Texts:
-    return pages_texts.choose_texts(request, PACKAGE)
+def choose_texts(request: AnyRequest, session: FormSession | None = None) -> Texts:
+    """In the language that the tenant has asked for, unless the user has chosen another one since."""
+    return pages_texts.choose_texts(request, PACKAGE, None if session is None else session.wishes.language)

@@ -134,6 +134,9 @@ class Urls:
     def webform(self, session: str, use_case: str) -> str:
         return f"{self.customer}/webform?{urlencode({'session': session, 'useCase': use_case})}"
 
+    def form_session(self, session_id: UUID) -> str:
+        return f"{self.customer}/regprotect/sessions/{session_id}"
+
     def consent(self, consent_id: UUID) -> str:
         return f"{self.customer}/consent/{consent_id}"
 

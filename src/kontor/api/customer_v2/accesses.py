@@ -22,6 +22,7 @@ from kontor.wire.accesses import (
     show_customer,
     show_issues,
 )
+from kontor.wire.form_sessions import Language
 
 CUSTOMER = "/customer/v2"
 ACCESSES = CUSTOMER + "/bankzugaenge"
@@ -35,6 +36,7 @@ MAX_ACCESSES_PER_CALL = 20
 class AddQuery(msgspec.Struct):
     callbackUrl: Annotated[str, Meta(description="fallback of the redirect frontend")] | None = None  # noqa: N815
     refresh: Annotated[bool, Meta(description="fetch all data of existing accesses again")] = False
+    language: Language | None = None
 
 
 @operation("GET", CUSTOMER, success=Success(shape=Customer), **READ)
@@ -105,7 +107,8 @@ async def add_accesses(call: Call) -> Answer:
     if not call.principal.is_regulated:
         new_id = await _find_new_access(call, body)
         if new_id is not None:
-            wishes = FormWishes(selected_products=body[new_id].to_request().selected_products)
+            selected = body[new_id].to_request().selected_products
+            wishes = FormWishes(selected_products=selected, language=query.language)
             return await redirect_user(call, UseCase.CREATE_ACCOUNT, new_id, query.callbackUrl, address, wishes)
     requests = {access_id: new_access.to_request() for access_id, new_access in body.items()}
     try:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from kontor.api.answers import Answer, HttpError, created, empty_answer, json_answer
+from kontor.api.answers import Answer, HttpError, created, json_answer
 from kontor.api.customer_v2.accesses import (
     ACCESS,
     CUSTOMER,
@@ -23,6 +23,7 @@ from kontor.services.accesses import IncompleteCredentialsError
 from kontor.services.sca import ConsentOptions, ConsentView, NotOpenError, make_answer
 from kontor.wire.accesses import NewAccess
 from kontor.wire.consents import MAX_TRANSACTIONS, ConsentStatus, MaxTransactions, ScaAnswer, show_consent
+from kontor.wire.form_sessions import Language
 from kontor.wire.messages import show_notice
 
 CONSENT = CUSTOMER + "/consent/{consent-id}"
@@ -41,6 +42,8 @@ class ConsentQuery(msgspec.Struct):
         ]
         | None
     ) = None
+
+    language: Language | None = None
 
     @property
     def history(self) -> History | None:
@@ -107,7 +110,7 @@ async def _redirect(
             await call.services.accesses.store_access(call.principal, access_id, request)
         else:
             selected = request.selected_products
-    wishes = FormWishes(query.queryTanSettings, query.history, selected)
+    wishes = FormWishes(query.queryTanSettings, query.history, selected, query.language)
     use_case = UseCase.AUTHENTICATE_ACCOUNT if is_confirmed else UseCase.CREATE_ACCOUNT
     return await redirect_user(call, use_case, access_id, query.callbackUrl, address, wishes)
 
@@ -169,10 +172,3 @@ async def _answer(call: Call, view: ConsentView, kind: AnswerKind, value: str) -
     except NotOpenError as error:
         return json_answer(show_consent(error.view, call.urls), 409)
     return json_answer(show_consent(settled, call.urls))
-
-
-@operation("DELETE", CUSTOMER + "/regprotect/sessions", success=Success(description="deleted"), **MODIFY)
-async def delete_redirect_sessions(call: Call) -> Answer:
-    """Invalidate all redirect sessions of the user."""
-    await call.services.redirects.delete_sessions(call.principal)
-    return empty_answer()

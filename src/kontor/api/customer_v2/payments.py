@@ -15,10 +15,11 @@ from kontor.connectors.base import FailureKind
 from kontor.domain.direct_debits import DebitsNotAllowedError
 from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payments import Payment, PaymentFailure, PaymentKind, PaymentState
-from kontor.domain.redirects import UseCase
+from kontor.domain.redirects import FormWishes, UseCase
 from kontor.domain.scopes import CUSTOMER_TRANSFER
 from kontor.services.payments import Debtor, LoginRefusedError, PaymentRequest, PaymentView
 from kontor.wire.errors import Message
+from kontor.wire.form_sessions import Language
 from kontor.wire.payment_messages import DEBITS_NOT_ALLOWED, DUPLICATE, FAILURES, REFUSALS, show_refusal
 from kontor.wire.payments import (
     NewBulkTransfer,
@@ -61,6 +62,7 @@ class OrderQuery(msgspec.Struct):
         bool, Meta(description="pay without interaction; 400 where the provider cannot, as all of today")
     ] = False
     paymentId: PaymentId | None = None  # noqa: N815
+    language: Language | None = None
 
 
 class VerificationQuery(msgspec.Struct):
@@ -266,7 +268,13 @@ async def open_form(
     if draft.state is not PaymentState.DRAFT:
         return status, 200, None
     handle = await call.services.redirects.start_session(
-        call.principal, UseCase.INITIATE_PAYMENT, "", request.callback_url, request.customer_ip, draft.id
+        call.principal,
+        UseCase.INITIATE_PAYMENT,
+        "",
+        request.callback_url,
+        request.customer_ip,
+        draft.id,
+        FormWishes(language=call.query(OrderQuery).language),
     )
     form = call.urls.webform(handle.reveal(), UseCase.INITIATE_PAYMENT)
     status.relations.append(Relation("get_webform", form))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from kontor.domain.errors import InvalidError
+from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.redirects import Branding, FormSession, FormStep, FormWishes, RedirectOutcome, UseCase
 from kontor.domain.sca_machine import AnswerKind
@@ -108,12 +108,28 @@ class Redirects:
             await auditing.record(connection, principal.tenant_id, actor, "redirect.start", subject)
         return handle
 
+    async def list_sessions(self, principal: Principal) -> list[FormSession]:
+        """Those of the user that are kept, the newest first."""
+        async with self._database.connect() as connection:
+            return await redirects.list_sessions(connection, user_of(principal))
+
+    async def read_session(self, principal: Principal, session_id: UUID) -> FormSession:
+        async with self._database.connect() as connection:
+            found = await redirects.list_sessions(connection, user_of(principal), session_id)
+        if not found:
+            raise NotFoundError
+        return found[0]
+
     @retry_conflicts
-    async def delete_sessions(self, principal: Principal) -> None:
-        """All sessions of the user. An access that was begun stays: another session can go on with it."""
+    async def delete_sessions(self, principal: Principal, session_id: UUID | None = None) -> None:
+        """All sessions of the user, or one. An access that was begun stays: another session can go on with it."""
         assert principal.user_id is not None
         async with self._database.transaction() as connection:
             found = await redirects.lock_sessions(connection, principal.user_id)
+            if session_id is not None:
+                found = [(session, owns_access) for session, owns_access in found if session.id == session_id]
+                if not found:
+                    raise NotFoundError
             for session, owns_access in found:
                 if owns_access:  # it can be gone on with from there
                     await end_session(connection, session, RedirectOutcome.SESSION_EXPIRED)

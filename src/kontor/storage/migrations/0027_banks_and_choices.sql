@@ -19,4 +19,5 @@ alter table accesses add column history text not null default 'ALL'
 alter table redirect_sessions
     add column asks_settings boolean not null default false,
     add column history text check (history in ('ALL', 'RECENT', 'PAYMENT_ACCOUNTS')),
-    add column selected_products uuid[];
+    add column selected_products uuid[],
+    add column language text;
