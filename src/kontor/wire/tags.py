@@ -88,6 +88,15 @@ class TagInstance(msgspec.Struct):
     details: TagDetails
 
 
+class Classification(msgspec.Struct):
+    """A transaction's category in short, as `categorize` shows it."""
+
+    category: str
+    displayName: str  # noqa: N815
+    confidenceLevel: Confidence  # noqa: N815
+    parentCategory: str | UnsetType = UNSET  # noqa: N815
+
+
 class ItemInput(msgspec.Struct):
     """An item as a caller names it: the system names count."""
 

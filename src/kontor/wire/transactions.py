@@ -15,6 +15,7 @@ from kontor.domain.transactions import Transaction as DomainTransaction
 from kontor.services.transactions import PushedTransaction
 from kontor.wire.encoding import BERLIN, format_timestamp
 from kontor.wire.products import Amount
+from kontor.wire.tags import Classification, TagInstance
 from kontor.wire.tokens import Timestamp
 
 # Which key shows which column. The database writes the JSON of long lists itself.
@@ -68,6 +69,8 @@ class Transaction(PreviewedTransaction, kw_only=True):
     id: UUID
     hash: Annotated[str, Meta(description="sorts as the transactions are ordered")]
     identifier: Annotated[Identifier, Meta(description="on pushed transactions")] | UnsetType = UNSET
+    tags: Annotated[list[TagInstance], Meta(description="with `tag`: the tag of that tree")] | UnsetType = UNSET
+    classifications: Annotated[list[Classification], Meta(description="with `categorize`")] | UnsetType = UNSET
 
 
 class PlacedTransaction(Transaction, kw_only=True):

@@ -1,5 +1,6 @@
 """Tag views of transactions: each tree, classifications, evidence, pages, and own transfers."""
 
+import jsonschema
 import pytest
 from pushed_rows import CAR_INSURANCE, GROCERIES, RENT, SALARY
 
@@ -47,6 +48,20 @@ def test_categorize_shows_classifications(account):
     both = account.list(categorize="true", tag="insurances")[0]
     assert both["classifications"][0]["category"] == "LIVING_GROCERIES"
     assert both["tags"][0]["tagTreeItem"]["systemName"] == "UNRELATED_OTHER"
+
+
+def test_what_a_view_shows_is_what_the_document_says(account):
+    account.push(RENT, SALARY, GROCERIES, CAR_INSURANCE)
+    schemas = account.customer.http.get("/openapi.json").json()["components"]["schemas"]
+    named = {"tags": "TagInstance", "classifications": "Classification"}
+    for field, name in named.items():
+        assert schemas["Transaction"]["properties"][field]["items"] == {"$ref": f"#/components/schemas/{name}"}
+    closed = {name: schema | {"additionalProperties": False} for name, schema in schemas.items()}
+    page = {"type": "array", "items": {"$ref": "#/components/schemas/Transaction"}, "components": {"schemas": closed}}
+    for tree in ("categories", "insurances", "business-partners", "freelancer-categories"):
+        rows = account.list(tag=tree, categorize="true", explain="true")
+        jsonschema.Draft202012Validator(page).validate(rows)
+        assert all(row["tags"] and row["classifications"] for row in rows)
 
 
 def test_explain_says_what_decided(account):
