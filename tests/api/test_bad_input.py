@@ -6,15 +6,18 @@ import gzip
 import json
 import socket
 import time
+from contextlib import suppress
 from uuid import uuid4
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kontor.api import bodies
 from kontor.api.answers import HttpError
-from kontor.api.bodies import decode_json, parse_pairs, read_body
+from kontor.api.app import OPERATIONS
+from kontor.api.bodies import convert_query, decode_json, parse_pairs, read_body
 from kontor.wire.management import NewUser
 from plain_http import plain_client
 
@@ -216,6 +219,22 @@ def test_repeated_or_undecodable_parameters_are_refused_by_the_reader_itself(for
     with pytest.raises(HttpError) as refused:
         parse_pairs(form, "form")
     assert refused.value.status == 400
+
+
+@pytest.mark.parametrize("value", ["null", "NULL", "ten"])
+def test_a_number_in_a_query_is_a_number(shared, value):
+    user = {"Authorization": f"Bearer {shared.user_token()}"}
+    answer = shared.http.get(f"/customer/v2/payments?limit={value}", headers=user)
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith("limit: ")
+    assert "| null" not in answer.json()["message"]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=[operation.id for operation in OPERATIONS])
+def test_no_query_parameter_is_left_out_by_sending_null(operation):
+    for field in () if operation.query is None else msgspec.structs.fields(operation.query):
+        with suppress(HttpError):
+            assert getattr(convert_query({field.encode_name: "null"}, operation.query), field.name) == "null"
 
 
 # Size and speed

@@ -185,6 +185,33 @@ def test_no_schema_of_an_answer_allows_null(document):
         assert '"null"' not in json.dumps(document["components"]["schemas"][name]), name
 
 
+def test_no_property_has_a_default_that_generators_take_for_required(document):
+    with_default = [
+        f"{name}.{field}"
+        for name, schema in document["components"]["schemas"].items()
+        for field, described in schema.get("properties", {}).items()
+        if "default" in described
+    ]
+    assert with_default == []
+    described = document["components"]["schemas"]["NewTransaction"]["properties"]["waehrung"]["description"]
+    assert described == 'default: "EUR"'
+
+
+@each_operation
+def test_no_query_parameter_is_nullable(document, operation):
+    for parameter in describe(document, operation)["parameters"]:
+        if parameter["in"] == "query":
+            assert '"null"' not in json.dumps(parameter), parameter["name"]
+            assert parameter["schema"].get("default", "none") is not None
+
+
+def test_a_query_parameter_says_what_it_means(document):
+    parameters = document["paths"]["/customer/v2/payments"]["get"]["parameters"]
+    described = {parameter["name"]: parameter for parameter in parameters if parameter["in"] == "query"}
+    assert described
+    assert all(parameter["description"] for parameter in described.values())
+
+
 def test_page_and_its_assets_are_served_from_here_alone(http):
     page = http.get("/docs")
     assert page.headers["content-type"] == "text/html; charset=utf-8"

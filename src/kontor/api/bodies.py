@@ -15,6 +15,7 @@ from kontor.api.answers import HttpError
 from kontor.api.field_errors import MOST_NAME, find_field_errors, read_field_error
 
 T = TypeVar("T")
+Q = TypeVar("Q", bound=msgspec.Struct)
 Receive = Callable[[], Awaitable[Any]]
 
 MAX_DEPTH = 32
@@ -135,11 +136,16 @@ def parse_pairs(text: str, what: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def convert_query(values: dict[str, str], expected: type[T]) -> T:
+def convert_query(values: dict[str, str], expected: type[Q]) -> Q:
     try:
-        return msgspec.convert(values, expected, strict=False)
+        query = msgspec.convert(values, expected, strict=False)
     except msgspec.ValidationError as error:
-        raise HttpError(400, str(read_field_error(str(error)))) from None
+        # None stands for a parameter that was left out, so nobody is told that null is expected.
+        raise HttpError(400, str(read_field_error(str(error).replace(" | null", "")))) from None
+    for field in msgspec.structs.fields(expected):
+        if field.encode_name in values and getattr(query, field.name) is None:
+            raise HttpError(400, f"{field.encode_name}: null is no value")
+    return query
 
 
 def check_query_names(values: Iterable[str], query: type[msgspec.Struct] | None) -> None:

@@ -1,20 +1,16 @@
 """The OpenAPI 3.1 document, made from the declared operations and the wire shapes: nothing is written twice."""
 
 from collections.abc import Sequence
-from copy import deepcopy
-from functools import cache
 from http import HTTPStatus
 from typing import Any
-
-import msgspec
 
 from kontor import __version__
 from kontor.api.answers import JSON, PROBLEM_JSON
 from kontor.api.operations import Operation, Security
+from kontor.api.schemas import Schemas
 from kontor.domain import scopes
 from kontor.wire.errors import ErrorBody, OAuthErrorBody, ProblemBody
 
-REF = "#/components/schemas/{name}"
 # In the order in which a newcomer meets them.
 TAGS = {
     "OAuth2 and keys": "Tokens for clients and users; encrypting credentials.",
@@ -43,12 +39,11 @@ ERROR_HEADERS = {
 
 
 def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, Any]:
-    shapes = _collect_shapes(operations)
-    _, components = msgspec.json.schema_components(shapes, ref_template=REF)
+    schemas = Schemas(_list_shapes(operations), [operation.query for operation in operations if operation.query])
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation)
-    document = {
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation, schemas)
+    return {
         "openapi": "3.1.0",
         "info": {
             "title": "Kontor",
@@ -59,73 +54,39 @@ def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, A
         "servers": [{"url": base_url}],
         "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         "paths": paths,
-        "components": {"schemas": components, "securitySchemes": _security_schemes()},
+        "components": {"schemas": schemas.components, "securitySchemes": _security_schemes()},
     }
-    _mend_schemas(document)
-    return document
 
 
-def _mend_schemas(node: Any) -> None:
-    """The encoder writes a Decimal as a JSON number; the schema that msgspec makes of it says string.
-
-    A list of anything gets its `items`, without which makers of clients stumble.
-    """
-    if isinstance(node, dict):
-        if node.get("type") == "array":
-            node.setdefault("items", {})
-        if node.get("type") == "string" and node.get("format") == "decimal":
-            node["type"] = "number"
-            del node["format"]
-        for value in node.values():
-            _mend_schemas(value)
-    elif isinstance(node, list):
-        for value in node:
-            _mend_schemas(value)
-
-
-def _collect_shapes(operations: Sequence[Operation]) -> list[Any]:
+def _list_shapes(operations: Sequence[Operation]) -> list[Any]:
     shapes: list[Any] = [ErrorBody, ProblemBody, OAuthErrorBody]
     for operation in operations:
         answered = [operation.success.shape, *operation.other_shapes.values()]
         alternatives = [shape for answer in answered for shape in (answer if isinstance(answer, tuple) else (answer,))]
         shapes += [
-            shape
-            for shape in (operation.body, operation.query, operation.success.file_shape, *alternatives)
-            if shape is not None
+            shape for shape in (operation.body, operation.success.file_shape, *alternatives) if shape is not None
         ]
     return shapes
 
 
-def _schema(shape: Any) -> dict[str, Any]:
-    if isinstance(shape, tuple):
-        return {"anyOf": [_schema(alternative) for alternative in shape]}
-    return deepcopy(_inspect(shape))  # the document's schemas are changed in place
-
-
-@cache
-def _inspect(shape: Any) -> dict[str, Any]:
-    """Once per shape: each error response has the same ones, and every start of an API process makes the document."""
-    (schema,), _ = msgspec.json.schema_components([shape], ref_template=REF)
-    return schema
-
-
-def _describe(operation: Operation) -> dict[str, Any]:
+def _describe(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     described: dict[str, Any] = {"operationId": operation.id, "summary": operation.summary, "tags": [operation.tag]}
     if operation.description:
         described["description"] = operation.description
     if operation.retired_on is not None:
         described["deprecated"] = True
     described["security"] = _security(operation)
-    parameters = _path_parameters(operation) + _query_parameters(operation) + _header_parameters(operation)
+    asked = [] if operation.query is None else schemas.describe_query(operation.query)
+    parameters = _path_parameters(operation) + asked + _header_parameters(operation)
     if parameters:
         described["parameters"] = parameters
     if operation.has_body:
         content: dict[str, Any] = {}
         if operation.body is not None:
-            content[operation.body_media_type] = {"schema": _schema(operation.body)}
+            content[operation.body_media_type] = {"schema": schemas.describe(operation.body)}
         content |= {name: {"schema": {"type": "string", "format": "binary"}} for name in operation.file_types}
         described["requestBody"] = {"required": True, "content": content}
-    described["responses"] = _responses(operation)
+    described["responses"] = _responses(operation, schemas)
     return described
 
 
@@ -139,22 +100,6 @@ def _path_parameters(operation: Operation) -> list[dict[str, Any]]:
     return parameters
 
 
-def _query_parameters(operation: Operation) -> list[dict[str, Any]]:
-    if operation.query is None:
-        return []
-    _, components = msgspec.json.schema_components([operation.query], ref_template=REF)
-    shape = components[operation.query.__name__]
-    parameters = []
-    for name, schema in shape["properties"].items():
-        schema = dict(schema)
-        description = schema.pop("description", None)
-        parameter = {"name": name, "in": "query", "required": name in shape.get("required", ()), "schema": schema}
-        if description:
-            parameter["description"] = description
-        parameters.append(parameter)
-    return parameters
-
-
 def _header_parameters(operation: Operation) -> list[dict[str, Any]]:
     headers = {"X-Correlation-ID": "any printable text up to 128 characters; generated if absent, echoed in the answer"}
     headers |= operation.headers
@@ -164,17 +109,19 @@ def _header_parameters(operation: Operation) -> list[dict[str, Any]]:
     ]
 
 
-def _responses(operation: Operation) -> dict[str, Any]:
+def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     success: dict[str, Any] = {"description": operation.success.description}
     success["headers"] = _describe_headers(operation.success.headers)
     if operation.success.shape is not None:
-        success["content"] = {operation.success.media_type: {"schema": _schema(operation.success.shape)}}
+        success["content"] = {operation.success.media_type: {"schema": schemas.describe(operation.success.shape)}}
         success["content"] |= {name: {"schema": {"type": "string"}} for name in operation.success.other_media_types}
     if operation.success.file_shape is not None:
-        success["x-content-for-files"] = {JSON: {"schema": _schema(operation.success.file_shape)}}
+        success["x-content-for-files"] = {JSON: {"schema": schemas.describe(operation.success.file_shape)}}
     responses = {str(operation.success.status): success}
     for status, shape in operation.other_shapes.items():
-        schema = _schema(shape) if status < 400 else {"anyOf": [_schema(shape), _schema(ErrorBody)]}
+        schema = schemas.describe(shape)
+        if status >= 400:
+            schema = {"anyOf": [schema, schemas.describe(ErrorBody)]}
         responses[str(status)] = {
             "description": operation.other_statuses.get(status, HTTPStatus(status).phrase),
             "headers": _describe_headers({}),
@@ -187,7 +134,7 @@ def _responses(operation: Operation) -> dict[str, Any]:
         responses[str(status)] = {
             "description": HTTPStatus(status).phrase,
             "headers": _describe_headers(_error_headers(operation, status)),
-            "content": _error_content(operation, status),
+            "content": _error_content(operation, status, schemas),
         }
     return responses
 
@@ -222,10 +169,10 @@ def _error_statuses(operation: Operation) -> set[int]:
     return statuses
 
 
-def _error_content(operation: Operation, status: int) -> dict[str, Any]:
+def _error_content(operation: Operation, status: int, schemas: Schemas) -> dict[str, Any]:
     if operation.is_oauth and status in OAUTH_STATUSES:
-        return {JSON: {"schema": _schema(OAuthErrorBody)}}
-    return {JSON: {"schema": _schema(ErrorBody)}, PROBLEM_JSON: {"schema": _schema(ProblemBody)}}
+        return {JSON: {"schema": schemas.describe(OAuthErrorBody)}}
+    return {JSON: {"schema": schemas.describe(ErrorBody)}, PROBLEM_JSON: {"schema": schemas.describe(ProblemBody)}}
 
 
 def _security(operation: Operation) -> list[dict[str, list[str]]]:

@@ -25,6 +25,7 @@ from kontor.wire.urls import Urls
 
 NO_SUCH_OBJECT = "There is no such object."
 T = TypeVar("T")
+Q = TypeVar("Q", bound=msgspec.Struct)
 HttpMethodName: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 Handler: TypeAlias = Callable[["Call"], Awaitable[Answer]]
 
@@ -195,7 +196,7 @@ class Call:
                 check_query_names(self._query, self.operation.query)
         return self._query
 
-    def query(self, expected: type[T]) -> T:
+    def query(self, expected: type[Q]) -> Q:
         return convert_query(self.query_values(), expected)
 
     @property

@@ -1,0 +1,82 @@
+"""Schemas of the OpenAPI document, made from the wire shapes in a form that generators of clients understand."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+REF = "#/components/schemas/{name}"
+NULL = {"type": "null"}
+
+
+class Schemas:
+    """The schemas of all shapes of a document. Shapes of queries become parameters, and are no components."""
+
+    def __init__(self, shapes: Iterable[Any], queries: Iterable[type[msgspec.Struct]]) -> None:
+        unique = list(dict.fromkeys([*shapes, *queries]))
+        schemas, self.components = msgspec.json.schema_components(unique, ref_template=REF)
+        self._schemas = dict(zip(unique, schemas, strict=True))
+        _mend([self._schemas, self.components])
+        self._queries = {query: self.components.pop(self._name(query)) for query in set(queries)}
+        for component in self.components.values():
+            for field in component.get("properties", {}).values():
+                _tell_default(field)
+
+    def _name(self, shape: Any) -> str:
+        reference: str = self._schemas[shape]["$ref"]
+        return reference.rpartition("/")[2]
+
+    def describe(self, shape: Any) -> dict[str, Any]:
+        """A tuple is one of several shapes."""
+        if isinstance(shape, tuple):
+            return {"anyOf": [self.describe(alternative) for alternative in shape]}
+        schema: dict[str, Any] = self._schemas[shape]
+        return schema
+
+    def describe_query(self, query: type[msgspec.Struct]) -> list[dict[str, Any]]:
+        """The parameters. A parameter is given or left out: there is no null in a query."""
+        shape = self._queries[query]
+        parameters = []
+        for name, field in shape["properties"].items():
+            schema = _without_null(field)
+            description = schema.pop("description", None)
+            parameter = {"name": name, "in": "query", "required": name in shape["required"], "schema": schema}
+            if description:
+                parameter["description"] = description
+            parameters.append(parameter)
+        return parameters
+
+
+def _mend(node: Any) -> None:
+    """The encoder writes a Decimal as a JSON number; the schema that msgspec makes of it says string.
+
+    A list of anything gets its `items`, without which makers of clients stumble. A default of null says nothing, but
+    makers of clients demand what has a default.
+    """
+    if isinstance(node, dict):
+        if node.get("type") == "array":
+            node.setdefault("items", {})
+        if node.get("type") == "string" and node.get("format") == "decimal":
+            node["type"] = "number"
+            del node["format"]
+        if node.get("default", ...) is None:
+            del node["default"]
+        for value in node.values():
+            _mend(value)
+    elif isinstance(node, list):
+        for value in node:
+            _mend(value)
+
+
+def _tell_default(field: dict[str, Any]) -> None:
+    """In words: what has a `default` is demanded by types for TypeScript, in requests too."""
+    if "default" in field:
+        words = f"default: {msgspec.json.encode(field.pop('default')).decode()}"
+        field["description"] = f"{field['description']}; {words}" if "description" in field else words
+
+
+def _without_null(field: dict[str, Any]) -> dict[str, Any]:
+    alternatives: list[dict[str, Any]] = [schema for schema in field.get("anyOf", ()) if schema != NULL]
+    if len(alternatives) == 1:
+        return {name: value for name, value in field.items() if name != "anyOf"} | alternatives[0]
+    return dict(field) | ({"anyOf": alternatives} if alternatives else {})
