@@ -212,6 +212,31 @@ def test_a_query_parameter_says_what_it_means(document):
     assert all(parameter["description"] for parameter in described.values())
 
 
+@each_operation
+def test_a_page_that_may_not_be_the_last_has_a_link(document, operation):
+    described = describe(document, operation)
+    has_pages = "cursor" in {parameter["name"] for parameter in described["parameters"]}
+    link = described["responses"][str(operation.success.status)]["headers"].get("Link")
+    assert (link is not None) == has_pages
+    assert link is None or not link["required"]
+
+
+@each_operation
+def test_an_answer_that_sends_the_user_elsewhere_says_where(document, operation):
+    found = describe(document, operation)["responses"].get("451")
+    if found is not None:
+        assert found["headers"]["Location"]["required"]
+
+
+@each_operation
+def test_the_time_to_wait_is_declared_where_it_is_sent_and_never_required(document, operation):
+    for status, answer in describe(document, operation)["responses"].items():
+        header = answer["headers"].get("Retry-After")
+        if status in ("409", "429", "503"):
+            assert header is not None, status
+        assert header is None or not header["required"], status
+
+
 def test_page_and_its_assets_are_served_from_here_alone(http):
     page = http.get("/docs")
     assert page.headers["content-type"] == "text/html; charset=utf-8"

@@ -6,6 +6,7 @@ from typing import Any
 
 from kontor import __version__
 from kontor.api.answers import JSON, PROBLEM_JSON
+from kontor.api.bodies import list_query_names
 from kontor.api.operations import Operation, Security
 from kontor.api.schemas import Schemas
 from kontor.domain import scopes
@@ -33,9 +34,15 @@ ERROR_HEADERS = {
     401: {"WWW-Authenticate": "how to prove oneself"},
     403: {"WWW-Authenticate": "what is wrong with the token, and the scope that is needed"},
     405: {"Allow": "the methods that are possible now"},
-    429: {"Retry-After": "seconds to wait"},
-    503: {"Retry-After": "seconds to wait"},
 }
+OTHER_HEADERS = {
+    304: {"ETag": "of the former answer"},
+    451: {"Location": "where the user goes on: the web form", "Cache-Control": "no-store"},
+}
+# Where it is known how long it takes.
+RETRIED_STATUSES = (409, 429, 503)
+RETRY_AFTER = {"Retry-After": "seconds to wait"}
+LINK = {"Link": 'the next page, as `<address>; rel="next"`; absent on the last one'}
 
 
 def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, Any]:
@@ -111,7 +118,7 @@ def _header_parameters(operation: Operation) -> list[dict[str, Any]]:
 
 def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     success: dict[str, Any] = {"description": operation.success.description}
-    success["headers"] = _describe_headers(operation.success.headers)
+    success["headers"] = _describe_headers(operation.success.headers, _optional_headers(operation))
     if operation.success.shape is not None:
         success["content"] = {operation.success.media_type: {"schema": schemas.describe(operation.success.shape)}}
         success["content"] |= {name: {"schema": {"type": "string"}} for name in operation.success.other_media_types}
@@ -124,26 +131,40 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
             schema = {"anyOf": [schema, schemas.describe(ErrorBody)]}
         responses[str(status)] = {
             "description": operation.other_statuses.get(status, HTTPStatus(status).phrase),
-            "headers": _describe_headers({}),
+            "headers": _describe_status_headers(status),
             "content": {JSON: {"schema": schema}},
         }
     for status, description in operation.other_statuses.items():
         if status not in operation.other_shapes:
-            responses[str(status)] = {"description": description, "headers": _describe_headers({})}
+            responses[str(status)] = {"description": description, "headers": _describe_status_headers(status)}
     for status in sorted(_error_statuses(operation)):
         responses[str(status)] = {
             "description": HTTPStatus(status).phrase,
-            "headers": _describe_headers(_error_headers(operation, status)),
+            "headers": _describe_headers(_error_headers(operation, status), _retry_header(status)),
             "content": _error_content(operation, status, schemas),
         }
     return responses
 
 
-def _describe_headers(headers: dict[str, str]) -> dict[str, Any]:
-    """Headers that are always there."""
+def _optional_headers(operation: Operation) -> dict[str, str]:
+    """Pages are asked for by a cursor, and each but the last has a link to the next."""
+    names = list_query_names(operation.query)
+    return operation.success.optional_headers | (LINK if "cursor" in names else {})
+
+
+def _retry_header(status: int) -> dict[str, str]:
+    return RETRY_AFTER if status in RETRIED_STATUSES else {}
+
+
+def _describe_status_headers(status: int) -> dict[str, Any]:
+    return _describe_headers(OTHER_HEADERS.get(status, {}), _retry_header(status))
+
+
+def _describe_headers(headers: dict[str, str], optional: dict[str, str]) -> dict[str, Any]:
+    always = {"X-Correlation-ID": "the request's correlation id", **headers}
     return {
-        name: {"description": text, "required": True, "schema": {"type": "string"}}
-        for name, text in {"X-Correlation-ID": "the request's correlation id", **headers}.items()
+        name: {"description": text, "required": name in always, "schema": {"type": "string"}}
+        for name, text in (always | optional).items()
     }
 
 

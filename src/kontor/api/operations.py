@@ -61,6 +61,7 @@ class Success:
     other_media_types: tuple[str, ...] = ()  # of the forms that the caller can ask for instead
     description: str = "success"
     headers: dict[str, str] = field(default_factory=dict)
+    optional_headers: dict[str, str] = field(default_factory=dict)  # that not every such answer has
     # Of the body that only a file is answered with. OpenAPI has no optional bodies, so it is told as an extension.
     file_shape: Any = None
 

@@ -79,9 +79,9 @@ async def read_issues(call: Call) -> Answer:
     body=dict[str, NewAccess],
     success=Success(
         201,
-        headers={
-            "Location": "the access, or the collection when several were added",
-            "Retry-After": "seconds until a bank may be called again without the user; only when it was not called now",
+        headers={"Location": "the access, or the collection when several were added"},
+        optional_headers={
+            "Retry-After": "seconds until a bank may be called again without the user, where it was not called now",
         },
     ),
     other_statuses={451: "redirect the user to Location (tenants that may not handle credentials)"},
