@@ -1,12 +1,16 @@
 """The OpenAPI document: valid, complete, and true to what is declared."""
 
 import json
+from typing import Annotated, Literal
 
 import jsonschema
+import msgspec
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from kontor.analysis.contracts import Status
 from kontor.api.app import OPERATIONS
+from kontor.api.schemas import Schemas
 
 BODILESS = ("GET", "DELETE")
 
@@ -235,6 +239,42 @@ def test_the_time_to_wait_is_declared_where_it_is_sent_and_never_required(docume
         if status in ("409", "429", "503"):
             assert header is not None, status
         assert header is None or not header["required"], status
+
+
+def test_every_enum_has_a_name_and_a_type(document):
+    enums = {path: node for path, node in find_nodes(document) if isinstance(node, dict) and "enum" in node}
+    assert [path for path in enums if len(path) != 3 or path[:2] != ("components", "schemas")] == []
+    assert {node["type"] for node in enums.values()} == {"string"}
+    assert "BankAccessStatus" in {path[-1] for path in enums}
+
+
+@pytest.mark.parametrize(
+    ("schema", "field", "enum", "values"),
+    [
+        ("BankAccess", "status", "BankAccessStatus", {"GESTARTET", "KOPFDATEN", "VOLLSTAENDIG"}),
+        ("TokenForm", "grant_type", "GrantType", {"client_credentials", "password"}),
+        ("ContractDetails", "status", "ContractStatus", set(Status)),
+        ("Message", "level", "MessageLevel", {"INFO", "ERROR"}),
+    ],
+)
+def test_a_field_with_few_values_refers_to_its_enum(document, schema, field, enum, values):
+    schemas = document["components"]["schemas"]
+    assert schemas[schema]["properties"][field]["$ref"] == f"#/components/schemas/{enum}"
+    assert set(schemas[enum]["enum"]) == values
+
+
+def test_two_enums_of_one_name_are_refused():
+    first = msgspec.defstruct("First", [("kind", Annotated[Literal["a", "b"], msgspec.Meta(title="Kind")])])
+    second = msgspec.defstruct("Second", [("kind", Annotated[Literal["b", "c"], msgspec.Meta(title="Kind")])])
+    assert "Kind" in Schemas([first], []).components
+    with pytest.raises(ValueError, match="Kind"):
+        Schemas([first, second], [])
+
+
+def test_dates_of_contracts_are_dates(document):
+    details = document["components"]["schemas"]["ContractDetails"]["properties"]
+    dates = {name for name, field in details.items() if field.get("format") == "date"}
+    assert dates == {"dateFirst", "dateLatest", "dateStart", "dateNext"}
 
 
 def test_page_and_its_assets_are_served_from_here_alone(http):

@@ -15,7 +15,7 @@ from kontor.api.operations import Call, Security, Success, operation
 from kontor.domain.errors import TooManyAttemptsError
 from kontor.domain.secrets import Secret
 from kontor.services.identity import ClientLogin, GrantError, TokenRequest
-from kontor.wire.tokens import Introspection, Token, show_introspection, show_token
+from kontor.wire.tokens import GrantType, Introspection, Token, show_introspection, show_token
 
 COMMON: dict[str, Any] = {"tag": "OAuth2 and keys", "security": Security.BASIC, "is_oauth": True}
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="kontor", charset="UTF-8"'}
@@ -23,7 +23,7 @@ KEY_CHALLENGE = {"WWW-Authenticate": 'ApiKey realm="kontor", header="X-API-KEY"'
 
 
 class TokenForm(msgspec.Struct):
-    grant_type: str
+    grant_type: GrantType
     scope: str | msgspec.UnsetType = msgspec.UNSET
     username: str | msgspec.UnsetType = msgspec.UNSET
     password: str | msgspec.UnsetType = msgspec.UNSET

@@ -29,7 +29,9 @@ WEBHOOKS: dict[str, Any] = COMMON | {"scope": scopes.WEBHOOKS_MANAGE}
 ALONE: dict[str, Any] = {"tag": "Operating", "security": Security.OPERATOR_TOKEN}
 Tenant = Annotated[str, Meta(max_length=64, description="name of the tenant; without it, all that may be seen")]
 Serial = Annotated[int, Meta(ge=0, lt=MAX_SERIAL)]
-RefreshChoice = Literal["running", "paused", "late", "due", "failing", "scheduled", "off"]
+RefreshChoice = Annotated[
+    Literal["running", "paused", "late", "due", "failing", "scheduled", "off"], Meta(title="OpsRefreshChoice")
+]
 
 
 class PageQuery(msgspec.Struct):
@@ -58,7 +60,7 @@ class AccessesQuery(msgspec.Struct):
 
 
 class RefreshesQuery(msgspec.Struct):
-    state: Literal["due", "late", "running", "failing", "paused"]
+    state: Annotated[Literal["due", "late", "running", "failing", "paused"], Meta(title="OpsRefreshSelection")]
     tenant: Tenant | None = None
     limit: Limit = DEFAULT_PAGE
     cursor: CursorText | None = None

@@ -17,6 +17,7 @@ class Schemas:
         schemas, self.components = msgspec.json.schema_components(unique, ref_template=REF)
         self._schemas = dict(zip(unique, schemas, strict=True))
         _mend([self._schemas, self.components])
+        _name_enums(self.components)
         self._queries = {query: self.components.pop(self._name(query)) for query in set(queries)}
         for component in self.components.values():
             for field in component.get("properties", {}).values():
@@ -80,3 +81,26 @@ def _without_null(field: dict[str, Any]) -> dict[str, Any]:
     if len(alternatives) == 1:
         return {name: value for name, value in field.items() if name != "anyOf"} | alternatives[0]
     return dict(field) | ({"anyOf": alternatives} if alternatives else {})
+
+
+def _name_enums(components: dict[str, Any]) -> None:
+    """Each enum gets a schema of its own: under its title, or named after the field whose type it is."""
+
+    def refer(node: Any, name: str) -> Any:
+        if isinstance(node, list):
+            return [refer(value, name) for value in node]
+        if not isinstance(node, dict):
+            return node
+        if "enum" not in node:
+            return {key: refer(value, name) for key, value in node.items()}
+        name = node.get("title", name)
+        enum = {"title": name, "type": "string", "enum": node["enum"]}
+        if components.setdefault(name, enum) != enum:
+            raise ValueError(f"Two schemas are called {name}: give the enum another title.")
+        return {"$ref": REF.format(name=name)} | {key: value for key, value in node.items() if key not in enum}
+
+    for owner, component in list(components.items()):
+        if "enum" in component:  # an Enum has a schema already
+            component["type"] = "string"
+        for field, schema in component.get("properties", {}).items():
+            component["properties"][field] = refer(schema, owner.removesuffix("Query") + field[:1].upper() + field[1:])

@@ -19,7 +19,7 @@ from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
 from kontor.wire.urls import Urls
 
-MediumWord = Literal["LISTE", "GENERATOR", "MOBIL", "SECODER", "PUSHTAN"]
+MediumWord = Annotated[Literal["LISTE", "GENERATOR", "MOBIL", "SECODER", "PUSHTAN"], Meta(title="TanMediumClass")]
 MEDIUM_CLASSES: dict[MediumClass, MediumWord] = {
     MediumClass.LIST: "LISTE",
     MediumClass.GENERATOR: "GENERATOR",

@@ -31,15 +31,18 @@ from kontor.wire.products import CATEGORIES, Category
 from kontor.wire.urls import Urls
 
 Show: TypeAlias = Callable[[Facts, Urls, bool], Any]
-AnalysisName = Literal[
-    "contracts",
-    "cashflow",
-    "disposable-money",
-    "life-events",
-    "life-stages",
-    "sales-triggers",
-    "affordability",
-    "credit-check",
+AnalysisName = Annotated[
+    Literal[
+        "contracts",
+        "cashflow",
+        "disposable-money",
+        "life-events",
+        "life-stages",
+        "sales-triggers",
+        "affordability",
+        "credit-check",
+    ],
+    Meta(title="AnalysisName"),
 ]
 CATEGORIES_INSIDE = {word: category for category, word in CATEGORIES.items()}
 

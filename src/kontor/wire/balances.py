@@ -12,7 +12,7 @@ from kontor.wire.products import Amount
 class DayBalance(msgspec.Struct):
     """What was on the account at the end of a day."""
 
-    date: Annotated[str, Meta(description="yyyy-mm-dd, in Berlin", examples=["2026-11-13"])]
+    date: Annotated[str, Meta(description="in Berlin", examples=["2026-11-13"], extra_json_schema={"format": "date"})]
     balance: Amount
     currency: str
 

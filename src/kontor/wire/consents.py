@@ -16,15 +16,15 @@ from kontor.domain.sca import ScaMethod as DomainMethod
 from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.services.sca import ConsentView
 from kontor.wire.accesses import MEDIUM_CLASSES, MediumWord
-from kontor.wire.errors import Message
+from kontor.wire.errors import Level, Message
 from kontor.wire.relations import Relation
 from kontor.wire.urls import Urls
 
 MAX_TRANSACTIONS = {"none": History.RECENT, "all": History.ALL, "paymentAccounts": History.PAYMENT_ACCOUNTS}
-MaxTransactions = Literal["none", "all", "paymentAccounts"]
+MaxTransactions = Annotated[Literal["none", "all", "paymentAccounts"], Meta(title="MaxTransactions")]
 
 # What each state says, and which relations it offers.
-STATES: dict[ScaState, tuple[Literal["INFO", "ERROR"], str, str, tuple[str, ...]]] = {
+STATES: dict[ScaState, tuple[Level, str, str, tuple[str, ...]]] = {
     ScaState.METHOD: ("INFO", "BA3010", "Bitte wählen Sie ein Sicherheitsverfahren.", ("set_method", "cancel")),
     ScaState.MEDIUM: ("INFO", "BA3020", "Bitte wählen Sie ein TAN-Medium.", ("set_medium", "cancel")),
     ScaState.TAN: ("INFO", "BA3030", "Bitte geben Sie die TAN ein.", ("authenticate", "cancel")),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -22,7 +22,8 @@ from kontor.wire.urls import Urls
 CERTAINTY = 0.97
 HOME_SAVINGS = "SAVINGS_LIFEBUILDING"
 
-Day = Annotated[str, Meta(examples=["2026-11-15"])]
+Day = Annotated[str, Meta(examples=["2026-11-15"], extra_json_schema={"format": "date"})]
+ContractStatus = Annotated[Literal["ACTIVE", "INACTIVE", "PROVISIONAL"], Meta(title="ContractStatus")]
 Development = Annotated[dict[str, Amount], Meta(description="amounts by date")]
 
 
@@ -68,7 +69,7 @@ class ContractDetails(msgspec.Struct):
     daysAge: int  # noqa: N815
     growthRate: Annotated[Decimal, Meta(description="latest against first; 0.05 is five percent more")]  # noqa: N815
     standardDeviation: Amount  # noqa: N815
-    status: Annotated[str, Meta(examples=["ACTIVE", "INACTIVE", "PROVISIONAL"])]
+    status: ContractStatus
     transactionIds: list[str]  # noqa: N815
     transactionIdsNonRegular: list[str]  # noqa: N815
     transactionIdsRegular: list[str]  # noqa: N815
@@ -161,7 +162,7 @@ def _show_details(contract: FoundContract, *, explain: bool) -> ContractDetails:
         daysAge=contract.days_age,
         growthRate=contract.growth_rate,
         standardDeviation=contract.standard_deviation,
-        status=str(contract.status),
+        status=contract.status.value,
         transactionIds=list(contract.transaction_ids),
         transactionIdsNonRegular=list(contract.transaction_ids_non_regular),
         transactionIdsRegular=list(contract.transaction_ids_regular),

@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta
 
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATEGORIES, INSURANCE_TYPES, Item
 from kontor.domain.exports import ExportRow
@@ -16,7 +18,7 @@ from kontor.services.statements import Exports, Owner, Span
 from kontor.wire.tag_views import UNTAGGED
 from kontor.wire.tags import name_item
 
-Dialect: TypeAlias = Literal["plain", "german"]
+Dialect: TypeAlias = Annotated[Literal["plain", "german"], Meta(title="CsvDialect")]
 HEADINGS = {
     "access_id": "Zugang",
     "institution": "Bank",

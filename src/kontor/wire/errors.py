@@ -6,11 +6,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+Level = Annotated[Literal["INFO", "ERROR"], Meta(title="MessageLevel")]
+
 
 class Message(msgspec.Struct):
     """A text for the end customer (German), with its code."""
 
-    level: Literal["INFO", "ERROR"]
+    level: Level
     code: Annotated[str, Meta(description="BA code, such as BA1011", examples=["BA1011"])]
     message: str
     details: str | msgspec.UnsetType = msgspec.UNSET

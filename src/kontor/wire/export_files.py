@@ -2,7 +2,9 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta
 
 from kontor.domain.clocks import BERLIN
 from kontor.domain.stored_products import StoredProduct
@@ -11,7 +13,7 @@ from kontor.wire.beancount import write_beancount
 from kontor.wire.csv_exports import Dialect, write_csv
 from kontor.wire.exports import write_export
 
-ExportFormat: TypeAlias = Literal["json", "csv", "beancount"]
+ExportFormat: TypeAlias = Annotated[Literal["json", "csv", "beancount"], Meta(title="ExportFormat")]
 MEDIA_TYPES: dict[ExportFormat, str] = {
     "json": "application/json",
     "csv": "text/csv",

@@ -40,7 +40,7 @@ DAYS = ("buchungsdatum", "wertstellungsdatum")
 SPLIT_AMOUNT = ("soll", "haben")
 
 ColumnName = Annotated[str, Meta(min_length=1, max_length=MAX_COLUMN_NAME)]
-FieldWord = Annotated[str, Meta(extra_json_schema={"enum": list(FORM_FIELDS)})]
+FieldWord = Annotated[str, Meta(title="ImportField", extra_json_schema={"enum": list(FORM_FIELDS)})]
 Columns = Annotated[
     dict[ColumnName, FieldWord],
     Meta(
@@ -58,7 +58,7 @@ class NewImportForm(msgspec.Struct):
     name: Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
     spalten: Columns
     datumsformat: DayFormat
-    dezimalzeichen: Literal[",", "."]
+    dezimalzeichen: Annotated[Literal[",", "."], Meta(title="DecimalSeparator")]
     kennzeichen: Annotated[
         list[ColumnName],
         Meta(max_length=MAX_COLUMNS, description="further words of the header that tell the form from others"),

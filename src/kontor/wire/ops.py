@@ -15,8 +15,10 @@ from kontor.wire.encoding import format_timestamp
 from kontor.wire.tokens import Timestamp
 
 Count = Annotated[int, Meta(ge=0)]
-AccessStatus = Literal["STARTED", "HEADERS", "COMPLETE"]
-Pause = Annotated[Literal["SCA", "CREDENTIALS"], Meta(description="why it is not refreshed: the user must act")]
+AccessStatus = Annotated[Literal["STARTED", "HEADERS", "COMPLETE"], Meta(title="OpsAccessStatus")]
+Pause = Annotated[
+    Literal["SCA", "CREDENTIALS"], Meta(title="OpsPause", description="why it is not refreshed: the user must act")
+]
 AccessRefresh = Literal["running", "paused", "late", "due", "scheduled", "off"]
 TenantName = Annotated[str, Meta(examples=["demo"])]
 Maybe = UnsetType

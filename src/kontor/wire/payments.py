@@ -39,16 +39,18 @@ from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
 from kontor.wire.urls import Urls
 
-Level = Literal["INFO", "ERROR"]
 Text = Annotated[str, Meta(max_length=1000)]
 # Read as it was written: neither text in quotes nor a rounded number is an amount.
 JsonNumber = Annotated[msgspec.Raw, Meta(extra_json_schema={"type": "number"}, description="at most two decimals")]
 _NUMBER = re.compile(rb"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 
-PERIODS = Literal["MONTH_ONE", "MONTH_TWO", "MONTH_THREE", "MONTH_SIX", "YEAR_ONE", "WEEK_ONE", "WEEK_TWO"]
-SCHEMES = Literal["CORE", "B2B"]
-SEQUENCES = Literal["FRST", "RCUR", "OOFF", "FNAL"]
-MATCHES = Literal["MATCH", "CLOSE_MATCH", "NO_MATCH", "NOT_POSSIBLE"]
+PERIODS = Annotated[
+    Literal["MONTH_ONE", "MONTH_TWO", "MONTH_THREE", "MONTH_SIX", "YEAR_ONE", "WEEK_ONE", "WEEK_TWO"],
+    Meta(title="StandingOrderPeriod"),
+]
+SCHEMES = Annotated[Literal["CORE", "B2B"], Meta(title="DirectDebitScheme")]
+SEQUENCES = Annotated[Literal["FRST", "RCUR", "OOFF", "FNAL"], Meta(title="DirectDebitSequence")]
+MATCHES = Annotated[Literal["MATCH", "CLOSE_MATCH", "NO_MATCH", "NOT_POSSIBLE"], Meta(title="PayeeMatch")]
 
 
 # What is sent to us

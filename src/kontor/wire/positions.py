@@ -1,17 +1,18 @@
 """Securities position (Depotposition)."""
 
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.positions import Position as DomainPosition
 from kontor.domain.positions import TradingUnit
 from kontor.wire.products import Amount, present, present_time
 from kontor.wire.tokens import Timestamp
 
-UNITS: dict[TradingUnit, Literal["STUECK", "NOMINAL"]] = {
+UnitWord = Annotated[Literal["STUECK", "NOMINAL"], Meta(title="TradingUnit")]
+UNITS: dict[TradingUnit, UnitWord] = {
     TradingUnit.PIECES: "STUECK",
     TradingUnit.NOMINAL: "NOMINAL",
 }
@@ -20,7 +21,7 @@ UNITS: dict[TradingUnit, Literal["STUECK", "NOMINAL"]] = {
 class Position(msgspec.Struct):
     name: str | UnsetType = UNSET
     menge: Decimal | UnsetType = UNSET
-    handelseinheit: Literal["STUECK", "NOMINAL"] | UnsetType = UNSET
+    handelseinheit: UnitWord | UnsetType = UNSET
     isin: str | UnsetType = UNSET
     wkn: str | UnsetType = UNSET
     kurs: Decimal | UnsetType = UNSET

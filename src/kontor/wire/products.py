@@ -21,18 +21,21 @@ from kontor.wire.urls import Urls
 
 T = TypeVar("T")
 
-Category = Literal[
-    "GIROKONTO",
-    "SPARKONTO",
-    "FESTGELDKONTO",
-    "KREDITKONTO",
-    "TAGESGELDKONTO",
-    "BAUSPARKONTO",
-    "SONSTIGESKONTO",
-    "KREDITKARTE",
-    "SONSTIGEKARTE",
-    "DEPOT",
-    "SONSTIGESPRODUKT",
+Category = Annotated[
+    Literal[
+        "GIROKONTO",
+        "SPARKONTO",
+        "FESTGELDKONTO",
+        "KREDITKONTO",
+        "TAGESGELDKONTO",
+        "BAUSPARKONTO",
+        "SONSTIGESKONTO",
+        "KREDITKARTE",
+        "SONSTIGEKARTE",
+        "DEPOT",
+        "SONSTIGESPRODUKT",
+    ],
+    Meta(title="ProductCategory"),
 ]
 CATEGORIES: dict[ProductCategory, Category] = {
     ProductCategory.CHECKING: "GIROKONTO",
@@ -47,13 +50,14 @@ CATEGORIES: dict[ProductCategory, Category] = {
     ProductCategory.DEPOT: "DEPOT",
     ProductCategory.OTHER_PRODUCT: "SONSTIGESPRODUKT",
 }
-Status = Literal["GESTARTET", "KOPFDATEN", "VOLLSTAENDIG"]
+Status = Annotated[Literal["GESTARTET", "KOPFDATEN", "VOLLSTAENDIG"], Meta(title="BankAccessStatus")]
 STATUSES: dict[AccessStatus, Status] = {
     AccessStatus.STARTED: "GESTARTET",
     AccessStatus.HEADERS: "KOPFDATEN",
     AccessStatus.COMPLETE: "VOLLSTAENDIG",
 }
-SOURCES: dict[BalanceSource, Literal["SWIFTMSG", "SONSTIGES"]] = {
+SourceWord = Annotated[Literal["SWIFTMSG", "SONSTIGES"], Meta(title="BalanceSource")]
+SOURCES: dict[BalanceSource, SourceWord] = {
     BalanceSource.STATEMENT: "SWIFTMSG",
     BalanceSource.OTHER: "SONSTIGES",
 }
@@ -78,7 +82,7 @@ class BankProduct(msgspec.Struct):
     blz: str | UnsetType = UNSET
     kreditinstitut: str | UnsetType = UNSET
     messages: list[Message] | UnsetType = UNSET
-    saldoDatenquelle: Literal["SWIFTMSG", "SONSTIGES"] | UnsetType = UNSET  # noqa: N815
+    saldoDatenquelle: SourceWord | UnsetType = UNSET  # noqa: N815
     ueberziehungslimit: Amount | UnsetType = UNSET
     verfuegungsrahmen: Amount | UnsetType = UNSET
     verfuegterBetrag: Amount | UnsetType = UNSET  # noqa: N815

@@ -16,8 +16,8 @@ from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
 from kontor.wire.urls import Urls
 
-Capability = Literal["KONTEN", "KARTEN", "DEPOTS"]
-Channel = Literal["file"]
+Capability = Annotated[Literal["KONTEN", "KARTEN", "DEPOTS"], Meta(title="ProviderCapability")]
+Channel = Annotated[Literal["file"], Meta(title="ProviderChannel")]
 CAPABILITIES: dict[DomainCapability, Capability] = {
     DomainCapability.ACCOUNTS: "KONTEN",
     DomainCapability.CARDS: "KARTEN",

@@ -7,8 +7,10 @@ so it is encoded once per item.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
+
+from msgspec import Meta
 
 from kontor.analysis.tagging import Evidence
 from kontor.analysis.trees import (
@@ -22,8 +24,11 @@ from kontor.wire.encoding import encode_json
 from kontor.wire.tags import name_item, show_evidence, show_item
 from kontor.wire.urls import Urls
 
-TagChoice = Literal[
-    "true", "false", "categories", "insurances", "insurance-types", "business-partners", "freelancer-categories"
+TagChoice = Annotated[
+    Literal[
+        "true", "false", "categories", "insurances", "insurance-types", "business-partners", "freelancer-categories"
+    ],
+    Meta(title="TagChoice"),
 ]
 TREES_OF_CHOICES = {
     "true": CATEGORIES,

@@ -18,6 +18,8 @@ Timestamp = Annotated[
     ),
 ]
 
+GrantType = Annotated[Literal["client_credentials", "password"], Meta(title="GrantType")]
+
 
 class Token(msgspec.Struct):
     scope: Annotated[str, Meta(description="space-separated scopes", examples=["http://service/customer/read"])]
@@ -30,7 +32,7 @@ class Token(msgspec.Struct):
     issuedAt: Annotated[int, Meta(description="epoch seconds")]  # noqa: N815
     expiresAt: Annotated[int, Meta(description="epoch seconds")]  # noqa: N815
     access_token: Annotated[str, Meta(examples=["kontor_at_…"])]
-    token_type: Literal["Bearer"]
+    token_type: Annotated[Literal["Bearer"], Meta(title="TokenType")]
     expires_in: Annotated[int, Meta(description="lifetime in seconds", examples=[7200])]
     user: Annotated[UUID, Meta(description="user reference, for user tokens")] | msgspec.UnsetType = msgspec.UNSET
 

@@ -18,7 +18,8 @@ from kontor.wire.tag_views import TagView, render_page
 from kontor.wire.transactions import FIELDS
 
 AmountText = Annotated[str, Meta(pattern=r"^-?[0-9]{1,15}(\.[0-9]{1,2})?$", examples=["-100", "12.50"])]
-Order = Annotated[Literal["asc", "desc"], Meta(description="by day of booking; desc: newest first")]
+SortOrder = Annotated[Literal["asc", "desc"], Meta(title="SortOrder")]
+Order = Annotated[SortOrder, Meta(description="by day of booking; desc: newest first")]
 
 
 class FilterQuery(msgspec.Struct):
