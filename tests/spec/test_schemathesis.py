@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.long
 
-TAGS = ("Management", "Keys", "OAuth2 and keys", "Health")
+TAGS = ("Management", "Keys", "Tokens", "Health")
 EXAMPLES = 8  # per operation: with the coverage phase this keeps within half a minute
 CHECKS = (
     "not_a_server_error",

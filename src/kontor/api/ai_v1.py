@@ -36,7 +36,10 @@ class AnalysesQuery(msgspec.Struct):
     **AI,
 )
 async def tag_transactions(call: Call) -> Answer:
-    """Tag transactions with all four trees. Nothing is stored."""
+    """Tag transactions with all four trees.
+
+    Nothing is stored.
+    """
     explain = call.query(AnalysesQuery).explain
     pieces = await call.compute(read_rows, await call.read_body())
     if not pieces:
@@ -61,7 +64,10 @@ async def _tag_rest(call: Call, first: bytes, pieces: Packed, explain: bool) -> 
     **AI,
 )
 async def analyse_transactions(call: Call) -> Answer:
-    """Analyse transactions of one person. Nothing is stored."""
+    """Analyse transactions of one person.
+
+    Nothing is stored.
+    """
     query = call.query(AnalysesQuery)
     read = await call.compute(read_request, await call.read_body())
     records = [await call.compute(tag_records, piece, read.own) for piece in read.pieces]

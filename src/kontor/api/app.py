@@ -135,7 +135,7 @@ class Runner:
             return to_response(answer)
 
         return HTTPRouteHandler(
-            _route_path(operation), http_method=operation.method, name=operation.id, status_code=200
+            _route_paths(operation), http_method=operation.method, name=operation.id, status_code=200
         )(handle)
 
     async def serve(self, operation: Operation, request: Request[Any, Any, Any], send: Any) -> None:
@@ -197,18 +197,19 @@ def _close_after(pieces: AsyncIterator[bytes], stack: ExitStack) -> AsyncIterato
     return sending
 
 
-def _route_path(operation: Operation) -> str:
-    path = operation.path
+def _route_paths(operation: Operation) -> list[str]:
+    paths = list(operation.paths)
     for name in operation.path_names:
-        path = path.replace("{" + name + "}", "{" + name.replace("-", "_") + ":str}")
-    return path
+        paths = [path.replace("{" + name + "}", "{" + name.replace("-", "_") + ":str}") for path in paths]
+    return paths
 
 
 def _options_routes(operations: Sequence[Operation]) -> list[HTTPRouteHandler]:
     """Litestar's own answer to OPTIONS names the methods of the first operation of a path only."""
     methods: dict[str, set[str]] = {}
     for operation in operations:
-        methods.setdefault(_route_path(operation), {"OPTIONS"}).add(operation.method)
+        for path in _route_paths(operation):
+            methods.setdefault(path, {"OPTIONS"}).add(operation.method)
 
     def make_route(path: str, allowed: str) -> HTTPRouteHandler:
         async def tell_methods() -> ASGIResponse:

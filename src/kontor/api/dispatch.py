@@ -29,13 +29,18 @@ class Dispatch:
         self._fallback = fallback
         self._root = _Node()
         for operation in operations:
-            node = self._root
-            for part in operation.path.split("/")[1:]:
-                if part.startswith("{"):
-                    node.variable = node = node.variable or _Node()
-                else:
-                    node = node.fixed.setdefault(part, _Node())
-            node.methods[operation.method] = operation, tuple(name.replace("-", "_") for name in operation.path_names)
+            names = tuple(name.replace("-", "_") for name in operation.path_names)
+            for path in operation.paths:
+                self._find_node(path).methods[operation.method] = operation, names
+
+    def _find_node(self, path: str) -> _Node:
+        node = self._root
+        for part in path.split("/")[1:]:
+            if part.startswith("{"):
+                node.variable = node = node.variable or _Node()
+            else:
+                node = node.fixed.setdefault(part, _Node())
+        return node
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         found = self._find(scope["method"], scope["path"]) if scope["type"] == "http" else None

@@ -22,13 +22,19 @@ COMMON: dict[str, Any] = {"tag": "Health", "security": Security.NONE, "takes_any
 
 @operation("GET", "/health/live", success=Success(shape=Health), **COMMON)
 async def live(call: Call) -> Answer:
-    """The process runs."""
+    """The process runs.
+
+    It asks nothing else, so that a slow database does not make an orchestrator end the process.
+    """
     return json_answer(Health("live"))
 
 
 @operation("GET", "/health/ready", success=Success(shape=Health), errors=(503,), **COMMON)
 async def ready(call: Call) -> Answer:
-    """Requests can be served: the database answers."""
+    """Requests can be served: the database answers.
+
+    503 while the database cannot be reached. For load balancers.
+    """
     if not await call.services.database.is_ready():
         raise HttpError(503, "The database does not answer.", {"Retry-After": "5"})
     return json_answer(Health("ready", {"database": True}))
@@ -36,7 +42,10 @@ async def ready(call: Call) -> Answer:
 
 @operation("GET", "/metrics", success=Success(shape=str, media_type="text/plain"), errors=(401,), **COMMON)
 async def metrics(call: Call) -> Answer:
-    """Prometheus metrics; where KONTOR_METRICS_TOKEN is set, only with that bearer token."""
+    """Prometheus metrics; where KONTOR_METRICS_TOKEN is set, only with that bearer token.
+
+    The counters and gauges are listed in docs/operating/observing.md.
+    """
     token = call.settings.metrics_token
     if token is not None:
         sent = (call.header("authorization") or "").removeprefix("Bearer ")

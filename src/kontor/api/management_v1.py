@@ -53,34 +53,49 @@ class RoleUserBody(msgspec.Struct):
 
 @operation("GET", TENANTS, scope=scopes.TENANTS_READ, success=Success(shape=list[Tenant]), **COMMON)
 async def list_tenants(call: Call) -> Answer:
-    """List the tenants the token may see: its own."""
+    """List the tenants the token may see: its own.
+
+    A client's token belongs to one tenant, so the list has one entry.
+    """
     tenant = await call.services.tenants.read_tenant(call.principal, call.principal.tenant_name)
     return json_answer([show_tenant(tenant)])
 
 
 @operation("GET", TENANT, scope=scopes.TENANTS_READ, success=Success(shape=Tenant), errors=(404,), **COMMON)
 async def read_tenant(call: Call) -> Answer:
-    """Read the tenant."""
+    """Read the tenant.
+
+    404 for any other tenant than the token's.
+    """
     return json_answer(show_tenant(await call.services.tenants.read_tenant(call.principal, call.path("tenant-name"))))
 
 
 @operation("GET", CLIENTS, scope=scopes.CLIENTS_READ, success=Success(shape=list[Client]), errors=(404,), **COMMON)
 async def list_clients(call: Call) -> Answer:
-    """List the tenant's clients."""
+    """List the tenant's clients.
+
+    Secrets are not shown.
+    """
     clients = await call.services.tenants.list_clients(call.principal, call.path("tenant-name"))
     return json_answer([show_client(client) for client in clients])
 
 
 @operation("GET", CLIENT, scope=scopes.CLIENTS_READ, success=Success(shape=Client), errors=(404,), **COMMON)
 async def read_client(call: Call) -> Answer:
-    """Read one client."""
+    """Read one client.
+
+    Its secret is not shown.
+    """
     client = await call.services.tenants.read_client(call.principal, call.path("tenant-name"), call.path("client-name"))
     return json_answer(show_client(client))
 
 
 @operation("GET", ROLES, scope=scopes.CLIENTS_READ, success=Success(shape=list[ClientRole]), errors=(404,), **COMMON)
 async def list_roles(call: Call) -> Answer:
-    """List a client's roles."""
+    """List a client's roles.
+
+    A role gives scopes to the users that are assigned to it.
+    """
     roles = await call.services.tenants.list_roles(call.principal, call.path("tenant-name"), call.path("client-name"))
     return json_answer([show_role(role) for role in roles])
 
@@ -91,7 +106,10 @@ def _role_path(call: Call) -> tuple[str, str, str]:
 
 @operation("GET", ROLE, scope=scopes.CLIENTS_READ, success=Success(shape=ClientRole), errors=(404,), **COMMON)
 async def read_role(call: Call) -> Answer:
-    """Read one role."""
+    """Read one role.
+
+    It shows which scopes its users get.
+    """
     return json_answer(show_role(await call.services.tenants.read_role(call.principal, *_role_path(call))))
 
 
@@ -99,7 +117,10 @@ async def read_role(call: Call) -> Answer:
     "GET", ROLE_USERS, scope=scopes.CLIENTS_READ, success=Success(shape=list[UserReference]), errors=(404,), **COMMON
 )
 async def list_role_users(call: Call) -> Answer:
-    """List the active users that have a role."""
+    """List the active users that have a role.
+
+    Deactivated users are left out.
+    """
     references = await call.services.tenants.list_role_users(call.principal, *_role_path(call))
     return json_answer([UserReference(reference) for reference in references])
 
@@ -114,7 +135,10 @@ async def list_role_users(call: Call) -> Answer:
     **COMMON,
 )
 async def assign_role(call: Call) -> Answer:
-    """Assign a user to a role."""
+    """Assign a user to a role.
+
+    The user's next token has the scopes of the role.
+    """
     await call.services.tenants.read_role(call.principal, *_role_path(call))
     body = await call.json(str | RoleUserBody)  # type: ignore[arg-type]
     try:
@@ -134,7 +158,10 @@ async def assign_role(call: Call) -> Answer:
     **COMMON,
 )
 async def read_role_user(call: Call) -> Answer:
-    """Read one user of a role."""
+    """Read one user of a role.
+
+    404 for a user that does not have the role.
+    """
     user_id = call.path_uuid("user-reference")
     await call.services.tenants.read_role_user(call.principal, *_role_path(call), user_id)
     return json_answer(UserReference(user_id))
@@ -153,7 +180,10 @@ async def read_role_user(call: Call) -> Answer:
     **COMMON,
 )
 async def list_users(call: Call) -> Answer:
-    """List the tenant's users."""
+    """List the tenant's users.
+
+    Deactivated users are listed only if asked for.
+    """
     tenant_name = call.path("tenant-name")
     await call.services.tenants.read_tenant(call.principal, tenant_name)
     query = call.query(ListUsersQuery)
@@ -163,7 +193,10 @@ async def list_users(call: Call) -> Answer:
 
 @operation("GET", USER, scope=scopes.USERS_READ, success=Success(shape=User), errors=(404,), **COMMON)
 async def read_user(call: Call) -> Answer:
-    """Read one active user."""
+    """Read one active user.
+
+    404 for a deactivated user.
+    """
     user_id = call.path_uuid("user-reference")
     return json_answer(
         show_user(await call.services.users.read_user(call.principal, call.path("tenant-name"), user_id))
@@ -209,7 +242,10 @@ async def _find_user(call: Call) -> DomainUser:
     **COMMON,
 )
 async def rename_user(call: Call) -> Answer:
-    """Rename an active user."""
+    """Rename an active user.
+
+    Names that are left out stay as they are. 409 where the username is taken.
+    """
     user_id = call.path_uuid("user-reference")
     user = await call.services.users.read_user(call.principal, call.path("tenant-name"), user_id)
     body = await call.json(ChangedUser)
@@ -226,7 +262,10 @@ async def rename_user(call: Call) -> Answer:
     **COMMON,
 )
 async def erase_user(call: Call) -> Answer:
-    """Erase a deactivated user and everything that belongs to it."""
+    """Erase a deactivated user and everything that belongs to it.
+
+    Accesses, transactions, payments and credentials are deleted for good. 405 for an active user.
+    """
     await call.services.users.erase_user(call.principal, await _find_user(call))
     return empty_answer()
 
@@ -240,7 +279,10 @@ async def erase_user(call: Call) -> Answer:
     **COMMON,
 )
 async def deactivate_user(call: Call) -> Answer:
-    """Deactivate a user; its tokens stop working at once."""
+    """Deactivate a user; its tokens stop working at once.
+
+    Its data stays until it is erased, and it can be reactivated.
+    """
     await call.services.users.deactivate_user(call.principal, await _find_user(call))
     return empty_answer()
 
@@ -255,7 +297,10 @@ async def deactivate_user(call: Call) -> Answer:
     **COMMON,
 )
 async def reactivate_user(call: Call) -> Answer:
-    """Reactivate a user with a new password."""
+    """Reactivate a user with a new password.
+
+    Its data is as it was. 409 where the username is taken.
+    """
     user = await _find_user(call)
     body = await call.json(NewUser)
     await call.services.users.reactivate_user(call.principal, user, body.to_command())
@@ -274,6 +319,9 @@ async def reactivate_user(call: Call) -> Answer:
     errors=(404,),
 )
 async def read_certificate(call: Call) -> Answer:
-    """Read the certificate under which credentials are encrypted."""
+    """Read the certificate under which credentials are encrypted.
+
+    An X.509 certificate as PEM, open to everybody. It changes when the tenant's key is rotated.
+    """
     certificate = await call.services.tenants.read_certificate(call.path("tenant-name"))
     return Answer(200, certificate.encode(), "application/x-pem-file")

@@ -17,7 +17,7 @@ from kontor.domain.secrets import Secret
 from kontor.services.identity import ClientLogin, GrantError, TokenRequest
 from kontor.wire.tokens import GrantType, Introspection, Token, show_introspection, show_token
 
-COMMON: dict[str, Any] = {"tag": "OAuth2 and keys", "security": Security.BASIC, "is_oauth": True}
+COMMON: dict[str, Any] = {"tag": "Tokens", "security": Security.BASIC, "is_oauth": True}
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="kontor", charset="UTF-8"'}
 KEY_CHALLENGE = {"WWW-Authenticate": 'ApiKey realm="kontor", header="X-API-KEY"'}
 
@@ -44,7 +44,11 @@ class TokenToLookAt(msgspec.Struct):
     **COMMON,
 )
 async def issue_token(call: Call) -> Answer:
-    """Issue a token for a client (client_credentials) or a user (password)."""
+    """Issue a token for a client (client_credentials) or a user (password).
+
+    OAuth2 as in RFC 6749. With `scope`, the token gets at most the scopes that are named. Errors have the body of the
+    RFC.
+    """
     form = await _read_form(call)
     login = _require_login(call)
     grant_type = form.get("grant_type")
@@ -69,7 +73,10 @@ async def issue_token(call: Call) -> Answer:
     **COMMON,
 )
 async def revoke_token(call: Call) -> Answer:
-    """Revoke a token of the client's own tenant."""
+    """Revoke a token of the client's own tenant.
+
+    The answer is 200 whatever is sent, as RFC 7009 wants it for unknown tokens.
+    """
     headers: dict[str, str] = {}
     try:
         form = await _read_form(call)
@@ -93,7 +100,10 @@ async def revoke_token(call: Call) -> Answer:
     **COMMON,
 )
 async def introspect_token(call: Call) -> Answer:
-    """Tell whether a token of the client's own tenant is valid (RFC 7662)."""
+    """Tell whether a token of the client's own tenant is valid (RFC 7662).
+
+    For a token that is expired, revoked or of another tenant, only `active: false`.
+    """
     form = await _read_form(call)
     login = _require_login(call)
     if "token" not in form:
@@ -106,14 +116,17 @@ async def introspect_token(call: Call) -> Answer:
 @operation(
     "POST",
     "/one/bc-token",
-    tag="OAuth2 and keys",
+    tag="Tokens",
     security=Security.API_KEY,
     is_oauth=True,
     success=Success(shape=Token, headers={"Cache-Control": "no-store"}),
     errors=(401, 429),
 )
 async def issue_classic_token(call: Call) -> Answer:
-    """Issue a user's token for an API key."""
+    """Issue a user's token for an API key.
+
+    The key is sent in the header `X-API-KEY`. There is no body.
+    """
     with _form_errors():
         call.query_values()
         key = single_header(call.request, "x-api-key")
@@ -127,7 +140,7 @@ async def issue_classic_token(call: Call) -> Answer:
 @operation(
     "PUT",
     "/encrypt",
-    tag="OAuth2 and keys",
+    tag="Tokens",
     security=Security.ANY_TOKEN,
     body=str,
     body_media_type=BASE64,

@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 document, made from the declared operations and the wire shapes: nothing is written twice."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -10,29 +11,50 @@ from kontor.api.bodies import list_query_names
 from kontor.api.operations import Operation, Security
 from kontor.api.schemas import Schemas
 from kontor.domain import scopes
+from kontor.wire.encoding import encode_json
 from kontor.wire.errors import ErrorBody, OAuthErrorBody, ProblemBody
 
-# In the order in which a newcomer meets them.
+# In the order in which a newcomer meets them. Generators name modules after them.
 TAGS = {
-    "OAuth2 and keys": "Tokens for clients and users; encrypting credentials.",
+    "Tokens": "Tokens for clients and users; encrypting credentials.",
     "Management": "A tenant's clients, roles and users.",
     "Keys": "The tenant's public certificate.",
     "Providers": "Banks, and what they ask their users for.",
     "Customer": "Accesses, products, transactions, positions and consents of the token's user.",
     "Payments": "Transfers from the accounts of the token's user, their authentication and their outcome.",
+    "Tags": "The trees of categories, insurance types, business partners and others.",
+    "Platform": "Tags and analyses of transactions that come with the call. Nothing is stored.",
+    "Webhooks": "A tenant's webhooks: what they were told, and telling it again.",
     "Operating": "What an operator sees: of all tenants with an operator's token, of its own with a client's.",
     "Health": "For machines that watch.",
 }
 
 # What an operation can answer is decided by what it declares, so the statuses are not listed by hand.
-COMMON_ERRORS = (400, 406, 500, 503, 504)
-BEARER_ERRORS = (401, 403)
-BODY_ERRORS = (408, 413, 415)
-HEAVY_ERRORS = (413, 429)
+HEAVY_ERRORS = (429,)
 OAUTH_STATUSES = (400, 401, 408, 413, 429)
+OAUTH_BODY_ERRORS = (408, 413)
+ERRORS = {
+    400: ("BadRequest", "The request cannot be understood, or a value is not allowed; the message says which."),
+    401: ("Unauthorized", "The login is missing or wrong."),
+    404: ("NotFound", "There is no such object, or it is somebody else's."),
+    405: ("NotAllowedNow", "The object's state does not allow this now."),
+    408: ("SentTooSlowly", "The body did not arrive in time."),
+    409: ("Conflict", "The object is in another state, or somebody else is changing it."),
+    410: ("Gone", "The operation was retired."),
+    413: ("TooLarge", "The body is too large, or has too many entries."),
+    429: ("TooManyRequests", "Too many calls are in progress, or too many logins have failed."),
+    503: ("Unavailable", "The database or the bank cannot be reached at the moment."),
+    451: ("Redirect", "The user goes on at Location, since the tenant may not handle credentials."),
+}
+# Statuses that most operations can answer, that mean the same everywhere, and that have the same body.
+DEFAULT = (
+    "Any other failure: 401, the token is missing, wrong or expired; 403, it is valid, but not for this; 406, nothing"
+    " that the caller accepts is served here; 408, the body did not arrive in time; 413, the body is too large; 415, it"
+    " is of another media type; 500, a defect; 503, the database or the bank cannot be reached at the moment; 504, the"
+    " answer took too long, and it may have been done nevertheless."
+)
 ERROR_HEADERS = {
     401: {"WWW-Authenticate": "how to prove oneself"},
-    403: {"WWW-Authenticate": "what is wrong with the token, and the scope that is needed"},
     405: {"Allow": "the methods that are possible now"},
 }
 OTHER_HEADERS = {
@@ -42,26 +64,67 @@ OTHER_HEADERS = {
 # Where it is known how long it takes.
 RETRIED_STATUSES = (409, 429, 503)
 RETRY_AFTER = {"Retry-After": "seconds to wait"}
+DEFAULT_HEADERS = RETRY_AFTER | {
+    "WWW-Authenticate": "on 401 and 403: what is wrong with the token, and the scope that is needed"
+}
 LINK = {"Link": 'the next page, as `<address>; rel="next"`; absent on the last one'}
 
 
+CORRELATION = "X-Correlation-ID"
+CORRELATION_TEXT = "any printable text up to 128 characters; generated if absent, echoed in the answer"
+CALLERS = {
+    Security.NONE: "Needs no login",
+    Security.BASIC: "Needs the client's login",
+    Security.API_KEY: "Needs an API key",
+    Security.CLIENT_TOKEN: "Needs a client's token",
+    Security.USER_TOKEN: "Needs a user's token",
+    Security.ANY_TOKEN: "Needs a client's or a user's token",
+    Security.OPERATOR_TOKEN: "Needs an operator's token",
+    Security.OPERATOR_OR_CLIENT_TOKEN: "Needs an operator's token, or a client's token",
+}
+
+
+class SharedParts:
+    """What several operations have in common is described once, and referred to."""
+
+    def __init__(self, asked: Iterable[dict[str, Any]]) -> None:
+        self._asked = Counter(map(encode_json, asked))
+        self.components: dict[str, dict[str, Any]] = {"parameters": {}, "headers": {}, "responses": {}}
+
+    def refer(self, kind: str, name: str, part: dict[str, Any]) -> dict[str, Any]:
+        """The part itself where the name is taken by another one."""
+        known = self.components[kind].setdefault(name, part)
+        return {"$ref": f"#/components/{kind}/{name}"} if known == part else part
+
+    def refer_to_query(self, parameter: dict[str, Any]) -> dict[str, Any]:
+        """The parameter itself where no other operation has it."""
+        if self._asked[encode_json(parameter)] == 1:
+            return parameter
+        return self.refer("parameters", parameter["name"], parameter)
+
+
 def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, Any]:
-    schemas = Schemas(_list_shapes(operations), [operation.query for operation in operations if operation.query])
+    queries = [operation.query for operation in operations if operation.query]
+    # Linters do not look into extensions, and would take a component that is named only there for unused.
+    files = [operation.success.file_shape for operation in operations if operation.success.file_shape]
+    schemas = Schemas(_list_shapes(operations), [*queries, *files])
+    shared = SharedParts(parameter for query in queries for parameter in schemas.describe_query(query))
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation, schemas)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation, schemas, shared)
     return {
         "openapi": "3.1.0",
         "info": {
-            "title": "Kontor",
+            "title": "Kontor API",  # generators name packages after it: `kontor_client` is our own
             "version": __version__,
             "description": "Connects bank accounts, pays, and understands what transactions mean.",
+            "contact": {"name": "The operator of this server"},
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": base_url}],
         "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         "paths": paths,
-        "components": {"schemas": schemas.components, "securitySchemes": _security_schemes()},
+        "components": {"schemas": schemas.components, **shared.components, "securitySchemes": _security_schemes()},
     }
 
 
@@ -70,80 +133,108 @@ def _list_shapes(operations: Sequence[Operation]) -> list[Any]:
     for operation in operations:
         answered = [operation.success.shape, *operation.other_shapes.values()]
         alternatives = [shape for answer in answered for shape in (answer if isinstance(answer, tuple) else (answer,))]
-        shapes += [
-            shape for shape in (operation.body, operation.success.file_shape, *alternatives) if shape is not None
-        ]
+        shapes += [shape for shape in (operation.body, *alternatives) if shape is not None]
     return shapes
 
 
-def _describe(operation: Operation, schemas: Schemas) -> dict[str, Any]:
-    described: dict[str, Any] = {"operationId": operation.id, "summary": operation.summary, "tags": [operation.tag]}
-    if operation.description:
-        described["description"] = operation.description
+def _describe(operation: Operation, schemas: Schemas, shared: SharedParts) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "description": _describe_in_words(operation),
+        "tags": [operation.tag],
+    }
     if operation.retired_on is not None:
         described["deprecated"] = True
     described["security"] = _security(operation)
     asked = [] if operation.query is None else schemas.describe_query(operation.query)
-    parameters = _path_parameters(operation) + asked + _header_parameters(operation)
-    if parameters:
-        described["parameters"] = parameters
+    described["parameters"] = [
+        *(shared.refer("parameters", name, _path_parameter(name)) for name in operation.path_names),
+        *map(shared.refer_to_query, asked),
+        *(shared.refer("parameters", name, _header_parameter(name, text)) for name, text in operation.headers.items()),
+        shared.refer("parameters", CORRELATION, _header_parameter(CORRELATION, CORRELATION_TEXT)),
+    ]
     if operation.has_body:
         content: dict[str, Any] = {}
         if operation.body is not None:
             content[operation.body_media_type] = {"schema": schemas.describe(operation.body)}
         content |= {name: {"schema": {"type": "string", "format": "binary"}} for name in operation.file_types}
         described["requestBody"] = {"required": True, "content": content}
-    described["responses"] = _responses(operation, schemas)
+    described["responses"] = _responses(operation, schemas, shared)
     return described
 
 
-def _path_parameters(operation: Operation) -> list[dict[str, Any]]:
-    parameters = []
-    for name in operation.path_names:
-        schema: dict[str, Any] = {"type": "string", "minLength": 1}
-        if name == "user-reference":
-            schema["format"] = "uuid"
-        parameters.append({"name": name, "in": "path", "required": True, "schema": schema})
-    return parameters
+def _describe_in_words(operation: Operation) -> str:
+    """What the handler says; where it says nothing, whose token the call needs."""
+    needed = CALLERS[operation.security] + (f" with the scope `{operation.scope}`" if operation.scope else "")
+    return operation.description or f"{needed}."
 
 
-def _header_parameters(operation: Operation) -> list[dict[str, Any]]:
-    headers = {"X-Correlation-ID": "any printable text up to 128 characters; generated if absent, echoed in the answer"}
-    headers |= operation.headers
-    return [
-        {"name": name, "in": "header", "required": False, "description": text, "schema": {"type": "string"}}
-        for name, text in headers.items()
-    ]
+def _path_parameter(name: str) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string", "minLength": 1}
+    if name == "user-reference":
+        schema["format"] = "uuid"
+    return {"name": name, "in": "path", "required": True, "schema": schema}
 
 
-def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
+def _header_parameter(name: str, text: str) -> dict[str, Any]:
+    return {"name": name, "in": "header", "description": text, "schema": {"type": "string"}}
+
+
+def _responses(operation: Operation, schemas: Schemas, shared: SharedParts) -> dict[str, Any]:
     success: dict[str, Any] = {"description": operation.success.description}
-    success["headers"] = _describe_headers(operation.success.headers, _optional_headers(operation))
+    success["headers"] = _describe_headers(operation.success.headers, _optional_headers(operation), shared)
     if operation.success.shape is not None:
         success["content"] = {operation.success.media_type: {"schema": schemas.describe(operation.success.shape)}}
         success["content"] |= {name: {"schema": {"type": "string"}} for name in operation.success.other_media_types}
     if operation.success.file_shape is not None:
-        success["x-content-for-files"] = {JSON: {"schema": schemas.describe(operation.success.file_shape)}}
+        success["x-content-for-files"] = {JSON: {"schema": schemas.describe_inline(operation.success.file_shape)}}
     responses = {str(operation.success.status): success}
     for status, shape in operation.other_shapes.items():
-        schema = schemas.describe(shape)
-        if status >= 400:
-            schema = {"anyOf": [schema, schemas.describe(ErrorBody)]}
-        responses[str(status)] = {
-            "description": operation.other_statuses.get(status, HTTPStatus(status).phrase),
-            "headers": _describe_status_headers(status),
-            "content": {JSON: {"schema": schema}},
-        }
+        responses[str(status)] = _describe_other(operation, status, shape, schemas, shared)
     for status, description in operation.other_statuses.items():
         if status not in operation.other_shapes:
-            responses[str(status)] = {"description": description, "headers": _describe_status_headers(status)}
+            headers = _describe_status_headers(status, shared)
+            responses[str(status)] = {"description": description, "headers": headers}
+    if operation.is_forgiving:
+        responses["400"] = {"description": "What is no HTTP request at all; every other one is answered with success."}
     for status in sorted(_error_statuses(operation)):
-        responses[str(status)] = {
-            "description": HTTPStatus(status).phrase,
-            "headers": _describe_headers(_error_headers(operation, status), _retry_header(status)),
-            "content": _error_content(operation, status, schemas),
-        }
-    return responses
+        if status not in operation.other_shapes:
+            responses[str(status)] = _refer_to_error(operation, status, schemas, shared)
+    rest: dict[str, Any] = {"description": DEFAULT, "headers": _describe_headers({}, DEFAULT_HEADERS, shared)}
+    rest["content"] = _errors(schemas)
+    return responses | {"default": shared.refer("responses", "Failure", rest)}
+
+
+def _name_status(status: int) -> tuple[str, str]:
+    return ERRORS.get(status, (f"Status{status}", HTTPStatus(status).phrase))
+
+
+def _describe_other(
+    operation: Operation, status: int, shape: Any, schemas: Schemas, shared: SharedParts
+) -> dict[str, Any]:
+    name, description = _name_status(status)
+    schema = schemas.describe(shape)
+    response = {
+        "description": operation.other_statuses.get(status, description),
+        "headers": _describe_status_headers(status, shared),
+        "content": {JSON: {"schema": {"anyOf": [schema, schemas.describe(ErrorBody)]} if status >= 400 else schema}},
+    }
+    return shared.refer("responses", name + shape.__name__, response) if isinstance(shape, type) else response
+
+
+def _refer_to_error(operation: Operation, status: int, schemas: Schemas, shared: SharedParts) -> dict[str, Any]:
+    """Each error is described once; those of the token endpoints have a body of their own."""
+    name, description = _name_status(status)
+    is_oauth = operation.is_oauth and status in OAUTH_STATUSES
+    if is_oauth:
+        name = f"OAuth{name}"
+    response = {
+        "description": description,
+        "headers": _describe_headers(_error_headers(operation, status), _retry_header(status), shared),
+        "content": _oauth_errors(schemas) if is_oauth else _errors(schemas),
+    }
+    return shared.refer("responses", name, response)
 
 
 def _optional_headers(operation: Operation) -> dict[str, str]:
@@ -156,16 +247,17 @@ def _retry_header(status: int) -> dict[str, str]:
     return RETRY_AFTER if status in RETRIED_STATUSES else {}
 
 
-def _describe_status_headers(status: int) -> dict[str, Any]:
-    return _describe_headers(OTHER_HEADERS.get(status, {}), _retry_header(status))
+def _describe_status_headers(status: int, shared: SharedParts) -> dict[str, Any]:
+    return _describe_headers(OTHER_HEADERS.get(status, {}), _retry_header(status), shared)
 
 
-def _describe_headers(headers: dict[str, str], optional: dict[str, str]) -> dict[str, Any]:
-    always = {"X-Correlation-ID": "the request's correlation id", **headers}
-    return {
+def _describe_headers(headers: dict[str, str], optional: dict[str, str], shared: SharedParts) -> dict[str, Any]:
+    always = {CORRELATION: "the request's correlation id", **headers}
+    described = {
         name: {"description": text, "required": name in always, "schema": {"type": "string"}}
         for name, text in (always | optional).items()
     }
+    return described | {CORRELATION: shared.refer("headers", CORRELATION, described[CORRELATION])}
 
 
 def _error_headers(operation: Operation, status: int) -> dict[str, str]:
@@ -174,26 +266,25 @@ def _error_headers(operation: Operation, status: int) -> dict[str, str]:
 
 
 def _error_statuses(operation: Operation) -> set[int]:
+    """Those that are described each by itself."""
     if operation.is_forgiving:
-        return {500, 503, 504}
-    statuses = set(operation.errors) | set(COMMON_ERRORS)
-    if operation.security.is_bearer:
-        statuses |= set(BEARER_ERRORS)
-    if operation.has_body:
-        statuses |= set(BODY_ERRORS)
+        return set()
+    statuses = {400, *operation.errors}
     if operation.is_heavy:
         statuses |= set(HEAVY_ERRORS)
-    if operation.is_oauth:
-        statuses.discard(415)  # RFC 6749 calls a body that is no form an invalid request
+    if operation.is_oauth and operation.has_body:
+        statuses |= set(OAUTH_BODY_ERRORS)
     if operation.retired_on is not None:
         statuses.add(410)
     return statuses
 
 
-def _error_content(operation: Operation, status: int, schemas: Schemas) -> dict[str, Any]:
-    if operation.is_oauth and status in OAUTH_STATUSES:
-        return {JSON: {"schema": schemas.describe(OAuthErrorBody)}}
+def _errors(schemas: Schemas) -> dict[str, Any]:
     return {JSON: {"schema": schemas.describe(ErrorBody)}, PROBLEM_JSON: {"schema": schemas.describe(ProblemBody)}}
+
+
+def _oauth_errors(schemas: Schemas) -> dict[str, Any]:
+    return {JSON: {"schema": schemas.describe(OAuthErrorBody)}}
 
 
 def _security(operation: Operation) -> list[dict[str, list[str]]]:

@@ -81,6 +81,7 @@ class Operation:
     handler: Handler
     scope: str | None = None
     query: type[msgspec.Struct] | None = None
+    other_paths: tuple[str, ...] = ()  # addresses that are served too, and not documented; with the same names in them
     headers: dict[str, str] = field(default_factory=dict)
     body: Any = None
     body_media_type: str = JSON
@@ -100,6 +101,10 @@ class Operation:
     @property
     def has_body(self) -> bool:
         return self.body is not None or bool(self.file_types)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return (self.path, *self.other_paths)
 
     @property
     def path_names(self) -> list[str]:

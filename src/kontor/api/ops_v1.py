@@ -86,7 +86,10 @@ def page(shape: Any) -> Success:
 
 @operation("GET", OPS + "/tenants", query=PageQuery, success=page(wire.OpsTenant), **READ)
 async def list_operated_tenants(call: Call) -> Answer:
-    """List tenants, with how many clients and users each has."""
+    """List tenants, with how many clients and users each has.
+
+    A client's token sees its own tenant only.
+    """
     query = call.query(PageQuery)
     rows = await call.services.ops.list_tenants(view(call), read_cursor(query.cursor, str) or "", query.limit)
     following = rows[-1].name if len(rows) == query.limit else None
@@ -98,7 +101,10 @@ async def list_operated_tenants(call: Call) -> Answer:
     scope=scopes.CLIENTS_READ, **COMMON,
 )  # fmt: skip
 async def list_operated_clients(call: Call) -> Answer:
-    """List clients."""
+    """List clients.
+
+    Of all tenants, or of one. Secrets are not shown.
+    """
     query = call.query(TenantPageQuery)
     tenant_id = await call.services.ops.choose_tenant(view(call), query.tenant)
     after = read_cursor(query.cursor, tuple[str, str]) or ("", "")
@@ -112,7 +118,10 @@ async def list_operated_clients(call: Call) -> Answer:
     scope=scopes.USERS_READ, **COMMON,
 )  # fmt: skip
 async def list_operated_users(call: Call) -> Answer:
-    """List users, deactivated ones too, by reference."""
+    """List users, deactivated ones too, by reference.
+
+    Each with the number of accesses. A client's token sees its own tenant only.
+    """
     query = call.query(TenantPageQuery)
     tenant_id = await call.services.ops.choose_tenant(view(call), query.tenant)
     rows = await call.services.ops.list_users(tenant_id, read_cursor(query.cursor, UUID) or NIL, query.limit)
@@ -162,7 +171,10 @@ def _name(call: Call, provider_id: UUID) -> str | None:
     **READ,
 )  # fmt: skip
 async def summarise_accesses(call: Call) -> Answer:
-    """Count accesses by state."""
+    """Count accesses by state.
+
+    Of all tenants, or of one. Paused ones are counted by reason too.
+    """
     tenant_id = await call.services.ops.choose_tenant(view(call), call.query(TenantQuery).tenant)
     return json_answer(wire.show_access_summary(await call.services.ops.figures.count_accesses(tenant_id)))
 
@@ -172,7 +184,10 @@ async def summarise_accesses(call: Call) -> Answer:
 
 @operation("GET", OPS + "/refreshes", query=RefreshesQuery, success=page(wire.OpsRefresh), errors=(404,), **READ)
 async def list_refreshes(call: Call) -> Answer:
-    """List what is due, late, running, failing or paused: the oldest first, failing ones the newest first."""
+    """List what is due, late, running, failing or paused: the oldest first, failing ones the newest first.
+
+    Accesses of all tenants, or of one.
+    """
     query = call.query(RefreshesQuery)
     ops = call.services.ops
     tenant_id = await ops.choose_tenant(view(call), query.tenant)
@@ -188,14 +203,20 @@ async def list_refreshes(call: Call) -> Answer:
     **READ,
 )  # fmt: skip
 async def summarise_refreshes(call: Call) -> Answer:
-    """Count what is due, late, running, failing and paused, and how the fetches of the last 24 hours ended."""
+    """Count what is due, late, running, failing and paused, and how the fetches of the last 24 hours ended.
+
+    Of all tenants, or of one.
+    """
     tenant_id = await call.services.ops.choose_tenant(view(call), call.query(TenantQuery).tenant)
     return json_answer(wire.show_refresh_summary(await call.services.ops.figures.count_refreshes(tenant_id)))
 
 
 @operation("GET", OPS + "/providers", success=page(wire.OpsProvider), **READ)
 async def list_operated_providers(call: Call) -> Answer:
-    """List providers that were called in the last 24 hours or do not answer: the troubled first."""
+    """List providers that were called in the last 24 hours or do not answer: the troubled first.
+
+    With how its fetches ended, and with the outage where there is one.
+    """
     rows = await call.services.ops.list_providers()
     return json_answer([wire.show_provider(row, _name(call, row.provider_id)) for row in rows])
 
@@ -207,7 +228,10 @@ async def list_operated_providers(call: Call) -> Answer:
     "GET", OPS + "/webhooks", query=TenantPageQuery, success=page(wire.OpsWebhook), errors=(404,), **WEBHOOKS
 )  # fmt: skip
 async def list_operated_webhooks(call: Call) -> Answer:
-    """List webhooks."""
+    """List webhooks.
+
+    Of all tenants, or of one. Secrets are not shown.
+    """
     query = call.query(TenantPageQuery)
     tenant_id = await call.services.ops.choose_tenant(view(call), query.tenant)
     after = read_cursor(query.cursor, tuple[str, UUID]) or ("", NIL)
@@ -218,7 +242,10 @@ async def list_operated_webhooks(call: Call) -> Answer:
 
 @operation("GET", DELIVERIES, query=OpsDeliveriesQuery, success=page(WebhookDelivery), errors=(404,), **WEBHOOKS)
 async def list_operated_deliveries(call: Call) -> Answer:
-    """List a webhook's deliveries of the last 30 days, newest first."""
+    """List a webhook's deliveries of the last 30 days, newest first.
+
+    With the status that the receiver answered, and when the next attempt is due.
+    """
     webhook = await call.services.ops.find_webhook(view(call), call.path_uuid("webhook-id"))
     query = call.query(OpsDeliveriesQuery)
     before = read_cursor(query.cursor, Serial)
@@ -231,7 +258,10 @@ async def list_operated_deliveries(call: Call) -> Answer:
     "POST", DELIVERIES + "/{serial}/replay", success=Success(shape=WebhookDelivery), errors=(404, 409), **WEBHOOKS
 )
 async def replay_operated_delivery(call: Call) -> Answer:
-    """Deliver an event again, under its own serial and id."""
+    """Deliver an event again, under its own serial and id.
+
+    409 where the webhook is switched off, or where the user of the event was erased.
+    """
     viewer = view(call)
     webhook = await call.services.ops.find_webhook(viewer, call.path_uuid("webhook-id"))
     text = call.path("serial")
@@ -246,14 +276,20 @@ async def replay_operated_delivery(call: Call) -> Answer:
 
 @operation("GET", OPS + "/jobs", success=page(wire.OpsJobs), **ALONE)
 async def list_jobs(call: Call) -> Answer:
-    """Count the jobs in the queue, by kind and status."""
+    """Count the jobs in the queue, by kind and status.
+
+    A failed job is held: nobody tries it again.
+    """
     figures = await call.services.ops.figures.count_system()
     return json_answer([wire.show_jobs(job_count) for job_count in figures.jobs])
 
 
 @operation("GET", OPS + "/jobs/held", query=PageQuery, success=page(wire.OpsHeldJob), **ALONE)
 async def list_held_jobs(call: Call) -> Answer:
-    """List the jobs that failed, newest first. They are held for 30 days."""
+    """List the jobs that failed, newest first.
+
+    They are held for 30 days.
+    """
     query = call.query(PageQuery)
     before = read_cursor(query.cursor, Serial)
     rows = await call.services.ops.list_held_jobs(MAX_SERIAL if before is None else before, query.limit)
@@ -263,7 +299,10 @@ async def list_held_jobs(call: Call) -> Answer:
 
 @operation("GET", OPS + "/workers", success=page(wire.OpsWorker), **ALONE)
 async def list_workers(call: Call) -> Answer:
-    """List the workers: those at work, and those that went without a word within the last hour."""
+    """List the workers: those at work, and those that went without a word within the last hour.
+
+    Each with its host, its version and when it was last seen.
+    """
     return json_answer([wire.show_worker(worker) for worker in await call.services.ops.list_workers(500)])
 
 
@@ -272,7 +311,10 @@ async def list_workers(call: Call) -> Answer:
 
 @operation("GET", OPS + "/audit", query=TenantPageQuery, success=page(wire.OpsAuditEntry), errors=(404,), **READ)
 async def list_audit_entries(call: Call) -> Answer:
-    """List the audit trail of a tenant, newest first; for an operator who names none, that of the system itself."""
+    """List the audit trail of a tenant, newest first; for an operator who names none, that of the system itself.
+
+    Entries name who did what to which object. Each has the hash of the one before.
+    """
     query = call.query(TenantPageQuery)
     tenant_id = await call.services.ops.choose_tenant(view(call), query.tenant)
     before = read_cursor(query.cursor, Serial)
@@ -288,12 +330,18 @@ async def list_audit_entries(call: Call) -> Answer:
     **READ,
 )  # fmt: skip
 async def verify_audit_trail(call: Call) -> Answer:
-    """Check that the audit trail is whole: that each entry follows from the ones before it, up to the last."""
+    """Check that the audit trail is whole: that each entry follows from the ones before it, up to the last.
+
+    There is a chain per tenant, and one of the system; each tells what is wrong with it.
+    """
     tenant_id = await call.services.ops.choose_tenant(view(call), call.query(TenantQuery).tenant)
     return json_answer(wire.show_verification(await call.services.ops.verify_audit_trail(tenant_id)))
 
 
 @operation("GET", OPS + "/health", success=Success(shape=wire.OpsHealth), **READ)
 async def check_health(call: Call) -> Answer:
-    """Tell whether all is well, and what is not."""
+    """Tell whether all is well, and what is not.
+
+    Each check tells whether it is well, and gives a detail.
+    """
     return json_answer(wire.show_health(await call.services.ops.figures.check_health(view(call))))

@@ -48,7 +48,10 @@ class ProviderQuery(msgspec.Struct):
     **COMMON,
 )
 async def list_providers(call: Call) -> Answer:
-    """List the providers, or those that fit the filters, best first."""
+    """List the providers, or those that fit the filters, best first.
+
+    With the `ETag` of a former answer in `If-None-Match`, 304 while the list has not changed.
+    """
     query = call.query(ProviderQuery)
     providers = call.services.providers
     capability = None if query.capability is None else CAPABILITY_BY_WORD[query.capability]
@@ -61,20 +64,29 @@ async def list_providers(call: Call) -> Answer:
 
 @operation("GET", PROVIDER, success=Success(shape=Provider), errors=(404,), **COMMON)
 async def read_provider(call: Call) -> Answer:
-    """Read one provider."""
+    """Read one provider.
+
+    It tells which fields its users log in with, and what it can do.
+    """
     return json_answer(show_provider(await call.services.providers.read(call.path_uuid("provider-id")), call.urls))
 
 
 @operation("GET", PROVIDERS + "/statistics", success=Success(shape=dict[UUID, ProviderStatistics]), **COMMON)
 async def list_provider_statistics(call: Call) -> Answer:
-    """Read how recent fetches went, by provider: of those that were called in the last seven days, or are down."""
+    """Read how recent fetches went, by provider.
+
+    Told of are those that were called in the last seven days, and those that are down.
+    """
     found = await call.services.providers.list_statistics()
     return json_answer({str(id): show_statistics(facts) for id, facts in found.items()})
 
 
 @operation("GET", PROVIDER + "/statistics", success=Success(shape=ProviderStatistics), errors=(404,), **COMMON)
 async def read_provider_statistics(call: Call) -> Answer:
-    """Read how recent fetches at the provider went."""
+    """Read how recent fetches at the provider went.
+
+    Of the last seven days. `downSince` is there only while the bank does not answer.
+    """
     return json_answer(show_statistics(await call.services.providers.read_statistics(call.path_uuid("provider-id"))))
 
 
@@ -87,7 +99,10 @@ async def read_provider_statistics(call: Call) -> Answer:
     errors=(404,),
 )
 async def read_logo(call: Call) -> Answer:
-    """Read the provider's logo. Open to everybody, so that a page can show it."""
+    """Read the provider's logo.
+
+    Open to everybody, so that a page can show it.
+    """
     return Answer(200, call.services.providers.draw_logo(call.path_uuid("provider-id")), SVG, dict(LOGO_HEADERS))
 
 

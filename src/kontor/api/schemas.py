@@ -10,15 +10,15 @@ NULL = {"type": "null"}
 
 
 class Schemas:
-    """The schemas of all shapes of a document. Shapes of queries become parameters, and are no components."""
+    """The schemas of all shapes of a document. Those of `inlined` are no components, such as queries."""
 
-    def __init__(self, shapes: Iterable[Any], queries: Iterable[type[msgspec.Struct]]) -> None:
-        unique = list(dict.fromkeys([*shapes, *queries]))
+    def __init__(self, shapes: Iterable[Any], inlined: Iterable[type[msgspec.Struct]]) -> None:
+        unique = list(dict.fromkeys([*shapes, *inlined]))
         schemas, self.components = msgspec.json.schema_components(unique, ref_template=REF)
         self._schemas = dict(zip(unique, schemas, strict=True))
         _mend([self._schemas, self.components])
-        _name_enums(self.components)
-        self._queries = {query: self.components.pop(self._name(query)) for query in set(queries)}
+        _name_parts(self.components)
+        self._inlined = {shape: self.components.pop(self._name(shape)) for shape in set(inlined)}
         for component in self.components.values():
             for field in component.get("properties", {}).values():
                 _tell_default(field)
@@ -34,14 +34,20 @@ class Schemas:
         schema: dict[str, Any] = self._schemas[shape]
         return schema
 
+    def describe_inline(self, shape: type[msgspec.Struct]) -> dict[str, Any]:
+        schema: dict[str, Any] = self._inlined[shape]
+        return schema
+
     def describe_query(self, query: type[msgspec.Struct]) -> list[dict[str, Any]]:
         """The parameters. A parameter is given or left out: there is no null in a query."""
-        shape = self._queries[query]
+        shape = self._inlined[query]
         parameters = []
         for name, field in shape["properties"].items():
             schema = _without_null(field)
             description = schema.pop("description", None)
-            parameter = {"name": name, "in": "query", "required": name in shape["required"], "schema": schema}
+            parameter = {"name": name, "in": "query", "schema": schema}
+            if name in shape["required"]:
+                parameter["required"] = True
             if description:
                 parameter["description"] = description
             parameters.append(parameter)
@@ -83,23 +89,25 @@ def _without_null(field: dict[str, Any]) -> dict[str, Any]:
     return dict(field) | ({"anyOf": alternatives} if alternatives else {})
 
 
-def _name_enums(components: dict[str, Any]) -> None:
-    """Each enum gets a schema of its own: under its title, or named after the field whose type it is."""
+def _name_parts(components: dict[str, Any]) -> None:
+    """What has a title gets a schema of its own; an enum in any case, named after the field whose type it is."""
 
     def refer(node: Any, name: str) -> Any:
         if isinstance(node, list):
             return [refer(value, name) for value in node]
         if not isinstance(node, dict):
             return node
-        if "enum" not in node:
+        if "enum" not in node and "title" not in node:
             return {key: refer(value, name) for key, value in node.items()}
         name = node.get("title", name)
-        enum = {"title": name, "type": "string", "enum": node["enum"]}
-        if components.setdefault(name, enum) != enum:
-            raise ValueError(f"Two schemas are called {name}: give the enum another title.")
-        return {"$ref": REF.format(name=name)} | {key: value for key, value in node.items() if key not in enum}
+        own = {key: value for key, value in node.items() if key not in ("title", "default", "description")}
+        part = own | ({"type": "string"} if "enum" in node else {})
+        if components.setdefault(name, part) != part:
+            raise ValueError(f"Two schemas are called {name}: give one of them another title.")
+        return {"$ref": REF.format(name=name)} | {key: node[key] for key in ("default", "description") if key in node}
 
     for owner, component in list(components.items()):
+        component.pop("title", None)  # it is the name
         if "enum" in component:  # an Enum has a schema already
             component["type"] = "string"
         for field, schema in component.get("properties", {}).items():

@@ -33,51 +33,50 @@ def _find_item(call: Call, tree: Tree) -> Item:
     return item
 
 
-@operation("GET", TREES, success=Success(shape=list[TagTree]), **READ)
+@operation("GET", TREES, other_paths=(OTHER_TREES,), success=Success(shape=list[TagTree]), **READ)
 async def list_tag_trees(call: Call) -> Answer:
-    """List the tag trees."""
+    """List the tag trees.
+
+    Each tree holds the values of one kind of tag.
+    """
     return json_answer([show_tree(tree, call.urls) for tree in ALL_TREES.values()])
 
 
-@operation("GET", TREES + TREE, success=Success(shape=TagTree), errors=(404,), **READ)
+@operation(
+    "GET", TREES + TREE, other_paths=(OTHER_TREES + TREE,), success=Success(shape=TagTree), errors=(404,), **READ
+)
 async def read_tag_tree(call: Call) -> Answer:
-    """Read one tag tree."""
+    """Read one tag tree.
+
+    A tree is named by its number or its system name.
+    """
     return json_answer(show_tree(_find_tree(call), call.urls))
 
 
-@operation("GET", TREES + ITEMS, success=Success(shape=list[TagTreeItem]), errors=(404,), **READ)
+@operation(
+    "GET",
+    TREES + ITEMS,
+    other_paths=(OTHER_TREES + ITEMS,),
+    success=Success(shape=list[TagTreeItem]),
+    errors=(404,),
+    **READ,
+)
 async def list_tag_tree_items(call: Call) -> Answer:
-    """List the items of a tag tree."""
+    """List the items of a tag tree.
+
+    The tree of business partners has more than ten thousand items.
+    """
     tree = _find_tree(call)
     return json_answer([show_item(tree, item, call.urls) for item in list_items(tree)])
 
 
-@operation("GET", TREES + ITEM, success=Success(shape=TagTreeItem), errors=(404,), **READ)
+@operation(
+    "GET", TREES + ITEM, other_paths=(OTHER_TREES + ITEM,), success=Success(shape=TagTreeItem), errors=(404,), **READ
+)
 async def read_tag_tree_item(call: Call) -> Answer:
-    """Read one item of a tag tree."""
+    """Read one item of a tag tree.
+
+    An item is named by its number or its system name.
+    """
     tree = _find_tree(call)
     return json_answer(show_item(tree, _find_item(call, tree), call.urls))
-
-
-@operation("GET", OTHER_TREES, success=Success(shape=list[TagTree]), **READ)
-async def list_tag_trees_again(call: Call) -> Answer:
-    """List the tag trees, at their other address."""
-    return await list_tag_trees(call)
-
-
-@operation("GET", OTHER_TREES + TREE, success=Success(shape=TagTree), errors=(404,), **READ)
-async def read_tag_tree_again(call: Call) -> Answer:
-    """Read one tag tree, at its other address."""
-    return await read_tag_tree(call)
-
-
-@operation("GET", OTHER_TREES + ITEMS, success=Success(shape=list[TagTreeItem]), errors=(404,), **READ)
-async def list_tag_tree_items_again(call: Call) -> Answer:
-    """List the items of a tag tree, at their other address."""
-    return await list_tag_tree_items(call)
-
-
-@operation("GET", OTHER_TREES + ITEM, success=Success(shape=TagTreeItem), errors=(404,), **READ)
-async def read_tag_tree_item_again(call: Call) -> Answer:
-    """Read one item of a tag tree, at its other address."""
-    return await read_tag_tree_item(call)

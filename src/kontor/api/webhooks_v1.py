@@ -49,7 +49,10 @@ async def _find_webhook(call: Call) -> DomainWebhook:
 
 @operation("GET", WEBHOOKS, success=Success(shape=list[Webhook]), errors=(404,), **COMMON)
 async def list_webhooks(call: Call) -> Answer:
-    """List the tenant's webhooks."""
+    """List the tenant's webhooks.
+
+    Secrets are not shown.
+    """
     webhooks = await call.services.webhooks.list_webhooks(call.principal, call.path("tenant-name"))
     return json_answer([show_webhook(webhook) for webhook in webhooks])
 
@@ -77,7 +80,10 @@ async def create_webhook(call: Call) -> Answer:
 
 @operation("GET", WEBHOOK, success=Success(shape=Webhook), errors=(404,), **COMMON)
 async def read_webhook(call: Call) -> Answer:
-    """Read one webhook."""
+    """Read one webhook.
+
+    Its secret is not shown.
+    """
     return json_answer(show_webhook(await _find_webhook(call)))
 
 
@@ -95,7 +101,10 @@ async def change_webhook(call: Call) -> Answer:
 
 @operation("DELETE", WEBHOOK, success=Success(description="deleted"), errors=(404,), **COMMON)
 async def delete_webhook(call: Call) -> Answer:
-    """Delete a webhook, with its deliveries."""
+    """Delete a webhook, with its deliveries.
+
+    Its serials are not continued by another webhook.
+    """
     webhook = await _find_webhook(call)
     await call.services.webhooks.delete_webhook(call.principal, webhook.id)
     return empty_answer()
@@ -105,7 +114,10 @@ async def delete_webhook(call: Call) -> Answer:
     "GET", DELIVERIES, query=DeliveriesQuery, success=Success(shape=list[WebhookDelivery]), errors=(404,), **COMMON
 )
 async def list_deliveries(call: Call) -> Answer:
-    """List a webhook's deliveries of the last 30 days, newest first."""
+    """List a webhook's deliveries of the last 30 days, newest first.
+
+    With the status that the receiver answered, and when the next attempt is due.
+    """
     webhook = await _find_webhook(call)
     query = call.query(DeliveriesQuery)
     deliveries = await call.services.webhooks.list_deliveries(webhook, query.state, query.beforeSerial, query.limit)
@@ -114,7 +126,10 @@ async def list_deliveries(call: Call) -> Answer:
 
 @operation("POST", DELIVERIES + "/{serial}/replay", success=Success(shape=WebhookDelivery), errors=(404, 409), **COMMON)
 async def replay_delivery(call: Call) -> Answer:
-    """Deliver an event again, under its own serial and id."""
+    """Deliver an event again, under its own serial and id.
+
+    409 where the webhook is switched off, or where the user of the event was erased.
+    """
     webhook = await _find_webhook(call)
     text = call.path("serial")
     if not (text.isascii() and text.isdigit()) or len(text) > 19 or int(text) > MAX_SERIAL:
@@ -126,7 +141,10 @@ async def replay_delivery(call: Call) -> Answer:
 
 @operation("GET", WEBHOOK + "/events", query=EventsQuery, success=Success(shape=WebhookEvents), errors=(404,), **COMMON)
 async def list_events(call: Call) -> Answer:
-    """List a webhook's events after a serial, oldest first, for a receiver that missed some."""
+    """List a webhook's events after a serial, oldest first, for a receiver that missed some.
+
+    Serials have no gaps, so a receiver sees what it has missed.
+    """
     webhook = await _find_webhook(call)
     query = call.query(EventsQuery)
     view = await call.services.webhooks.list_events(webhook, query.afterSerial, query.limit)

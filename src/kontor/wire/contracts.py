@@ -22,7 +22,7 @@ from kontor.wire.urls import Urls
 CERTAINTY = 0.97
 HOME_SAVINGS = "SAVINGS_LIFEBUILDING"
 
-Day = Annotated[str, Meta(examples=["2026-11-15"], extra_json_schema={"format": "date"})]
+Day = Annotated[str, Meta(title="Day", examples=["2026-11-15"], extra_json_schema={"format": "date"})]
 ContractStatus = Annotated[Literal["ACTIVE", "INACTIVE", "PROVISIONAL"], Meta(title="ContractStatus")]
 Development = Annotated[dict[str, Amount], Meta(description="amounts by date")]
 

@@ -61,7 +61,7 @@ SOURCES: dict[BalanceSource, SourceWord] = {
     BalanceSource.STATEMENT: "SWIFTMSG",
     BalanceSource.OTHER: "SONSTIGES",
 }
-Amount = Annotated[Decimal, Meta(description="two decimals", examples=[1234.5])]
+Amount = Annotated[Decimal, Meta(title="Amount", description="two decimals", examples=[1234.5])]
 
 
 class BankProduct(msgspec.Struct):

@@ -13,6 +13,7 @@ Timestamp = Annotated[
     str,
     Meta(
         pattern=r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$",
+        title="Timestamp",
         description="Berlin wall time",
         examples=["2026-11-15 14:30:00"],
     ),

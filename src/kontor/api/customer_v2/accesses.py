@@ -41,7 +41,10 @@ class AddQuery(msgspec.Struct):
 
 @operation("GET", CUSTOMER, success=Success(shape=Customer), **READ)
 async def read_customer(call: Call) -> Answer:
-    """Read the customer with all accesses."""
+    """Read the customer with all accesses.
+
+    Relations say what the token can be used for.
+    """
     views = await call.services.accesses.list_accesses(call.principal)
     scopes = call.principal.scopes
     shown = show_customer(
@@ -52,21 +55,30 @@ async def read_customer(call: Call) -> Answer:
 
 @operation("GET", ACCESSES, success=Success(shape=dict[str, BankAccess]), **READ)
 async def list_accesses(call: Call) -> Answer:
-    """List the accesses, by their id."""
+    """List the accesses, by their id.
+
+    An object whose keys are the ids of the accesses.
+    """
     views = await call.services.accesses.list_accesses(call.principal)
     return json_answer(show_accesses(views, call.urls))
 
 
 @operation("GET", ACCESS, success=Success(shape=BankAccess), errors=(404,), **READ)
 async def read_access(call: Call) -> Answer:
-    """Read one access with its products."""
+    """Read one access with its products.
+
+    While `status` is not `VOLLSTAENDIG`, products or transactions are still being fetched.
+    """
     view = await call.services.accesses.read_access(call.principal, call.path("access-id"))
     return json_answer(show_access(view, call.urls))
 
 
 @operation("GET", ACCESS + "/issues", success=Success(shape=AccessIssues), errors=(404,), **READ)
 async def read_issues(call: Call) -> Answer:
-    """Read what the last attempt to fetch an access had to say."""
+    """Read what the last attempt to fetch an access had to say.
+
+    Messages are for the end user, with a code each.
+    """
     view = await call.services.accesses.read_access(call.principal, call.path("access-id"))
     return json_answer(show_issues(view, call.urls))
 
@@ -125,14 +137,20 @@ async def add_accesses(call: Call) -> Answer:
 
 @operation("DELETE", ACCESSES, success=Success(description="deleted"), **MODIFY)
 async def delete_accesses(call: Call) -> Answer:
-    """Delete all accesses with their data and credentials."""
+    """Delete all accesses with their data and credentials.
+
+    Fetches that wait in the queue are removed too.
+    """
     await call.services.accesses.delete_all(call.principal)
     return empty_answer()
 
 
 @operation("DELETE", ACCESS, success=Success(description="deleted"), errors=(404,), **MODIFY)
 async def delete_access(call: Call) -> Answer:
-    """Delete an access with its data and credentials."""
+    """Delete an access with its data and credentials.
+
+    Fetches that wait in the queue are removed too.
+    """
     await call.services.accesses.delete_access(call.principal, call.path("access-id"))
     return empty_answer()
 

@@ -23,7 +23,10 @@ class AffordabilityQuery(msgspec.Struct):
     "GET", AI + "/affordability", query=AffordabilityQuery, success=Success(shape=(Affordability, Nothing)), **CREDIT
 )
 async def read_affordability(call: Call) -> Answer:
-    """Read what the customer can afford; an empty object where nothing can be said."""
+    """Read what the customer can afford; an empty object where nothing can be said.
+
+    Regular income, expenses and what is left, from the bookings of all accounts.
+    """
     query = call.query(AffordabilityQuery)
     return await analyse(call, query, show_affordability, query.explain)
 
@@ -32,6 +35,9 @@ async def read_affordability(call: Call) -> Answer:
     "GET", AI + "/credit-check", query=AffordabilityQuery, success=Success(shape=(CreditCheck, Nothing)), **CREDIT
 )
 async def read_credit_check(call: Call) -> Answer:
-    """Read facts for a lender, each with its transactions; an empty object where nothing can be said."""
+    """Read facts for a lender, each with its transactions; an empty object where nothing can be said.
+
+    Income, instalments, overdrafts, returned debits and others.
+    """
     query = call.query(AffordabilityQuery)
     return await analyse(call, query, show_credit_check, query.explain)

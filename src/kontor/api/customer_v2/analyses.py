@@ -44,7 +44,10 @@ def _encode_shown(show: Callable[..., Any], urls: Urls, arguments: tuple[Any, ..
 
 @operation("GET", AI + "/contracts", query=ContractsQuery, success=Success(shape=list[Contract]), **HEAVY)
 async def list_contracts(call: Call) -> Answer:
-    """List the customer's contracts, as far as bookings show them."""
+    """List the customer's contracts, as far as bookings show them.
+
+    What is paid or received regularly, with its period, amounts and next date. With `explain`, the reasons.
+    """
     query = call.query(ContractsQuery)
     return await analyse(call, query, _show_chosen, query)
 

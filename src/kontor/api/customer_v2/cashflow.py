@@ -53,6 +53,9 @@ def _show_chosen(facts: Facts, urls: Urls, options: Options) -> list[Cashflow]:
 
 @operation("GET", AI + "/disposable-money", query=DisposableMoneyQuery, success=Success(shape=DisposableMoney), **HEAVY)
 async def read_disposable_money(call: Call) -> Answer:
-    """Read what can be spent until the next salary; empty where no salary is active."""
+    """Read what can be spent until the next salary; empty where no salary is active.
+
+    The balance, less the payments that are due until then.
+    """
     query = call.query(DisposableMoneyQuery)
     return await analyse(call, query, show_disposable_money, query.explain)

@@ -136,13 +136,19 @@ async def _find(call: Call) -> ConsentView:
 
 @operation("GET", CONSENT, **STATUS, **MODIFY)
 async def read_consent(call: Call) -> Answer:
-    """Read where the consent stands. The bank is not asked."""
+    """Read where the consent stands.
+
+    The bank is not asked.
+    """
     return json_answer(show_consent(await _find(call), call.urls))
 
 
 @operation("POST", CONSENT, body=ScaAnswer, **ANSWER, **MODIFY)
 async def answer_consent(call: Call) -> Answer:
-    """Answer the open step: a method, a medium, a TAN, or a confirmation in the app."""
+    """Answer the open step: a method, a medium, a TAN, or a confirmation in the app.
+
+    Which step is open is told by the relations of the status. 409 with the status where it is another one.
+    """
     view = await _find(call)
     body = await call.json(ScaAnswer)
     if body.count_given() > 1:
@@ -155,13 +161,19 @@ async def answer_consent(call: Call) -> Answer:
 
 @operation("GET", CONSENT + "/poll", **ANSWER, **MODIFY)
 async def poll_consent(call: Call) -> Answer:
-    """Ask the bank whether the user has confirmed in the app."""
+    """Ask the bank whether the user has confirmed in the app.
+
+    409 with the status where nothing is to be confirmed in an app.
+    """
     return await _answer(call, await _find(call), AnswerKind.CONFIRMED, "")
 
 
 @operation("POST", CONSENT + "/cancel", **ANSWER, **MODIFY)
 async def cancel_consent(call: Call) -> Answer:
-    """Cancel the consent."""
+    """Cancel the consent.
+
+    409 with the status where it has ended already.
+    """
     return await _answer(call, await _find(call), AnswerKind.CANCEL, "")
 
 

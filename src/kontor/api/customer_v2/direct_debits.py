@@ -81,24 +81,36 @@ async def initiate_direct_debit(call: Call) -> Answer:
 
 @operation("GET", STATUS_OF_ONE, **STATUS, **TRANSFER)
 async def get_direct_debit(call: Call) -> Answer:
-    """Read where direct debits stand. The bank is not asked."""
+    """Read where direct debits stand.
+
+    The bank is not asked.
+    """
     return show_status(call, await find_payment(call, KINDS))
 
 
 @operation("POST", STATUS_OF_ONE, body=ScaAnswer, **ANSWERED, **TRANSFER)
 @explain_debit_refusals
 async def answer_direct_debit(call: Call) -> Answer:
-    """Answer the open step: a method, a medium, a TAN, or a confirmation in the app."""
+    """Answer the open step: a method, a medium, a TAN, or a confirmation in the app.
+
+    Which step is open is told by the relations of the status. 409 with the status where it is another one.
+    """
     return await answer_body(call, KINDS)
 
 
 @operation("GET", STATUS_OF_ONE + "/poll", **ANSWERED, **TRANSFER)
 async def poll_direct_debit(call: Call) -> Answer:
-    """Ask the bank whether the user has confirmed in the app."""
+    """Ask the bank whether the user has confirmed in the app.
+
+    409 with the status where nothing is to be confirmed in an app.
+    """
     return await answer_step(call, await find_payment(call, KINDS), AnswerKind.CONFIRMED, "")
 
 
 @operation("POST", STATUS_OF_ONE + "/cancel", **ANSWERED, **TRANSFER)
 async def cancel_direct_debit(call: Call) -> Answer:
-    """Cancel what was not sent yet."""
+    """Cancel what was not sent yet.
+
+    409 with the status where the order was sent to the bank.
+    """
     return await answer_step(call, await find_payment(call, KINDS), AnswerKind.CANCEL, "")

@@ -97,14 +97,20 @@ async def _find_access(call: Call, owner: Owner, query: ImportQuery) -> str:
 
 @operation("GET", IMPORTS + "/{import-id}", success=Success(shape=StoredImport), errors=(404,), **READ)
 async def read_import(call: Call) -> Answer:
-    """Read what came of an imported file, for 30 days, while its access exists."""
+    """Read what came of an imported file, for 30 days, while its access exists.
+
+    What was stored, per account, with the rows that could not be read.
+    """
     kept = await call.services.imports.read_result(name_owner(call.principal), call.path_uuid("import-id"))
     return json_answer(show_kept(kept, call.urls))
 
 
 @operation("GET", FORMS, success=Success(shape=list[ImportForm]), **READ)
 async def list_import_forms(call: Call) -> Answer:
-    """List the CSV forms that the user has described."""
+    """List the CSV forms that the user has described.
+
+    A file whose header fits a form is read by it.
+    """
     forms = await call.services.import_forms.list_forms(call.principal)
     return json_answer([show_form(form, call.urls) for form in forms])
 
@@ -117,7 +123,10 @@ async def list_import_forms(call: Call) -> Answer:
     **MODIFY,
 )
 async def add_import_form(call: Call) -> Answer:
-    """Describe a CSV form by its columns. A form of the same name is replaced."""
+    """Describe a CSV form by its columns.
+
+    A form of the same name is replaced.
+    """
     form = (await call.json(NewImportForm)).to_form()
     await call.services.import_forms.store_form(call.principal, form)
     return created(call.urls.import_form(form.name))
@@ -125,13 +134,19 @@ async def add_import_form(call: Call) -> Answer:
 
 @operation("GET", FORM, success=Success(shape=ImportForm), errors=(404,), **READ)
 async def read_import_form(call: Call) -> Answer:
-    """Read one CSV form of the user."""
+    """Read one CSV form of the user.
+
+    The columns, the date format and the decimal separator.
+    """
     form = await call.services.import_forms.read_form(call.principal, call.path("form-name"))
     return json_answer(show_form(form, call.urls))
 
 
 @operation("DELETE", FORM, success=Success(description="deleted"), errors=(404,), **MODIFY)
 async def delete_import_form(call: Call) -> Answer:
-    """Delete a CSV form of the user. What was imported with it stays."""
+    """Delete a CSV form of the user.
+
+    What was imported with it stays.
+    """
     await call.services.import_forms.delete_form(call.principal, call.path("form-name"))
     return empty_answer()

@@ -32,7 +32,10 @@ STATUS: dict[str, Any] = {"success": Success(shape=LegacyTransferStatus)}
 @operation("POST", TRANSFERS, headers=HEADERS, body=Ueberweisung, errors=(404, 409), **STATUS, **TRANSFER)
 @explain_refusals
 async def start_legacy_transfer(call: Call) -> Answer:
-    """Order a transfer that a TAN releases. The credentials of the account come with it."""
+    """Order a transfer that a TAN releases.
+
+    The credentials of the account come with it.
+    """
     if not call.principal.is_regulated:
         raise HttpError(400, "This tenant pays in the redirect frontend; the legacy transfer is not for it.")
     debtors = call.services.payments.debtors
@@ -79,7 +82,10 @@ def _check_choice(access: Access, body: Ueberweisung) -> None:
 )
 @explain_refusals
 async def submit_text_tan(call: Call) -> Answer:
-    """Submit the TAN. A wrong one keeps the transfer open, until its timeout or the third of them."""
+    """Submit the TAN.
+
+    A wrong one keeps the transfer open, until its timeout or the third of them.
+    """
     view = await _find(call)
     body = await call.json(TanSubmission)
     is_open = view.payment.state is PaymentState.OPEN and view.payment.dialogue.position.state is ScaState.TAN

@@ -34,7 +34,10 @@ class ListQuery(msgspec.Struct):
 
 @operation("GET", CUSTOMER + "/payments", query=ListQuery, success=Success(shape=list[TransferStatus]), **TRANSFER)
 async def list_payments(call: Call) -> Answer:
-    """List the user's payments, newest first. Challenges are shown with the single payment only."""
+    """List the user's payments, newest first.
+
+    Challenges are shown with the single payment only.
+    """
     limit = call.query(ListQuery).limit
     payments = await call.services.payments.list_payments(call.principal, limit)
     offers_steps = call.principal.is_regulated
@@ -43,101 +46,145 @@ async def list_payments(call: Call) -> Answer:
 
 @operation("GET", ONE_SINGLE, **STATUS, **TRANSFER)
 async def get_single_transfer(call: Call) -> Answer:
-    """Read where a transfer stands. The bank is not asked."""
+    """Read where a transfer stands.
+
+    The bank is not asked.
+    """
     return show_status(call, await find_payment(call, SINGLE_KINDS))
 
 
 @operation("GET", ONE_BULK, **STATUS, **TRANSFER)
 async def get_bulk_transfer(call: Call) -> Answer:
-    """Read where a bulk transfer stands. The bank is not asked."""
+    """Read where a bulk transfer stands.
+
+    The bank is not asked.
+    """
     return show_status(call, await find_payment(call, BULK_KINDS))
 
 
 @operation(
     "GET",
-    PAYMENT + "/{payment-id}/pain001",
+    CUSTOMER + "/payments/{payment-id}/pain001",
+    other_paths=(PAYMENT + "/{payment-id}/pain001",),  # which might also be a transfer with the id pain001
     success=Success(media_type=XML, shape=str),
     errors=(404, 409),
     **TRANSFER,
 )
 async def export_payment(call: Call) -> Answer:
-    """Export transfers as pain.001, whatever became of them. 409 where the debtor's account is not stored here."""
+    """Export transfers as pain.001, whatever became of them.
+
+    409 where the debtor's account is not stored here.
+    """
     document = await call.services.payment_exports.write_transfers(call.principal, call.path_uuid("payment-id"))
     return Answer(200, document, XML, {"Cache-Control": "no-store"})
 
 
 @operation(
     "GET",
-    PAYMENT + "/{payment-id}/pain008",
+    CUSTOMER + "/payments/{payment-id}/pain008",
+    other_paths=(PAYMENT + "/{payment-id}/pain008",),  # which might also be a transfer with the id pain008
     success=Success(media_type=XML, shape=str),
     errors=(404, 409),
     **TRANSFER,
 )
 async def export_direct_debits(call: Call) -> Answer:
-    """Export direct debits as pain.008, whatever became of them. 409 where the account is not stored here."""
+    """Export direct debits as pain.008, whatever became of them.
+
+    409 where the account is not stored here.
+    """
     document = await call.services.payment_exports.write_debits(call.principal, call.path_uuid("payment-id"))
     return Answer(200, document, XML, {"Cache-Control": "no-store"})
 
 
 @operation("GET", PRODUCT + "/payment" + SINGLE + "/{payment-id}", **STATUS, **TRANSFER)
 async def get_single_transfer_of_product(call: Call) -> Answer:
-    """Read where a transfer from a product stands. The bank is not asked."""
+    """Read where a transfer from a product stands.
+
+    The bank is not asked.
+    """
     return show_status(call, await _find_of_product(call, SINGLE_KINDS))
 
 
 @operation("GET", PRODUCT + "/payment" + BULK + "/{payment-id}", **STATUS, **TRANSFER)
 async def get_bulk_transfer_of_product(call: Call) -> Answer:
-    """Read where a bulk transfer from a product stands. The bank is not asked."""
+    """Read where a bulk transfer from a product stands.
+
+    The bank is not asked.
+    """
     return show_status(call, await _find_of_product(call, BULK_KINDS))
 
 
 @operation("POST", ONE_SINGLE, body=ScaAnswer, **ANSWERED, **TRANSFER)
 @explain_refusals
 async def answer_single_transfer(call: Call) -> Answer:
-    """Answer the open step of a transfer: a method, a medium, a TAN, or a confirmation in the app."""
+    """Answer the open step of a transfer: a method, a medium, a TAN, or a confirmation in the app.
+
+    Which step is open is told by the relations of the status. 409 with the status where it is another one.
+    """
     return await answer_body(call, SINGLE_KINDS)
 
 
 @operation("POST", ONE_BULK, body=ScaAnswer, **ANSWERED, **TRANSFER)
 @explain_refusals
 async def answer_bulk_transfer(call: Call) -> Answer:
-    """Answer the open step of a bulk transfer: a method, a medium, a TAN, or a confirmation in the app."""
+    """Answer the open step of a bulk transfer: a method, a medium, a TAN, or a confirmation in the app.
+
+    As for the single transfer.
+    """
     return await answer_body(call, BULK_KINDS)
 
 
 @operation("GET", ONE_SINGLE + "/poll", **ANSWERED, **TRANSFER)
 async def poll_single_transfer(call: Call) -> Answer:
-    """Ask the bank whether the user has confirmed the transfer in the app."""
+    """Ask the bank whether the user has confirmed the transfer in the app.
+
+    409 with the status where nothing is to be confirmed in an app.
+    """
     return await answer_step(call, await find_payment(call, SINGLE_KINDS), AnswerKind.CONFIRMED, "")
 
 
 @operation("GET", ONE_BULK + "/poll", **ANSWERED, **TRANSFER)
 async def poll_bulk_transfer(call: Call) -> Answer:
-    """Ask the bank whether the user has confirmed the bulk transfer in the app."""
+    """Ask the bank whether the user has confirmed the bulk transfer in the app.
+
+    As for the single transfer.
+    """
     return await answer_step(call, await find_payment(call, BULK_KINDS), AnswerKind.CONFIRMED, "")
 
 
 @operation("POST", ONE_SINGLE + "/cancel", **ANSWERED, **TRANSFER)
 async def cancel_single_transfer(call: Call) -> Answer:
-    """Cancel a transfer that was not sent yet."""
+    """Cancel a transfer that was not sent yet.
+
+    409 with the status where the order was sent to the bank.
+    """
     return await answer_step(call, await find_payment(call, SINGLE_KINDS), AnswerKind.CANCEL, "")
 
 
 @operation("POST", ONE_BULK + "/cancel", **ANSWERED, **TRANSFER)
 async def cancel_bulk_transfer(call: Call) -> Answer:
-    """Cancel a bulk transfer that was not sent yet."""
+    """Cancel a bulk transfer that was not sent yet.
+
+    As for the single transfer.
+    """
     return await answer_step(call, await find_payment(call, BULK_KINDS), AnswerKind.CANCEL, "")
 
 
 @operation("POST", ONE_SINGLE + "/confirm-vop", **ANSWERED, **TRANSFER)
 async def confirm_payee_of_single_transfer(call: Call) -> Answer:
-    """Pay although the bank could not match the payee."""
+    """Pay although the bank could not match the payee.
+
+    Money can then go to somebody else than the payee that is named. The bank is not liable for it.
+    """
     return await accept_payees(call, await find_payment(call, SINGLE_KINDS))
 
 
 @operation("POST", ONE_BULK + "/confirm-vop", **ANSWERED, **TRANSFER)
 async def confirm_payees_of_bulk_transfer(call: Call) -> Answer:
-    """Pay although the bank could not match every payee."""
+    """Pay although the bank could not match every payee.
+
+    As for the single transfer, for all of them.
+    """
     return await accept_payees(call, await find_payment(call, BULK_KINDS))
 
 

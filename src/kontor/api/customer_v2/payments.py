@@ -142,7 +142,10 @@ async def initiate_single_transfer(call: Call) -> Answer:
 @operation("POST", PRODUCT + "/payment" + BULK, query=OrderQuery, body=NewBulkTransfer, **ORDERED, **TRANSFER)
 @explain_refusals
 async def initiate_bulk_transfer(call: Call) -> Answer:
-    """Pay several transfers at once from a product. As the single transfer, with an array of details."""
+    """Pay several transfers at once from a product.
+
+    As the single transfer, with an array of details.
+    """
     return await _order_from_product(call, PaymentKind.BULK, NewBulkTransfer)
 
 
@@ -159,7 +162,10 @@ async def initiate_single_transfer_with_credentials(call: Call) -> Answer:
 @operation("POST", PAYMENT + BULK, query=OrderQuery, body=NewBulkTransfer, **ORDERED, **TRANSFER)
 @explain_refusals
 async def initiate_bulk_transfer_with_credentials(call: Call) -> Answer:
-    """Pay several transfers at once from an account whose bank and credentials come with the order."""
+    """Pay several transfers at once from an account whose bank and credentials come with the order.
+
+    As the single transfer, with an array of details. Nothing but the payment is stored.
+    """
     return await _order_with_credentials(call, PaymentKind.BULK, NewBulkTransfer)
 
 
@@ -318,7 +324,10 @@ async def verify_payees(call: Call) -> Answer:
 )
 @explain_refusals
 async def verify_payees_with_credentials(call: Call) -> Answer:
-    """Ask whether the payees' names fit their IBANs, at a bank whose credentials come with the question."""
+    """Ask whether the payees' names fit their IBANs, at a bank whose credentials come with the question.
+
+    Redirect tenants get 400: they have no credentials to send.
+    """
     payment_id = read_payment_id(call.query(VerificationQuery).paymentId)
     body: NewVerification = await read_order_body(call, NewVerification)
     if not call.principal.is_regulated:

@@ -41,7 +41,10 @@ READ: dict[str, Any] = {"tag": "Payments", "security": Security.USER_TOKEN, "sco
 
 @operation("GET", ALL, success=Success(shape=list[StandingOrder]), errors=(404,), **READ)
 async def list_standing_orders(call: Call) -> Answer:
-    """List a product's standing orders as of the last update. The bank is not asked."""
+    """List a product's standing orders as of the last update.
+
+    The bank is not asked.
+    """
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     standing = call.services.payments.standing_orders
     orders = await standing.list_orders(call.principal, access_id, product_id)
@@ -52,7 +55,10 @@ async def list_standing_orders(call: Call) -> Answer:
 
 @operation("GET", ONE, success=Success(shape=StandingOrder), errors=(404,), **READ)
 async def read_standing_order(call: Call) -> Answer:
-    """Read a standing order as of the last update. The bank is not asked."""
+    """Read a standing order as of the last update.
+
+    The bank is not asked.
+    """
     access_id, product_id, order_id = _read_path(call)
     standing = call.services.payments.standing_orders
     order, product = await standing.find_order(call.principal, access_id, product_id, order_id)
@@ -77,7 +83,10 @@ async def initiate_standing_order(call: Call) -> Answer:
 @operation("PUT", ONE, query=OrderQuery, body=NewStandingOrder, **ORDERED, **TRANSFER)
 @explain_refusals
 async def change_standing_order(call: Call) -> Answer:
-    """Change a standing order. The payee is verified where the IBAN is a new one. Redirect tenants get 451."""
+    """Change a standing order.
+
+    The payee is verified where the IBAN is a new one. Redirect tenants get 451.
+    """
     standing = call.services.payments.standing_orders
     known, product = await standing.find_order(call.principal, *_read_path(call))
     request, body = await _read_request(call)
@@ -87,7 +96,10 @@ async def change_standing_order(call: Call) -> Answer:
 @operation("DELETE", ONE, query=OrderQuery, **ORDERED, **TRANSFER)
 @explain_refusals
 async def delete_standing_order(call: Call) -> Answer:
-    """Delete a standing order at the bank. It stays listed as ended. Redirect tenants get 451."""
+    """Delete a standing order at the bank.
+
+    It stays listed as ended. Redirect tenants get 451.
+    """
     standing = call.services.payments.standing_orders
     known, product = await standing.find_order(call.principal, *_read_path(call))
     facts = await read_circumstances(call)
@@ -100,32 +112,47 @@ async def delete_standing_order(call: Call) -> Answer:
 
 @operation("GET", STATUS_OF_ONE, **STATUS, **TRANSFER)
 async def get_standing_order(call: Call) -> Answer:
-    """Read where an order about a standing order stands. The bank is not asked."""
+    """Read where an order about a standing order stands.
+
+    The bank is not asked.
+    """
     return show_status(call, await find_payment(call, KINDS))
 
 
 @operation("POST", STATUS_OF_ONE, body=ScaAnswer, **ANSWERED, **TRANSFER)
 @explain_refusals
 async def answer_standing_order(call: Call) -> Answer:
-    """Answer the open step: a method, a medium, a TAN, or a confirmation in the app."""
+    """Answer the open step: a method, a medium, a TAN, or a confirmation in the app.
+
+    Which step is open is told by the relations of the status. 409 with the status where it is another one.
+    """
     return await answer_body(call, KINDS)
 
 
 @operation("GET", STATUS_OF_ONE + "/poll", **ANSWERED, **TRANSFER)
 async def poll_standing_order(call: Call) -> Answer:
-    """Ask the bank whether the user has confirmed in the app."""
+    """Ask the bank whether the user has confirmed in the app.
+
+    409 with the status where nothing is to be confirmed in an app.
+    """
     return await answer_step(call, await find_payment(call, KINDS), AnswerKind.CONFIRMED, "")
 
 
 @operation("POST", STATUS_OF_ONE + "/cancel", **ANSWERED, **TRANSFER)
 async def cancel_standing_order(call: Call) -> Answer:
-    """Cancel what was not sent yet. The standing order itself is deleted by DELETE."""
+    """Cancel what was not sent yet.
+
+    The standing order itself is deleted by DELETE.
+    """
     return await answer_step(call, await find_payment(call, KINDS), AnswerKind.CANCEL, "")
 
 
 @operation("POST", STATUS_OF_ONE + "/confirm-vop", **ANSWERED, **TRANSFER)
 async def confirm_payee_of_standing_order(call: Call) -> Answer:
-    """Go on although the bank could not match the payee."""
+    """Go on although the bank could not match the payee.
+
+    Money can then go to somebody else than the payee that is named. The bank is not liable for it.
+    """
     return await accept_payees(call, await find_payment(call, KINDS))
 
 

@@ -65,14 +65,20 @@ async def update_category(call: Call) -> Answer:
 
 @operation("GET", RULES, success=Success(shape=list[AiConnectRule]), **READ)
 async def list_tagging_rules(call: Call) -> Answer:
-    """List the user's tagging rules."""
+    """List the user's tagging rules.
+
+    A rule gives transactions of one counterparty a category.
+    """
     rules = await call.services.transaction_tagging.list_rules(call.principal)
     return json_answer([show_rule(rule, call.urls) for rule in rules])
 
 
 @operation("POST", RULES, body=NewRule, success=Success(201, headers={"Location": "the rule"}), **MODIFY)
 async def add_tagging_rule(call: Call) -> Answer:
-    """Add a tagging rule for transactions to come. One for the same counterparty is replaced."""
+    """Add a tagging rule for transactions to come.
+
+    One for the same counterparty is replaced.
+    """
     body = await call.json(NewRule)
     category = _read_category(body.tagTreeItem, "tagTreeItem")
     rule = TaggingRule(uuid4(), category, body.counterpartyIban or "", body.counterpartyName or "")
@@ -82,20 +88,29 @@ async def add_tagging_rule(call: Call) -> Answer:
 
 @operation("DELETE", RULES, success=Success(description="deleted"), **MODIFY)
 async def delete_tagging_rules(call: Call) -> Answer:
-    """Delete all tagging rules of the user. What they have tagged stays so."""
+    """Delete all tagging rules of the user.
+
+    What they have tagged stays so.
+    """
     await call.services.transaction_tagging.delete_rules(call.principal)
     return empty_answer()
 
 
 @operation("GET", RULE, success=Success(shape=AiConnectRule), errors=(404,), **READ)
 async def read_tagging_rule(call: Call) -> Answer:
-    """Read one tagging rule."""
+    """Read one tagging rule.
+
+    It names the category and the counterparty.
+    """
     rule = await call.services.transaction_tagging.read_rule(call.principal, call.path_uuid("rule-id"))
     return json_answer(show_rule(rule, call.urls))
 
 
 @operation("DELETE", RULE, success=Success(description="deleted"), errors=(404,), **MODIFY)
 async def delete_tagging_rule(call: Call) -> Answer:
-    """Delete a tagging rule. What it has tagged stays so."""
+    """Delete a tagging rule.
+
+    What it has tagged stays so.
+    """
     await call.services.transaction_tagging.delete_rule(call.principal, call.path_uuid("rule-id"))
     return empty_answer()

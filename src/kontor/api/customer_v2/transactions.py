@@ -93,7 +93,10 @@ class TransactionsQuery(SearchQuery, rename={"since": "from", "until": "to"}):
     **READ,
 )
 async def read_product(call: Call) -> Answer:
-    """Read one product, in its German- or English-named form."""
+    """Read one product, in its German- or English-named form.
+
+    `form=en` names all fields, with null where nothing is known.
+    """
     view = await call.services.accesses.read_access(call.principal, call.path("access-id"))
     product_id = call.path_uuid("product-id")
     if isinstance(view, UnconfirmedAccess):
@@ -209,7 +212,10 @@ async def push_transactions(call: Call) -> Answer:
 
 @operation("GET", PRODUCT + "/depotpositionen", success=Success(shape=list[Position]), errors=(404,), **READ)
 async def list_positions(call: Call) -> Answer:
-    """List the positions of a depot."""
+    """List the positions of a depot.
+
+    404 for a product that is no depot.
+    """
     positions = await call.services.transactions.list_positions(
         call.principal, call.path("access-id"), call.path_uuid("product-id")
     )
