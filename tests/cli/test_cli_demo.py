@@ -207,6 +207,18 @@ def test_without_demo_json_the_logins_are_renewed_and_sigterm_stops_everything(d
     demo.assert_all_gone()
 
 
+def test_behind_a_proxy_every_address_is_the_public_one(demo):
+    public = "https://kontor.example"
+    demo.start(environment=clean_environment(**LATER_STARTS, KONTOR_BASE_URL=public)).wait_for(WELCOME)
+    assert f"Kontor runs at {public}" in demo.running.printed
+    assert demo.facts["baseUrl"] == public
+    answer = httpx.get(f"http://127.0.0.1:{demo.port}/openapi.json")
+    assert answer.json()["servers"] == [{"url": public}]
+    assert "strict-transport-security" in answer.headers
+    assert demo.running.end(signal.SIGTERM) == 0
+    demo.assert_all_gone()
+
+
 @pytest.mark.parametrize("moment", ["PostgreSQL", "Demo tenants"])
 def test_sigint_to_the_process_alone_during_the_start_stops_everything(demo, moment):
     """Before the API and the worker are started, and while they are."""

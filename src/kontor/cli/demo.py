@@ -38,7 +38,8 @@ def demo(
     """Start everything, with two tenants to try: PostgreSQL, the API and a worker. Ctrl-C stops it all."""
     from kontor.storage.embedded import EmbeddedPostgres
 
-    base_url = f"http://{HOST}:{port}"
+    # Behind a proxy the address is another one than that of the port.
+    base_url = None if os.environ.get("KONTOR_BASE_URL") else _name_port(port)
     settings = read_settings(
         data=data, base_url=base_url, today=today, demo=True, allow_loopback=allow_loopback or None
     )
@@ -58,6 +59,10 @@ def demo(
     return 0
 
 
+def _name_port(port: int) -> str:
+    return f"http://{HOST}:{port}"
+
+
 def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "Stopping") -> None:
     from kontor.bootstrap import attach_embedded, migrate_database
     from kontor.cli.demo_console import add_console
@@ -75,7 +80,7 @@ def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "S
     children = Children(add_console(ready, console), port)
     try:
         with steps.step("API and worker"):
-            children.start(settings.base_url, stopping)
+            children.start(_name_port(port), stopping)
         with steps.step("Sample user"):
             _add_sample_bank(ready, console)
         _show_welcome(settings.base_url, facts, console, settings.data)

@@ -29,10 +29,10 @@ class Children:
         self._commands = {"API": ["serve", "--port", str(port)], "worker": ["worker"]}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(self, base_url: str, stopping: StopCheck) -> None:
+    def start(self, address: str, stopping: StopCheck) -> None:
         """The API first: a caller waits for it, and loading both at once would make both slow."""
         self._start_one("API")
-        self._wait_until_ready(base_url, stopping)
+        self._wait_until_ready(address, stopping)
         self._start_one("worker")
 
     def _start_one(self, name: str) -> None:
@@ -44,14 +44,14 @@ class Children:
             start_new_session=True,
         )
 
-    def _wait_until_ready(self, base_url: str, stopping: StopCheck) -> None:
+    def _wait_until_ready(self, address: str, stopping: StopCheck) -> None:
         end = time.monotonic() + READY_SECONDS
         while time.monotonic() < end:
             stopping.check()
             if self._running["API"].poll() is not None:
                 raise ConflictError("The API did not start.")
             try:
-                with urllib.request.urlopen(f"{base_url}/health/ready", timeout=1):  # noqa: S310
+                with urllib.request.urlopen(f"{address}/health/ready", timeout=1):  # noqa: S310
                     return
             except (urllib.error.URLError, TimeoutError, ConnectionError):
                 time.sleep(0.02)
