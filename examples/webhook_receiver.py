@@ -8,7 +8,7 @@ import json
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from kontor_client import Kontor, SignatureError, verify_webhook
+from kontor_client import ApiError, Kontor, SignatureError, verify_webhook
 
 with open(sys.argv[1], encoding="utf-8") as file:
     demo = json.load(file)
@@ -37,7 +37,11 @@ class Receiver(BaseHTTPRequestHandler):
 
 server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
 with Kontor.login_client(demo["baseUrl"], admin["username"], admin["password"]) as kontor:
-    webhook = kontor.create_webhook(tenant["name"], f"http://127.0.0.1:{server.server_port}/", description="an example")
+    address = f"http://127.0.0.1:{server.server_port}/"
+    try:
+        webhook = kontor.create_webhook(tenant["name"], address, description="an example")
+    except ApiError as error:
+        sys.exit(f"Kontor refuses {address}: {error.text}\nStart the demo with: ./dev demo --allow-loopback")
     Receiver.secret = webhook.secret or ""
     print("listening", flush=True)
     try:

@@ -58,6 +58,27 @@ def test_the_first_hour_with_curl(demo):
     check(run("bash", EXAMPLES / "first_hour.sh", demo))
 
 
+def test_the_receiver_of_webhooks_says_what_the_demo_needs(demo):
+    command = [sys.executable, str(EXAMPLES / "webhook_receiver.py"), str(demo)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("Kontor refuses http://127.0.0.1:")
+    assert ran.stderr.endswith("Start the demo with: ./dev demo --allow-loopback\n")
+    assert "Traceback" not in ran.stderr
+
+
+def test_the_readme_names_every_example():
+    readme = (EXAMPLES / "README.md").read_text()
+    files = {file.name for file in EXAMPLES.iterdir() if file.is_file()} - {"README.md"}
+    assert set(re.findall(r"^\| `([^`]+)` ", readme, re.MULTILINE)) == files
+
+
+@pytest.mark.peers
+def test_the_first_hour_runs_with_tsx(demo):
+    """Without a package.json beside it, as a reader of the documentation starts it."""
+    check(run(PEERS / "node_modules" / ".bin" / "tsx", EXAMPLES / "first_hour.ts", demo))
+
+
 @pytest.mark.peers
 def test_the_first_hour_in_typescript(demo, tmp_path):
     """Checked strictly and made JavaScript by tsc, since Node runs types only from 23.6 on."""
