@@ -187,7 +187,7 @@ class PartnerChooser:
             insurance_type = partner.insurance_type or _name_other(category)
             tally.add_type(insurance_type, weigh_type(insurance_type))
         if partner.freelancer_category:
-            tally.freelancers.setdefault(category, partner.freelancer_category)
+            tally.add_freelancer(category, partner.freelancer_category, weight, place != AT_PURPOSE)
         if tally.trace is not None:
             kind_name = "creditor-id" if place == AT_CREDITOR else "partner"
             tally.trace.append(Evidence(kind_name, choice.text, f"{partner.system_name}: {category}", round(weight, 2)))

@@ -277,7 +277,7 @@ class Decider:
         return chosen, cell
 
     def _choose_freelancer(self, category: str, insurance_type: str, reading: Reading, tally: Tally) -> str:
-        freelancer_category = tally.freelancers.get(category)
+        freelancer_category = tally.choose_freelancer(category)
         if freelancer_category is not None:
             return freelancer_category
         pair = self._rules.freelancer.get(insurance_type) or self._rules.freelancer.get(category)

@@ -10,7 +10,8 @@ from kontor.analysis.tagging.taggings import NO_INSURANCE, Evidence
 
 # Kinds of evidence behind a category, as bits.
 BY_PARTNER, BY_KEYWORD, BY_CODE, BY_CREDITOR, BY_RELATION, BY_MODEL = 1, 2, 4, 8, 16, 32
-# How much of an insurance word in a name speaks for its product.
+# How much of an insurance word in a name speaks for its product, and of any word there for a line of the income-surplus
+# statement: a name tells who it was, the purpose what it was for.
 NAME_SHARE = 0.4
 # What is lighter is too faint to count as a hint that agrees.
 HINT_WEIGHT = 1.0
@@ -43,7 +44,8 @@ class Tally:
         self.kinds: dict[str, int] = {}
         self.hints: dict[str, int] = {}
         self.types: dict[str, float] = {}
-        self.freelancers: dict[str, str] = {}
+        # Weights per line of the income-surplus statement, by the category that they go with.
+        self.freelancers: dict[str, dict[str, float]] = {}
         self.places: list[tuple[Alias, int, int]] = []
         # The patterns that were found, where a clue asks for them.
         self.numbers: set[int] | None = None
@@ -82,6 +84,15 @@ class Tally:
     def add_type(self, insurance_type: str, weight: float) -> None:
         self.types[insurance_type] = self.types.get(insurance_type, 0.0) + weight
 
+    def add_freelancer(self, category: str, freelancer_category: str, weight: float, is_name: bool) -> None:
+        lines = self.freelancers.setdefault(category, {})
+        lines[freelancer_category] = lines.get(freelancer_category, 0.0) + (weight * NAME_SHARE if is_name else weight)
+
+    def choose_freelancer(self, category: str) -> str | None:
+        """The heaviest line for that category, if any is named; of equal ones the alphabet decides."""
+        lines = self.freelancers.get(category)
+        return min(lines, key=lambda line: (-lines[line], line)) if lines else None
+
     def add_clue(self, clue: Clue, kind: int, found: str, place: int = 0, share: float = 1.0) -> None:
         category, weight = clue.category, clue.weight * share
         if place == IN_NAME and clue.insurance_type != NO_INSURANCE:
@@ -96,7 +107,7 @@ class Tally:
         if clue.insurance_type != NO_INSURANCE:
             self.add_type(clue.insurance_type, weight)
         if clue.freelancer_category:
-            self.freelancers.setdefault(category, clue.freelancer_category)
+            self.add_freelancer(category, clue.freelancer_category, clue.weight * share, place == IN_NAME)
         if self.trace is not None:
             detail = category if clue.insurance_type == NO_INSURANCE else f"{category} {clue.insurance_type}"
             source = f"{clue.keyword.source}: {detail}"
