@@ -1,7 +1,8 @@
 """Budgets: what comes in and what goes out in a usual month, by use and by category.
 
 Counted are bookings in euros of the last twelve complete months with data. Money between own accounts counts as neither
-income nor expense; putting something aside is no expense either. Means are rounded so that parts add up to their whole.
+income nor expense; putting something aside is no expense either. Income is what is earned (`earned_income.py`). Means
+are rounded so that parts add up to their whole.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ from functools import lru_cache
 from kontor.analysis.calendars import find_day, number_month
 from kontor.analysis.contracts import Contract
 from kontor.analysis.contracts.texts import simplify_name, squeeze_text
+from kontor.analysis.earned_income import EarnedIncome
 from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.records import Account, Record
 from kontor.domain.products import ProductCategory
@@ -27,7 +29,10 @@ CENT = Decimal("0.01")
 
 
 class Use(Enum):
+    """`RECEIVED` came in without being earned, such as a refund or a loan."""
+
     INCOME = "income"
+    RECEIVED = "received"
     NECESSITY = "necessity"
     LUXURY = "luxury"
     SAVING = "saving"
@@ -46,10 +51,8 @@ _PASSIVE = frozenset({ProductCategory.LOAN, ProductCategory.DEPOT})
 
 
 @lru_cache(maxsize=1024)
-def find_use(category: str, *, is_incoming: bool) -> Use:
-    """What money is for, by its category."""
-    if is_incoming:
-        return Use.INCOME
+def find_use(category: str) -> Use:
+    """What money that goes out is for, by its category."""
     main = category.partition("_")[0]
     if main == "SAVINGS" or category == _INVESTMENT:
         return Use.SAVING
@@ -77,7 +80,8 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Amounts a month, positive. `months` are the numbers of the months counted, the latest first."""
+    """Amounts a month, positive. `months` are the numbers of the months counted, the latest first. `installments` are
+    what is paid regularly to lenders."""
 
     months: tuple[int, ...]
     income: Split
@@ -85,6 +89,7 @@ class Budget:
     luxuries: Split
     savings: Split
     expenses: Decimal
+    installments: Decimal
     excluded_currencies: tuple[str, ...]
     counted: tuple[tuple[Use, bool, Record], ...] = field(repr=False, default=())
 
@@ -189,10 +194,9 @@ def make_budget(
     regular_ids = {
         number for contract in contracts if contract.date_latest >= begin for number in contract.transaction_ids
     }
+    earned = EarnedIncome(contracts, accounts)
     counted = [
-        (find_use(record.category, is_incoming=record.amount > 0), record.id in regular_ids, record)
-        for record in chosen
-        if not own.is_own(record)
+        (_find_use_of(record, earned), record.id in regular_ids, record) for record in chosen if not own.is_own(record)
     ]
     sums = _Sums(counted, len(months))
     necessities, luxuries, expenses = sums.split_expenses()
@@ -203,9 +207,30 @@ def make_budget(
         luxuries=luxuries,
         savings=sums.split(Use.SAVING),
         expenses=expenses,
+        installments=_sum_installments(counted, contracts, len(months)),
         excluded_currencies=tuple(sorted(others)),
         counted=tuple(counted),
     )
+
+
+def _find_use_of(record: Record, earned: EarnedIncome) -> Use:
+    if record.amount < 0:
+        return find_use(record.category)
+    return Use.INCOME if earned.is_earned(record) else Use.RECEIVED
+
+
+def _sum_installments(
+    counted: Iterable[tuple[Use, bool, Record]], contracts: Sequence[Contract], count: int
+) -> Decimal:
+    """What lenders get regularly. A price, money held by a notary and a single repayment are no installments."""
+    regular_ids = {
+        number
+        for contract in contracts
+        if contract.category in _LOAN_PAYMENTS and not contract.is_income
+        for number in contract.transaction_ids_regular
+    }
+    paid = sum((-record.amount for _, _, record in counted if record.id in regular_ids), Decimal(0))
+    return (paid / count).quantize(CENT, ROUND_HALF_UP)
 
 
 class _Sums:

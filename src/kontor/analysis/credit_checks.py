@@ -70,7 +70,7 @@ def check_credit(
         fixed_costs_monthly=fixed,
         free_income_monthly=budget.income.amount - budget.expenses,
         rent_monthly=_sum_monthly(budget, "HOUSING_RENT"),
-        loan_installments_monthly=_sum_monthly(budget, "BANKFINANCE_CREDITPAYMENT", "HOUSING_FINANCING"),
+        loan_installments_monthly=budget.installments,
         overdraft_days=len(overdrafts),
         data_from=ordered[0].day,
         data_to=ordered[-1].day,
@@ -86,9 +86,9 @@ def check_credit(
     )
 
 
-def _sum_monthly(budget: Budget, *categories: str) -> Decimal:
+def _sum_monthly(budget: Budget, category: str) -> Decimal:
     parts = (budget.necessities.regular, budget.necessities.irregular)
-    return sum((part.items.get(category, Decimal(0)) for part in parts for category in categories), Decimal("0.00"))
+    return sum((part.items.get(category, Decimal(0)) for part in parts), Decimal("0.00"))
 
 
 def measure_stability(budget: Budget) -> Decimal:
@@ -162,7 +162,7 @@ def _list_findings(affordability: Affordability, budget: Budget) -> list[Finding
         ("GAMBLING", "Gambling", signals.gambling),
         ("LOANS", "Loan payments", duties.loans),
         ("MORTGAGES", "Mortgage payments", duties.mortgages),
-        ("LOAN_PAYOUTS", "Loan payouts, which are part of the income above", payouts),
+        ("LOAN_PAYOUTS", "Loan payouts, which are no part of the income above", payouts),
     )
     return [
         Finding(name, text, _sum_up(records), tuple(record.id for record in records))

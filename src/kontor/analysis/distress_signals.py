@@ -8,23 +8,16 @@ from decimal import Decimal
 
 from kontor.analysis.budgets import is_countable
 from kontor.analysis.calendars import DAY
+from kontor.analysis.earned_income import GAMBLING_CATEGORY, RETURNED_CODES, is_gambling, is_returned
 from kontor.analysis.life_events.episodes import subtract_months
 from kontor.analysis.life_events.signs import COLLECTION, read_text
 from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.records import Record
 
-_RETURNED_CODES = frozenset({"059", "159", "181", "184"})
-_RETURNED = re.compile(r"RUECKLASTSCHR|RUECKGABEGRUND|LASTSCHRIFTRUECK|RUECKGABELASTSCHR|NICHTEINGELOEST|RLSENTGELT")
 _REMINDER = re.compile(r"MAHNGEB|MAHNKOST|MAHNSPES|MAHNENTG|MAHNUNG")
 _SEIZURE = re.compile(r"PFAENDUNG|GERICHTSVOLLZ|VOLLSTRECK|PFUEB|DRITTSCHULDNER")
-_GAMBLING = re.compile(
-    r"LOTTO|LOTTER|TOTO|WETT|SPIELKONTO|SPIELBANK|CASINO|SPIELHALLE|SPIELOTHEK|TIPICO|BWIN|BET365|BETANO|TIPP24|POKER"
-    r"|JACKPOT|WUNDERINO|MERKUR|NOVOLINE|BETWAY|INTERWETTEN|ADMIRALBET|GLUECKSSPIEL|BUCHMACHER|RUBBELLOS|MERNOV"
-    r"|RHINOCEROS|LOTTOLAND|STARGAMES|GEWINNSPAR|SKLBOESE|ROULETTE"
-)
 # Only bookings of these kinds are read for words; all else is everyday life.
 _READ = frozenset({"BANKFINANCE_OTHER", "OTHER_SPENDING", "SERVICES_FINANCIAL", "SERVICES_OFFLINE", "SERVICES_OTHER"})
-GAMBLING_CATEGORY = "RECREATION_OTHER"
 
 
 @dataclass(slots=True)
@@ -48,10 +41,6 @@ class DistressSignals:
         return bool(self.returned_count or self.reminders or self.collections or self.seizures)
 
 
-def is_gambling(record: Record) -> bool:
-    return record.category == GAMBLING_CATEGORY and _GAMBLING.search(read_text(record)) is not None
-
-
 def sum_gambling(records: Iterable[Record]) -> Decimal:
     """What was staked; winnings do not count."""
     return -sum((record.amount for record in records if record.amount < 0 and is_gambling(record)), Decimal(0))
@@ -63,7 +52,7 @@ def find_distress_signals(records: Sequence[Record], today: date) -> DistressSig
     begin = subtract_months(today, 12) + DAY
     for record in select_days(order_records(records), begin, today):
         category = record.category
-        if category in _READ or record.gv_code in _RETURNED_CODES:
+        if category in _READ or record.gv_code in RETURNED_CODES:
             if is_countable(record, today):
                 _add_signal(record, signals)
         elif category == GAMBLING_CATEGORY and is_countable(record, today) and is_gambling(record):
@@ -73,8 +62,7 @@ def find_distress_signals(records: Sequence[Record], today: date) -> DistressSig
 
 def _add_signal(record: Record, signals: DistressSignals) -> None:
     text = read_text(record)
-    is_returned = record.gv_code in _RETURNED_CODES or _RETURNED.search(text + record.booking_text.upper())
-    if is_returned:
+    if is_returned(record):
         (signals.returned_debits if record.amount > 0 else signals.return_fees).append(record)
     elif record.amount > 0:
         return

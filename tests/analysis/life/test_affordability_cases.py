@@ -18,6 +18,7 @@ from kontor.analysis.life_stages import find_life_stages
 from kontor.analysis.records import Account, Record
 from kontor.analysis.sales_triggers import find_sales_triggers
 from kontor.analysis.trees import CATEGORIES, TREES
+from kontor.cli.demo_truths import Tags, read_demo_person
 from kontor.domain.products import ProductCategory
 from kontor.services.analyses.analyses import Facts
 from kontor.wire.affordability import Nothing, show_affordability
@@ -173,8 +174,19 @@ def test_amounts_add_up_and_ratios_are_consistent(records: list[Record]):
 
 def test_months_that_a_bank_has_not_told_of_do_not_lower_the_means():
     days = [date(2026, 1, 15) + timedelta(days=30 * number) for number in range(8)]
-    records = [Record(f"r{n}", "main", day, Decimal("100.00"), "OTHER_INCOME") for n, day in enumerate(days)]
+    records = [Record(f"r{n}", "main", day, Decimal("100.00"), "INCOME_SALARY") for n, day in enumerate(days)]
     accounts = [Account("main", data_until=date(2026, 9, 3))]
     found = measure_affordability(records, [], accounts, TODAY)
     assert found is not None
     assert found.budget.income.amount == Decimal("100.00")
+
+
+def test_the_house_buyer_of_the_demo_bank_has_neither_payout_nor_price_in_the_monthly_figures():
+    day = date(2026, 3, 15)
+    person = read_demo_person("hauskauf", day, Tags.TAGGER)
+    records, accounts = person.records, person.accounts
+    assert any(record.amount > 100_000 and record.day > date(2025, 3, 15) for record in records), "there is a payout"
+    found = check_credit(records, find_contracts(records, accounts, day), accounts, day)
+    assert found is not None
+    assert 400 < found.loan_installments_monthly < 1500
+    assert 4000 < found.affordability.budget.income.amount < 6000
