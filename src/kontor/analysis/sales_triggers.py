@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 from kontor.analysis.budgets import CENT, Budget, OwnMoney, Use, is_countable, make_budget
 from kontor.analysis.calendars import number_month
 from kontor.analysis.contracts import Contract
+from kontor.analysis.contracts.texts import simplify_name
+from kontor.analysis.earned_income import EarnedIncome
 from kontor.analysis.life_events import LifeEvent, find_events, read_course
 from kontor.analysis.life_events.episodes import subtract_months
 from kontor.analysis.life_stages import find_stages
@@ -32,6 +34,9 @@ _WORKING = frozenset(
 )
 _BUNDLES = "OTHER_OTHER"
 _BORROWED = "BANKFINANCE_CREDITINCOME"
+_SALARY = "INCOME_SALARY"
+# Who changes jobs may be paid by both for a while.
+_LONGEST_CHANGE = timedelta(days=62)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,8 @@ def find_sales_triggers(
     triggers: list[SalesTrigger] = []
     if budget is not None:
         stages = {stage.name for stage in find_stages(course, records, contracts, accounts)}
-        triggers += _find_missing_insurance(records, budget, bool(stages & _WORKING), today)
+        income = measure_personal_income(budget, contracts)
+        triggers += _find_missing_insurance(records, budget, income, bool(stages & _WORKING), today)
     triggers += _find_events(find_events(course), today)
     if budget is not None:
         triggers += _find_savings_potential(budget)
@@ -61,14 +67,39 @@ def find_sales_triggers(
     return triggers
 
 
+def measure_personal_income(budget: Budget, contracts: Sequence[Contract]) -> Decimal:
+    """Earned income a month without a household's second salary: of salaries that different employers pay at the same
+    time, only the largest counts."""
+    salaries = [contract for contract in contracts if contract.is_income and contract.category == _SALARY]
+    recent = [salary for salary in salaries if salary.date_latest >= budget.first_day]
+    if not recent:
+        return budget.income.amount
+    main = max(recent, key=lambda salary: (salary.amount_latest, salary.id))
+    others = {number for salary in recent if _is_paid_beside(salary, main) for number in salary.transaction_ids}
+    second = sum(
+        (record.amount for use, _, record in budget.counted if use is Use.INCOME and record.id in others), Decimal(0)
+    )
+    return (budget.income.amount - second / len(budget.months)).quantize(CENT, ROUND_HALF_UP)
+
+
+def _is_paid_beside(salary: Contract, main: Contract) -> bool:
+    shared = min(salary.date_latest, main.date_latest) - max(salary.date_first, main.date_first)
+    return shared > _LONGEST_CHANGE and _name_employer(salary) != _name_employer(main)
+
+
+def _name_employer(salary: Contract) -> tuple[str, str]:
+    """Who pays, and for whom."""
+    return simplify_name(salary.counterparty_name), simplify_name(salary.counterparty_name_ultimate)
+
+
 def _find_missing_insurance(
-    records: Sequence[Record], budget: Budget, is_working: bool, today: date
+    records: Sequence[Record], budget: Budget, income: Decimal, is_working: bool, today: date
 ) -> Iterator[SalesTrigger]:
+    """`income` is that of one person."""
     recent = select_days(order_records(records), subtract_months(today, _PREMIUM_MONTHS), today)
     seen = {record.insurance_type for record in recent}
     # What is paid once a year may still come where the data is young; a bundle may contain anything.
     confidence = 0.4 + 0.5 * min(1.0, len(budget.months) / 12) - (0.2 if _BUNDLES in seen else 0)
-    income = budget.income.amount
     for name, wanted in _MISSING:
         if wanted in seen:
             continue
@@ -159,7 +190,7 @@ def _find_savings_potential(budget: Budget) -> Iterator[SalesTrigger]:
 def _find_large_income(
     records: Sequence[Record], contracts: Sequence[Contract], accounts: Sequence[Account], today: date
 ) -> Iterator[SalesTrigger]:
-    """Single incomes of the last six months of at least twice what comes in on average in a month without them. What
+    """Single incomes of the last six months of at least twice what is earned on average in a month without them. What
     comes regularly is no event."""
     regular_ids = {
         number for contract in contracts if contract.is_income for number in contract.transaction_ids_regular
@@ -176,13 +207,18 @@ def _find_large_income(
     months = {number_month(day) for day in {record.day for record in recent}} - {current}
     if not months:
         return
-    total = sum((income.amount for income in incomes if number_month(income.day) != current), Decimal(0))
+    earned = EarnedIncome(contracts, accounts)
+    counted = {
+        income.id: income.amount
+        for income in incomes
+        if number_month(income.day) != current and earned.is_earned(income)
+    }
+    total = sum(counted.values(), Decimal(0))
     for income in incomes:
-        rest = total - income.amount if number_month(income.day) != current else total
-        average = rest / len(months)
+        average = (total - counted.get(income.id, Decimal(0))) / len(months)
         if income.day >= begin and income.id not in regular_ids and 0 < _LARGE * average <= income.amount:
             reasons = (
                 Reason(f"{income.amount} came in on {income.day}", (income.id,)),
-                Reason(f"Without it {average.quantize(CENT, ROUND_HALF_UP)} a month came in on average"),
+                Reason(f"Without it {average.quantize(CENT, ROUND_HALF_UP)} a month is earned on average"),
             )
             yield SalesTrigger("FINANCIAL_LARGEINCOME", income.day, 0.95, (income.id,), reasons, income.amount)
