@@ -11,6 +11,7 @@ from kontor.analysis.contracts import Contract
 from kontor.analysis.contracts.texts import squeeze_text
 from kontor.analysis.distress_signals import DistressSignals, find_distress_signals, sum_gambling
 from kontor.analysis.life_events.episodes import subtract_months
+from kontor.analysis.life_events.signs import Sign, is_home_loan, is_price, read_sign
 from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
@@ -23,12 +24,14 @@ _CARD_WORDS = ("KREDITKARTENABR", "KREDITKARTEABR", "KARTENABRECHNUNG")
 
 @dataclass(frozen=True, slots=True)
 class Obligations:
-    """What twelve months show: the bookings of loans, mortgages and rents, the latest rent last."""
+    """What twelve months show: the bookings of loans, mortgages and rents, the latest rent last. `has_home_loan` is
+    told by an account of the customer."""
 
     loans: tuple[Record, ...]
     mortgages: tuple[Record, ...]
     rents: tuple[Record, ...]
     has_loan_account: bool
+    has_home_loan: bool
     credit_cards: int
 
 
@@ -120,16 +123,23 @@ def find_obligations(records: Sequence[Record], accounts: Sequence[Account], tod
             continue
         if is_countable(record, today) and record.amount < 0:
             kept.append(record)
+    home_loans = {account.iban.replace(" ", "") for account in accounts if is_home_loan(account) and account.iban}
+    loans: list[Record] = []
+    mortgages = [record for record in by_category["HOUSING_FINANCING"] if not is_price(record)]
+    for record in by_category["BANKFINANCE_CREDITPAYMENT"]:
+        is_mortgage = record.counterparty_iban in home_loans or read_sign(record) is Sign.MORTGAGE
+        (mortgages if is_mortgage else loans).append(record)
     rents = sorted(by_category["HOUSING_RENT"], key=lambda record: (record.day, record.id))
     cards = sum(account.category is ProductCategory.CREDIT_CARD for account in accounts)
     return Obligations(
-        loans=tuple(by_category["BANKFINANCE_CREDITPAYMENT"]),
-        mortgages=tuple(by_category["HOUSING_FINANCING"]),
+        loans=tuple(loans),
+        mortgages=tuple(sorted(mortgages, key=lambda record: (record.day, record.id))),
         rents=tuple(rents),
         has_loan_account=any(
             account.category is ProductCategory.LOAN and account.balance is not None and account.balance < 0
             for account in accounts
         ),
+        has_home_loan=any(is_home_loan(account) for account in accounts),
         credit_cards=cards or _count_settled_cards(by_category["BANKFINANCE_TRANSFER"]),
     )
 

@@ -3,21 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 
 from kontor.analysis.contracts import Contract, Status
 from kontor.analysis.contracts.texts import squeeze_text
 from kontor.analysis.life_events.careers import list_jobs
 from kontor.analysis.life_events.episodes import Course, Episode, read_course, subtract_months
 from kontor.analysis.life_events.homes import list_homes
-from kontor.analysis.life_events.signs import TRAINING, Sign
+from kontor.analysis.life_events.signs import TRAINING, Sign, is_home_loan
 from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
-from kontor.domain.products import ProductCategory
 
 _SURE_DAYS, _FEWEST_BOOKINGS = 60, 15
-_HOME_LOANS = ("IMMO", "BAU", "HYPO", "HAUS", "WOHN")
 _SAVINGS_MONTHS = 6
 # Without an agreement, saving in so many of the last months is regular all the same.
 _REGULAR_MONTHS = 5
@@ -163,8 +160,7 @@ def _find_home(view: _View) -> LifeStage:
     if rents:
         return _tell(group + "TENANT", 0.96, "Rent is being paid", rents[-1].ids[-3:])
     for account in view.accounts:
-        is_loan = account.category is ProductCategory.LOAN and (account.balance or Decimal(0)) < 0
-        if is_loan and any(word in squeeze_text(account.name) for word in _HOME_LOANS):
+        if is_home_loan(account):
             return _tell(group + "OWNERMORTGAGE", 0.85, f"There is the loan account {account.name}")
     return _tell(group + "UNKNOWN", 0.5, "Neither rent nor a mortgage is being paid")
 

@@ -105,7 +105,7 @@ def _show_details(affordability: FoundAffordability, *, explain: bool) -> Afford
         savings=budget.savings.amount,
         gambling=affordability.gambling,
         existingLoans=bool(duties.loans or duties.mortgages) or duties.has_loan_account,
-        mortgagePayments=bool(duties.mortgages),
+        mortgagePayments=bool(duties.mortgages) or duties.has_home_loan,
         rentalPayments=bool(duties.rents),
         returnDebits=signals.returned_count > 0,
         reminderCharges=bool(signals.reminders),

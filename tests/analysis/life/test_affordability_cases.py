@@ -190,3 +190,47 @@ def test_the_house_buyer_of_the_demo_bank_has_neither_payout_nor_price_in_the_mo
     assert found is not None
     assert 400 < found.loan_installments_monthly < 1500
     assert 4000 < found.affordability.budget.income.amount < 6000
+
+
+def test_who_pays_into_a_home_loan_of_their_own_has_mortgage_payments_as_the_life_stage_says():
+    person = read_demo_person("demo1", TODAY, Tags.TAGGER)
+    contracts = find_contracts(person.records, person.accounts, TODAY)
+    facts = (person.records, contracts, person.accounts, TODAY)
+    assert "HOUSING_OWNERMORTGAGE" in {stage.name for stage in find_life_stages(*facts)}
+    found = measure_affordability(*facts)
+    assert found is not None
+    shown = show_affordability(found, Facts("user", person.records, person.accounts, TODAY), URLS, explain=False)
+    assert shown["details"].mortgagePayments is True
+    assert len(found.obligations.mortgages) == 12
+    assert found.obligations.loans == ()
+
+
+def test_a_consumer_loan_and_the_price_of_a_house_are_no_mortgage_payments():
+    accounts = [
+        Account("main", data_until=TODAY),
+        Account("car", ProductCategory.LOAN, "Autokredit", iban="DE02500105170137075030", balance=Decimal(-900)),
+    ]
+    records = [
+        Record(
+            "rate",
+            "main",
+            date(2026, 10, 2),
+            Decimal(-150),
+            "BANKFINANCE_CREDITPAYMENT",
+            counterparty_iban="DE02500105170137075030",
+        ),
+        Record(
+            "price",
+            "main",
+            date(2026, 10, 3),
+            Decimal(-250_000),
+            "HOUSING_FINANCING",
+            purpose="Kaufpreis UR-Nr. 12",
+            counterparty_name="Notar Dr. Feder Anderkonto",
+        ),
+    ]
+    found = measure_affordability(records, [], accounts, TODAY)
+    assert found is not None
+    assert [record.id for record in found.obligations.loans] == ["rate"]
+    assert found.obligations.mortgages == ()
+    assert not found.obligations.has_home_loan

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from enum import Enum
 
 from kontor.analysis.contracts.texts import squeeze_text
-from kontor.analysis.records import Record
+from kontor.analysis.records import Account, Record
+from kontor.domain.products import ProductCategory
 
 
 class Sign(Enum):
@@ -52,6 +53,7 @@ _PURCHASE = re.compile(r"RATENKAUF|FINANZKAUF|STUDIENKREDIT|STUDIENDARLEHEN|BAFO
 _HOME_LOAN = re.compile(
     r"BAUFINANZ|BAUDARLEHEN|IMMOBILIENDARL|HYPOTHEK|HYPO(?:THEKEN)?DARL|WOHNBAUDARL|IMMOBILIENKREDIT"
 )
+_HOME_LOAN_ACCOUNTS = ("IMMO", "BAU", "HYPO", "HAUS", "WOHN")
 _PAYOFF = re.compile(r"ABLOES|SONDERTILG|VOLLTILG|RESTSCHULD|GESAMTTILG")
 _MOVER = re.compile(r"UMZUG|UMZUEGE|MOEBELSPED|MOEBELTRANSP|MOVING")
 _DEPOSIT = re.compile(r"KAUTION")
@@ -67,6 +69,18 @@ LEAST_PRICE, LEAST_WINDFALL, LEAST_PAYOUT = 20_000, 5_000, 500
 def read_text(record: Record) -> str:
     """All words of a booking, squeezed."""
     return squeeze_text(f"{record.purpose} {record.counterparty_name} {record.ultimate_counterparty}")
+
+
+def is_price(record: Record) -> bool:
+    """Whether a property is paid for, mostly by way of a notary."""
+    return record.amount <= -LEAST_PRICE and _PRICE.search(read_text(record)) is not None
+
+
+def is_home_loan(account: Account) -> bool:
+    """Whether an account of the customer is a loan for a home that is not paid off."""
+    if account.category is not ProductCategory.LOAN or account.balance is None or not account.balance < 0:
+        return False
+    return any(word in squeeze_text(account.name) for word in _HOME_LOAN_ACCOUNTS)
 
 
 def _read_salary(record: Record) -> Sign | None:
@@ -136,9 +150,7 @@ def _read_spending(record: Record) -> Sign | None:
         return Sign.COLLECTION
     if _TRANSFER_TAX.search(text):
         return Sign.TRANSFER_TAX
-    if record.amount <= -LEAST_PRICE and _PRICE.search(text):
-        return Sign.PURCHASE_PRICE
-    return None
+    return Sign.PURCHASE_PRICE if is_price(record) else None
 
 
 Reading = Callable[[Record], Sign | None]
