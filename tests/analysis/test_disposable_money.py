@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kontor.analysis.contracts import find_contracts
+from kontor.analysis.contracts import Status, find_contracts
 from kontor.analysis.disposable_money import DisposableMoney, find_disposable_money
 from kontor.analysis.records import Record
 from kontor.connectors.demo.people import person_for
@@ -164,6 +164,27 @@ def test_the_larger_of_two_salaries_makes_the_cycle_and_the_other_one_is_cashflo
     assert found is not None
     assert found.amount_salary_latest == Decimal("2000.00")
     assert found.amount_cashflow == Decimal("450.00")
+
+
+def test_a_first_salary_begins_a_cycle():
+    salary = Record(
+        "first",
+        "giro",
+        date(2026, 10, 28),
+        Decimal("2100.00"),
+        "INCOME_SALARY",
+        purpose="Lohn/Gehalt Oktober 2026",
+        gv_code="153",
+        counterparty_name="Feinmechanik Oberland GmbH",
+        counterparty_iban="DE89370400440532013000",
+    )
+    spent = Record("spent", "giro", date(2026, 11, 2), Decimal("-10.00"), "LIVING_GROCERIES")
+    (contract,) = find_contracts([salary, spent], [], TODAY)
+    assert contract.status is Status.PROVISIONAL
+    found = find([salary, spent], TODAY)
+    assert found is not None
+    assert (found.amount_salary_latest, found.amount_cashflow) == (Decimal("2100.00"), Decimal("-10.00"))
+    assert found.date_salary_next == contract.date_next
 
 
 @pytest.mark.parametrize("login", ["rente", "freiberuf", "leer"])

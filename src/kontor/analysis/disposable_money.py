@@ -61,12 +61,12 @@ class DisposableMoney:
 
 
 def find_salary(contracts: Sequence[Contract], today: date) -> Contract | None:
-    """The active salary; of several the one that pays most."""
+    """The active salary, also one that has been paid only once so far; of several the one that pays most."""
     salaries = [
         contract
         for contract in contracts
         if contract.category == SALARY
-        and contract.status is Status.ACTIVE
+        and contract.status is not Status.INACTIVE
         and contract.is_income
         and contract.currency == CURRENCY
         if contract.date_next is not None
