@@ -14,11 +14,10 @@ from functools import lru_cache
 
 from kontor.analysis.calendars import find_day, number_month
 from kontor.analysis.contracts import Contract
-from kontor.analysis.contracts.texts import simplify_name, squeeze_text
 from kontor.analysis.earned_income import EarnedIncome
 from kontor.analysis.orders import order_records, select_days
+from kontor.analysis.own_money import LOAN_PAYMENTS, PASSIVE, OwnMoney
 from kontor.analysis.records import Account, Record
-from kontor.domain.products import ProductCategory
 
 CURRENCY = "EUR"
 MONTHS = 12
@@ -42,12 +41,7 @@ _NECESSARY = frozenset(
     {"LIVING", "HOUSING", "BILLS", "HEALTH", "MOBILITY", "FAMILY", "EDUCATION", "INSURANCE", "TAXES"}
 )
 _NOT_NECESSARY = frozenset({"MOBILITY_VEHICLEACQUISITION", "MOBILITY_BIKEACQUISITION", "MOBILITY_TAXI"})
-_LOAN_PAYMENTS = frozenset({"BANKFINANCE_CREDITPAYMENT", "HOUSING_FINANCING"})
 _INVESTMENT = "BANKFINANCE_INVESTMENT"
-_SETTLEMENT = "BANKFINANCE_TRANSFER"
-_SETTLEMENT_WORDS = ("KREDITKARTE", "KARTENABRECHNUNG", "VISA", "MASTERCARD", "AMEX")
-# Bookings on these mirror what is paid elsewhere.
-_PASSIVE = frozenset({ProductCategory.LOAN, ProductCategory.DEPOT})
 
 
 @lru_cache(maxsize=1024)
@@ -56,7 +50,7 @@ def find_use(category: str) -> Use:
     main = category.partition("_")[0]
     if main == "SAVINGS" or category == _INVESTMENT:
         return Use.SAVING
-    if category in _LOAN_PAYMENTS or (main in _NECESSARY and category not in _NOT_NECESSARY):
+    if category in LOAN_PAYMENTS or (main in _NECESSARY and category not in _NOT_NECESSARY):
         return Use.NECESSITY
     return Use.LUXURY
 
@@ -102,38 +96,6 @@ class Budget:
         return find_day(self.months[0], 31)
 
 
-class OwnMoney:
-    """Tells what moves between a customer's own accounts."""
-
-    def __init__(self, accounts: Sequence[Account]) -> None:
-        self._ibans = {account.iban.replace(" ", "") for account in accounts if account.iban}
-        self._holders = {simplify_name(account.holder) for account in accounts if account.holder} - {""}
-        self._cards = {account.id for account in accounts if account.category.is_card}
-        self._passive = {account.id for account in accounts if account.category in _PASSIVE}
-
-    def is_own(self, record: Record) -> bool:
-        category = record.category
-        if record.account in self._passive or category.startswith("TRANSFER"):
-            return True
-        if category == _SETTLEMENT and self._cards:
-            return self._is_settlement(record)
-        if not self._is_ours(record):
-            return False
-        # Into savings or a loan of one's own: that is what the money is for.
-        return record.amount > 0 or not (category.startswith("SAVINGS") or category in _LOAN_PAYMENTS)
-
-    def _is_ours(self, record: Record) -> bool:
-        if record.counterparty_iban in self._ibans:
-            return True
-        return bool(record.counterparty_name) and simplify_name(record.counterparty_name) in self._holders
-
-    def _is_settlement(self, record: Record) -> bool:
-        if record.account in self._cards:
-            return record.amount > 0
-        text = squeeze_text(f"{record.booking_text} {record.purpose}")
-        return any(word in text for word in _SETTLEMENT_WORDS) or self._is_ours(record)
-
-
 def is_sum(amount: Decimal) -> bool:
     """Whether an amount can be summed: not zero, a number, and not beyond anything that is money."""
     return bool(amount) and amount.is_finite() and abs(amount) < _LARGEST
@@ -149,7 +111,7 @@ def find_limit_month(accounts: Sequence[Account], today: date) -> int:
     oldest = today - _LONGEST_SILENCE if today.toordinal() > _LONGEST_SILENCE.days else date.min
     for account in accounts:
         until = account.data_until
-        if until is not None and oldest <= until < today and account.category not in _PASSIVE:
+        if until is not None and oldest <= until < today and account.category not in PASSIVE:
             limit = min(limit, number_month(until + timedelta(days=1)))
     return limit
 
@@ -226,7 +188,7 @@ def _sum_installments(
     regular_ids = {
         number
         for contract in contracts
-        if contract.category in _LOAN_PAYMENTS and not contract.is_income
+        if contract.category in LOAN_PAYMENTS and not contract.is_income
         for number in contract.transaction_ids_regular
     }
     paid = sum((-record.amount for _, _, record in counted if record.id in regular_ids), Decimal(0))

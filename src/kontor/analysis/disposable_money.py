@@ -11,12 +11,13 @@ from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
 
-from kontor.analysis.cashflow.bookings import CURRENCY, OWN_TRANSFER, select_bookings, select_contracts
+from kontor.analysis.cashflow.bookings import CURRENCY, select_bookings, select_contracts
 from kontor.analysis.cashflow.findings import Options
 from kontor.analysis.cashflow.histories import Payment, list_due, to_cents
 from kontor.analysis.cashflow.intervals import find_middle
 from kontor.analysis.cashflow.predictions import to_amount
 from kontor.analysis.contracts import Contract, Status
+from kontor.analysis.own_money import OWN_TRANSFER
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Record
 
@@ -89,7 +90,7 @@ def find_disposable_money(
     cycle = [record for record in bookings.counted if record.day >= begin and record.id != salary_id]
     payments = sorted(
         Payment(day, cents, contract.transaction_ids_regular[-1])
-        for contract in select_contracts(contracts, Options())
+        for contract in select_contracts(contracts, Options(), bookings)
         for day, cents in list_due(contract, today, end - timedelta(days=1))
     )
     regular_ids = {transaction_id for contract in contracts for transaction_id in contract.transaction_ids_regular}

@@ -31,7 +31,9 @@ WRAPS = {
     "umzug": ("EMPLOYMENT_CHANGE", "TENANCY_START", "TENANCY_END", "RELOCATION"),
     "berufseinstieg": ("EMPLOYMENT_END", "TENANCY_END"),
 }
-OWN_TRANSFER = "TRANSFER_OWN"
+OWN_TRANSFER, SAVED = "TRANSFER_OWN", "SAVINGS_ACCOUNT"
+SAVINGS = "SAVINGS_"
+SETTLEMENT, SETTLEMENT_WORD = "BANKFINANCE_TRANSFER", "KREDITKARTENABR"
 
 
 class Tags(StrEnum):
@@ -145,8 +147,9 @@ def _read_day(entry: Entry) -> date:
 
 
 def _sum_months(person: Person) -> dict[tuple[str, str], Decimal]:
-    """What the bank booked, own transfers left out."""
+    """What the bank booked, without what moved between own accounts or was saved on one of them."""
     sums: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
+    ibans = {account.product.iban for account in person.accounts} - {None}
     for account in person.accounts:
         for entry in account.entries:
             transaction = entry.transaction
@@ -154,12 +157,21 @@ def _sum_months(person: Person) -> dict[tuple[str, str], Decimal]:
                 transaction.is_pending
                 or transaction.currency != "EUR"
                 or not transaction.amount
-                or entry.truth.category == OWN_TRANSFER
+                or entry.truth.category in (OWN_TRANSFER, SAVED)
             ):
+                continue
+            is_own = transaction.counterparty_iban in ibans or transaction.counterparty_name == person.name
+            if (is_own and entry.truth.category.startswith(SAVINGS)) or _is_settlement(entry):
                 continue
             side = "INCOME" if transaction.amount > 0 else "EXPENSES"
             sums[side, f"{_read_day(entry):%Y_M%m}"] += transaction.amount
     return dict(sums)
+
+
+def _is_settlement(entry: Entry) -> bool:
+    """Cards are accounts of the same person at the same bank."""
+    purpose = "".join((entry.transaction.purpose or "").split()).upper()
+    return entry.truth.category == SETTLEMENT and SETTLEMENT_WORD in purpose
 
 
 def _tell_contracts(person: Person, today: date, booked: dict[str, list[tuple[Record, bool]]]) -> list[KnownContract]:

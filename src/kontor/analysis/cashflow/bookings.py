@@ -1,7 +1,8 @@
 """Which bookings count, and under which tag.
 
 A booking counts on the day it is booked, once it is booked: pending ones and days to come are left out. Money between
-own accounts is neither income nor expense. Only euros are summed; what is in another currency is named, not converted.
+own accounts is neither income nor expense; what is saved on one of them is listed, and is neither as well. Only euros
+are summed; what is in another currency is named, not converted.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,10 +13,10 @@ from decimal import Decimal
 from kontor.analysis.cashflow.findings import Level, Options, TaggedBy
 from kontor.analysis.cashflow.spans import Cell, find_cell
 from kontor.analysis.contracts import Contract
+from kontor.analysis.own_money import OWN_TRANSFER, OwnMoney
 from kontor.analysis.records import Record
 
 CURRENCY = "EUR"
-OWN_TRANSFER = "TRANSFER_OWN"
 NET, INCOME, EXPENSES = "NET", "INCOME", "EXPENSES"
 _SAVINGS, _INVESTMENT = "SAVINGS_", "BANKFINANCE_INVESTMENT"
 # What is not a number, or beyond anything that is money, would spoil every sum that it is part of.
@@ -35,9 +36,12 @@ AGGREGATES = (Tag(NET, True), Tag(INCOME, True), Tag(EXPENSES, True))
 
 @dataclass(slots=True)
 class Bookings:
-    """Counted bookings, and where which currency was left out: name of the tag, time, currency."""
+    """Counted bookings, and where which currency was left out: name of the tag, time, currency. `saved` are the ids of
+    what was put aside, `own` those of transfers between own accounts, which are not counted."""
 
     counted: list[Record] = field(default_factory=list)
+    saved: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
     excluded: set[tuple[str, Cell, str]] = field(default_factory=set)
 
 
@@ -56,8 +60,8 @@ def is_left_out(category: str, *, exclude_savings: bool) -> bool:
     return exclude_savings and (category.startswith(_SAVINGS) or category == _INVESTMENT)
 
 
-def select_bookings(records: Iterable[Record], today: date, options: Options) -> Bookings:
-    """All bookings that count up to today."""
+def select_bookings(records: Iterable[Record], today: date, options: Options, own: OwnMoney | None = None) -> Bookings:
+    """All bookings that count up to today. Without `own`, own transfers are those that are tagged so."""
     chosen = Bookings()
     find_tag = choose_tag(options)
     counted, exclude_savings = chosen.counted, options.exclude_savings
@@ -70,6 +74,12 @@ def select_bookings(records: Iterable[Record], today: date, options: Options) ->
             is_out = decided[record.category] = is_left_out(record.category, exclude_savings=exclude_savings)
         if is_out:
             continue
+        if own is not None:
+            if own.is_transfer(record):
+                chosen.own.add(record.id)
+                continue
+            if own.is_saved(record):
+                chosen.saved.add(record.id)
         if record.currency != CURRENCY:
             chosen.excluded.add((find_tag(record), find_cell(record.day), record.currency))
         elif record.amount.is_finite() and -_LARGEST < record.amount < _LARGEST:
@@ -77,10 +87,11 @@ def select_bookings(records: Iterable[Record], today: date, options: Options) ->
     return chosen
 
 
-def select_contracts(contracts: Sequence[Contract], options: Options) -> list[Contract]:
+def select_contracts(contracts: Sequence[Contract], options: Options, bookings: Bookings) -> list[Contract]:
     """The contracts whose payments count."""
     return [
         contract
         for contract in contracts
         if contract.currency == CURRENCY and not is_left_out(contract.category, exclude_savings=options.exclude_savings)
+        if contract.transaction_ids_regular[-1] not in bookings.own
     ]

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kontor.analysis.calendars import find_day, number_month
-from kontor.analysis.cashflow.bookings import AGGREGATES, Tag
+from kontor.analysis.cashflow.bookings import AGGREGATES, Bookings, Tag
 from kontor.analysis.cashflow.spans import find_last_day, find_last_day_of_next
 from kontor.analysis.contracts import Contract, forecast_payments
 from kontor.analysis.records import Account, Record
@@ -143,30 +143,34 @@ class Histories:
         return history
 
     def add_bookings(
-        self, records: Iterable[Record], find_tag: Callable[[Record | Contract], str], regular_ids: set[str]
+        self, bookings: Bookings, find_tag: Callable[[Record | Contract], str], regular_ids: set[str]
     ) -> None:
         window = self.window
         newest, oldest = window.months[0], window.months[-1]
         begin = find_day(oldest, 1)
-        known: dict[tuple[str, int], list[History]] = {}
-        for record in records:
+        known: dict[tuple[str, int, bool], list[History]] = {}
+        for record in bookings.counted:
             if record.day < begin:
                 continue
             month = number_month(record.day)
             if newest < month < window.current:
                 continue
             cents = to_cents(record.amount)
-            key = find_tag(record), (cents > 0) - (cents < 0)
-            histories = known.get(key)
+            name, sign, is_saved = find_tag(record), (cents > 0) - (cents < 0), record.id in bookings.saved
+            histories = known.get((name, sign, is_saved))
             if histories is None:
-                tags = list_tags(*key, with_aggregates=self._with_aggregates)
-                histories = known[key] = [self._find(tag) for tag in tags]
+                tags = list_tags(name, sign, with_aggregates=self._with_aggregates and not is_saved)
+                histories = known[name, sign, is_saved] = [self._find(tag) for tag in tags]
             is_regular, is_rest = record.id in regular_ids, record.day.day > window.known_days
             for history in histories:
                 history.add(newest - month if month <= newest else None, cents, is_regular=is_regular, is_rest=is_rest)
 
     def add_contracts(
-        self, contracts: Iterable[Contract], find_tag: Callable[[Record | Contract], str], today: date
+        self,
+        contracts: Iterable[Contract],
+        bookings: Bookings,
+        find_tag: Callable[[Record | Contract], str],
+        today: date,
     ) -> None:
         window = self.window
         for contract in contracts:
@@ -177,7 +181,8 @@ class Histories:
             later = [cents for day, cents in due if day > window.last_day]
             surprises = list_surprises(contract)
             latest_id = contract.transaction_ids_regular[-1]
-            for tag in list_tags(find_tag(contract), due[0][1], with_aggregates=self._with_aggregates):
+            with_aggregates = self._with_aggregates and latest_id not in bookings.saved
+            for tag in list_tags(find_tag(contract), due[0][1], with_aggregates=with_aggregates):
                 history = self._find(tag)
                 history.due += sum(now)
                 history.due_next += sum(later)

@@ -11,6 +11,7 @@ from kontor.analysis.cashflow.predictions import explain_predictions, predict_mo
 from kontor.analysis.cashflow.spans import find_cell, list_spans, sort_key
 from kontor.analysis.cashflow.sums import Sums, sum_tags
 from kontor.analysis.contracts import Contract
+from kontor.analysis.own_money import OwnMoney
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
 
@@ -30,10 +31,10 @@ def find_cashflow(
     with the focus on tags, spans come in their order.
     """
     options = options or Options()
-    bookings = select_bookings(records, today, options)
+    bookings = select_bookings(records, today, options, OwnMoney(accounts))
     find_tag = choose_tag(options)
     with_aggregates = options.focus is Focus.TIME and options.tagged_by is TaggedBy.CATEGORIES
-    sums = sum_tags(bookings.counted, find_tag, with_aggregates=with_aggregates)
+    sums = sum_tags(bookings, find_tag, with_aggregates=with_aggregates)
     histories = _read_histories(bookings, contracts, accounts, today, options)
     predictions = {} if histories is None else {tag: predict_months(tag, histories) for tag in histories.by_tag}
     if options.focus is Focus.TAG:
@@ -51,8 +52,8 @@ def _read_histories(
     with_aggregates = options.focus is Focus.TIME and options.tagged_by is TaggedBy.CATEGORIES
     histories = Histories(window, with_aggregates=with_aggregates)
     regular_ids = {transaction_id for contract in contracts for transaction_id in contract.transaction_ids_regular}
-    histories.add_bookings(bookings.counted, find_tag, regular_ids)
-    histories.add_contracts(select_contracts(contracts, options), find_tag, today)
+    histories.add_bookings(bookings, find_tag, regular_ids)
+    histories.add_contracts(select_contracts(contracts, options, bookings), bookings, find_tag, today)
     return histories
 
 
@@ -134,7 +135,7 @@ def _collect_ids(bookings: Bookings, options: Options) -> dict[Tag, list[str]]:
     ids: dict[Tag, list[str]] = {}
     for record in bookings.counted:
         ids.setdefault(Tag(find_tag(record)), []).append(record.id)
-        if has_aggregates:
+        if has_aggregates and record.id not in bookings.saved:
             ids.setdefault(NET, []).append(record.id)
             if record.amount:
                 ids.setdefault(INCOME if record.amount > 0 else EXPENSES, []).append(record.id)

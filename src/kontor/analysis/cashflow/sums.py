@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 
-from kontor.analysis.cashflow.bookings import AGGREGATES, Tag
+from kontor.analysis.cashflow.bookings import AGGREGATES, Bookings, Tag
 from kontor.analysis.cashflow.spans import (
     TOTAL,
     Cell,
@@ -23,30 +23,29 @@ _Cells = dict[Cell, Decimal]
 
 
 def _sum_cells(
-    records: Iterable[Record], find_tag: Callable[[Record | Contract], str]
+    bookings: Bookings, find_tag: Callable[[Record | Contract], str]
 ) -> tuple[dict[str, _Cells], _Cells, _Cells]:
-    """By tag, and of all that came in and all that went out. An amount of zero is neither of the two."""
+    """By tag, and of all that came in and all that went out. An amount of zero, and what is saved, is neither."""
     tags: dict[str, _Cells] = {}
     income: _Cells = {}
     expenses: _Cells = {}
-    for record in records:
+    saved = bookings.saved
+    for record in bookings.counted:
         name, amount, cell = find_tag(record), record.amount, find_cell(record.day)
         of_tag = tags.get(name)
         if of_tag is None:
             of_tag = tags[name] = {}
         of_tag[cell] = of_tag.get(cell, NOTHING) + amount
-        if amount:
+        if amount and record.id not in saved:
             side = income if amount > 0 else expenses
             side[cell] = side.get(cell, NOTHING) + amount
     return tags, income, expenses
 
 
-def _add_up(tags: Iterable[Mapping[Cell, Decimal]]) -> _Cells:
-    net: _Cells = {}
-    for of_tag in tags:
-        for cell, amount in of_tag.items():
-            net[cell] = net.get(cell, NOTHING) + amount
-    return net
+def _add_up(tags: Iterable[Mapping[Cell, Decimal]], income: _Cells, expenses: _Cells) -> _Cells:
+    """Income and expenses together, wherever anything is booked."""
+    cells = {cell for of_tag in tags for cell in of_tag}
+    return {cell: income.get(cell, NOTHING) + expenses.get(cell, NOTHING) for cell in cells}
 
 
 def _roll_up(cells: Mapping[Cell, Decimal]) -> Sums:
@@ -67,13 +66,13 @@ def _roll_up(cells: Mapping[Cell, Decimal]) -> Sums:
 
 
 def sum_tags(
-    records: Iterable[Record], find_tag: Callable[[Record | Contract], str], *, with_aggregates: bool
+    bookings: Bookings, find_tag: Callable[[Record | Contract], str], *, with_aggregates: bool
 ) -> dict[Tag, Sums]:
     """Sums by tag, aggregates first, the others by name."""
-    tags, income, expenses = _sum_cells(records, find_tag)
+    tags, income, expenses = _sum_cells(bookings, find_tag)
     sums: dict[Tag, Sums] = {}
     if with_aggregates:
-        for tag, cells in zip(AGGREGATES, (_add_up(tags.values()), income, expenses), strict=True):
+        for tag, cells in zip(AGGREGATES, (_add_up(tags.values(), income, expenses), income, expenses), strict=True):
             if cells:
                 sums[tag] = _roll_up(cells)
     for name in sorted(tags):

@@ -145,7 +145,7 @@ def backtest(
 ) -> dict[str, Comparison]:
     """What would have been predicted on these days, against what came. `records` must reach two months further."""
     latest = max((record.day for record in records), default=date.min)
-    truth = {kind: _read_months(find_cashflow(records, [], [], latest, KINDS[kind])) for kind in kinds}
+    truth = {kind: _read_months(find_cashflow(records, [], accounts, latest, KINDS[kind])) for kind in kinds}
     scores = {kind: Comparison() for kind in (AGGREGATES, *kinds)}
     for today in days:
         seen = [record for record in records if record.day <= today and not record.is_pending]
