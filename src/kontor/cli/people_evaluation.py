@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from decimal import Decimal
 from functools import cached_property, reduce
 
 from kontor.analysis.calendars import find_day, number_month
@@ -127,7 +128,11 @@ def count_exact_months(person: DemoTruth) -> Share:
         for statistic in flow.statistics
         if "_M" in statistic.item
     }
-    return _share(sums.get(key) == person.months.get(key) for key in sums.keys() | person.months.keys())
+    return _share(
+        sums.get(key, Decimal(0)) == person.months.get(key, Decimal(0))
+        for key in sums.keys() | person.months.keys()
+        if sums.get(key) or person.months.get(key)
+    )
 
 
 def _share(results: Iterator[bool]) -> Share:

@@ -183,7 +183,8 @@ def test_ten_accounts_in_five_currencies_are_kept_apart():
 def test_first_and_last_day_of_the_calendar_are_no_trouble():
     for today in (date.min, date.max):
         record = Record("one", "giro", today, Decimal("-1.00"), "LIVING_GROCERIES")
-        assert [flow.item for flow in find_cashflow([record], [], [], today)] == ["NET", "EXPENSES", "LIVING_GROCERIES"]
+        found = [flow.item for flow in find_cashflow([record], [], [], today)]
+        assert found == ["NET", "INCOME", "EXPENSES", "LIVING_GROCERIES"]
 
 
 def test_two_hundred_thousand_bookings_are_summed_to_the_cent():
@@ -200,3 +201,31 @@ def test_two_hundred_thousand_bookings_are_summed_to_the_cent():
     ]
     net = find_cashflow(records, [], [], TODAY)[0]
     assert net.statistics[0].amount == Decimal(sum(number % 997 - 500 for number in range(200_000))).scaleb(-2)
+
+
+@many_examples(60)
+@given(records_of_any_kind)
+def test_predicted_net_is_the_predicted_income_and_expenses_together(records: list[Record]):
+    flows = {flow.item: flow for flow in find(records) if flow.is_aggregate}
+    sides = [prediction for item in ("INCOME", "EXPENSES") if item in flows for prediction in flows[item].predictions]
+    for prediction in flows["NET"].predictions if "NET" in flows else ():
+        same = [side.amount for side in sides if side.item == prediction.item]
+        assert prediction.amount == prediction.regular + prediction.irregular == sum(same, NOTHING)
+        assert prediction.lower <= prediction.amount <= prediction.upper
+
+
+def test_every_month_has_income_expenses_and_net_also_where_nothing_was_booked():
+    rows = [
+        ("2026-01-05", "100.00", "INCOME_SALARY"),
+        ("2026-02-05", "-7.00", "TAXES"),
+        ("2026-05-05", "1.00", "OTHER_INCOME"),
+    ]
+    records = [
+        Record(day, "giro", date.fromisoformat(day), Decimal(amount), category) for day, amount, category in rows
+    ]
+    found = {flow.item: read_sums(flow, "M") for flow in find_cashflow(records, [], [], TODAY) if flow.is_aggregate}
+    months = [f"2026_M0{month}" for month in range(1, 6)]
+    assert {item: list(sums) for item, sums in found.items()} == dict.fromkeys(("NET", "INCOME", "EXPENSES"), months)
+    assert [str(amount) for amount in found["INCOME"].values()] == ["100.00", "0.00", "0.00", "0.00", "1.00"]
+    assert [str(amount) for amount in found["EXPENSES"].values()] == ["0.00", "-7.00", "0.00", "0.00", "0.00"]
+    assert [str(amount) for amount in found["NET"].values()] == ["100.00", "-7.00", "0.00", "0.00", "1.00"]

@@ -1,6 +1,7 @@
 """What the current and the next month will be: what is booked, what contracts will pay, and the rest by experience."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from kontor.analysis.cashflow.bookings import Tag
@@ -54,6 +55,23 @@ def predict_months(tag: Tag, histories: Histories) -> tuple[Prediction, ...]:
     if following is not None:
         predictions.append(_predict(following, (0, 0), history.due_next, history.wholes, history.surprises_next, tag))
     return tuple(prediction for prediction in predictions if prediction is not None)
+
+
+def predict_net(
+    net: Sequence[Prediction], income: Sequence[Prediction], expenses: Sequence[Prediction]
+) -> tuple[Prediction, ...]:
+    """What is left of the predicted income after the predicted expenses; the bounds are those of past months."""
+    predictions = []
+    for prediction in net:
+        sides = [side for side in (*income, *expenses) if side.item == prediction.item]
+        regular = sum((side.regular for side in sides), Decimal("0.00"))
+        irregular = sum((side.irregular for side in sides), Decimal("0.00"))
+        amount = regular + irregular
+        lower, upper = min(amount, prediction.lower), max(amount, prediction.upper)
+        predictions.append(
+            replace(prediction, amount=amount, regular=regular, irregular=irregular, lower=lower, upper=upper)
+        )
+    return tuple(predictions)
 
 
 def explain_predictions(history: History, months: int) -> list[Reason]:

@@ -7,7 +7,7 @@ from datetime import date
 from kontor.analysis.cashflow.bookings import AGGREGATES, Bookings, Tag, choose_tag, select_bookings, select_contracts
 from kontor.analysis.cashflow.findings import Cashflow, Focus, Options, Prediction, Statistic, TaggedBy
 from kontor.analysis.cashflow.histories import Histories, open_window
-from kontor.analysis.cashflow.predictions import explain_predictions, predict_months
+from kontor.analysis.cashflow.predictions import explain_predictions, predict_months, predict_net
 from kontor.analysis.cashflow.spans import find_cell, list_spans, sort_key
 from kontor.analysis.cashflow.sums import Sums, sum_tags
 from kontor.analysis.contracts import Contract
@@ -37,6 +37,8 @@ def find_cashflow(
     sums = sum_tags(bookings, find_tag, with_aggregates=with_aggregates)
     histories = _read_histories(bookings, contracts, accounts, today, options)
     predictions = {} if histories is None else {tag: predict_months(tag, histories) for tag in histories.by_tag}
+    if NET in predictions:
+        predictions[NET] = predict_net(predictions[NET], predictions.get(INCOME, ()), predictions.get(EXPENSES, ()))
     if options.focus is Focus.TAG:
         return _list_spans(sums, predictions, bookings, options)
     return _list_tags(sums, predictions, bookings, histories, options)

@@ -16,6 +16,7 @@ from kontor.analysis.cashflow.spans import (
 )
 from kontor.analysis.contracts import Contract
 from kontor.analysis.records import Record
+from kontor.analysis.trees import FIRST_YEAR, LAST_YEAR
 
 NOTHING = Decimal("0.00")
 Sums = dict[str, Decimal]
@@ -42,15 +43,9 @@ def _sum_cells(
     return tags, income, expenses
 
 
-def _add_up(tags: Iterable[Mapping[Cell, Decimal]], income: _Cells, expenses: _Cells) -> _Cells:
-    """Income and expenses together, wherever anything is booked."""
-    cells = {cell for of_tag in tags for cell in of_tag}
-    return {cell: income.get(cell, NOTHING) + expenses.get(cell, NOTHING) for cell in cells}
-
-
-def _roll_up(cells: Mapping[Cell, Decimal]) -> Sums:
-    """The sums of all spans that have bookings, longest spans first."""
-    months: dict[int, Decimal] = {}
+def _roll_up(cells: Mapping[Cell, Decimal], gaps: Iterable[int] = ()) -> Sums:
+    """The sums of all spans that have bookings, longest spans first; `gaps` are further months, which have none."""
+    months: dict[int, Decimal] = dict.fromkeys(gaps, NOTHING)
     weeks: dict[int, Decimal] = {}
     for cell, amount in cells.items():
         month, week = split_cell(cell)
@@ -65,16 +60,24 @@ def _roll_up(cells: Mapping[Cell, Decimal]) -> Sums:
     return sums
 
 
+def _sum_aggregates(tags: Iterable[Mapping[Cell, Decimal]], income: _Cells, expenses: _Cells) -> dict[Tag, Sums]:
+    """Each has every span in which anything is booked, and every month from the first to the last."""
+    nothing = dict.fromkeys((cell for of_tag in tags for cell in of_tag), NOTHING)
+    if not nothing:
+        return {}
+    months = [split_cell(cell)[0] for cell in nothing]
+    gaps = range(max(min(months), 12 * FIRST_YEAR), min(max(months), 12 * LAST_YEAR + 11) + 1)
+    net = {cell: income.get(cell, NOTHING) + expenses.get(cell, NOTHING) for cell in nothing}
+    of_aggregates = zip(AGGREGATES, (net, nothing | income, nothing | expenses), strict=True)
+    return {tag: _roll_up(cells, gaps) for tag, cells in of_aggregates}
+
+
 def sum_tags(
     bookings: Bookings, find_tag: Callable[[Record | Contract], str], *, with_aggregates: bool
 ) -> dict[Tag, Sums]:
     """Sums by tag, aggregates first, the others by name."""
     tags, income, expenses = _sum_cells(bookings, find_tag)
-    sums: dict[Tag, Sums] = {}
-    if with_aggregates:
-        for tag, cells in zip(AGGREGATES, (_add_up(tags.values(), income, expenses), income, expenses), strict=True):
-            if cells:
-                sums[tag] = _roll_up(cells)
+    sums = _sum_aggregates(tags.values(), income, expenses) if with_aggregates else {}
     for name in sorted(tags):
         sums[Tag(name)] = _roll_up(tags[name])
     return sums
