@@ -104,7 +104,7 @@ class Contract:
     def last_instalment(self) -> date | None:
         """Of a loan whose end can be told."""
         loan = self.facts.get("loan")
-        return read_day(loan["lastInstallmentEstimate"]) if loan and loan["confidenceLevel"] >= Decimal("0.5") else None
+        return read_day(loan["lastInstallmentEstimate"]) if loan and loan["lastInstallmentEstimate"] else None
 
     def list_price_changes(self) -> list[PriceChange]:
         """The latest first."""

@@ -35,12 +35,14 @@ class Reason(msgspec.Struct):
 
 
 class LoanDetails(msgspec.Struct):
+    """What the transactions do not tell is null."""
+
     installment: Amount
-    principalEstimate: Amount  # noqa: N815
-    outstandingEstimate: Amount  # noqa: N815
-    interestRateEstimate: Annotated[Decimal, Meta(description="nominal, percent per year")]  # noqa: N815
-    termMonthsEstimate: int  # noqa: N815
-    lastInstallmentEstimate: Day  # noqa: N815
+    principalEstimate: Amount | None  # noqa: N815
+    outstandingEstimate: Amount | None  # noqa: N815
+    interestRateEstimate: Annotated[Decimal, Meta(description="nominal, percent per year")] | None  # noqa: N815
+    termMonthsEstimate: int | None  # noqa: N815
+    lastInstallmentEstimate: Day | None  # noqa: N815
     confidenceLevel: Confidence  # noqa: N815
 
 
@@ -187,7 +189,7 @@ def _show_loan(loan: FoundLoan) -> LoanDetails:
         loan.outstanding_estimate,
         loan.interest_rate_estimate,
         loan.term_months_estimate,
-        loan.last_installment_estimate.isoformat(),
+        None if loan.last_installment_estimate is None else loan.last_installment_estimate.isoformat(),
         round(loan.confidence, 2),
     )
 

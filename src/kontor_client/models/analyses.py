@@ -21,12 +21,14 @@ class Reason(Model, rename="camel"):
 
 
 class Loan(Model, rename="camel"):
+    """What the transactions do not tell is None."""
+
     installment: Decimal
-    principal_estimate: Decimal
-    outstanding_estimate: Decimal
-    interest_rate_estimate: Decimal
-    term_months_estimate: int
-    last_installment_estimate: date
+    principal_estimate: Decimal | None
+    outstanding_estimate: Decimal | None
+    interest_rate_estimate: Decimal | None
+    term_months_estimate: int | None
+    last_installment_estimate: date | None
     confidence_level: float
 
 

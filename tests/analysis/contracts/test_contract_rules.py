@@ -9,7 +9,7 @@ import pytest
 from contract_cases import read_case
 
 from kontor.analysis.calendars import is_banking_day, move_to_banking_day
-from kontor.analysis.contracts import Contract, Status, find_contracts, forecast_payments
+from kontor.analysis.contracts import Contract, Loan, Status, find_contracts, forecast_payments
 from kontor.analysis.contracts.loans import compute_installment
 from kontor.analysis.contracts.numbers import read_numbers
 from kontor.analysis.contracts.texts import read_creditor, read_mandate, read_purpose, squeeze_text
@@ -156,17 +156,86 @@ def test_loan_figures_fulfil_the_annuity_formula_together():
     assert loan.last_installment_estimate == date(2029, 12, 3)
 
 
-def test_loan_without_a_payout_is_estimated_with_little_confidence():
+def test_loan_without_a_payout_leaves_open_what_installments_do_not_tell():
     case = read_case("loan_with_payout")
     (contract,) = find_contracts([row for row in case.records if row.id != "payout"], case.accounts, case.today)
+    loan = contract.loan
+    assert loan is not None
+    assert loan.installment == Decimal("188.71")
+    assert loan.interest_rate_estimate is loan.term_months_estimate is loan.last_installment_estimate is None
+    assert loan.principal_estimate is loan.outstanding_estimate is None
+
+
+def find_loan(*purposes: str, payout: str = "", until: date = date(2026, 6, 20)) -> Loan:
+    """The loan behind installments of 188.71 from January 2026 on, 10,000 at five percent for 60 months."""
+    records = [
+        Record(
+            f"r{number}",
+            "giro",
+            date(2026, number, 2),
+            Decimal("-188.71"),
+            "BANKFINANCE_CREDITPAYMENT",
+            purpose=purpose,
+            counterparty_name="Kreditbank AG",
+            gv_code="105",
+        )
+        for number, purpose in enumerate(purposes, start=1)
+    ]
+    if payout:
+        records.append(
+            Record(
+                "payout",
+                "giro",
+                date(2025, 12, 10),
+                Decimal(payout),
+                "BANKFINANCE_CREDITINCOME",
+                purpose="Auszahlung",
+                counterparty_name="Kreditbank AG",
+                gv_code="166",
+            )
+        )
+    (contract,) = find_contracts(records, [Account("giro", data_until=until)], until)
     assert contract.loan is not None
-    assert contract.loan.confidence < 0.5
-    again = compute_installment(
-        float(contract.loan.principal_estimate),
-        float(contract.loan.interest_rate_estimate),
-        contract.loan.term_months_estimate,
-    )
-    assert abs(again - 188.71) < 0.01
+    return contract.loan
+
+
+def test_installments_that_are_counted_tell_the_term_and_with_the_payout_the_rate():
+    counted = [f"Rate {number}/60 Vertrag 70012345" for number in range(1, 7)]
+    alone = find_loan(*counted)
+    assert (alone.term_months_estimate, alone.interest_rate_estimate) == (60, None)
+    assert alone.last_installment_estimate is not None
+    assert (alone.last_installment_estimate.year, alone.last_installment_estimate.month) == (2030, 12)
+    both = find_loan(*counted, payout="10000.00")
+    assert both.interest_rate_estimate is not None
+    assert abs(both.interest_rate_estimate - 5) < Decimal("0.01")
+
+
+def test_the_month_of_an_installment_is_no_count():
+    loan = find_loan(*[f"Rate {number:02}/26 Vertrag 70012345" for number in range(1, 7)])
+    assert loan.term_months_estimate is None
+
+
+def test_rate_and_term_in_the_text_tell_everything():
+    loan = find_loan(*["Kreditrate 5,00 % Laufzeit 60 Monate"] * 6)
+    assert (loan.interest_rate_estimate, loan.term_months_estimate) == (Decimal("5.0000"), 60)
+    assert loan.principal_estimate is not None
+    assert abs(loan.principal_estimate - 10000) < 1
+
+
+def test_shares_of_interest_and_repayment_tell_rate_and_debt():
+    debt, purposes = 10000.0, []
+    for _ in range(6):
+        interest = round(debt * 5 / 1200, 2)
+        debt -= 188.71 - interest
+        text = f"Zins {interest:.2f} Tilgung {188.71 - interest:.2f}"
+        purposes.append(text.replace(".", ","))
+    loan = find_loan(*purposes)
+    assert loan.interest_rate_estimate is not None
+    assert loan.outstanding_estimate is not None
+    assert abs(loan.interest_rate_estimate - 5) < Decimal("0.05")
+    assert abs(float(loan.outstanding_estimate) - debt) < 100
+    assert loan.term_months_estimate is not None
+    assert abs(loan.term_months_estimate - 60) <= 1
 
 
 def test_reasons_say_what_led_to_the_contract():

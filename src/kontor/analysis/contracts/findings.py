@@ -20,14 +20,15 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Loan:
-    """What installments tell about a loan. Money is positive, the rate is nominal per year in percent."""
+    """What installments tell about a loan. Money is positive, the rate is nominal per year in percent. What the
+    bookings do not carry is None."""
 
     installment: Decimal
-    principal_estimate: Decimal
-    outstanding_estimate: Decimal
-    interest_rate_estimate: Decimal
-    term_months_estimate: int
-    last_installment_estimate: date
+    principal_estimate: Decimal | None
+    outstanding_estimate: Decimal | None
+    interest_rate_estimate: Decimal | None
+    term_months_estimate: int | None
+    last_installment_estimate: date | None
     confidence: float
 
 

@@ -1,8 +1,15 @@
-"""What installments tell about a loan, by the annuity formula."""
+"""What installments tell about a loan, by the annuity formula.
 
+Interest and term are told where the bookings carry them: by their texts, by the payout, or by the shares of interest
+and repayment that a lender names. Where they do not, they stay open, and so does what follows from them.
+"""
+
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import pairwise
 
 from kontor.analysis.calendars import number_month
 from kontor.analysis.contracts.due_dates import Schedule
@@ -18,8 +25,17 @@ _CENT = Decimal("0.01")
 _RATE_STEP = Decimal("0.0001")
 _PAYOUT_DAYS = 130
 _MOST_MONTHS = 480
-# Usual nominal rates in percent and terms in months where nothing better is known.
-_CONSUMER, _MORTGAGE = (6.5, 60), (3.5, 300)
+# Usual nominal rates in percent: of the terms that a payout allows, the one nearest to them is chosen.
+_CONSUMER_RATE, _MORTGAGE_RATE = 6.5, 3.5
+_HIGHEST_RATE = 25.0
+_INSTALLMENT_OF = re.compile(r"RATE(?:NR\.?)?(\d{1,3})(?:/|VON)(\d{1,3})(?![\d.])")
+_TERM = re.compile(r"LAUFZEIT:?(\d{1,3})MON|(?<!\d)(\d{2,3})MONATE")
+_RATE = re.compile(r"(?<![\d,.])(\d{1,2}[.,]\d{1,3})%")
+_SHARES = re.compile(
+    r"ZINS(?:EN|ANTEIL)?:?(\d{1,3}(?:\.\d{3})*,\d\d).{0,12}?TILG(?:UNG|\.)?:?(\d{1,3}(?:\.\d{3})*,\d\d)"
+)
+# How sure the figures are: what a lender writes, what follows from payout and installments, what is chosen, nothing.
+_WRITTEN, _SOLVED, _CHOSEN, _OPEN = 0.9, 0.8, 0.7, 0.2
 _ROUND_TERM = 12
 _SOUGHT_RATE = 25.0
 
@@ -119,45 +135,122 @@ def _count_months(principal: float, rate: float, installment: float) -> int:
     return _MOST_MONTHS
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is known of a loan's terms; `paid` installments of `months` are over."""
+
+    paid: int
+    months: int | None = None
+    rate: float | None = None
+    principal: float | None = None
+    outstanding: float | None = None
+    confidence: float = _OPEN
+
+
+def read_count(run: Run) -> tuple[int, int] | None:
+    """Which installment of how many the latest is, where texts count them: `Rate 18/60`. Dates look alike: `03/25`."""
+    found = []
+    for payment in run.payments:
+        match = _INSTALLMENT_OF.search(payment.purpose)
+        if match is None:
+            return None
+        found.append((int(match[1]), int(match[2]), payment.record.day))
+    totals = {total for _, total, _ in found}
+    is_date = all(number == day.month and total == day.year % 100 for number, total, day in found)
+    is_counted = all(later[0] > earlier[0] for earlier, later in pairwise(found))
+    number, total, _ = found[-1]
+    return (number, total) if len(totals) == 1 and is_counted and not is_date and 0 < number <= total else None
+
+
+def read_number(run: Run, pattern: re.Pattern[str]) -> float | None:
+    """The number that the latest text with one names."""
+    for payment in reversed(run.payments):
+        match = pattern.search(payment.purpose)
+        if match is not None:
+            return float(next(group for group in match.groups() if group).replace(",", "."))
+    return None
+
+
+def _read_euros(text: str) -> float:
+    return float(text.replace(".", "").replace(",", "."))
+
+
+def read_shares(run: Run) -> tuple[float, float] | None:
+    """Rate and debt by the shares of interest and repayment that texts name: interest falls with what is repaid."""
+    found = [match for payment in run.payments if (match := _SHARES.search(payment.purpose))]
+    if len(found) != len(run.payments) or len(found) < 2:
+        return None
+    shares = [(_read_euros(match[1]), _read_euros(match[2])) for match in found]
+    repaid = sum(repayment for _, repayment in shares[:-1])
+    fallen = shares[0][0] - shares[-1][0]
+    rate = 1200 * fallen / repaid if repaid > 0 else 0.0
+    if not 0 < rate < _HIGHEST_RATE:
+        return None
+    interest, repayment = shares[-1]
+    return rate, interest * 1200 / rate - repayment
+
+
+def _find_terms(run: Run, usual_rate: float, paid: int, payout: Payment | None, is_over: bool) -> Terms:
+    """What texts and payout tell."""
+    installment = -run.payments[-1].cents / 100
+    count = read_count(run)
+    paid, months = count if count is not None else (paid, None)
+    if months is None and (term := read_number(run, _TERM)) is not None:
+        months = int(term)
+    rate, shares = read_number(run, _RATE), read_shares(run)
+    if shares is not None:
+        rate, outstanding = shares
+        left = _count_months(outstanding, rate, installment)
+        return Terms(paid, months or paid + left, rate, None, outstanding, _WRITTEN)
+    if payout is not None:
+        principal = payout.cents / 100
+        if months is None and is_over:
+            months = paid
+        if months is not None:
+            solved = solve_rate(principal, installment, months) if rate is None else rate
+            return Terms(paid, months, solved, principal, None, _SOLVED)
+        if rate is not None:
+            return Terms(paid, _count_months(principal, rate, installment), rate, principal, None, _SOLVED)
+        chosen = choose_terms(principal, installment, usual_rate)
+        if chosen is None:
+            return Terms(paid, principal=principal)
+        return Terms(paid, chosen[1], chosen[0], principal, None, _CHOSEN)
+    if months is not None and rate is not None:
+        return Terms(paid, months, rate, compute_principal(installment, rate, months), None, _WRITTEN)
+    return Terms(paid, months, rate)
+
+
 def estimate_loan(
     run: Run, category: str, others: Sequence[Payment], accounts: Sequence[Account], schedule: Schedule, is_over: bool
 ) -> Loan | None:
-    """The loan behind monthly installments. The figures always fulfil the annuity formula together."""
+    """The loan behind monthly installments. Figures that are told fulfil the annuity formula together."""
     if category not in LOAN_CATEGORIES or run.is_income or schedule.months != 1 or schedule.second_day:
         return None
     installment = -run.payments[-1].cents / 100
-    usual_rate, usual_term = _MORTGAGE if category == "HOUSING_FINANCING" else _CONSUMER
+    usual_rate = _MORTGAGE_RATE if category == "HOUSING_FINANCING" else _CONSUMER_RATE
     paid = number_month(schedule.base) - number_month(run.payments[0].record.day) + 1
-    payout = find_payout(run, others)
-    owed = _find_balance(run, accounts)
-    rate, confidence = usual_rate, 0.2
-    if payout is not None:
-        principal = payout.cents / 100
-        chosen = choose_terms(principal, installment, usual_rate)
-        if chosen is None:
-            return None
-        rate, months = chosen
-        confidence = 0.7
-    elif is_over:
-        months, confidence = paid, 0.3
+    terms = _find_terms(run, usual_rate, paid, find_payout(run, others), is_over)
+    months, rate, principal = terms.months, terms.rate, terms.principal
+    outstanding = _find_balance(run, accounts)
+    if outstanding is None:
+        outstanding = terms.outstanding
+    if outstanding is None and principal is not None and rate is not None and months is not None:
+        outstanding = compute_outstanding(principal, rate, installment, min(terms.paid, months))
+    elif outstanding is None and is_over:
+        outstanding = 0.0
+    if rate is not None and months is None and outstanding is not None and outstanding * rate / 1200 < installment:
+        months = terms.paid + _count_months(outstanding, rate, installment)
+    if principal is None and rate is not None and months is not None:
         principal = compute_principal(installment, rate, months)
-    elif owed is not None and owed * rate / 1200 < installment:
-        months = paid + _count_months(owed, rate, installment)
-        principal, confidence = compute_principal(installment, rate, months), 0.5
-    else:
-        months = max(usual_term, -(-paid // _ROUND_TERM) * _ROUND_TERM)
-        principal = compute_principal(installment, rate, months)
-    outstanding = (
-        0.0 if is_over and payout is None else compute_outstanding(principal, rate, installment, min(paid, months))
-    )
+    last = None if months is None else _find_last_day(schedule, months - terms.paid, run.payments[-1].record.day)
     return Loan(
         installment=_round(installment),
-        principal_estimate=_round(principal),
-        outstanding_estimate=_round(owed if owed is not None else outstanding),
-        interest_rate_estimate=Decimal(repr(rate)).quantize(_RATE_STEP, ROUND_HALF_UP),
+        principal_estimate=None if principal is None else _round(principal),
+        outstanding_estimate=None if outstanding is None else _round(outstanding),
+        interest_rate_estimate=None if rate is None else Decimal(repr(rate)).quantize(_RATE_STEP, ROUND_HALF_UP),
         term_months_estimate=months,
-        last_installment_estimate=_find_last_day(schedule, months - paid, run.payments[-1].record.day),
-        confidence=confidence,
+        last_installment_estimate=last,
+        confidence=terms.confidence,
     )
 
 
