@@ -52,7 +52,7 @@ class OwnMoney:
         return bool(record.counterparty_name) and simplify_name(record.counterparty_name) in self._holders
 
     def _is_settlement(self, record: Record) -> bool:
-        if record.account in self._cards:
-            return record.amount > 0
+        if record.account in self._cards and record.amount > 0:
+            return True
         text = squeeze_text(f"{record.booking_text} {record.purpose}")
         return any(word in text for word in _SETTLEMENT_WORDS) or self._is_ours(record)

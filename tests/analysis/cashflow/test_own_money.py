@@ -67,6 +67,17 @@ def test_the_settlement_of_a_connected_card_is_not_counted_beside_its_purchases(
     assert "BANKFINANCE_TRANSFER" not in sums
 
 
+def test_a_credit_balance_that_a_connected_card_pays_back_is_neither_income_nor_expense():
+    settled = {"purpose": "Kreditkartenabrechnung 10/2026"}
+    records = [
+        book("back", "20.00", "INCOME_OTHER", account="card"),
+        book("paid", "-20.00", "BANKFINANCE_TRANSFER", "Kartenservice", account="card", **settled),
+        book("came", "20.00", "BANKFINANCE_TRANSFER", "Kartenservice", **settled),
+    ]
+    sums = read_sums(records)
+    assert (sums["INCOME"], sums["EXPENSES"]) == (Decimal("20.00"), Decimal("0.00"))
+
+
 def test_interest_that_is_booked_with_the_holders_name_is_income():
     assert read_sums([book("interest", "3.10", "INCOME_INVESTMENT", HOLDER)])["INCOME"] == Decimal("3.10")
 
