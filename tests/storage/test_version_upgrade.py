@@ -16,7 +16,7 @@ from kontor.storage.database import Database
 from kontor.storage.migrate import MigrationError, find_role, migrate, read_migrations, require_migrated
 from stored_data import GIRO, ROWS, TAGS, TODAY, StoredUser
 
-TRIGGERS, BOTH, STATEMENTS = 20, 21, 22
+TRIGGERS, BOTH, STATEMENTS, CHANGES = 20, 21, 22, 26
 DAY, BERLIN = "timestamptz '2026-11-10", "Europe/Berlin"
 TABLES = ("products", "transactions", "transaction_tags")
 
@@ -39,6 +39,8 @@ class Upgraded:
         with psycopg.connect(self.owner_url.reveal()) as owner:
             owner.execute("alter table products add column standing_order_actions text[] not null default '{}'")
             owner.execute("alter table products add column debit_forms text[] not null default '{}'")
+            owner.execute(read_migrations()[CHANGES - 1].sql)
+            owner.execute("grant select, insert, update, delete on all tables in schema public to public")
 
     def add_user(self) -> None:
         tenant_id, key_id = uuid4(), uuid4()

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any
 
+import msgspec
+
 from kontor import __version__
 from kontor.api.answers import JSON, PROBLEM_JSON
 from kontor.api.bodies import list_query_names
@@ -87,8 +89,9 @@ CALLERS = {
 class SharedParts:
     """What several operations have in common is described once, and referred to."""
 
-    def __init__(self, asked: Iterable[dict[str, Any]]) -> None:
+    def __init__(self, asked: Iterable[dict[str, Any]], operations: Iterable[Operation]) -> None:
         self._asked = Counter(map(encode_json, asked))
+        self._answered = Counter(operation.success.shape for operation in operations if _has_name(operation))
         self.components: dict[str, dict[str, Any]] = {"parameters": {}, "headers": {}, "responses": {}}
 
     def refer(self, kind: str, name: str, part: dict[str, Any]) -> dict[str, Any]:
@@ -102,13 +105,25 @@ class SharedParts:
             return parameter
         return self.refer("parameters", parameter["name"], parameter)
 
+    def refer_to_success(self, operation: Operation, response: dict[str, Any]) -> dict[str, Any]:
+        """The response itself where no other operation answers with this shape."""
+        shape = operation.success.shape
+        if not _has_name(operation) or self._answered[shape] == 1:
+            return response
+        return self.refer("responses", shape.__name__, response)
+
+
+def _has_name(operation: Operation) -> bool:
+    return isinstance(operation.success.shape, type) and issubclass(operation.success.shape, msgspec.Struct)
+
 
 def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, Any]:
     queries = [operation.query for operation in operations if operation.query]
     # Linters do not look into extensions, and would take a component that is named only there for unused.
     files = [operation.success.file_shape for operation in operations if operation.success.file_shape]
     schemas = Schemas(_list_shapes(operations), [*queries, *files])
-    shared = SharedParts(parameter for query in queries for parameter in schemas.describe_query(query))
+    asked = (parameter for query in queries for parameter in schemas.describe_query(query))
+    shared = SharedParts(asked, operations)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation, schemas, shared)
@@ -189,7 +204,7 @@ def _responses(operation: Operation, schemas: Schemas, shared: SharedParts) -> d
         success["content"] |= {name: {"schema": {"type": "string"}} for name in operation.success.other_media_types}
     if operation.success.file_shape is not None:
         success["x-content-for-files"] = {JSON: {"schema": schemas.describe_inline(operation.success.file_shape)}}
-    responses = {str(operation.success.status): success}
+    responses = {str(operation.success.status): shared.refer_to_success(operation, success)}
     for status, shape in operation.other_shapes.items():
         responses[str(status)] = _describe_other(operation, status, shape, schemas, shared)
     for status, description in operation.other_statuses.items():
