@@ -182,7 +182,7 @@ class FaultEnvironment:
             await administration.create_tenant(new_tenant(TENANT, is_regulated=True, scopes=ALL_SCOPES))
             await administration.create_client(TENANT, "app", ClientKind.USER, USER_SCOPES)
             await administration.create_role(TENANT, "app", new_role("customer", USER_SCOPES, is_default=True))
-            self._providers = {provider.name: provider for provider in services.providers.list(None, None, None, None)}
+            self._providers = {provider.name: provider for provider in services.providers.search(None)}
         self.query("create table kept_accesses as select * from accesses")
 
     async def add_payer(self, connector: Connector, sca: Sca) -> Payer:

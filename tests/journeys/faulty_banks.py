@@ -99,7 +99,7 @@ async def open_environment(settings: Settings, folder: Path) -> AsyncIterator[Jo
         assert own.migration_database_url is not None
         owner = stack.enter_context(psycopg.connect(own.migration_database_url.reveal(), autocommit=True))
         async with open_services(own, "kontor tests, journeys") as services:
-            known = {provider.bank_code: provider.id for provider in services.providers.list(None, None, None, None)}
+            known = {provider.bank_code: provider.id for provider in services.providers.search(None)}
             providers = {"fints": known[BANK_CODE], "xs2a": known[XS2A_CODE]}
             yield JourneyEnvironment(
                 services, owner, fints.memory, faults, providers, await make_tenant(services, owner)

@@ -162,14 +162,11 @@ def test_a_bank_that_does_not_take_our_registration_is_named_in_the_issues(servi
 
 async def test_without_a_registration_no_bank_is_offered_over_fints(service):
     async with open_services(replace(service.settings, fints_product_id=None, pool_size=2), "kontor tests") as services:
-        found = {provider.name: provider.bank_channels for provider in services.providers.list(None, None, None, None)}
+        found = {provider.name: provider.bank_channels for provider in services.providers.search(None)}
         assert found[NAME] == ("xs2a",)
         assert not [name for name, ways in found.items() if "fints" in ways]
     async with open_services(replace(service.settings, pool_size=2), "kontor tests") as services:
-        assert (
-            sum("fints" in provider.bank_channels for provider in services.providers.list(None, None, None, None))
-            > 1000
-        )
+        assert sum("fints" in provider.bank_channels for provider in services.providers.search(None)) > 1000
 
 
 def test_a_bank_whose_fints_server_is_gone_is_reached_by_xs2a(service):

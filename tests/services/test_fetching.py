@@ -22,9 +22,9 @@ from kontor.domain.principals import Principal
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
-from kontor.services.accesses import accesses as adding
 from kontor.services.accesses.accesses import Accesses
 from kontor.services.accesses.requests import AccessRequest
+from kontor.services.accesses.waiting import LAST_POLL_SECONDS
 from kontor.services.fetching.fetching import Outcome
 from kontor.services.identity.tenants import new_tenant
 from kontor.services.identity.users import NewUser
@@ -644,9 +644,7 @@ async def test_incomplete_credentials_never_call_the_bank_not_even_with_refresh(
 
 async def test_two_calls_that_add_the_same_id_at_two_providers_cannot_mix_them(harness, bank, monkeypatch):
     """The second has looked before the first wrote."""
-    other = next(
-        provider for provider in harness.services.providers.list("sparkasse", None, None, None) if provider.login_fields
-    )
+    other = next(provider for provider in harness.services.providers.search("sparkasse") if provider.login_fields)
     fields = {field.key: "12345" for field in other.login_fields}
     sealed = {
         key: base64.b64encode(await harness.services.encryption.encrypt(harness.principal, text.encode())).decode()
@@ -709,7 +707,7 @@ async def test_call_that_waits_for_a_worker_to_its_limit_is_timed_out_not_busy(h
     monkeypatch.setattr(harness.services.accesses, "_wait_seconds", 0.2)
     with pytest.raises(TimeoutError):
         await harness.post({"a": await harness.request()})
-    assert adding.LAST_POLL_SECONDS < 1
+    assert LAST_POLL_SECONDS < 1
 
 
 # Planning
@@ -775,8 +773,10 @@ async def test_equal_selections_at_once_are_both_stored_and_a_selection_after_re
     assert await asyncio.gather(*posted) == [None, None]
     assert read_selection(harness) == [ids["giro"]]
     posted = [harness.post({"a": AccessRequest(selected_products=(ids["spar"],))}) for _ in range(2)]
+    await harness.services.fetching.run(await harness.queued())  # what was not selected is fetched again, once
     assert await asyncio.gather(*posted) == [None, None]
     assert read_selection(harness) == [ids["spar"]]
+    assert [stored.product.key for stored in (await harness.view()).products] == ["spar"]
 
 
 async def test_a_selection_that_is_changed_while_a_fetch_runs_is_the_one_that_counts(harness, bank):

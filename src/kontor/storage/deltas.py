@@ -45,20 +45,17 @@ async def read_state(connection: Connection, user_id: UUID) -> DeltaState:
 
 
 # Placeholders: user, known version, wanted version, limit; then version, product and id of the last change; product.
-TOUCHED = "select product_id, id from transactions where user_id = $1 and changed_version >= $5"
-TOUCHED_BY_TAG = " union select product_id, transaction_id from transaction_tags where user_id = $1 and {} >= $5"
-TOUCHED_BY_PAIR = (
-    " union select product_id, transaction_id from repeated_transactions where user_id = $1"
-    " and flips[cardinality(flips)] >= $5"
+LIVE = "select * from transactions where user_id = $1 and (changed_version >= $5{})"
+# Looked up in a table that is made once. Joins may be done row against row while statistics do not know the user.
+BY_TAG = " or id in (select transaction_id from transaction_tags where user_id = $1 and {} >= $5)"
+BY_PAIR = (
+    " or id in (select transaction_id from repeated_transactions where user_id = $1"
+    " and flips[cardinality(flips)] >= $5)"
 )
-PLAIN = "select * from transactions where user_id = $1 and changed_version >= $5"
-LOOKED_UP = (
-    "select t.* from ({}) touched join lateral (select * from transactions where user_id = $1"
-    " and product_id = touched.product_id and id = touched.id limit 1) t on true"
-)
-THEIR_TAGS = (
-    " left join lateral (select {} as tag_version from transaction_tags where user_id = $1"
-    " and product_id = t.product_id and transaction_id = t.id limit 1) g on true"
+# Of a row that is new to the reader its tag does not matter: the first reading looks up none.
+TAG_VERSION = (
+    "case when t.created_version > $2 then t.changed_version else greatest(t.changed_version, (select {}"
+    " from transaction_tags where user_id = $1 and product_id = t.product_id and transaction_id = t.id)) end"
 )
 THEIR_FLIPS = (
     " left join lateral (select flips from repeated_transactions where user_id = $1"
@@ -82,7 +79,7 @@ CHANGES = """
             from (
                 select t.product_id, t.id, t.created_version as created, {changed} as changed,
                     null::bigint as removed, {flips} as flips
-                from ({live}) t{tags}{pairs}
+                from ({live}) t{pairs}
                 union all
                 select t.product_id, t.transaction_id, t.created_version, t.version, t.version, {flips}
                 from (select *, transaction_id as id from removed_transactions
@@ -97,29 +94,25 @@ IS_SHOWN = "(select count(*) from unnest(flips) flip where flip <= {}) % 2 = 0"
 
 @lru_cache(maxsize=32)
 def _changes_query(tag_version: str | None, *, of_product: bool, is_paired: bool) -> str:
-    live: sql.Composable = sql.SQL(PLAIN)
-    if tag_version is not None or is_paired:
-        touched: list[sql.Composable] = [sql.SQL(TOUCHED)]
-        if tag_version is not None:
-            touched.append(sql.SQL(TOUCHED_BY_TAG).format(sql.Identifier(tag_version)))
-        if is_paired:
-            touched.append(sql.SQL(TOUCHED_BY_PAIR))
-        live = sql.SQL(LOOKED_UP).format(sql.Composed(touched))
-    nothing = sql.SQL("")
-    has_tags = tag_version is not None
+    touched: list[sql.Composable] = []
+    changed: sql.Composable = sql.SQL("t.changed_version")
+    if tag_version is not None:
+        touched.append(sql.SQL(BY_TAG).format(sql.Identifier(tag_version)))
+        changed = sql.SQL(TAG_VERSION).format(sql.Identifier(tag_version))
+    if is_paired:
+        touched.append(sql.SQL(BY_PAIR))
     return (
         sql.SQL(CHANGES)
         .format(
-            live=live,
-            changed=sql.SQL("greatest(t.changed_version, g.tag_version)" if has_tags else "t.changed_version"),
+            live=sql.SQL(LIVE).format(sql.Composed(touched)),
+            changed=changed,
             flips=sql.SQL("r.flips" if is_paired else "null::bigint[]"),
             flipped=sql.SQL(
                 "(select max(flip) from unnest(flips) flip where flip <= $3)" if is_paired else "null::bigint"
             ),
             known_by_pair=sql.SQL(IS_SHOWN).format(sql.SQL("$2")) if is_paired else sql.SQL("true"),
             wanted_by_pair=sql.SQL(IS_SHOWN).format(sql.SQL("$3")) if is_paired else sql.SQL("true"),
-            tags=sql.SQL(THEIR_TAGS).format(sql.Identifier(tag_version)) if tag_version is not None else nothing,
-            pairs=sql.SQL(THEIR_FLIPS) if is_paired else nothing,
+            pairs=sql.SQL(THEIR_FLIPS if is_paired else ""),
             of_product=sql.SQL(" where product_id = $8" if of_product else ""),
         )
         .as_string()
@@ -150,17 +143,15 @@ async def list_changes(
 def _rows_query(fields: tuple[JsonField, ...], columns: tuple[TagColumns, ...]) -> str:
     asked = [sql.SQL(", ") + sql.Identifier("g", name) for pair in columns for name in pair]
     tags = sql.SQL(
-        " left join lateral (select * from transaction_tags where user_id = $1 and product_id = asked.product"
-        " and transaction_id = asked.transaction limit 1) g on true"
+        " left join lateral (select * from transaction_tags where user_id = $1 and product_id = page.product"
+        " and transaction_id = page.id limit 1) g on true"
     )
     return (
         sql.SQL(
-            "select page.shown, page.id{} from unnest($2::uuid[], $3::uuid[]) with ordinality"
-            " asked (product, transaction, place) join lateral (select {} as shown, id from (select t.*, p.access_id,"
-            " replace(t.booked_on::text, '-', '') || lpad(t.ordinal::text, 12, '0') as sort_key from transactions t"
-            " join products p on p.user_id = t.user_id and p.id = t.product_id where t.user_id = $1"
-            " and t.product_id = asked.product and t.id = asked.transaction limit 1) row) page on true{}"
-            " order by asked.place"
+            "select page.shown, page.id{} from (select {} as shown, id, product_id as product from ("
+            "select t.*, p.access_id, replace(t.booked_on::text, '-', '') || lpad(t.ordinal::text, 12, '0') as sort_key"
+            " from transactions t join products p on p.user_id = t.user_id and p.id = t.product_id"
+            " where t.user_id = $1 and t.product_id = any($2) and t.id = any($3)) placed) page{}"
         )
         .format(sql.Composed(asked), object_expression(fields), tags if columns else sql.SQL(""))
         .as_string()
@@ -175,9 +166,8 @@ async def read_rows(
     columns: tuple[TagColumns, ...],
 ) -> list[TagRow]:
     """The transactions of these changes in their order: JSON object, id, tag columns."""
-    values = [
-        user_id,
-        [change.product_id for change in changes],
-        [change.transaction_id for change in changes],
-    ]
-    return await fetch_rows(connection, _rows_query(fields, columns), values, binary=True)
+    product_ids = {change.product_id for change in changes}
+    ids = [change.transaction_id for change in changes]
+    rows = await fetch_rows(connection, _rows_query(fields, columns), [user_id, list(product_ids), ids], binary=True)
+    found = {row[1]: row for row in rows}
+    return [found[transaction_id] for transaction_id in ids]
