@@ -1,6 +1,6 @@
 """Writes docs/evaluation: how good tags and analyses are, with plots. `./dev evaluate` runs it.
 
-    python scripts/publish_evaluation.py [--only tags|people] [--target docs/evaluation]
+    python scripts/publish_evaluation.py [--only tags|people|confidences] [--target docs/evaluation]
 
 Rows of held-out files are never shown: only figures of all of them together are written.
 """
@@ -12,8 +12,11 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
+from kontor.analysis.contracts.confidences import score_certainty
+from kontor.analysis.scoring.calibration import find_calibration_error, find_calibration_interval, make_bins
 from kontor.analysis.scoring.tag_scores import CategoryScore, Share, TagScores, score_tags
 from kontor.analysis.tagging import load_tagger
+from kontor.cli.contract_confidences import judge_contracts
 from kontor.cli.data_sets import MANIFEST_NAME, load_manifest
 from kontor.cli.demo_truths import Tags
 from kontor.cli.evaluation_plots import draw_bars, draw_reliability
@@ -39,14 +42,13 @@ DAYS = (date(2025, 9, 18), date(2026, 11, 26))
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
-    parser.add_argument("--only", choices=("tags", "people"), help="write this page alone")
+    parser.add_argument("--only", choices=("tags", "people", "confidences"), help="write this page alone")
     parser.add_argument("--target", type=Path, default=ROOT / "docs/evaluation")
     options = parser.parse_args()
     options.target.mkdir(parents=True, exist_ok=True)
-    if options.only != "people":
-        publish_tags(options.target)
-    if options.only != "tags":
-        publish_people(options.target)
+    for name, publish in (("tags", publish_tags), ("people", publish_people), ("confidences", publish_confidences)):
+        if options.only in (None, name):
+            publish(options.target)
     print(f"Written to {options.target}.")
 
 
@@ -376,6 +378,55 @@ def list_forecast_rows(scores: PeopleScores) -> list[tuple[str, ...]]:
             )
         )
     return rows
+
+
+# Confidences of contracts
+
+
+def publish_confidences(target: Path) -> None:
+    pairs = [
+        (score_certainty(cell), is_right)
+        for day in DAYS
+        for login in PERSONAS
+        for cell, is_right in judge_contracts(login + SUFFIX, day, Tags.TAGGER)
+    ]
+    bins = make_bins(pairs)
+    write_plot(target / "contract-confidences.svg", draw_reliability(bins, "Contracts: is the confidence honest?"))
+    (target / "contract-confidences.md").write_text(make_confidences_page(pairs), encoding="utf-8")
+
+
+def make_confidences_page(pairs: Sequence[tuple[float, bool]]) -> str:
+    days = " and ".join(str(day) for day in DAYS)
+    low, high = find_calibration_interval(pairs)
+    right = sum(is_right for _, is_right in pairs)
+    rows = [(f"{span.confidence:.4f}", f"{span.accuracy:.4f}", f"{span.count:,}") for span in make_bins(pairs)]
+    lines = [
+        "# How sure contracts are",
+        "",
+        f"Written by `{COMMAND}`; do not edit.",
+        "",
+        *wrap(
+            "The `confidenceLevel` of a contract is the estimated probability that the agreement exists, with its"
+            " period and status. It is fitted on the demo bank's people under other logins and on other days"
+            " (`scripts/fit_contract_confidences.py`), and tested here on people that were held out, looked at on"
+            f" {days} with the tagger's tags. They are made by the same generator: real accounts are harder."
+        ),
+        "",
+        *make_table(
+            ("", "value", "of"),
+            [
+                ("right", f"{right / len(pairs):.4f}", f"{len(pairs):,}"),
+                ("calibration error", f"{find_calibration_error(pairs):.4f}", f"{len(pairs):,}"),
+                ("… 95 % interval", f"{low:.4f} – {high:.4f}", f"{len(pairs):,}"),
+            ],
+        ),
+        "",
+        *make_table(("mean confidence", "right", "contracts"), rows),
+        "",
+        "![Is the confidence of contracts honest?](contract-confidences.svg)",
+        "",
+    ]
+    return "\n".join(lines)
 
 
 # Parts

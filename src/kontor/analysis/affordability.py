@@ -37,7 +37,7 @@ class Obligations:
 
 @dataclass(frozen=True, slots=True)
 class Affordability:
-    """Amounts a month, positive numbers. `confidence` grows with the months that have data."""
+    """Amounts a month, positive numbers."""
 
     budget: Budget
     distress_signals: DistressSignals
@@ -46,7 +46,6 @@ class Affordability:
     discretionary_for_irregular_luxuries: Decimal
     gambling: Decimal
     financial_literacy: str
-    confidence: float
     reasons: tuple[Reason, ...]
 
     @property
@@ -91,7 +90,6 @@ def measure_affordability(
         discretionary_for_irregular_luxuries=max(_ZERO, left_regular),
         gambling=gambling,
         financial_literacy=judge_literacy(budget, signals),
-        confidence=round(0.5 + 0.45 * len(budget.months) / 12, 2),
         reasons=_explain(budget, signals, obligations),
     )
 

@@ -80,7 +80,7 @@ SENTENCES = {
     "money_left": "In {count} of {count_all} months money was left, in the middle one {amount}",
     "saved_so_far": "Savings so far: {amount} a month",
     "came_in": "{amount} came in on {day}",
-    "average": "Without it {amount} a month came in on average",
+    "average": "Without it {amount} a month is earned on average",
     # Last, for they take nearly anything
     "first_of": "First {sign} from {partner} on {day}",
     "last_of": "Last {sign} from {partner} on {day}",

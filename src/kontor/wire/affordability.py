@@ -13,7 +13,7 @@ from kontor.services.analyses import Facts
 from kontor.wire.contracts import Day, Reason, make_user_entity, show_reasons
 from kontor.wire.products import Amount
 from kontor.wire.relations import Relation
-from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_instance, show_item
+from kontor.wire.tags import Entity, TagTreeItem, name_item, show_instance, show_item
 from kontor.wire.urls import Urls
 
 INFORMATION = "AFFORDABILITY_INFORMATION"
@@ -70,7 +70,6 @@ class AffordabilityDetails(msgspec.Struct):
     ratioGamblingToDiscretionaryForIrregularLuxuries: Ratio  # noqa: N815
     expenses: Expenses
     income: RegularIrregular
-    confidenceLevel: Confidence  # noqa: N815
     mostRecentRentalPayment: Day | UnsetType = UNSET  # noqa: N815
     excludedCurrencies: Annotated[list[str], Meta(description="what no sum contains")] | UnsetType = UNSET  # noqa: N815
     evidence: list[Reason] | UnsetType = UNSET
@@ -121,7 +120,6 @@ def _show_details(affordability: FoundAffordability, *, explain: bool) -> Afford
         ratioGamblingToDiscretionaryForIrregularLuxuries=affordability.ratio_gambling,
         expenses=Expenses(budget.expenses, show_split(budget.luxuries), show_split(budget.necessities)),
         income=show_split(budget.income),
-        confidenceLevel=affordability.confidence,
         mostRecentRentalPayment=duties.rents[-1].day.isoformat() if duties.rents else UNSET,
         excludedCurrencies=list(budget.excluded_currencies) or UNSET,
         evidence=show_reasons(affordability.reasons, explain=explain),

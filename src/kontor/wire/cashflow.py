@@ -18,8 +18,6 @@ from kontor.wire.urls import Urls
 # An aggregate is told from the main category of the same name by its parent.
 AGGREGATE = "AGGREGATE"
 _AGGREGATE_NAMES = {"INCOME": ("Einnahmen", "Alle Einnahmen ohne Überträge zwischen eigenen Konten")}
-# Sums are exact; whether bookings carry the right tag is said where they are tagged.
-SUM_CONFIDENCE = 1.0
 
 
 class CashflowStatistic(msgspec.Struct):
@@ -44,7 +42,6 @@ class CashflowPrediction(msgspec.Struct):
 class CashflowDetails(msgspec.Struct):
     statistics: list[CashflowStatistic]
     predictions: list[CashflowPrediction]
-    confidenceLevel: Confidence  # noqa: N815
     excludedCurrencies: list[str] | UnsetType = UNSET  # noqa: N815
     evidence: list[Reason] | UnsetType = UNSET
 
@@ -105,7 +102,6 @@ def _show_one(
             )
             for prediction in cashflow.predictions
         ],
-        confidenceLevel=SUM_CONFIDENCE,
         excludedCurrencies=list(cashflow.excluded_currencies) or UNSET,
         evidence=show_reasons(cashflow.reasons, explain=explain),
     )

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kontor.analysis.contracts import Contract as FoundContract
 from kontor.analysis.contracts import Loan as FoundLoan
+from kontor.analysis.contracts import estimate_confidence
 from kontor.analysis.reasons import Reason as FoundReason
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, INSURANCE_TYPES, PERIODS
 from kontor.services.analyses import Facts
@@ -18,8 +19,6 @@ from kontor.wire.relations import Relation
 from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_item
 from kontor.wire.urls import Urls
 
-# How often a contract that was found is one, measured on people whose contracts are known.
-CERTAINTY = 0.97
 HOME_SAVINGS = "SAVINGS_LIFEBUILDING"
 
 Day = Annotated[str, Meta(title="Day", examples=["2026-11-15"], extra_json_schema={"format": "date"})]
@@ -168,7 +167,7 @@ def _show_details(contract: FoundContract, *, explain: bool) -> ContractDetails:
         transactionIds=list(contract.transaction_ids),
         transactionIdsNonRegular=list(contract.transaction_ids_non_regular),
         transactionIdsRegular=list(contract.transaction_ids_regular),
-        confidenceLevel=CERTAINTY if contract.period_confidence is None else round(contract.period_confidence, 2),
+        confidenceLevel=estimate_confidence(contract),
         amountNext=UNSET if contract.amount_next is None else contract.amount_next,
         dateNext=UNSET if contract.date_next is None else contract.date_next.isoformat(),
         periodConfidenceLevel=UNSET if contract.period_confidence is None else round(contract.period_confidence, 2),

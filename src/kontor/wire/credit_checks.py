@@ -13,7 +13,7 @@ from kontor.wire.affordability import Nothing
 from kontor.wire.contracts import Day, Reason, make_user_entity, show_reasons
 from kontor.wire.products import Amount
 from kontor.wire.relations import Relation
-from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_instance
+from kontor.wire.tags import Entity, TagTreeItem, name_item, show_instance
 from kontor.wire.urls import Urls
 
 INFORMATION = "CREDITCHECK_INFORMATION"
@@ -47,7 +47,6 @@ class CreditCheckDetails(msgspec.Struct):
     dataFrom: Day  # noqa: N815
     dataTo: Day  # noqa: N815
     findings: list[Finding]
-    confidenceLevel: Confidence  # noqa: N815
     excludedCurrencies: Annotated[list[str], Meta(description="what no sum contains")] | UnsetType = UNSET  # noqa: N815
     evidence: list[Reason] | UnsetType = UNSET
 
@@ -90,7 +89,6 @@ def _show_details(check: FoundCheck, *, explain: bool) -> CreditCheckDetails:
             Finding(finding.name, finding.text, finding.amount, list(finding.transaction_ids))
             for finding in check.findings
         ],
-        confidenceLevel=affordability.confidence,
         excludedCurrencies=list(budget.excluded_currencies) or UNSET,
         evidence=show_reasons(check.reasons, explain=explain),
     )

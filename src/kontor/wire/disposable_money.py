@@ -5,10 +5,11 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from kontor.analysis.contracts import estimate_confidence
 from kontor.analysis.disposable_money import DisposableMoney as FoundMoney
 from kontor.analysis.trees import DISPOSABLE_MONEY
 from kontor.services.analyses import Facts
-from kontor.wire.contracts import CERTAINTY, Day, Reason, make_user_entity, show_reasons
+from kontor.wire.contracts import Day, Reason, make_user_entity, show_reasons
 from kontor.wire.products import Amount
 from kontor.wire.relations import Relation
 from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_item
@@ -60,7 +61,6 @@ def show_disposable_money(money: FoundMoney | None, facts: Facts, urls: Urls, *,
 
 
 def _show_details(money: FoundMoney, *, explain: bool) -> DisposableMoneyDetails:
-    certainty = money.salary.period_confidence
     return DisposableMoneyDetails(
         amountCashflow=money.amount_cashflow,
         amountCurrentlyLeft=money.amount_currently_left,
@@ -74,7 +74,7 @@ def _show_details(money: FoundMoney, *, explain: bool) -> DisposableMoneyDetails
         dateSalaryLatest=money.date_salary_latest.isoformat(),
         dateSalaryNext=money.date_salary_next.isoformat(),
         daysUntilSalary=money.days_until_salary,
-        confidenceLevel=CERTAINTY if certainty is None else round(certainty, 2),
+        confidenceLevel=estimate_confidence(money.salary),
         excludedCurrencies=list(money.excluded_currencies) or UNSET,
         evidence=show_reasons(money.reasons, explain=explain),
     )

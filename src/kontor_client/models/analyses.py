@@ -7,8 +7,6 @@ from typing import TypeAlias
 from kontor_client.models.shapes import Model
 from kontor_client.models.tags import TagInstance, TagTreeItem
 
-_CONFIDENCE = {"confidence": "confidenceLevel"}
-
 
 class Reason(Model, rename="camel"):
     """One step of what led to a finding; there with `explain=True`."""
@@ -100,8 +98,13 @@ class CashflowSum(Model, rename={"amount": "cashflow", "item": "tagTreeItem"}):
 
 class CashflowPrediction(
     Model,
-    rename=_CONFIDENCE
-    | {"amount": "cashflow", "item": "tagTreeItem", "regular": "cashflowRegular", "irregular": "cashflowIrregular"},
+    rename={
+        "confidence": "confidenceLevel",
+        "amount": "cashflow",
+        "item": "tagTreeItem",
+        "regular": "cashflowRegular",
+        "irregular": "cashflowIrregular",
+    },
 ):
     """Of a whole month; 80 % of outcomes lie from `lower` to `upper`."""
 
@@ -114,10 +117,9 @@ class CashflowPrediction(
     confidence: float
 
 
-class CashflowDetails(Model, rename=_CONFIDENCE | {"excluded_currencies": "excludedCurrencies"}):
+class CashflowDetails(Model, rename={"excluded_currencies": "excludedCurrencies"}):
     statistics: list[CashflowSum]
     predictions: list[CashflowPrediction]
-    confidence: float
     excluded_currencies: list[str] = []
     evidence: list[Reason] = []
 
@@ -227,7 +229,6 @@ class AffordabilityDetails(Model, rename="camel"):
     ratio_gambling_to_discretionary_for_irregular_luxuries: Decimal
     expenses: Expenses
     income: Split
-    confidence_level: float
     most_recent_rental_payment: date | None = None
     excluded_currencies: list[str] = []
     evidence: list[Reason] = []
@@ -257,7 +258,6 @@ class CreditCheckDetails(Model, rename="camel"):
     data_from: date
     data_to: date
     findings: list[CreditFinding]
-    confidence_level: float
     excluded_currencies: list[str] = []
     evidence: list[Reason] = []
 

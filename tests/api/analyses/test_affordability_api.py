@@ -21,7 +21,7 @@ FLAGS = (
 CREDIT_FIELDS = {
     "incomeMonthly", "incomeStability", "expensesMonthly", "fixedCostsMonthly", "freeIncomeMonthly", "rentMonthly",
     "loanInstallmentsMonthly", "returnDebitsCount", "reminderChargesCount", "debtCollectionsCount", "seizuresCount",
-    "gamblingMonthly", "overdraftDays", "dataFrom", "dataTo", "findings", "confidenceLevel",
+    "gamblingMonthly", "overdraftDays", "dataFrom", "dataTo", "findings",
 }  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """Contracts: which bookings belong to one agreement, how often it is paid, and when it is paid next."""
 
+from kontor.analysis.contracts.confidences import estimate_confidence
 from kontor.analysis.contracts.detection import find_contracts
 from kontor.analysis.contracts.findings import Contract, Loan, Status
 from kontor.analysis.contracts.forecasts import forecast_payments
 
-__all__ = ["Contract", "Loan", "Status", "find_contracts", "forecast_payments"]
+__all__ = ["Contract", "Loan", "Status", "estimate_confidence", "find_contracts", "forecast_payments"]
