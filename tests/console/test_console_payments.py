@@ -12,9 +12,9 @@ from banking import href, new_customer
 from consenting import PRESENT, decide_at_bank, start
 from console_site import ConsoleSite, money, read_token
 from form_client import connect_account
-from kontor.console.payments import KINDS, PERIODS, STEPS, TONES, find_bank_code, name_state, read_amount
+from kontor.console.payments import FIELDS, KINDS, PERIODS, STEPS, TONES, find_bank_code, name_state, read_amount
 from kontor.console.rendering import load_texts
-from kontor.console.views.payments import OUTCOMES
+from kontor.console.views.payments import NOTICES, OUTCOMES, UNCLEAR
 from kontor.domain.clocks import BERLIN
 
 PAGE = "/console/payments"
@@ -40,7 +40,17 @@ MONTHLY = TRANSFER | {"kind": "standing-order", "period": "MONTH_ONE", "day": SO
         ("1234,5", "1234.5"),
         ("12,50 €", "12.50"),
         ("0,01", "0.01"),
-        ("12,345", "12345"),
+        ("1,234,567", "1234567"),
+        ("1.234.567,8", "1234567.8"),
+        ("1'234,50", "1234.50"),
+        ("12,345", None),
+        ("0,500", None),
+        ("0.500", None),
+        ("1.234.50", None),
+        ("1.234,567", None),
+        ("1.234'567", None),
+        ("0000000000000000000001234,50", None),
+        ("٣", None),
         ("", None),
         ("-5", None),
         ("1e3", None),
@@ -50,7 +60,12 @@ MONTHLY = TRANSFER | {"kind": "standing-order", "period": "MONTH_ONE", "day": SO
     ],
 )
 def test_an_amount_is_read_as_people_write_it(text, expected):
-    assert read_amount(text) == (None if expected is None else Decimal(expected))
+    assert read_amount(text, "de") == (None if expected is None else Decimal(expected))
+
+
+def test_the_language_decides_what_one_sign_before_three_digits_means():
+    assert (read_amount("12,345", "en"), read_amount("12.345", "en")) == (12345, None)
+    assert (read_amount("12,345", "de"), read_amount("12.345", "de")) == (None, 12345)
 
 
 def test_the_bank_code_is_known_of_german_accounts_alone():
@@ -77,6 +92,9 @@ def test_every_kind_state_step_and_outcome_has_its_words(language):
         *(f"payments.period.{period}" for period in PERIODS),
         *(f"payments.outcome.{outcome}" for outcome in [*OUTCOMES, "OTHER"]),
         *(f"payment.step.{step}" for step in STEPS.values()),
+        *(f"payment_new.problem.{field}_wrong" for field in FIELDS.values()),
+        *(f"payment_new.problem.{name}" for name in ("refused", "twice", "address", "callback")),
+        *(f"notices.{name}" for name in [*NOTICES.values(), UNCLEAR]),
     ]
     assert [name for name in wanted if name not in texts] == []
 
@@ -284,15 +302,23 @@ def test_a_standing_order_is_created_changed_and_deleted(console_site):
     [
         ({"amount": "viel"}, "Bitte geben Sie einen Betrag ein"),
         ({"amount": "0"}, "Bitte geben Sie einen Betrag ein"),
+        ({"amount": "0,500"}, "Bitte geben Sie einen Betrag ein"),
+        ({"amount": "9999999999"}, "Dieser Betrag ist nicht möglich"),
+        ({"recipient": "x" * 71}, "höchstens 70 Zeichen"),
+        ({"purpose": "Ωμέγα"}, "höchstens 140 Zeichen"),
+        ({"bic": "ü"}, "Diese BIC ist nicht gültig"),
+        ({"iban": "<b>"}, "Diese IBAN ist nicht gültig"),
         ({"recipient": " "}, "Namen des Empfängers"),
         ({"purpose": ""}, "Verwendungszweck ein"),
-        ({"iban": "DE00370400440532013000"}, "nicht angenommen"),
+        ({"iban": "DE00370400440532013000"}, "Diese IBAN ist nicht gültig"),
         ({"iban": "AT611904300234573201"}, "keine BIC"),
         ({"account": "nobody/nothing"}, "Bitte wählen Sie ein Konto"),
         ({"kind": "standing-order"}, "Datum der ersten Ausführung"),
-        ({"day": "2020-01-01"}, "nicht angenommen"),
-        ({"day": "morgen"}, "nicht angenommen"),
-        ({"day": SOON, "instant": "yes"}, "nicht angenommen"),
+        ({"day": "2020-01-01"}, "Dieses Datum ist nicht möglich"),
+        ({"day": "morgen"}, "Dieses Datum ist nicht möglich"),
+        ({"day": f"{SOON}T00:00:00"}, "Dieses Datum ist nicht möglich"),
+        ({"day": SOON, "instant": "yes"}, "Dieses Datum ist nicht möglich"),
+        (MONTHLY | {"last_on": "2020-01-01"}, "letzten Ausführung ist nicht möglich"),
     ],
 )
 def test_wrong_input_is_named_and_nothing_is_ordered(console_site, family, wrong, text):

@@ -7,12 +7,16 @@ from decimal import Decimal
 from typing import Any
 
 from kontor.console.accesses import Product
-from kontor.console.banks import find_path
+from kontor.console.banks import find_path, is_about_address
 from kontor.console.gateway import Gateway, segment, together
 from kontor.console.visits import Form, field_of
+from kontor.domain.orders import OrderError, check_iban
+from kontor.pages.browser import BadRequestError
+from kontor_client import ApiError
 
 PAGE = "/console/payments"
 KINDS = ("single-transfer", "bulk-transfer", "standing-order", "direct-debit")
+ORDERED_KINDS = ("single-transfer", "standing-order")  # on the console's pages
 PERIODS = ("WEEK_ONE", "WEEK_TWO", "MONTH_ONE", "MONTH_TWO", "MONTH_THREE", "MONTH_SIX", "YEAR_ONE")
 MONTHLY = "MONTH_ONE"
 # What the last message of a payment means.
@@ -28,8 +32,21 @@ STEPS = {
     "authenticate": "tan",
 }
 LONGEST_AMOUNT = 20
+WRONG_DATA = "BA1100"
 _GERMAN_IBAN = re.compile(r"DE[0-9]{2}([0-9]{8})[0-9]{10}")
-_AMOUNT = re.compile(r"([0-9]{1,3}(?:[.,' ]?[0-9]{3})*|[0-9]+)(?:[.,]([0-9]{1,2}))?")
+_AMOUNT = re.compile(r"([1-9][0-9]{0,2}([.,' ])[0-9]{3}(?:\2[0-9]{3})*|[0-9]+)(?:([.,])([0-9]{1,2}))?")
+DECIMAL_SIGNS = {"de": ",", "en": "."}
+# What the API says of a field that it refused, and the name of the field on the page.
+FIELDS = {
+    "transferDetails.recipient": "recipient",
+    "transferDetails.iban": "iban",
+    "transferDetails.bic": "bic",
+    "transferDetails.amount": "amount",
+    "transferDetails.purpose": "purpose",
+    "requestedExecutionDate": "day",
+    "firstExecutionDate": "day",
+    "lastExecutionDate": "last_on",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +192,9 @@ def name_state(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 def read_entered(form: Form) -> Entered:
-    kind = "standing-order" if field_of(form, "kind") == "standing-order" else "single-transfer"
-    period = field_of(form, "period", MONTHLY)
+    kind, period = field_of(form, "kind", ORDERED_KINDS[0]), field_of(form, "period", MONTHLY)
+    if kind not in ORDERED_KINDS or period not in PERIODS:
+        raise BadRequestError
     return Entered(
         account=field_of(form, "account"),
         kind=kind,
@@ -186,19 +204,52 @@ def read_entered(form: Form) -> Entered:
         amount=field_of(form, "amount").strip(),
         purpose=" ".join(field_of(form, "purpose").split()),
         day=field_of(form, "day").strip(),
-        period=period if period in PERIODS else MONTHLY,
+        period=period,
         last_on=field_of(form, "last_on").strip(),
         instant=field_of(form, "instant") == "yes",
         order=field_of(form, "order"),
     )
 
 
-def read_amount(text: str) -> Decimal | None:
-    """`1.234,50`, `1234.5` or `12`; None for anything else. Three digits after a sign are thousands."""
-    found = _AMOUNT.fullmatch(text.removesuffix("€").removesuffix("EUR").strip()[:LONGEST_AMOUNT])
+def read_amount(text: str, language: str) -> Decimal | None:
+    """`1.234,50`, `1234.5` or `12`; None for anything else.
+
+    Three digits after one sign are thousands where the language writes them so: `12,345` is no amount in German.
+    """
+    plain = text.removesuffix("€").removesuffix("EUR").strip()
+    found = _AMOUNT.fullmatch(plain) if len(plain) <= LONGEST_AMOUNT else None
     if found is None:
         return None
-    return Decimal(f"{re.sub('[^0-9]', '', found[1])}.{found[2] or '0'}")
+    whole, group_sign, decimal_sign, decimals = found.groups()
+    is_ambiguous = decimal_sign is None and whole.count(DECIMAL_SIGNS[language]) == 1
+    if is_ambiguous or (group_sign is not None and group_sign == decimal_sign):
+        return None
+    return Decimal(f"{re.sub('[^0-9]', '', whole)}.{decimals or '0'}")
+
+
+def is_iban(text: str) -> bool:
+    try:
+        check_iban(text, "iban")
+    except OrderError:
+        return False
+    return True
+
+
+def name_refusal(error: ApiError) -> str:
+    """What to tell about an order that the API refused, as the key of a text."""
+    if error.status == 409:
+        return "twice"
+    if is_about_address(error):
+        return "address"
+    place = error.text.partition(":")[0]
+    if place == "callbackUrl":
+        return "callback"
+    return f"{FIELDS[place]}_wrong" if place in FIELDS else "refused"
+
+
+def find_explanation(error: ApiError) -> str:
+    """The API's German text, or where that says no more than that data is wrong, which data."""
+    return next((message.message for message in error.messages if message.code != WRONG_DATA), error.text)
 
 
 def find_bank_code(iban: str) -> str | None:

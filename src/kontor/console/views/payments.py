@@ -4,7 +4,7 @@ where the tenant may handle credentials."""
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from kontor.console.accesses import Product, list_products
 from kontor.console.banks import (
@@ -12,19 +12,23 @@ from kontor.console.banks import (
     add_callback,
     find_path,
     find_relation,
-    is_about_address,
     is_finished,
     tell_presence,
 )
 from kontor.console.gateway import segment, together
 from kontor.console.payments import (
     KINDS,
+    ORDERED_KINDS,
     PAGE,
     PERIODS,
     Entered,
+    PaymentStatus,
     StandingOrder,
     find_bank_code,
+    find_explanation,
+    is_iban,
     list_standing_orders,
+    name_refusal,
     read_amount,
     read_entered,
     read_existing,
@@ -39,21 +43,24 @@ PAYMENTS = "/customer/v2/payment"
 SHOWN_PAYMENTS = 20
 # How the web form says that somebody comes back, and whether that is good news.
 OUTCOMES = {"FINISHED": "good", "USER_CANCELLED": "", "SESSION_EXPIRED": ""}
+UNCLEAR = "payment_unclear"
+# What is said on the list about a standing order that could not be deleted.
+NOTICES = {"twice": "payment_busy", "address": "payment_address", "callback": "payment_callback"}
 ANSWERS = {"method": "chosenScaMethodId", "medium": "chosenScaMedia", "tan": "scaAuthenticationData"}
 
 
 async def show_payments(visit: Visit) -> Facts:
     products = await _list_products(visit)
-    orders, listed = await together(
-        list_standing_orders(visit.api, products),
-        visit.api.get(f"{PAYMENTS}s", limit=SHOWN_PAYMENTS),
-    )
+    orders, payments = await together(list_standing_orders(visit.api, products), _list_payments(visit))
+    rels = {relation["rel"] for product in products for relation in product.facts.get("relations", [])}
+    is_allowed = payments is not None
     outcome = visit.query.get("baReentry")
     return {
         "orders": orders,
-        "payments": [read_payment(status) for status in listed],
-        "can_transfer": any(find_path(product.facts, "initiate_single_transfer") for product in products),
-        "can_repeat": any(find_path(product.facts, "initiate_standing_order") for product in products),
+        "payments": payments,
+        "is_allowed": is_allowed,
+        "can_transfer": is_allowed and "initiate_single_transfer" in rels,
+        "can_repeat": is_allowed and "initiate_standing_order" in rels,
         "deleting": next((each for each in orders if each.id == visit.query.get("delete") and each.deleted_at), None),
         "outcome": outcome if outcome is None or outcome in OUTCOMES else "OTHER",
         "outcome_tone": OUTCOMES.get(outcome or "", "bad"),
@@ -61,17 +68,29 @@ async def show_payments(visit: Visit) -> Facts:
     }
 
 
+async def _list_payments(visit: Visit) -> list[PaymentStatus] | None:
+    """None where the client that signed the user in may not order payments."""
+    try:
+        listed = await visit.api.get(f"{PAYMENTS}s", limit=SHOWN_PAYMENTS)
+    except ApiError as error:
+        if error.status != 403 or error.is_token_invalid:
+            raise
+        return None
+    return [read_payment(status) for status in listed]
+
+
 async def delete(visit: Visit, form: Form) -> Facts | None:
+    payment_id = _read_payment_id(form)
     orders = await list_standing_orders(visit.api, await _list_products(visit))
     order = next((order for order in orders if order.id == field_of(form, "order")), None)
     if order is None or order.deleted_at is None:
         raise GoTo(PAGE)  # another tab was faster
     try:
-        await _order(visit, form, "DELETE", order.deleted_at)
+        await _order(visit, payment_id, "DELETE", order.deleted_at)
     except ApiError as error:
-        if error.status != 409:
+        if error.status not in (400, 409) or name_refusal(error) not in NOTICES:
             raise
-        raise GoTo(PAGE, notice="payment_busy") from None
+        raise GoTo(PAGE, notice=NOTICES[name_refusal(error)]) from None
     raise AssertionError("an order leads on")
 
 
@@ -82,30 +101,30 @@ async def show_new(visit: Visit) -> Facts:
     products = await _list_products(visit)
     wanted = visit.query.get("order")
     if wanted is None:
-        kind = visit.choose("kind", ("single-transfer", "standing-order"))
+        kind = visit.choose("kind", ORDERED_KINDS)
         return _describe(visit, products, Entered(visit.query.get("account", ""), kind))
     order = await _find_order(visit, products, wanted)
     return _describe(visit, products, read_existing(order))
 
 
 async def order(visit: Visit, form: Form) -> Facts | None:
+    payment_id, entered = _read_payment_id(form), read_entered(form)
     products = await _list_products(visit)
-    entered = read_entered(form)
     method, path = await _find_target(visit, products, entered)
-    amount = read_amount(entered.amount)
+    amount = read_amount(entered.amount, visit.language)
     problem = _find_problem(entered, amount, path)
     if problem is not None or amount is None or path is None:
-        return _describe(visit, products, entered, problem=problem, payment_id=field_of(form, "payment_id"))
+        return _describe(visit, products, entered, problem=problem, payment_id=payment_id)
     bic = entered.bic or await _find_bic(visit, entered.iban)
     if bic is None:
-        return _describe(visit, products, entered, problem="bic", payment_id=field_of(form, "payment_id"))
+        return _describe(visit, products, entered, problem="bic", payment_id=payment_id)
     try:
-        await _order(visit, form, method, path, write_body(entered, amount, bic))
+        await _order(visit, payment_id, method, path, write_body(entered, amount, bic))
     except ApiError as error:
-        if error.status not in (400, 409) or is_about_address(error):
+        if error.status not in (400, 409):
             raise
-        problem = "twice" if error.status == 409 else "refused"
-        details = error.messages[0].details if error.messages else error.text
+        problem = name_refusal(error)
+        details = find_explanation(error) if problem == "refused" else None
         return _describe(visit, products, entered, problem=problem, details=details)
     raise AssertionError("an order leads on")
 
@@ -126,6 +145,7 @@ def _describe(
         "periods": PERIODS,
         "tomorrow": visit.today + timedelta(days=1),
         "problem": problem,
+        "wrong_field": (problem or "").removesuffix("_wrong"),
         "details": details,
         "payment_id": payment_id or str(uuid4()),
     }
@@ -138,6 +158,8 @@ def _find_problem(entered: Entered, amount: Any, path: str | None) -> str | None
     missing = [name for name in ("recipient", "iban", "purpose") if not getattr(entered, name)]
     if missing:
         return missing[0]
+    if not is_iban(entered.iban):
+        return "iban_wrong"
     if amount is None or amount <= 0:
         return "amount"
     return "day" if entered.kind == "standing-order" and not entered.day else None
@@ -169,12 +191,26 @@ async def _find_bic(visit: Visit, iban: str) -> str | None:
     return next((provider["bic"] for provider in found if provider.get("bic")), None)
 
 
-async def _order(visit: Visit, form: Form, method: str, path: str, body: Any = None) -> None:
-    """On to the web form, or to the page of the payment. The same form sent twice is the same payment."""
-    payment_id = field_of(form, "payment_id")
+def _read_payment_id(form: Form) -> str:
+    try:
+        return str(UUID(field_of(form, "payment_id")))
+    except ValueError:
+        raise BadRequestError from None
+
+
+async def _order(visit: Visit, payment_id: str, method: str, path: str, body: Any = None) -> None:
+    """On to the web form, or to the page of the payment. The same form sent twice is the same payment.
+
+    An order without an answer may be at the bank: the list shows it, and no empty form invites to give it again.
+    """
     params = {"paymentId": payment_id, "callbackUrl": f"{visit.base_url}{PAGE}/back/{segment(payment_id)}"}
     headers = tell_presence(visit) | {"Idempotency-Key": payment_id}
-    answer = await visit.api.send(method, path, params=params, json=body, headers=headers)
+    try:
+        answer = await visit.api.send(method, path, params=params, json=body, headers=headers)
+    except ApiError as error:
+        if error.status < 500:
+            raise
+        raise GoTo(PAGE, notice=UNCLEAR) from None
     if answer.status == 451:
         raise GoTo(add_callback(answer.headers["location"], visit.base_url, PAGE))
     raise GoTo(read_payment(answer.json()).url)
@@ -213,28 +249,34 @@ async def cancel(visit: Visit, form: Form) -> Facts | None:
 async def come_back(visit: Visit) -> Facts:
     """From the bank's own page, whose query says what happened there."""
     payment_id = visit.path("payment")
-    listed = await visit.api.get(f"{PAYMENTS}s", limit=SHOWN_PAYMENTS)
-    payment = next((payment for status in listed if (payment := read_payment(status)).id == payment_id), None)
+    payment = next((payment for payment in await _list_payments(visit) or [] if payment.id == payment_id), None)
     if payment is None:
         raise GoTo(f"{PAGE}?{urlencode(visit.query)}" if visit.query else PAGE)
     if payment.step == "redirect":
         path = f"{PAYMENTS}/{payment.kind}/{segment(payment.id)}"
-        await _post(visit, path, {"scaAuthenticationData": urlencode(visit.query)})
+        notice = await _post(visit, path, {"scaAuthenticationData": urlencode(visit.query)})
+        raise GoTo(payment.url, notice=notice)
     raise GoTo(payment.url)
 
 
 async def _send(visit: Visit, step: str, body: Any = None) -> Facts | None:
-    await _post(visit, _find_path(visit) + step, body)
-    raise GoTo(f"{PAGE}/{visit.path('kind')}/{segment(visit.path('payment'))}")
+    notice = await _post(visit, _find_path(visit) + step, body)
+    raise GoTo(f"{PAGE}/{visit.path('kind')}/{segment(visit.path('payment'))}", notice=notice)
 
 
-async def _post(visit: Visit, path: str, body: Any) -> None:
-    """An answer that came too late changes nothing: the page shows where the payment stands."""
+async def _post(visit: Visit, path: str, body: Any) -> str | None:
+    """An answer that came too late changes nothing: the page shows where the payment stands.
+
+    The key of a notice for an answer whose outcome is not known.
+    """
     try:
         await visit.api.send("POST", path, json=body)
     except ApiError as error:
+        if error.status >= 500:
+            return UNCLEAR
         if error.status != 409:
             raise
+    return None
 
 
 def _find_path(visit: Visit) -> str:
