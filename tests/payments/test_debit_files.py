@@ -134,6 +134,7 @@ BAD = {
     "changed mandate": (write(block(debit(amended="<AmdmntInd>true</AmdmntInd>"))), "AmdmntInd"),
     "past": (write(block(day="2020-01-01")), "PmtInf[0].ReqdColltnDt: must lie in the future"),
     "creditors": (write(block(debit(creditor="DE02TST0300000000000"))), "several creditor identifiers"),
+    "creditor of one debit": (write(block(debit(creditor=CREDITOR), debit(), creditor="")), "no creditor identifier"),
     "many": (write(*(block(debit(f"{number}.00")) for number in range(1, 12))), "at most 10"),
 }
 

@@ -27,28 +27,37 @@ def read_pain008(data: bytes) -> tuple[DebitBlock, ...]:
     message_id = ""
     blocks: list[DebitBlock] = []
     debits: list[tuple[Order, Mandate]] = []
-    creditors: set[str] = set()  # those that single debits name
+    creditors: list[str] = []  # as each debit names it, empty where it does not
     for name, tree in read_elements(data, ("GrpHdr", "DrctDbtTxInf", "PmtInf"), LIMITS):
         if name == "GrpHdr":
             message_id = find_text(tree, "MsgId") or ""
         elif name == "DrctDbtTxInf":
             debits.append((read_order(tree, tree, "Dbtr"), _read_mandate(tree)))
-            creditors |= _list_creditors(find_tree(tree, "DrctDbtTx"))
+            creditors.append(_find_creditor(find_tree(tree, "DrctDbtTx")))
         else:
-            blocks.append(_read_block(tree, message_id, debits, creditors | _list_creditors(tree)))
-            debits, creditors = [], set()
+            blocks.append(_read_block(tree, message_id, debits, _choose_creditor(_find_creditor(tree), creditors)))
+            debits, creditors = [], []
     if not blocks:
         raise StatementError("The document has no PmtInf.")
     return tuple(blocks)
 
 
-def _list_creditors(tree: Tree) -> set[str]:
-    """The creditor identifier, for all debits of a block or for one of them; none where it is not named here."""
-    found = find_deep_text(tree, "CdtrSchmeId", "Id", "PrvtId", "Othr", "Id")
-    return {found} if found else set()
+def _find_creditor(tree: Tree) -> str:
+    """The creditor identifier, for all debits of a block or for one of them; empty where it is not named here."""
+    return find_deep_text(tree, "CdtrSchmeId", "Id", "PrvtId", "Othr", "Id") or ""
 
 
-def _read_block(tree: Tree, message_id: str, debits: list[tuple[Order, Mandate]], creditors: set[str]) -> DebitBlock:
+def _choose_creditor(of_block: str, of_debits: list[str]) -> str:
+    """That of the block, or the same of each debit; a debit without any is not given that of its neighbours."""
+    named = {of_block, *of_debits} - {""}
+    if len(named) > 1:
+        raise StatementError("A PmtInf has several creditor identifiers.", field="CdtrSchmeId")
+    if named and not of_block and "" in of_debits:
+        raise StatementError("A direct debit has no creditor identifier.", field="CdtrSchmeId")
+    return next(iter(named), "")
+
+
+def _read_block(tree: Tree, message_id: str, debits: list[tuple[Order, Mandate]], creditor_id: str) -> DebitBlock:
     iban = find_deep_text(tree, "CdtrAcct", "Id", "IBAN")
     if not iban or not debits:
         raise StatementError("A PmtInf has no creditor's IBAN or no direct debits.")
@@ -61,9 +70,6 @@ def _read_block(tree: Tree, message_id: str, debits: list[tuple[Order, Mandate]]
         sequence = SequenceType(find_text(kind, "SeqTp") or "")
     except ValueError:
         raise StatementError("Only FRST, RCUR, OOFF and FNAL are known.", field="SeqTp") from None
-    if len(creditors) > 1:
-        raise StatementError("A PmtInf has several creditor identifiers.", field="CdtrSchmeId")
-    creditor_id = next(iter(creditors), "")
     return DebitBlock(
         message_id=message_id,
         id=find_text(tree, "PmtInfId") or "",
