@@ -124,7 +124,9 @@ def test_where_old_bookings_are_refused_the_recent_ones_are_fetched(reader_at):
     assert TODAY - timedelta(days=90) <= oldest < TODAY - timedelta(days=70)
 
 
-@pytest.mark.parametrize("mode", [Mode.ACCOUNTS_UNAVAILABLE, Mode.BALANCE_WITHOUT_DAY, Mode.ONE_STEP_ONLY])
+@pytest.mark.parametrize(
+    "mode", [Mode.ACCOUNTS_UNAVAILABLE, Mode.BALANCE_WITHOUT_DAY, Mode.BALANCE_VERSION_8, Mode.ONE_STEP_ONLY]
+)
 def test_a_bank_that_leaves_something_out_is_read_all_the_same(reader_at, mode):
     payer = reader_at(mode)
     headers, fetched = fetch(payer)

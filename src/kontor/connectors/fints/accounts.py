@@ -11,11 +11,12 @@ from fints.segments.base import FinTS3Segment
 from fints.segments.saldo import HKSAL5, HKSAL6, HKSAL7
 
 from kontor.connectors.base import Problem, ProblemKind, State
+from kontor.connectors.fints.segments import HKSAL8
 from kontor.connectors.fints.sessions import GERMANY, MALFORMED, RefusedError, Session
 from kontor.domain.clocks import BERLIN
 from kontor.domain.products import Product, ProductCategory, find_card_category
 
-BALANCES = {5: HKSAL5, 6: HKSAL6, 7: HKSAL7}
+BALANCES = {5: HKSAL5, 6: HKSAL6, 7: HKSAL7, 8: HKSAL8}
 # The tens of the bank's kind of account; what is not listed is some other product.
 _CATEGORIES = {
     0: ProductCategory.CHECKING,

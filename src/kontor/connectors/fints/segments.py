@@ -1,4 +1,4 @@
-"""Segments that python-fints does not have: dated transfers, standing orders, B2B direct debits.
+"""Segments that python-fints does not have: balances in version 8, dated transfers, standing orders, B2B direct debits.
 
 Its parser finds them by name.
 """
@@ -19,6 +19,15 @@ from fints.segments.debit import (
     HKDSE1,
     HKDSE2,
 )
+from fints.segments.saldo import HISAL7, HKSAL7
+
+
+class HKSAL8(HKSAL7):  # type: ignore[misc]  # python-fints has no types
+    """Saldenabfrage. What version 7 has is the same."""
+
+
+class HISAL8(HISAL7):  # type: ignore[misc]
+    """Saldenrückmeldung."""
 
 
 class LeadTimes1(DataElementGroup):  # type: ignore[misc]  # python-fints has no types

@@ -23,7 +23,7 @@ from kontor.demobank.fints.fault_hooks import exchange
 from kontor.demobank.fints.initialisation import Entrance
 from kontor.demobank.fints.messages import ONE_STEP, Envelope, Request, read_request, write_response
 from kontor.demobank.fints.modes import Mode
-from kontor.demobank.fints.parameters import BUSINESSES, VERIFIED_ORDERS, is_switched_off
+from kontor.demobank.fints.parameters import BUSINESSES, VERIFIED_ORDERS, is_switched_off, list_versions
 from kontor.demobank.fints.segments import Segment, WireError
 from kontor.demobank.fints.turns import Turn
 from kontor.domain.clocks import BERLIN
@@ -191,11 +191,10 @@ class FintsBank:
             self._entrance.tell_system_id(turn, segment)
 
     def _handle_order(self, turn: Turn, order: Segment) -> None:
-        known = BUSINESSES.get(order.code)
-        if known is None or is_switched_off(order.code, turn.modes):
+        if order.code not in BUSINESSES or is_switched_off(order.code, turn.modes):
             turn.reply(order, "9140")
             return
-        if order.version not in known[0]:
+        if order.version not in list_versions(order.code, turn.modes):
             turn.reply(order, "9150")
             return
         if not turn.dialogue.is_open and order.code not in _BEFORE_AUTHENTICATION:

@@ -41,6 +41,7 @@ class Mode(StrEnum):
     RECENT_ONLY = "recent-only"
     ACCOUNTS_UNAVAILABLE = "accounts-unavailable"
     BALANCE_WITHOUT_DAY = "balance-without-day"
+    BALANCE_VERSION_8 = "balance-version-8"
     REGISTRATION_REFUSED = "registration-refused"
     ONE_STEP_ONLY = "one-step-only"
     DEPOT_BY_WKN = "depot-by-wkn"
@@ -155,6 +156,7 @@ MODES: dict[Mode, tuple[str, str]] = {
         "HKSPA is refused for want of a system behind it (9010); the user parameters have the IBANs"
         " (nemiah/phpFinTS#468)",
     ),
+    Mode.BALANCE_VERSION_8: ("some", "balances are asked for and told in version 8 alone"),
     Mode.BALANCE_WITHOUT_DAY: ("DKB", "HISAL has no day (hbci4j/hbci4java#142)"),
     Mode.REGISTRATION_REFUSED: (
         "some",

@@ -171,10 +171,10 @@ def _list_business_parameters(modes: frozenset[Mode]) -> list[Segment]:
         "HKBBS": (True, False),
     }
     segments = []
-    for code, (versions, _) in BUSINESSES.items():
+    for code in BUSINESSES:
         if is_switched_off(code, modes):
             continue
-        for version in versions:
+        for version in list_versions(code, modes):
             elements: list[Writable | tuple[Writable, ...]] = [1, 1]
             if (code, version) not in _WITHOUT_CLASS:
                 elements.append(1)
@@ -197,6 +197,13 @@ def _describe_debits(code: str, version: int) -> tuple[Writable, ...]:
         return (*DEBIT_LEAD_DAYS, *DEBIT_LEAD_DAYS, *bulk)
     kind = DEBIT_NOTICES[code]
     return (f"{kind}0;{shortest};235959", f"{kind}0;{longest}", *bulk, None, *PAIN_008)
+
+
+def list_versions(code: str, modes: frozenset[Mode]) -> tuple[int, ...]:
+    """Of a business."""
+    if code == "HKSAL" and Mode.BALANCE_VERSION_8 in modes:
+        return (8,)
+    return BUSINESSES[code][0]
 
 
 def is_switched_off(code: str, modes: frozenset[Mode]) -> bool:
