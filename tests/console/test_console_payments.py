@@ -252,6 +252,16 @@ def test_a_transfer_is_confirmed_on_the_banks_page_and_comes_back(console_site, 
         assert ">ausgeführt<" in follow(visitor, answer)
 
 
+def test_the_start_code_of_a_tan_generator_is_shown(console_site):
+    customer = consent(console_site, "test_chiptan+console", {"scaAuthenticationData": "936086"})
+    with console_site.visit(customer) as visitor:
+        answer = order(visitor, TRANSFER)
+        page = follow(visitor, answer)
+        assert 'id="start-code">88134473<' in page
+        done = follow(visitor, send(visitor, answer.headers["location"], "answer", step="tan", answer="936086"))
+        assert ">ausgeführt<" in done
+
+
 def test_who_is_not_sure_about_the_payee_can_cancel_or_pay(console_site):
     with console_site.visit(sign_up(console_site, "test_vop_nomatch+console")) as visitor:
         answer = order(visitor, TRANSFER)

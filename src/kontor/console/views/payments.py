@@ -248,8 +248,7 @@ async def cancel(visit: Visit, form: Form) -> Facts | None:
 
 async def come_back(visit: Visit) -> Facts:
     """From the bank's own page, whose query says what happened there."""
-    payment_id = visit.path("payment")
-    payment = next((payment for payment in await _list_payments(visit) or [] if payment.id == payment_id), None)
+    payment = await _find_payment(visit, visit.path("payment"))
     if payment is None:
         raise GoTo(f"{PAGE}?{urlencode(visit.query)}" if visit.query else PAGE)
     if payment.step == "redirect":
@@ -257,6 +256,17 @@ async def come_back(visit: Visit) -> Facts:
         notice = await _post(visit, path, {"scaAuthenticationData": urlencode(visit.query)})
         raise GoTo(payment.url, notice=notice)
     raise GoTo(payment.url)
+
+
+async def _find_payment(visit: Visit, payment_id: str) -> PaymentStatus | None:
+    """One that was ordered here."""
+    for kind in ORDERED_KINDS:
+        try:
+            return read_payment(await visit.api.get(f"{PAYMENTS}/{kind}/{segment(payment_id)}"))
+        except ApiError as error:
+            if error.status not in (400, 404):
+                raise
+    return None
 
 
 async def _send(visit: Visit, step: str, body: Any = None) -> Facts | None:
