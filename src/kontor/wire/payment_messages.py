@@ -39,6 +39,7 @@ STANDING_NOUNS = (
     ("die Überweisung", "den Auftrag"),
     ("keine Überweisung", "kein solcher Auftrag"),
     ("zur Überweisung", "zum Dauerauftrag"),
+    ("sind Überweisungen", "sind Daueraufträge"),
 )
 # `{}` is the noun: one direct debit, or several as one order.
 DEBIT_TEXTS = {

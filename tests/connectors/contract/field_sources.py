@@ -67,7 +67,7 @@ RESOURCES: dict[str, tuple[type[msgspec.Struct], frozenset[str]]] = {
         frozenset(("id", "status", "updatedAt", "relations", "messages")),
     ),
     "Balance, form=en": (products_en.Balance, frozenset()),
-    "Transaction": (transactions.Transaction, frozenset(("id", "hash", "identifier"))),
+    "Transaction": (transactions.Transaction, frozenset(("tags", "classifications", "id", "hash", "identifier"))),
     "Position": (positions.Position, frozenset()),
     "StandingOrder": (standing_orders.StandingOrder, frozenset(("id", "state", "relations", "nextExecutionDate"))),
     "TransferDetails of a StandingOrder": (payments.TransferDetails, frozenset()),
