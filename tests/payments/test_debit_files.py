@@ -130,7 +130,7 @@ BAD = {
     "iban": (write(block(debit(iban="DE00"))), "PmtInf[0].DrctDbtTxInf[0].DbtrAcct: is not a valid IBAN"),
     "amount": (write(block(debit("0.00"))), "PmtInf[0].DrctDbtTxInf[0].InstdAmt"),
     "mandate": (write(block(debit(), debit(mandate=""))), "PmtInf[0].DrctDbtTxInf[1].MndtId"),
-    "mandate's day": (write(block(debit(signed=in_days(1)))), "PmtInf[0].DrctDbtTxInf[0].DtOfSgntr"),
+    "mandate's day": (write(block(debit(signed=in_days(3)))), "PmtInf[0].DrctDbtTxInf[0].DtOfSgntr"),
     "changed mandate": (write(block(debit(amended="<AmdmntInd>true</AmdmntInd>"))), "AmdmntInd"),
     "past": (write(block(day="2020-01-01")), "PmtInf[0].ReqdColltnDt: must lie in the future"),
     "creditors": (write(block(debit(creditor="DE02TST0300000000000"))), "several creditor identifiers"),

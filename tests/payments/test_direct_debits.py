@@ -145,7 +145,7 @@ WRONG = {
     "reference": ({"debits": [DEBIT | {"endToEndId": "x" * 36}]}, "debits[0].endToEndId"),
     "mandate": ({"debits": [DEBIT | {"mandateId": ""}]}, "debits[0].mandateId"),
     "no mandate": ({"debits": [{key: DEBIT[key] for key in DEBIT if key != "mandateId"}]}, "mandateId"),
-    "mandate's day": ({"debits": [DEBIT | {"mandateDate": in_days(1)}]}, "debits[0].mandateDate: lies in the future"),
+    "mandate's day": ({"debits": [DEBIT | {"mandateDate": in_days(3)}]}, "debits[0].mandateDate: lies in the future"),
     "sequence": ({"debits": [DEBIT | {"sequenceType": "NEXT"}]}, "debits[0].sequenceType"),
     "two sequences": ({"debits": [DEBIT, DEBIT | {"sequenceType": "FRST"}]}, "debits[1].sequenceType"),
 }
