@@ -33,7 +33,7 @@ from kontor.services.runtime import Clock
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption, Passwords, Vault
 from kontor.services.statements import Exports, ImportForms, Imports
-from kontor.services.transactions import Balances, Deltas, PlacedTransactions, Searches, Transactions
+from kontor.services.transactions import Balances, CustomerTransactions, Deltas, Searches, Transactions
 from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
 from kontor.storage import embedded
 from kontor.storage.database import Database
@@ -165,7 +165,7 @@ def make_services(
         transactions=Transactions(database, clock, tagging),
         searches=Searches(database, tagging),
         deltas=Deltas(database, tagging, repetitions),
-        placed_transactions=PlacedTransactions(database, tagging, repetitions),
+        customer_transactions=CustomerTransactions(database, tagging, repetitions),
         balances=Balances(database, clock),
         transaction_tagging=tagging,
         analyses=Analyses(database, clock, tagging, compute),

@@ -16,18 +16,18 @@ from kontor.domain.duplicates import find_repeated
 from kontor.domain.merge_plans import plan_merge
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product
-from kontor.domain.searches import PlacedFilters, PlacedPosition, Window
+from kontor.domain.searches import CustomerFilters, CustomerPosition, Window
 from kontor.domain.transactions import Transaction
 from kontor.services.accesses import delete_access_data
 from kontor.services.analyses import Repetitions, TransactionTagging
 from kontor.services.analyses.duplicates import load_shared
 from kontor.services.compute import Compute
 from kontor.services.fetching import write_plan
-from kontor.services.transactions import Delta, Deltas, DeltaView, PlacedTransactions
+from kontor.services.transactions import CustomerTransactions, Delta, Deltas, DeltaView
 from kontor.storage import accesses, products, tag_views, transactions
 from kontor.storage.data_versions import read_version
 from kontor.storage.database import Connection, Database
-from kontor.wire.transactions import FIELDS, PLACED_FIELDS
+from kontor.wire.transactions import CUSTOMER_FIELDS, FIELDS
 from stored_data import GIRO, PROVIDER, SAVINGS, TODAY, TWIN
 
 CATEGORY = (("category", "category_confidence"),)
@@ -111,10 +111,10 @@ class ReplicatedUser:
         self.tagging = TransactionTagging(database, compute)
         repetitions = Repetitions(database, compute)
         self.deltas = Deltas(database, self.tagging, repetitions)
-        self.placed = PlacedTransactions(database, self.tagging, repetitions)
+        self.of_customer = CustomerTransactions(database, self.tagging, repetitions)
         self.readers = [
-            Reader(DeltaView(None, PLACED_FIELDS)),
-            Reader(DeltaView(None, PLACED_FIELDS, CATEGORY)),
+            Reader(DeltaView(None, CUSTOMER_FIELDS)),
+            Reader(DeltaView(None, CUSTOMER_FIELDS, CATEGORY)),
             Reader(DeltaView(self.name("giro"), FIELDS)),
             Reader(DeltaView(self.name("giro"), FIELDS, CATEGORY)),
         ]
@@ -244,10 +244,10 @@ class ReplicatedUser:
     async def list_placed(self, reader: Reader) -> dict[str, Any]:
         """What the list over all accounts says, in pages."""
         found: dict[str, Any] = {}
-        position: PlacedPosition | None = None
+        position: CustomerPosition | None = None
         while not found or position is not None:
-            rows, position = await self.placed.list_page(
-                self.principal, PlacedFilters(), position, 4, reader.view.fields, reader.view.columns
+            rows, position = await self.of_customer.list_page(
+                self.principal, CustomerFilters(), position, 4, reader.view.fields, reader.view.columns
             )
             assert not found.keys() & {str(row[1]) for _, row in rows}
             found |= {str(row[1]): show(row) for _, row in rows}

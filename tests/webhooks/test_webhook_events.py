@@ -24,7 +24,7 @@ from kontor.services.accesses.accesses import AccessRequest
 from kontor.services.identity.users import NewUser
 from kontor.services.payments.requests import PaymentRequest
 from kontor.services.transactions import DeltaView
-from kontor.wire.transactions import PLACED_FIELDS
+from kontor.wire.transactions import CUSTOMER_FIELDS
 
 BANK = UUID(int=0)
 ORDER = Order("Erika Mustermann", "DE89370400440532013000", Decimal("12.30"), purpose="Rechnung")
@@ -131,7 +131,7 @@ async def test_new_transactions_of_a_refresh_are_counted_per_product(newsroom):
 
 
 async def read_changes(newsroom, since):
-    view = DeltaView(None, PLACED_FIELDS)
+    view = DeltaView(None, CUSTOMER_FIELDS)
     return await newsroom.services.deltas.read(newsroom.user, since, 100, view)
 
 

@@ -106,7 +106,7 @@ _OUTCOMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class FormWishes:
+class FormOptions:
     """What the tenant has asked for in the call that began the session.
 
     `asks_settings`: the user chooses method and medium, even if they are known. `history`: how far back transactions
@@ -149,7 +149,7 @@ class FormSession:
     is_source_fixed: bool = False
     checking_at: datetime | None = None
     is_payee_matched: bool = False
-    wishes: FormWishes = FormWishes()
+    options: FormOptions = FormOptions()
     created_at: datetime | None = None
 
     def is_open(self, now: datetime) -> bool:

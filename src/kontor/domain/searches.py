@@ -9,7 +9,7 @@ from uuid import UUID
 # Where a page begins: behind the booking of that day with that number within it.
 Position: TypeAlias = tuple[date, int]
 # The same among the bookings of all products.
-PlacedPosition: TypeAlias = tuple[date, UUID, int]
+CustomerPosition: TypeAlias = tuple[date, UUID, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedFilters(Filters):
+class CustomerFilters(Filters):
     """What is looked for among the transactions of all products. `amount` is unsigned; None asks for nothing."""
 
     since: datetime | None = None

@@ -14,7 +14,7 @@ from kontor.services.redirects import Redirects
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption
 from kontor.services.statements import Exports, ImportForms, Imports
-from kontor.services.transactions import Balances, Deltas, PlacedTransactions, Searches, Transactions
+from kontor.services.transactions import Balances, CustomerTransactions, Deltas, Searches, Transactions
 from kontor.services.webhooks import Deliveries, Events, Webhooks
 from kontor.storage.database import Database
 
@@ -34,7 +34,7 @@ class Services:
     transactions: Transactions
     searches: Searches
     deltas: Deltas
-    placed_transactions: PlacedTransactions
+    customer_transactions: CustomerTransactions
     balances: Balances
     transaction_tagging: TransactionTagging
     analyses: Analyses

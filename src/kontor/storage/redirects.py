@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from kontor.domain.accesses import History
 from kontor.domain.principals import Principal
-from kontor.domain.redirects import Branding, Failure, FormSession, FormStep, FormWishes, RedirectOutcome, UseCase
+from kontor.domain.redirects import Branding, Failure, FormOptions, FormSession, FormStep, RedirectOutcome, UseCase
 from kontor.storage.database import Connection
 from kontor.storage.lock_order import Lock, note_lock
 
@@ -43,7 +43,7 @@ def _session(row: Sequence[Any]) -> FormSession:
         is_source_fixed=row[19],
         checking_at=row[20],
         is_payee_matched=row[21],
-        wishes=FormWishes(
+        options=FormOptions(
             asks_settings=row[22],
             history=None if row[23] is None else History(row[23]),
             selected_products=None if row[24] is None else tuple(row[24]),
@@ -54,7 +54,7 @@ def _session(row: Sequence[Any]) -> FormSession:
 
 
 async def insert_session(connection: Connection, session: FormSession, handle_hash: bytes) -> None:
-    wishes = session.wishes
+    options = session.options
     await connection.execute(
         "insert into redirect_sessions (id, handle_hash, tenant_id, user_id, use_case, access_id, callback_url,"
         " customer_ip, step, expires_at, payment_id, is_source_fixed, asks_settings, history, selected_products,"
@@ -72,10 +72,10 @@ async def insert_session(connection: Connection, session: FormSession, handle_ha
             session.expires_at,
             session.payment_id,
             session.is_source_fixed,
-            wishes.asks_settings,
-            None if wishes.history is None else str(wishes.history),
-            None if wishes.selected_products is None else list(wishes.selected_products),
-            wishes.language,
+            options.asks_settings,
+            None if options.history is None else str(options.history),
+            None if options.selected_products is None else list(options.selected_products),
+            options.language,
         ],
     )
 

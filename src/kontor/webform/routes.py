@@ -109,7 +109,7 @@ class Form:
             )
         except SessionGoneError:
             return self.draw_notice(choose_texts(request), "used", RedirectOutcome.ERROR, 410)
-        language = (await self._services().redirects.find_session(cookie)).wishes.language
+        language = (await self._services().redirects.find_session(cookie)).options.language
         start = f"{STEP}?lang={language}" if language in load_texts() else STEP
         return see_other(start, self._cookies.write(cookie, is_framed=display == "frame"))
 

@@ -21,4 +21,4 @@ def override_texts(texts: Texts, subject: str) -> Texts:
 
 def choose_texts(request: AnyRequest, session: FormSession | None = None) -> Texts:
     """In the language that the tenant has asked for, unless the user has chosen another one since."""
-    return pages_texts.choose_texts(request, PACKAGE, None if session is None else session.wishes.language)
+    return pages_texts.choose_texts(request, PACKAGE, None if session is None else session.options.language)

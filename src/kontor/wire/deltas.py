@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from kontor.domain.deltas import Change
 from kontor.wire.encoding import encode_json
-from kontor.wire.transactions import PlacedTransaction, Transaction
+from kontor.wire.transactions import CustomerTransaction, Transaction
 
 Cursor = Annotated[str, Meta(description="of the position that is reached: `since` of the next call")]
 HasMore = Annotated[bool, Meta(description="true: there are more changes, call again with `cursor`")]
@@ -32,12 +32,13 @@ class TransactionChanges(msgspec.Struct):
     weitere: HasMore
 
 
-class PlacedTransactionChanges(msgspec.Struct):
+class CustomerTransactionChanges(msgspec.Struct):
     """What has changed on all accounts since a cursor. Each id occurs once, in its latest state."""
 
-    neu: list[PlacedTransaction]
+    neu: list[CustomerTransaction]
     geaendert: Annotated[
-        list[PlacedTransaction], Meta(description="known ones with other values, such as a pending one that is booked")
+        list[CustomerTransaction],
+        Meta(description="known ones with other values, such as a pending one that is booked"),
     ]
     entfernt: list[RemovedTransaction]
     cursor: Cursor

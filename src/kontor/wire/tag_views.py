@@ -65,6 +65,12 @@ class TagView:
         return (*shown, COLUMNS[CATEGORIES]) if self.has_classifications else shown
 
 
+def choose_view(tag: TagChoice, *, has_classifications: bool = False) -> TagView | None:
+    """What is to be shown beside the transactions, if anything."""
+    tree = TREES_OF_CHOICES.get(tag)
+    return None if tree is None and not has_classifications else TagView(tree, has_classifications)
+
+
 def render_page(
     rows: Sequence[TagRow], view: TagView, urls: Urls, evidence: Mapping[UUID, Sequence[Evidence]] | None = None
 ) -> bytes:

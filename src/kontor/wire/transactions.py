@@ -37,7 +37,7 @@ FIELDS = (
     JsonField("identifier", "batch_id", Show.TEXT, inside="batchId"),
 )
 # Where transactions of several products are told together.
-PLACED_FIELDS = (
+CUSTOMER_FIELDS = (
     *FIELDS,
     JsonField("zugangId", "access_id", Show.TEXT),
     JsonField("produktId", "product_id", Show.PLAIN),
@@ -73,7 +73,7 @@ class Transaction(PreviewedTransaction, kw_only=True):
     classifications: Annotated[list[Classification], Meta(description="with `categorize`")] | UnsetType = UNSET
 
 
-class PlacedTransaction(Transaction, kw_only=True):
+class CustomerTransaction(Transaction, kw_only=True):
     """A transaction among those of all accounts."""
 
     zugangId: Annotated[str, Meta(description="the access of its product")]  # noqa: N815

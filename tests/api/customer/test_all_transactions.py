@@ -7,8 +7,8 @@ from psycopg import sql
 
 from banking import ACCESSES, href, narrow, new_customer
 from kontor.domain.scopes import CUSTOMER_MODIFY
-from kontor.storage import placed_transactions
-from kontor.wire.transactions import PLACED_FIELDS
+from kontor.storage import customer_transactions
+from kontor.wire.transactions import CUSTOMER_FIELDS
 
 CUSTOMER = "/customer/v2"
 ALL = f"{CUSTOMER}/kontoumsaetze"
@@ -210,7 +210,7 @@ def test_an_account_in_two_accesses_is_listed_and_added_up_once(bank_server, sha
 def test_a_page_can_be_read_in_the_order_of_an_index(known, owner):
     """What the planner takes for few rows depends on its statistics; without sorting it must know an index."""
     customer, *_ = known
-    query = placed_transactions._page_query(PLACED_FIELDS, (), (), is_ascending=False)
+    query = customer_transactions._page_query(CUSTOMER_FIELDS, (), (), is_ascending=False)
     for way in ("seqscan", "sort", "incremental_sort", "bitmapscan"):
         owner.execute(sql.SQL("set {} = off").format(sql.Identifier(f"enable_{way}")))
     try:

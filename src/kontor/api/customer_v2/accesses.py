@@ -10,7 +10,7 @@ from msgspec import Meta
 from kontor.api.answers import Answer, HttpError, created, empty_answer, json_answer
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.domain.accesses import check_access_id
-from kontor.domain.redirects import FormWishes, UseCase
+from kontor.domain.redirects import FormOptions, UseCase
 from kontor.domain.scopes import CUSTOMER_CREDIT, CUSTOMER_MODIFY, CUSTOMER_READ
 from kontor.wire.accesses import (
     AccessIssues,
@@ -120,8 +120,8 @@ async def add_accesses(call: Call) -> Answer:
         new_id = await _find_new_access(call, body)
         if new_id is not None:
             selected = body[new_id].to_request().selected_products
-            wishes = FormWishes(selected_products=selected, language=query.language)
-            return await redirect_user(call, UseCase.CREATE_ACCOUNT, new_id, query.callbackUrl, address, wishes)
+            options = FormOptions(selected_products=selected, language=query.language)
+            return await redirect_user(call, UseCase.CREATE_ACCOUNT, new_id, query.callbackUrl, address, options)
     requests = {access_id: new_access.to_request() for access_id, new_access in body.items()}
     try:
         wait = await call.services.accesses.add_accesses(
@@ -180,11 +180,11 @@ def refuse_credentials(access_id: str, new_access: NewAccess) -> None:
 
 
 async def redirect_user(
-    call: Call, use_case: UseCase, access_id: str, callback_url: str | None, address: str | None, wishes: FormWishes
+    call: Call, use_case: UseCase, access_id: str, callback_url: str | None, address: str | None, options: FormOptions
 ) -> Answer:
     """451 without a body: the user goes on in the redirect frontend."""
     handle = await call.services.redirects.start_session(
-        call.principal, use_case, access_id, callback_url, address, wishes=wishes
+        call.principal, use_case, access_id, callback_url, address, options=options
     )
     return empty_answer(451, {"Location": call.urls.webform(handle.reveal(), use_case), "Cache-Control": "no-store"})
 

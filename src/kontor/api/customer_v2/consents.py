@@ -17,7 +17,7 @@ from kontor.api.customer_v2.accesses import (
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.accesses import History, check_access_id
 from kontor.domain.errors import NotFoundError
-from kontor.domain.redirects import FormWishes, UseCase
+from kontor.domain.redirects import FormOptions, UseCase
 from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.services.accesses import IncompleteCredentialsError
 from kontor.services.sca import ConsentOptions, ConsentView, NotOpenError, make_answer
@@ -110,9 +110,9 @@ async def _redirect(
             await call.services.accesses.store_access(call.principal, access_id, request)
         else:
             selected = request.selected_products
-    wishes = FormWishes(query.queryTanSettings, query.history, selected, query.language)
+    options = FormOptions(query.queryTanSettings, query.history, selected, query.language)
     use_case = UseCase.AUTHENTICATE_ACCOUNT if is_confirmed else UseCase.CREATE_ACCOUNT
-    return await redirect_user(call, use_case, access_id, query.callbackUrl, address, wishes)
+    return await redirect_user(call, use_case, access_id, query.callbackUrl, address, options)
 
 
 async def _read_access(call: Call, access_id: str) -> NewAccess | None:

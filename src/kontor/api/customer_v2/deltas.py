@@ -10,14 +10,14 @@ from msgspec import Meta
 from kontor.analysis.tagging import Evidence
 from kontor.api.answers import JSON, Answer
 from kontor.api.customer_v2.accesses import CUSTOMER, READ
-from kontor.api.customer_v2.searches import explain_rows
+from kontor.api.customer_v2.searches import Explain, explain_rows
 from kontor.api.customer_v2.transactions import TRANSACTIONS
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.json_fields import JsonField, TagRow
 from kontor.services.transactions import DeltaView
-from kontor.wire.deltas import PlacedTransactionChanges, TransactionChanges, render_changes
-from kontor.wire.tag_views import TREES_OF_CHOICES, TagChoice, TagView, render_page
-from kontor.wire.transactions import FIELDS, PLACED_FIELDS
+from kontor.wire.deltas import CustomerTransactionChanges, TransactionChanges, render_changes
+from kontor.wire.tag_views import TagChoice, TagView, choose_view, render_page
+from kontor.wire.transactions import CUSTOMER_FIELDS, FIELDS
 
 CHANGES = "/kontoumsaetze/aenderungen"
 MAX_CHANGES = 5000
@@ -32,12 +32,11 @@ class ChangesQuery(msgspec.Struct):
     tag: Annotated[
         TagChoice, Meta(description="show tags of this tree, and tell transactions whose tag of it has changed")
     ] = "false"
-    explain: Annotated[bool, Meta(description="show with tags what they were concluded from")] = False
+    explain: Explain = False
 
     @property
     def view(self) -> TagView | None:
-        tree = TREES_OF_CHOICES.get(self.tag)
-        return None if tree is None else TagView(tree, has_classifications=False)
+        return choose_view(self.tag)
 
 
 @operation(
@@ -64,7 +63,7 @@ async def list_transaction_changes(call: Call) -> Answer:
     "GET",
     CUSTOMER + CHANGES,
     query=ChangesQuery,
-    success=Success(shape=PlacedTransactionChanges),
+    success=Success(shape=CustomerTransactionChanges),
     errors=(409,),
     is_heavy=True,
     **READ,
@@ -75,7 +74,7 @@ async def list_all_transaction_changes(call: Call) -> Answer:
     As for one product; each transaction says its access and product. Of an account that several accesses report, a
     booking counts once, in the product of the freshest access. The transactions of a deleted access are removed ones.
     """
-    return await _answer_changes(call, None, PLACED_FIELDS)
+    return await _answer_changes(call, None, CUSTOMER_FIELDS)
 
 
 async def _answer_changes(call: Call, product_id: UUID | None, fields: tuple[JsonField, ...]) -> Answer:
@@ -89,16 +88,16 @@ async def _answer_changes(call: Call, product_id: UUID | None, fields: tuple[Jso
 
 
 async def render_rows(
-    call: Call, placed: Sequence[tuple[UUID, TagRow]], view: TagView | None, *, is_explained: bool
+    call: Call, found: Sequence[tuple[UUID, TagRow]], view: TagView | None, *, is_explained: bool
 ) -> bytes:
     """The JSON objects, separated by commas."""
-    rows = [row for _, row in placed]
+    rows = [row for _, row in found]
     if view is None:
         return ",".join(row[0] for row in rows).encode()
     evidence: dict[UUID, list[Evidence]] | None = None
     if is_explained and view.tree is not None:
         evidence = {}
-        for product_id in {product_id for product_id, _ in placed}:
-            own = [row for other, row in placed if other == product_id]
+        for product_id in {product_id for product_id, _ in found}:
+            own = [row for other, row in found if other == product_id]
             evidence |= await explain_rows(call, product_id, own)
     return render_page(rows, view, call.urls, evidence)

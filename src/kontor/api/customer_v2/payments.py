@@ -15,7 +15,7 @@ from kontor.connectors.base import FailureKind
 from kontor.domain.direct_debits import DebitsNotAllowedError
 from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payments import Payment, PaymentFailure, PaymentKind, PaymentState
-from kontor.domain.redirects import FormWishes, UseCase
+from kontor.domain.redirects import FormOptions, UseCase
 from kontor.domain.scopes import CUSTOMER_TRANSFER
 from kontor.services.payments import Debtor, LoginRefusedError, PaymentRequest, PaymentView
 from kontor.wire.errors import Message
@@ -280,7 +280,7 @@ async def open_form(
         request.callback_url,
         request.customer_ip,
         draft.id,
-        FormWishes(language=call.query(OrderQuery).language),
+        FormOptions(language=call.query(OrderQuery).language),
     )
     form = call.urls.webform(handle.reveal(), UseCase.INITIATE_PAYMENT)
     status.relations.append(Relation("get_webform", form))

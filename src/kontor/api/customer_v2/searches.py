@@ -14,12 +14,19 @@ from kontor.domain.errors import InvalidError
 from kontor.domain.json_fields import TagRow
 from kontor.domain.searches import Filters, Position, Window
 from kontor.services.transactions import list_categories
-from kontor.wire.tag_views import TagView, render_page
+from kontor.wire.tag_views import TagChoice, TagView, render_page
 from kontor.wire.transactions import FIELDS
 
 AmountText = Annotated[str, Meta(pattern=r"^-?[0-9]{1,15}(\.[0-9]{1,2})?$", examples=["-100", "12.50"])]
 SortOrder = Annotated[Literal["asc", "desc"], Meta(title="SortOrder")]
 Order = Annotated[SortOrder, Meta(description="by day of booking; desc: newest first")]
+# What lists of transactions have in common.
+From = Annotated[str, Meta(description="date or timestamp: booked from then on")]
+Until = Annotated[str, Meta(description="date or timestamp: booked until then, included")]
+Cursor = Annotated[str, Meta(description="from the Link of the page before")]
+ShownTree = Annotated[TagChoice, Meta(description="show tags of this tree; true means categories")]
+Categorize = Annotated[bool, Meta(description="show classifications")]
+Explain = Annotated[bool, Meta(description="show with tags what they were concluded from")]
 
 
 class FilterQuery(msgspec.Struct):

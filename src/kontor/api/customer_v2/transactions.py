@@ -16,7 +16,17 @@ from msgspec import Meta
 from kontor.api.answers import JSON, Answer, HttpError, created, json_answer
 from kontor.api.customer_v2.accesses import ACCESS, MODIFY, READ
 from kontor.api.customer_v2.pushes import read_pushed, show_added, unpack_pushed
-from kontor.api.customer_v2.searches import SearchQuery, explain_rows, read_found_page
+from kontor.api.customer_v2.searches import (
+    Categorize,
+    Cursor,
+    Explain,
+    From,
+    SearchQuery,
+    ShownTree,
+    Until,
+    explain_rows,
+    read_found_page,
+)
 from kontor.api.operations import Call, Success, operation
 from kontor.connectors.statements import Limits
 from kontor.domain.errors import InvalidError, NotFoundError
@@ -29,7 +39,7 @@ from kontor.wire.imports import ImportResult, show_import
 from kontor.wire.positions import Position, show_position
 from kontor.wire.products import BankProduct, show_product
 from kontor.wire.products_en import EnglishBankProduct, show_english_product
-from kontor.wire.tag_views import TREES_OF_CHOICES, TagChoice, TagView, render_page
+from kontor.wire.tag_views import TagView, choose_view, render_page
 from kontor.wire.transactions import (
     FIELDS,
     NewTransaction,
@@ -69,19 +79,17 @@ class ProductQuery(msgspec.Struct):
 
 
 class TransactionsQuery(SearchQuery, rename={"since": "from", "until": "to"}):
-    since: Annotated[str, Meta(description="date or timestamp: booked from then on")] | None = None
-    until: Annotated[str, Meta(description="date or timestamp: booked until then, included")] | None = None
+    since: From | None = None
+    until: Until | None = None
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE, description="page size")] | None = None
-    cursor: Annotated[str, Meta(description="from the Link of the page before")] | None = None
-    tag: Annotated[TagChoice, Meta(description="show tags of this tree; true means categories")] = "false"
-    categorize: Annotated[bool, Meta(description="show classifications")] = False
-    explain: Annotated[bool, Meta(description="show with tags what they were concluded from")] = False
+    cursor: Cursor | None = None
+    tag: ShownTree = "false"
+    categorize: Categorize = False
+    explain: Explain = False
 
     @property
     def view(self) -> TagView | None:
-        """What is to be shown beside the transactions, if anything."""
-        tree = TREES_OF_CHOICES.get(self.tag)
-        return TagView(tree, self.categorize) if tree is not None or self.categorize else None
+        return choose_view(self.tag, has_classifications=self.categorize)
 
 
 @operation(

@@ -23,7 +23,7 @@ from fints.segments.saldo import HISAL7, HKSAL7
 
 
 class HKSAL8(HKSAL7):  # type: ignore[misc]  # python-fints has no types
-    """Saldenabfrage. What version 7 has is the same."""
+    """Saldenabfrage. Public clients send the elements of version 7; no recorded answer of a bank was found."""
 
 
 class HISAL8(HISAL7):  # type: ignore[misc]

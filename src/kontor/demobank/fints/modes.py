@@ -156,7 +156,10 @@ MODES: dict[Mode, tuple[str, str]] = {
         "HKSPA is refused for want of a system behind it (9010); the user parameters have the IBANs"
         " (nemiah/phpFinTS#468)",
     ),
-    Mode.BALANCE_VERSION_8: ("some", "balances are asked for and told in version 8 alone"),
+    Mode.BALANCE_VERSION_8: (
+        "none known",
+        "balances are asked for and told in version 8 alone, in the shape of version 7",
+    ),
     Mode.BALANCE_WITHOUT_DAY: ("DKB", "HISAL has no day (hbci4j/hbci4java#142)"),
     Mode.REGISTRATION_REFUSED: (
         "some",

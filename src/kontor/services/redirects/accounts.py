@@ -176,7 +176,7 @@ class FormAccounts:
         self, connection: Connection, session: FormSession, access: Access
     ) -> tuple[StoredProduct, ...]:
         """Those that the tenant has asked for, where the bank has any of them."""
-        user_id, wanted = user_of(session.principal), session.wishes.selected_products
+        user_id, wanted = user_of(session.principal), session.options.selected_products
         staged: Sequence[StoredProduct] = [
             StoredProduct(product_id, access.id, AccessStatus.HEADERS, access.updated_at, product)
             for product_id, product in await self._results.list_staged_products(connection, user_id, access.id)

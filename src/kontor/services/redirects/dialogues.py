@@ -104,9 +104,9 @@ class FormDialogues:
         await asyncio.wait({task}, timeout=PATIENCE_SECONDS)
 
     async def _run(self, session: FormSession, dialogue_id: UUID) -> None:
-        wishes = session.wishes
+        wanted = session.options
         options = ConsentOptions(
-            session.customer_ip, self._return_url, wishes.asks_settings, wishes.history, consent_id=dialogue_id
+            session.customer_ip, self._return_url, wanted.asks_settings, wanted.history, consent_id=dialogue_id
         )
         try:
             view = await self._consents.start_consent(session.principal, session.access_id, None, options)

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.redirects import Branding, FormSession, FormStep, FormWishes, RedirectOutcome, UseCase
+from kontor.domain.redirects import Branding, FormOptions, FormSession, FormStep, RedirectOutcome, UseCase
 from kontor.domain.sca_machine import AnswerKind
 from kontor.domain.secrets import Secret
 from kontor.services.accesses import Accesses
@@ -34,7 +34,7 @@ from kontor.storage.database import Connection, Database
 from kontor.storage.retries import retry_conflicts
 
 SESSION_LIFETIME = timedelta(minutes=15)
-NO_WISHES = FormWishes()
+NO_OPTIONS = FormOptions()
 
 
 class Redirects:
@@ -81,7 +81,7 @@ class Redirects:
         callback_url: str | None,
         customer_ip: str | None,
         payment_id: UUID | None = None,
-        wishes: FormWishes = NO_WISHES,
+        options: FormOptions = NO_OPTIONS,
     ) -> Secret:
         """A session for the user; the handle that is returned opens it once.
 
@@ -98,7 +98,7 @@ class Redirects:
             expires_at=datetime.now(UTC) + SESSION_LIFETIME,
             customer_ip=customer_ip,
             payment_id=payment_id,
-            wishes=wishes,
+            options=options,
         )
         async with self._database.transaction() as connection:
             session = await self._flows[use_case].prepare(connection, session)

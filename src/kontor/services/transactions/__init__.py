@@ -2,7 +2,7 @@
 
 from kontor.services.transactions.balances import Balance, Balances
 from kontor.services.transactions.deltas import Delta, Deltas, DeltaView
-from kontor.services.transactions.placed import PlacedTransactions
+from kontor.services.transactions.of_customer import CustomerTransactions
 from kontor.services.transactions.searches import Searches, list_categories
 from kontor.services.transactions.transactions import PIECE_ROWS, PushedTransaction, Transactions
 
@@ -10,10 +10,10 @@ __all__ = [
     "PIECE_ROWS",
     "Balance",
     "Balances",
+    "CustomerTransactions",
     "Delta",
     "DeltaView",
     "Deltas",
-    "PlacedTransactions",
     "PushedTransaction",
     "Searches",
     "Transactions",

@@ -11,7 +11,7 @@ from uuid import UUID
 from psycopg import sql
 
 from kontor.domain.json_fields import JsonField, TagColumns, TagRow
-from kontor.domain.searches import CurrencySum, PlacedFilters, PlacedPosition
+from kontor.domain.searches import CurrencySum, CustomerFilters, CustomerPosition
 from kontor.storage.database import Connection, fetch_rows
 from kontor.storage.json_rows import object_expression
 from kontor.storage.repetitions import has_repeated
@@ -54,7 +54,7 @@ SUMS = """
 """
 
 
-def _list_conditions(filters: PlacedFilters, *, is_paired: bool) -> tuple[tuple[str, ...], list[Any]]:
+def _list_conditions(filters: CustomerFilters, *, is_paired: bool) -> tuple[tuple[str, ...], list[Any]]:
     """Conditions with places for the values, and the values."""
     asked: list[tuple[str, Any]] = [
         (SINCE, filters.since),
@@ -118,12 +118,12 @@ def _page_query(
 async def list_page(
     connection: Connection,
     user_id: UUID,
-    filters: PlacedFilters,
-    after: PlacedPosition | None,
+    filters: CustomerFilters,
+    after: CustomerPosition | None,
     limit: int,
     fields: tuple[JsonField, ...],
     columns: tuple[TagColumns, ...],
-) -> tuple[list[tuple[UUID, TagRow]], PlacedPosition | None]:
+) -> tuple[list[tuple[UUID, TagRow]], CustomerPosition | None]:
     """Rows behind a position with the ids of their products, and where the next page begins, if there is one."""
     is_paired = await has_repeated(connection, user_id)
     conditions, values = _list_conditions(filters, is_paired=is_paired)
@@ -145,7 +145,7 @@ def _sums_query(conditions: tuple[str, ...]) -> str:
     return sql.SQL(SUMS).format(conditions=_join(conditions, 2)).as_string()
 
 
-async def add_up(connection: Connection, user_id: UUID, filters: PlacedFilters) -> list[CurrencySum]:
+async def add_up(connection: Connection, user_id: UUID, filters: CustomerFilters) -> list[CurrencySum]:
     conditions, values = _list_conditions(filters, is_paired=await has_repeated(connection, user_id))
     rows = await fetch_rows(connection, _sums_query(conditions), [user_id, *values])
     return [CurrencySum(*row) for row in rows]

@@ -12,13 +12,23 @@ from msgspec import Meta
 from kontor.api.answers import JSON, Answer, HttpError, json_answer
 from kontor.api.customer_v2.accesses import CUSTOMER, READ
 from kontor.api.customer_v2.deltas import render_rows
-from kontor.api.customer_v2.searches import FilterQuery, Order, read_amount
+from kontor.api.customer_v2.searches import (
+    Categorize,
+    Cursor,
+    Explain,
+    FilterQuery,
+    From,
+    Order,
+    ShownTree,
+    Until,
+    read_amount,
+)
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.errors import InvalidError
-from kontor.domain.searches import PlacedFilters, PlacedPosition
-from kontor.wire.tag_views import TREES_OF_CHOICES, TagChoice, TagView
+from kontor.domain.searches import CustomerFilters, CustomerPosition
+from kontor.wire.tag_views import TagView, choose_view
 from kontor.wire.transaction_sums import TransactionSum, show_sum
-from kontor.wire.transactions import PLACED_FIELDS, PlacedTransaction, parse_end, parse_time
+from kontor.wire.transactions import CUSTOMER_FIELDS, CustomerTransaction, parse_end, parse_time
 
 TRANSACTIONS = CUSTOMER + "/kontoumsaetze"
 TIMES = {"since": "from", "until": "to"}
@@ -26,15 +36,15 @@ UnsignedText = Annotated[str, Meta(pattern=r"^[0-9]{1,15}(\.[0-9]{1,2})?$", exam
 
 
 class SumsQuery(FilterQuery, rename=TIMES):
-    since: Annotated[str, Meta(description="date or timestamp: booked from then on")] | None = None
-    until: Annotated[str, Meta(description="date or timestamp: booked until then, included")] | None = None
+    since: From | None = None
+    until: Until | None = None
     produkt: Annotated[str, Meta(description="ids of products, separated by commas")] | None = None
     richtung: Annotated[Literal["EIN", "AUS"], Meta(description="what came in, or what went out")] | None = None
     betrag: Annotated[UnsignedText, Meta(description="exact amount, without a sign")] | None = None
     schlagwort: Annotated[str, Meta(min_length=1, max_length=100, description="keyword")] | None = None
 
-    def read_filters(self, *, is_ascending: bool = False) -> PlacedFilters:
-        return PlacedFilters(
+    def read_filters(self, *, is_ascending: bool = False) -> CustomerFilters:
+        return CustomerFilters(
             words=self.read_words(),
             categories=self.read_categories(),
             min_amount=read_amount(self.minAmount),
@@ -49,25 +59,24 @@ class SumsQuery(FilterQuery, rename=TIMES):
         )
 
 
-class PlacedQuery(SumsQuery, rename=TIMES):
+class CustomerQuery(SumsQuery, rename=TIMES):
     order: Order = "desc"
     limit: Annotated[int, Meta(ge=1, le=1000, description="page size")] = 100
-    cursor: Annotated[str, Meta(description="from the Link of the page before")] | None = None
-    tag: Annotated[TagChoice, Meta(description="show tags of this tree; true means categories")] = "false"
-    categorize: Annotated[bool, Meta(description="show classifications")] = False
-    explain: Annotated[bool, Meta(description="show with tags what they were concluded from")] = False
+    cursor: Cursor | None = None
+    tag: ShownTree = "false"
+    categorize: Categorize = False
+    explain: Explain = False
 
     @property
     def view(self) -> TagView | None:
-        tree = TREES_OF_CHOICES.get(self.tag)
-        return TagView(tree, self.categorize) if tree is not None or self.categorize else None
+        return choose_view(self.tag, has_classifications=self.categorize)
 
 
 @operation(
     "GET",
     TRANSACTIONS,
-    query=PlacedQuery,
-    success=Success(shape=list[PlacedTransaction]),
+    query=CustomerQuery,
+    success=Success(shape=list[CustomerTransaction]),
     is_heavy=True,
     **READ,
 )
@@ -77,12 +86,12 @@ async def list_all_transactions(call: Call) -> Answer:
     The header Link names the next page. A transaction must fit all parameters. Of an account that several accesses
     report, a booking counts once, in the product of the freshest access.
     """
-    query = call.query(PlacedQuery)
+    query = call.query(CustomerQuery)
     filters = query.read_filters(is_ascending=query.order == "asc")
     after = None if query.cursor is None else _read_cursor(query.cursor)
     view = query.view
-    rows, following = await call.services.placed_transactions.list_page(
-        call.principal, filters, after, query.limit, PLACED_FIELDS, () if view is None else view.columns
+    rows, following = await call.services.customer_transactions.list_page(
+        call.principal, filters, after, query.limit, CUSTOMER_FIELDS, () if view is None else view.columns
     )
     body = b"[" + await render_rows(call, rows, view, is_explained=query.explain) + b"]"
     return Answer(200, body, JSON, {} if following is None else {"Link": _link_next(call, following)})
@@ -93,7 +102,7 @@ async def list_all_transactions(call: Call) -> Answer:
 )
 async def sum_transactions(call: Call) -> Answer:
     """Add up the transactions of all accounts that fit all parameters, one entry for each currency."""
-    sums = await call.services.placed_transactions.add_up(call.principal, call.query(SumsQuery).read_filters())
+    sums = await call.services.customer_transactions.add_up(call.principal, call.query(SumsQuery).read_filters())
     return json_answer([show_sum(found) for found in sums])
 
 
@@ -104,14 +113,14 @@ def _read_product(text: str) -> UUID:
         raise InvalidError("expected ids of products, separated by commas", "produkt") from None
 
 
-def _link_next(call: Call, following: PlacedPosition) -> str:
+def _link_next(call: Call, following: CustomerPosition) -> str:
     day, product_id, ordinal = following
     cursor = base64.urlsafe_b64encode(f"{day.isoformat()} {product_id} {ordinal}".encode()).decode().rstrip("=")
     query = urlencode(call.query_values() | {"cursor": cursor})
     return f'<{call.urls.all_transactions}?{query}>; rel="next"'
 
 
-def _read_cursor(text: str) -> PlacedPosition:
+def _read_cursor(text: str) -> CustomerPosition:
     try:
         decoded = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode("ascii")
         day, product_id, ordinal = decoded.split(" ")
