@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
+from kontor.domain.scopes import MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.services.identity import tokens
 from kontor.services.identity.tokens import ClientLogin, GrantError, TokenRequest
@@ -116,7 +116,7 @@ def test_users_scope_is_the_union_of_its_roles_at_that_client(shared, user_clien
     role = f"{shared.url}/clients/{user_client[0].partition('/')[2]}/roles/all/users"
     shared.http.post(role, json=person.reference, headers=shared.as_admin).raise_for_status()
     scope = password_login(person.username, person.password, user_client).json()["scope"]
-    assert scope.split(" ") == list(ALL_SCOPES)
+    assert scope.split(" ") == list(USER_SCOPES + MANAGEMENT_SCOPES)
     assert password_login(person.username, person.password).json()["scope"].split(" ") == list(USER_SCOPES)
 
 

@@ -12,6 +12,7 @@ from kontor.api.answers import HttpError
 from kontor.api.operations import Operation, Security
 from kontor.domain.operators import Operator
 from kontor.domain.principals import Principal
+from kontor.domain.scopes import add_included_scopes
 from kontor.domain.secrets import Secret
 from kontor.services.bundle import Services
 from kontor.services.identity import TOKEN_PREFIX as OPERATOR_PREFIX
@@ -55,7 +56,7 @@ def _check_scope(operation: Operation, principal: Principal) -> None:
         raise _insufficient("This needs an operator's token.", wanted)
     if operation.security is Security.OPERATOR_OR_CLIENT_TOKEN and principal.is_user:
         raise _insufficient("This needs an operator's or a client's token; a user's token was sent.", wanted)
-    if wanted is not None and wanted not in principal.scopes:
+    if wanted is not None and wanted not in add_included_scopes(principal.scopes):
         raise _insufficient(f"The token lacks the scope {wanted}.", wanted)
 
 

@@ -332,5 +332,5 @@ def _security_schemes() -> dict[str, Any]:
         "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-KEY"},
         "operatorToken": {"type": "http", "scheme": "bearer", "description": "from `kontor operator create`"},
         "clientToken": {"type": "oauth2", "flows": {"clientCredentials": flow(scopes.ALL_SCOPES)}},
-        "userToken": {"type": "oauth2", "flows": {"password": flow(scopes.USER_SCOPES)}},
+        "userToken": {"type": "oauth2", "flows": {"password": flow(scopes.ALL_USER_SCOPES)}},
     }

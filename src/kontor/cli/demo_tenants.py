@@ -4,7 +4,7 @@ import secrets
 from dataclasses import replace
 from typing import Any
 
-from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
+from kontor.domain.scopes import ALL_MANAGEMENT_SCOPES, ALL_SCOPES, ALL_USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
@@ -62,7 +62,7 @@ async def ensure_clients(services: Services, name: str) -> None:
     administration = services.tenant_administration
     clients = {client.name for client in await administration.list_clients(name)}
     if "admin" not in clients:
-        await administration.create_client(name, "admin", ClientKind.ADMIN, MANAGEMENT_SCOPES, "manages the tenant")
+        await administration.create_client(name, "admin", ClientKind.ADMIN, ALL_MANAGEMENT_SCOPES, "manages the tenant")
     # Before there are users: a role is given to those who are created later.
     await _ensure_user_client(services, name, "app", "the tenant's application")
     await _ensure_user_client(services, name, CONSOLE_CLIENT, "Kontor's console")
@@ -71,9 +71,9 @@ async def ensure_clients(services: Services, name: str) -> None:
 async def _ensure_user_client(services: Services, tenant: str, name: str, description: str) -> None:
     administration = services.tenant_administration
     if name not in {client.name for client in await administration.list_clients(tenant)}:
-        await administration.create_client(tenant, name, ClientKind.USER, USER_SCOPES, description)
+        await administration.create_client(tenant, name, ClientKind.USER, ALL_USER_SCOPES, description)
     if not await administration.list_roles(tenant, name):
-        role = new_role("customer", USER_SCOPES, is_default=True, description="what the application's users may do")
+        role = new_role("customer", ALL_USER_SCOPES, is_default=True, description="what the application's users may do")
         await administration.create_role(tenant, name, role)
 
 

@@ -11,7 +11,7 @@ from kontor.api.answers import Answer, HttpError, created, empty_answer, json_an
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.domain.accesses import check_access_id
 from kontor.domain.redirects import FormOptions, UseCase
-from kontor.domain.scopes import CUSTOMER_CREDIT, CUSTOMER_MODIFY, CUSTOMER_READ
+from kontor.domain.scopes import CUSTOMER_CREDIT, CUSTOMER_MODIFY, CUSTOMER_READ, CUSTOMER_TAGS
 from kontor.wire.accesses import (
     AccessIssues,
     BankAccess,
@@ -29,6 +29,7 @@ ACCESSES = CUSTOMER + "/bankzugaenge"
 ACCESS = ACCESSES + "/{access-id}"
 READ: dict[str, Any] = {"tag": "Customer", "security": Security.USER_TOKEN, "scope": CUSTOMER_READ}
 MODIFY: dict[str, Any] = READ | {"scope": CUSTOMER_MODIFY}
+TAGS: dict[str, Any] = READ | {"scope": CUSTOMER_TAGS}
 IP_HEADER = {"Customer-IP-Address": "public IP address of the end user; says that the user is present"}
 MAX_ACCESSES_PER_CALL = 20
 

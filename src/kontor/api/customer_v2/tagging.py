@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from kontor.analysis.trees import CATEGORIES
 from kontor.api.answers import Answer, created, empty_answer, json_answer
-from kontor.api.customer_v2.accesses import CUSTOMER, MODIFY, READ
+from kontor.api.customer_v2.accesses import CUSTOMER, READ, TAGS
 from kontor.api.customer_v2.transactions import TRANSACTIONS, find_product
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.errors import InvalidError
@@ -39,7 +39,7 @@ def _read_category(item: ItemInput, field: str) -> str:
     body=CategoryUpdate,
     success=Success(description="changed"),
     errors=(404,),
-    **MODIFY,
+    **TAGS,
 )
 async def update_category(call: Call) -> Answer:
     """Correct the category of a transaction.
@@ -73,7 +73,7 @@ async def list_tagging_rules(call: Call) -> Answer:
     return json_answer([show_rule(rule, call.urls) for rule in rules])
 
 
-@operation("POST", RULES, body=NewRule, success=Success(201, headers={"Location": "the rule"}), **MODIFY)
+@operation("POST", RULES, body=NewRule, success=Success(201, headers={"Location": "the rule"}), **TAGS)
 async def add_tagging_rule(call: Call) -> Answer:
     """Add a tagging rule for transactions to come.
 
@@ -86,7 +86,7 @@ async def add_tagging_rule(call: Call) -> Answer:
     return created(call.urls.tagging_rule(stored.id))
 
 
-@operation("DELETE", RULES, success=Success(description="deleted"), **MODIFY)
+@operation("DELETE", RULES, success=Success(description="deleted"), **TAGS)
 async def delete_tagging_rules(call: Call) -> Answer:
     """Delete all tagging rules of the user.
 
@@ -106,7 +106,7 @@ async def read_tagging_rule(call: Call) -> Answer:
     return json_answer(show_rule(rule, call.urls))
 
 
-@operation("DELETE", RULE, success=Success(description="deleted"), errors=(404,), **MODIFY)
+@operation("DELETE", RULE, success=Success(description="deleted"), errors=(404,), **TAGS)
 async def delete_tagging_rule(call: Call) -> Answer:
     """Delete a tagging rule.
 

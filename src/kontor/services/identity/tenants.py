@@ -9,7 +9,7 @@ from kontor.domain.callbacks import parse_callback
 from kontor.domain.errors import ConflictError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal
 from kontor.domain.redirects import Branding
-from kontor.domain.scopes import ALL_SCOPES
+from kontor.domain.scopes import ALL_SCOPES, add_included_scopes
 from kontor.domain.tenants import (
     Client,
     ClientKind,
@@ -342,6 +342,7 @@ def _check_tenant(tenant: Tenant) -> None:
 
 
 def _check_scopes(scopes: Sequence[str], allowed: Sequence[str], owner: str) -> None:
+    covered = add_included_scopes(allowed)
     for scope in scopes:
-        if scope not in allowed:
+        if scope not in covered:
             raise InvalidError(f"{scope} is not among the scopes of {owner}", "scope")

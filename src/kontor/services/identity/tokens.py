@@ -3,6 +3,7 @@
 import hashlib
 import math
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
@@ -10,7 +11,7 @@ from uuid import UUID, uuid4
 from kontor.domain.audit import AuditResult
 from kontor.domain.errors import ConflictError, KontorError, NotFoundError, TooManyAttemptsError
 from kontor.domain.principals import Principal
-from kontor.domain.scopes import ALL_SCOPES
+from kontor.domain.scopes import ALL_SCOPES, add_included_scopes
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import Client, Grant, Tenant, User
 from kontor.services.security import Passwords, auditing, hash_secret, is_same_hash
@@ -248,10 +249,12 @@ class Tokens:
         async with self._database.transaction() as connection:
             tenant = await tenants.find_tenant(connection, client.tenant_name)
             assert tenant is not None
-            full = set(client.granted_scopes) & set(tenant.allowed_scopes)
+            named: Iterable[str] = client.granted_scopes
+            full = add_included_scopes(named) & add_included_scopes(tenant.allowed_scopes)
             if user is not None:
-                full &= set(await tenants.list_user_scopes(connection, client.id, user.id))
-            scopes = _choose_scopes(full, scope)
+                named = await tenants.list_user_scopes(connection, client.id, user.id)
+                full &= add_included_scopes(named)
+            scopes = _choose_scopes(full, full.intersection(named), scope)
             stored = StoredToken(
                 hash_secret(token.reveal()),
                 tenant.id,
@@ -268,9 +271,10 @@ class Tokens:
         return IssuedToken(token, tenant, client, user, scopes, issued_at, expires_at)
 
 
-def _choose_scopes(full: set[str], requested: str | None) -> tuple[str, ...]:
-    """Nothing requested means everything; what is requested must be within it. In a fixed order either way."""
-    wanted = full if requested is None else set(requested.split(" ")) - {""}
+def _choose_scopes(full: frozenset[str], named: frozenset[str], requested: str | None) -> tuple[str, ...]:
+    """Nothing requested means every scope that was granted by name; what is requested may be included in another.
+    In a fixed order either way."""
+    wanted = named if requested is None else set(requested.split(" ")) - {""}
     if not wanted <= full or (requested is not None and not wanted):
         raise GrantError("invalid_scope", "A requested scope is unknown or exceeds what is granted.")
     return tuple(scope for scope in ALL_SCOPES if scope in wanted)
