@@ -131,7 +131,7 @@ def test_a_program_with_openapi_python_client_works(folder, caller):
     made = folder / "kontor_api_client"  # and not kontor_client, which is ours
     assert compileall.compile_dir(made, quiet=1)
     names = {file.stem for file in (made / "api").rglob("*.py")} - {"__init__"}
-    wanted = {operation["operationId"] for path in read_paths(folder) for operation in path.values()}
+    wanted = {path[method]["operationId"] for path in read_paths(folder) for method in path if method != "parameters"}
     assert {name.replace("_", "") for name in wanted} == {name.replace("_", "") for name in names}
     assert {file.name for file in (made / "api").iterdir() if file.is_dir()} >= {"tokens", "customer", "payments"}
     assert "cast(" not in PYTHON

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import msgspec
 
@@ -73,7 +73,9 @@ LINK = {"Link": 'the next page, as `<address>; rel="next"`; absent on the last o
 
 
 CORRELATION = "X-Correlation-ID"
-CORRELATION_TEXT = "any printable text up to 128 characters; generated if absent, echoed in the answer"
+CORRELATION_TEXT = "any printable text up to 128 characters; generated if absent, echoed in every answer"
+# Every answer has it; it is described where it is needed, which is with failures.
+ECHO = {CORRELATION: "the request's correlation id"}
 CALLERS = {
     Security.NONE: "Needs no login",
     Security.BASIC: "Needs the client's login",
@@ -91,7 +93,7 @@ class SharedParts:
 
     def __init__(self, asked: Iterable[dict[str, Any]], operations: Iterable[Operation]) -> None:
         self._asked = Counter(map(encode_json, asked))
-        self._answered = Counter(operation.success.shape for operation in operations if _has_name(operation))
+        self._answered = Counter(map(_name_answer, operations))
         self.components: dict[str, dict[str, Any]] = {"parameters": {}, "headers": {}, "responses": {}}
 
     def refer(self, kind: str, name: str, part: dict[str, Any]) -> dict[str, Any]:
@@ -105,16 +107,23 @@ class SharedParts:
             return parameter
         return self.refer("parameters", parameter["name"], parameter)
 
+    def refer_to_header(self, name: str, header: dict[str, Any]) -> dict[str, Any]:
+        """Addresses differ in what they lead to."""
+        return header if name == "Location" else self.refer("headers", name, header)
+
     def refer_to_success(self, operation: Operation, response: dict[str, Any]) -> dict[str, Any]:
-        """The response itself where no other operation answers with this shape."""
-        shape = operation.success.shape
-        if not _has_name(operation) or self._answered[shape] == 1:
-            return response
-        return self.refer("responses", shape.__name__, response)
+        """The response itself where no other operation has an answer of this name."""
+        name = _name_answer(operation)
+        return response if name is None or self._answered[name] == 1 else self.refer("responses", name, response)
 
 
-def _has_name(operation: Operation) -> bool:
-    return isinstance(operation.success.shape, type) and issubclass(operation.success.shape, msgspec.Struct)
+def _name_answer(operation: Operation) -> str | None:
+    """After its shape, or after what was done where there is no body."""
+    shape = operation.success.shape
+    if shape is None:
+        return operation.success.description.title() if operation.success.description.isalpha() else None
+    [item, suffix] = [get_args(shape)[0], "List"] if get_origin(shape) is list else [shape, ""]
+    return item.__name__ + suffix if isinstance(item, type) and issubclass(item, msgspec.Struct) else None
 
 
 def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, Any]:
@@ -126,7 +135,8 @@ def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, A
     shared = SharedParts(asked, operations)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation, schemas, shared)
+        path = paths.setdefault(operation.path, {"parameters": _describe_path(operation, shared)})
+        path[operation.method.lower()] = _describe(operation, schemas, shared)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -152,6 +162,14 @@ def _list_shapes(operations: Sequence[Operation]) -> list[Any]:
     return shapes
 
 
+def _describe_path(operation: Operation, shared: SharedParts) -> list[dict[str, Any]]:
+    """The parameters that all operations of a path have."""
+    return [
+        *(shared.refer("parameters", name, _path_parameter(name)) for name in operation.path_names),
+        shared.refer("parameters", CORRELATION, _header_parameter(CORRELATION, CORRELATION_TEXT)),
+    ]
+
+
 def _describe(operation: Operation, schemas: Schemas, shared: SharedParts) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": operation.id,
@@ -163,12 +181,12 @@ def _describe(operation: Operation, schemas: Schemas, shared: SharedParts) -> di
         described["deprecated"] = True
     described["security"] = _security(operation)
     asked = [] if operation.query is None else schemas.describe_query(operation.query)
-    described["parameters"] = [
-        *(shared.refer("parameters", name, _path_parameter(name)) for name in operation.path_names),
+    parameters = [
         *map(shared.refer_to_query, asked),
-        *(shared.refer("parameters", name, _header_parameter(name, text)) for name, text in operation.headers.items()),
-        shared.refer("parameters", CORRELATION, _header_parameter(CORRELATION, CORRELATION_TEXT)),
+        *(_refer_to_header(name, text, shared) for name, text in operation.headers.items()),
     ]
+    if parameters:
+        described["parameters"] = parameters
     if operation.has_body:
         content: dict[str, Any] = {}
         if operation.body is not None:
@@ -196,9 +214,14 @@ def _header_parameter(name: str, text: str) -> dict[str, Any]:
     return {"name": name, "in": "header", "description": text, "schema": {"type": "string"}}
 
 
+def _refer_to_header(name: str, text: str, shared: SharedParts) -> dict[str, Any]:
+    component = f"Required-{name}" if text.endswith("(required)") else name
+    return shared.refer("parameters", component, _header_parameter(name, text))
+
+
 def _responses(operation: Operation, schemas: Schemas, shared: SharedParts) -> dict[str, Any]:
     success: dict[str, Any] = {"description": operation.success.description}
-    success["headers"] = _describe_headers(operation.success.headers, _optional_headers(operation), shared)
+    success |= _describe_headers(operation.success.headers, _optional_headers(operation), shared)
     if operation.success.shape is not None:
         success["content"] = {operation.success.media_type: {"schema": schemas.describe(operation.success.shape)}}
         success["content"] |= {name: {"schema": {"type": "string"}} for name in operation.success.other_media_types}
@@ -209,14 +232,13 @@ def _responses(operation: Operation, schemas: Schemas, shared: SharedParts) -> d
         responses[str(status)] = _describe_other(operation, status, shape, schemas, shared)
     for status, description in operation.other_statuses.items():
         if status not in operation.other_shapes:
-            headers = _describe_status_headers(status, shared)
-            responses[str(status)] = {"description": description, "headers": headers}
+            responses[str(status)] = {"description": description, **_describe_status_headers(status, shared)}
     if operation.is_forgiving:
         responses["400"] = {"description": "What is no HTTP request at all; every other one is answered with success."}
     for status in sorted(_error_statuses(operation)):
         if status not in operation.other_shapes:
             responses[str(status)] = _refer_to_error(operation, status, schemas, shared)
-    rest: dict[str, Any] = {"description": DEFAULT, "headers": _describe_headers({}, DEFAULT_HEADERS, shared)}
+    rest: dict[str, Any] = {"description": DEFAULT, **_describe_headers(ECHO, DEFAULT_HEADERS, shared)}
     rest["content"] = _errors(schemas)
     return responses | {"default": shared.refer("responses", "Failure", rest)}
 
@@ -232,7 +254,7 @@ def _describe_other(
     schema = schemas.describe(shape)
     response = {
         "description": operation.other_statuses.get(status, description),
-        "headers": _describe_status_headers(status, shared),
+        **_describe_status_headers(status, shared),
         "content": {JSON: {"schema": {"anyOf": [schema, schemas.describe(ErrorBody)]} if status >= 400 else schema}},
     }
     return shared.refer("responses", name + shape.__name__, response) if isinstance(shape, type) else response
@@ -246,7 +268,7 @@ def _refer_to_error(operation: Operation, status: int, schemas: Schemas, shared:
         name = f"OAuth{name}"
     response = {
         "description": description,
-        "headers": _describe_headers(_error_headers(operation, status), _retry_header(status), shared),
+        **_describe_headers(ECHO | _error_headers(operation, status), _retry_header(status), shared),
         "content": _oauth_errors(schemas) if is_oauth else _errors(schemas),
     }
     return shared.refer("responses", name, response)
@@ -263,16 +285,18 @@ def _retry_header(status: int) -> dict[str, str]:
 
 
 def _describe_status_headers(status: int, shared: SharedParts) -> dict[str, Any]:
-    return _describe_headers(OTHER_HEADERS.get(status, {}), _retry_header(status), shared)
+    echo = ECHO if status >= 400 else {}
+    return _describe_headers(echo | OTHER_HEADERS.get(status, {}), _retry_header(status), shared)
 
 
-def _describe_headers(headers: dict[str, str], optional: dict[str, str], shared: SharedParts) -> dict[str, Any]:
-    always = {CORRELATION: "the request's correlation id", **headers}
+def _describe_headers(always: dict[str, str], optional: dict[str, str], shared: SharedParts) -> dict[str, Any]:
+    """The member `headers` of a response, where it has any."""
     described = {
         name: {"description": text, "required": name in always, "schema": {"type": "string"}}
         for name, text in (always | optional).items()
     }
-    return described | {CORRELATION: shared.refer("headers", CORRELATION, described[CORRELATION])}
+    headers = {name: shared.refer_to_header(name, header) for name, header in described.items()}
+    return {"headers": headers} if headers else {}
 
 
 def _error_headers(operation: Operation, status: int) -> dict[str, str]:

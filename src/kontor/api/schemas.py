@@ -1,5 +1,6 @@
 """Schemas of the OpenAPI document, made from the wire shapes in a form that generators of clients understand."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,8 +20,10 @@ class Schemas:
         _mend([self._schemas, self.components])
         _name_parts(self.components)
         self._inlined = {shape: self.components.pop(self._name(shape)) for shape in set(inlined)}
+        _lift_descriptions(self.components)
         for component in self.components.values():
             for field in component.get("properties", {}).values():
+                _join_null(field)
                 _tell_default(field)
 
     def _name(self, shape: Any) -> str:
@@ -73,6 +76,32 @@ def _mend(node: Any) -> None:
     elif isinstance(node, list):
         for value in node:
             _mend(value)
+
+
+def _join_null(field: dict[str, Any]) -> None:
+    """`"type": ["string", "null"]` instead of two alternatives."""
+    alternatives = field.get("anyOf", [])
+    plain = [schema for schema in alternatives if schema != NULL]
+    if len(alternatives) == 2 and len(plain) == 1 and isinstance(plain[0].get("type"), str):
+        del field["anyOf"]
+        field |= plain[0] | {"type": [plain[0]["type"], "null"]}
+
+
+def _lift_descriptions(components: dict[str, Any]) -> None:
+    """A type that is described the same wherever it is a field is described once, where it is defined."""
+    fields = [field for component in components.values() for field in component.get("properties", {}).values()]
+    referring = [field for field in fields if "$ref" in field]
+    told: dict[str, Counter[str | None]] = {}
+    for field in referring:
+        told.setdefault(field["$ref"], Counter())[field.get("description")] += 1
+    for reference, descriptions in told.items():
+        [(description, times)] = descriptions.most_common(1)
+        component = components[reference.rpartition("/")[2]]
+        if description and times > 2 and None not in descriptions and "description" not in component:
+            component["description"] = description
+            for field in referring:
+                if field["$ref"] == reference and field["description"] == description:
+                    del field["description"]
 
 
 def _tell_default(field: dict[str, Any]) -> None:
