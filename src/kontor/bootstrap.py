@@ -20,7 +20,7 @@ from kontor.connectors.profiles import ProfileError, Profiles, load_profiles
 from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses, Refreshing
-from kontor.services.analyses import Analyses, Repetitions, TransactionTagging
+from kontor.services.analyses import Analyses, Repetitions, TaggingRules, TransactionTagging
 from kontor.services.banks import Admissions, BankGateway, BankTracing, Providers
 from kontor.services.bundle import Services
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
@@ -168,6 +168,7 @@ def make_services(
         customer_transactions=CustomerTransactions(database, tagging, repetitions),
         balances=Balances(database, clock),
         transaction_tagging=tagging,
+        tagging_rules=TaggingRules(database, tagging),
         analyses=Analyses(database, clock, tagging, compute),
         imports=Imports(database, clock, tagging, compute, merges),
         import_forms=ImportForms(database),

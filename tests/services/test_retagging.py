@@ -18,7 +18,7 @@ from kontor.domain.principals import Principal
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES
 from kontor.domain.secrets import Secret
-from kontor.domain.tags import TaggingRule
+from kontor.domain.tagging_rules import TaggingRule
 from kontor.domain.tenants import ClientKind
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses import tagging
@@ -128,7 +128,7 @@ async def user(services, owner):
         await accesses.set_status(connection, new.id, access_id, AccessStatus.COMPLETE)
         await products.upsert_product(connection, new.id, product_id, access_id, 0, GIRO)
         await transactions.insert_transactions(connection, new.id, product_id, ROWS, date(2026, 11, 15))
-    await services.transaction_tagging.add_rule(principal, TaggingRule(uuid4(), "RECREATION_HOBBY", "", "Verein"))
+    await services.tagging_rules.add_rule(principal, TaggingRule(uuid4(), "RECREATION_HOBBY", "", "Verein"))
     await services.transaction_tagging.ensure_tagged(principal)
     user = User(principal, access_id, product_id, owner)
     await services.transaction_tagging.correct(

@@ -28,7 +28,7 @@ class TagSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TransactionTags:
-    """The four tags of a transaction, each with how sure it is (0 to 1)."""
+    """The four tags of a transaction, each with how sure it is (0 to 1), and who decided the category."""
 
     category: str
     insurance_type: str
@@ -39,20 +39,7 @@ class TransactionTags:
     partner_confidence: float
     freelancer_confidence: float
     source: TagSource = TagSource.TAGGER
-
-
-@dataclass(frozen=True, slots=True)
-class TaggingRule:
-    """Transactions of this counterparty have this category. What is empty is not compared; one of the two is given."""
-
-    id: UUID
-    category: str
-    counterparty_iban: str = ""
-    counterparty_name: str = ""
-
-    @property
-    def keys(self) -> tuple[str, str]:
-        return fold_iban(self.counterparty_iban), fold_name(self.counterparty_name)
+    rule_id: UUID | None = None  # of the rule that decided the category
 
 
 def fold_iban(iban: str | None) -> str:

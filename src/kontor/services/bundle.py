@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kontor.services.accesses import Accesses, Refreshing
-from kontor.services.analyses import Analyses, TransactionTagging
+from kontor.services.analyses import Analyses, TaggingRules, TransactionTagging
 from kontor.services.banks import BankTracing, Providers
 from kontor.services.compute import Compute
 from kontor.services.fetching import Fetching
@@ -37,6 +37,7 @@ class Services:
     customer_transactions: CustomerTransactions
     balances: Balances
     transaction_tagging: TransactionTagging
+    tagging_rules: TaggingRules
     analyses: Analyses
     imports: Imports
     import_forms: ImportForms

@@ -142,6 +142,11 @@ async def has_product(connection: Connection, user_id: UUID, access_id: str, pro
     return await fetch_row(connection, HAS_PRODUCT, [user_id, access_id, product_id]) is not None
 
 
+async def is_product_of(connection: Connection, user_id: UUID, product_id: UUID) -> bool:
+    cursor = await connection.execute("select 1 from products where user_id = %s and id = %s", [user_id, product_id])
+    return await cursor.fetchone() is not None
+
+
 async def lock_product(connection: Connection, user_id: UUID, access_id: str, product_id: UUID) -> StoredProduct | None:
     """As `find_product`; nobody else adds transactions to it until the end of the transaction."""
     note_lock(Lock.PRODUCT, user_id, product_id)

@@ -1,4 +1,4 @@
-"""Tags of transactions, the state of tagging per user, and users' tagging rules."""
+"""Tags of transactions, and the state of tagging per user."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from kontor.domain.tags import TaggingRule, TagSource, TransactionTags
+from kontor.domain.tags import TagSource, TransactionTags
 from kontor.domain.transactions import Transaction
 from kontor.storage.data_versions import lock_data, raise_version, take_version
 from kontor.storage.database import TURN_ROWS, Connection, fetch_row, fetch_rows, read_slowly
@@ -15,7 +15,7 @@ from kontor.storage.transactions import FIELDS
 
 TAGS = (
     "category, insurance_type, partner, freelancer_category, category_confidence, insurance_confidence,"
-    " partner_confidence, freelancer_confidence, source"
+    " partner_confidence, freelancer_confidence, source, rule_id"
 )
 TAG_COLUMNS = ", ".join(f"g.{name}" for name in TAGS.split(", "))
 ROW_COLUMNS = ", ".join(f"t.{name}" for name in FIELDS.split(", "))
@@ -38,10 +38,10 @@ class TaggedRow:
 
 
 def _tags(values: Sequence[Any]) -> TransactionTags | None:
-    return None if values[0] is None else TransactionTags(*[*values[:8], TagSource(values[8])])
+    return None if values[0] is None else TransactionTags(*[*values[:8], TagSource(values[8]), values[9]])
 
 
-def _row(values: Sequence[Any]) -> TaggedRow:
+def make_row(values: Sequence[Any]) -> TaggedRow:
     return TaggedRow(values[0], values[1], Transaction(*values[2:TAGS_FROM]), _tags(values[TAGS_FROM:]))
 
 
@@ -85,7 +85,7 @@ async def list_untagged(connection: Connection, user_id: UUID) -> list[TaggedRow
 async def list_outdated(connection: Connection, user_id: UUID, version: str, limit: int) -> list[TaggedRow]:
     """Rows that another version of the tagger has tagged."""
     cursor = await connection.execute(OUTDATED, [user_id, version, limit])
-    return [_row(row) for row in await cursor.fetchall()]
+    return [make_row(row) for row in await cursor.fetchall()]
 
 
 async def insert_tags(
@@ -110,7 +110,7 @@ UPDATE_TAGS = """
     update transaction_tags g set category = n.category, insurance_type = n.insurance_type, partner = n.partner,
         freelancer_category = n.freelancer_category, category_confidence = n.category_confidence,
         insurance_confidence = n.insurance_confidence, partner_confidence = n.partner_confidence,
-        freelancer_confidence = n.freelancer_confidence, source = n.source, is_forgotten = false,
+        freelancer_confidence = n.freelancer_confidence, source = n.source, rule_id = n.rule_id, is_forgotten = false,
         category_version = case when (g.category, g.category_confidence)
             is distinct from (n.category, n.category_confidence) then %s else g.category_version end,
         insurance_version = case when (g.insurance_type, g.insurance_confidence)
@@ -121,9 +121,9 @@ UPDATE_TAGS = """
             is distinct from (n.freelancer_category, n.freelancer_confidence) then %s else g.freelancer_version end,
         tagger_version = %s
     from unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::text[], %s::text[], %s::real[], %s::real[],
-        %s::real[], %s::real[], %s::text[]) as n (product_id, transaction_id, category, insurance_type, partner,
-        freelancer_category, category_confidence, insurance_confidence, partner_confidence, freelancer_confidence,
-        source)
+        %s::real[], %s::real[], %s::text[], %s::uuid[]) as n (product_id, transaction_id, category, insurance_type,
+        partner, freelancer_category, category_confidence, insurance_confidence, partner_confidence,
+        freelancer_confidence, source, rule_id)
     where g.user_id = %s and g.product_id = n.product_id and g.transaction_id = n.transaction_id
 """
 
@@ -153,6 +153,7 @@ def _values(tags: TransactionTags) -> tuple[object, ...]:
         tags.partner_confidence,
         tags.freelancer_confidence,
         str(tags.source),
+        tags.rule_id,
     )
 
 
@@ -278,7 +279,7 @@ async def list_tagged(connection: Connection, user_id: UUID, product_id: UUID, i
         " where t.user_id = %s and t.product_id = %s and t.id = any(%s)",
         [user_id, product_id, list(ids)],
     )
-    return [_row(row) for row in await cursor.fetchall()]
+    return [make_row(row) for row in await cursor.fetchall()]
 
 
 CORRECTED = """
@@ -307,38 +308,4 @@ async def list_of_counterparty(connection: Connection, user_id: UUID, like: Tran
         " and coalesce(t.counterparty_iban, '') = coalesce(%s, '')",
         [user_id, like.counterparty_name, like.counterparty_iban],
     )
-    return [_row(row) for row in await cursor.fetchall()]
-
-
-async def upsert_rule(connection: Connection, user_id: UUID, rule: TaggingRule) -> TaggingRule:
-    """A counterparty has one rule: a later one replaces its category and keeps its id."""
-    cursor = await connection.execute(
-        "insert into tagging_rules (user_id, id, category, counterparty_iban, counterparty_name, iban_key, name_key)"
-        " values (%s, %s, %s, %s, %s, %s, %s)"
-        " on conflict (user_id, iban_key, name_key) do update set category = excluded.category"
-        " returning id, category, counterparty_iban, counterparty_name",
-        [user_id, rule.id, rule.category, rule.counterparty_iban, rule.counterparty_name, *rule.keys],
-    )
-    row = await cursor.fetchone()
-    assert row is not None
-    return TaggingRule(*row)
-
-
-async def list_rules(connection: Connection, user_id: UUID) -> list[TaggingRule]:
-    cursor = await connection.execute(
-        "select id, category, counterparty_iban, counterparty_name from tagging_rules where user_id = %s"
-        " order by created_at, id",
-        [user_id],
-    )
-    return [TaggingRule(*row) for row in await cursor.fetchall()]
-
-
-async def delete_rules(connection: Connection, user_id: UUID) -> int:
-    """All of a user; returns how many there were."""
-    cursor = await connection.execute("delete from tagging_rules where user_id = %s", [user_id])
-    return cursor.rowcount
-
-
-async def delete_rule(connection: Connection, user_id: UUID, rule_id: UUID) -> bool:
-    cursor = await connection.execute("delete from tagging_rules where user_id = %s and id = %s", [user_id, rule_id])
-    return cursor.rowcount > 0
+    return [make_row(row) for row in await cursor.fetchall()]

@@ -8,8 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from kontor.analysis.records import NO_PARTNER
 from kontor.analysis.tagging import Evidence as FoundEvidence
 from kontor.analysis.tagging import Partner
-from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, TREES, Item, Tree, find_item
-from kontor.domain.tags import TaggingRule
+from kontor.analysis.trees import BUSINESS_PARTNERS, TREES, Item, Tree, find_item
 from kontor.wire.relations import Relation
 from kontor.wire.urls import Urls
 
@@ -118,20 +117,6 @@ class CategoryUpdate(msgspec.Struct):
         return self.tags[0] if isinstance(self.tags, list) else self.tags
 
 
-class AiConnectRule(msgspec.Struct):
-    id: str
-    tagTreeItem: TagTreeItem  # noqa: N815
-    counterpartyIban: str  # noqa: N815
-    counterpartyName: str  # noqa: N815
-    relations: list[Relation]
-
-
-class NewRule(msgspec.Struct):
-    tagTreeItem: ItemInput  # noqa: N815
-    counterpartyIban: Annotated[str, Meta(max_length=64)] | None = None  # noqa: N815
-    counterpartyName: Annotated[str, Meta(max_length=256)] | None = None  # noqa: N815
-
-
 def refer_to_tree(tree: Tree) -> TreeReference:
     return TreeReference(
         tree.system_id, tree.system_name, tree.name, tree.description, tree.version, isClientGenerated=False
@@ -186,16 +171,6 @@ def name_item(tree_name: str, system_name: str) -> tuple[Tree, Item]:
         item = find_item(tree, NO_PARTNER)
     assert item is not None, f"{tree_name} has no item {system_name}"
     return tree, item
-
-
-def show_rule(rule: TaggingRule, urls: Urls) -> AiConnectRule:
-    return AiConnectRule(
-        id=str(rule.id),
-        tagTreeItem=show_item(*name_item(CATEGORIES, rule.category)),
-        counterpartyIban=rule.counterparty_iban,
-        counterpartyName=rule.counterparty_name,
-        relations=[Relation("self", urls.tagging_rule(rule.id))],
-    )
 
 
 def show_evidence(evidence: FoundEvidence) -> Evidence:

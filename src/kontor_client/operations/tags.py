@@ -42,7 +42,7 @@ def list_tagging_rules() -> Plan[list[TaggingRule]]:
 
 
 def add_tagging_rule(category: str, *, iban: str | None = None, name: str | None = None) -> Plan[TaggingRule]:
-    """A rule for transactions to come of this counterparty; it replaces one for the same."""
+    """A rule for all transactions of this counterparty; it replaces one for the same."""
     body: dict[str, Any] = {"tagTreeItem": {"systemName": category}}
     body |= {"counterpartyIban": iban} if iban else {}
     body |= {"counterpartyName": name} if name else {}
@@ -51,5 +51,5 @@ def add_tagging_rule(category: str, *, iban: str | None = None, name: str | None
 
 
 def delete_tagging_rule(rule_id: str) -> Plan[None]:
-    """What it has tagged stays so."""
+    """What it has tagged gets the category that it has without the rule."""
     yield from send(Call("DELETE", RULES + path_of(rule_id)))

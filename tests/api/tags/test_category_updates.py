@@ -158,7 +158,7 @@ def test_rules_are_added_read_listed_and_deleted(account):
     assert account.customer.delete(added.headers["location"]).status_code == 200
     assert account.customer.read(RULES) == []
     assert account.customer.delete(added.headers["location"]).status_code == 404
-    assert account.names()[-900] == "HOUSING_OTHER", "what was tagged stays"
+    assert account.names()[-900] == "HOUSING_RENT", "what the tagger says"
 
 
 def test_all_rules_are_deleted_at_once_and_nobody_elses(account, shared):

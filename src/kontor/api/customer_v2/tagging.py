@@ -1,22 +1,26 @@
-"""What users say about tags: categories they correct, and rules for counterparties."""
+"""What users say about tags: categories they correct, and rules."""
 
-from typing import Annotated
-from uuid import uuid4
+from typing import Annotated, Any
+from uuid import UUID, uuid4
 
 import msgspec
 from msgspec import Meta
 
 from kontor.analysis.trees import CATEGORIES
-from kontor.api.answers import Answer, created, empty_answer, json_answer
+from kontor.api.answers import JSON, Answer, created, empty_answer, json_answer
 from kontor.api.customer_v2.accesses import CUSTOMER, READ, TAGS
 from kontor.api.customer_v2.transactions import TRANSACTIONS, find_product
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.errors import InvalidError
-from kontor.domain.tags import TaggingRule
-from kontor.wire.tags import AiConnectRule, CategoryUpdate, ItemInput, NewRule, show_rule
+from kontor.domain.tagging_rules import TaggingRule
+from kontor.wire.tagging_rules import AiConnectRule, NewRule, PreviewedRule, RulePreview, show_preview, show_rule
+from kontor.wire.tags import CategoryUpdate, ItemInput
+from kontor.wire.transactions import CUSTOMER_FIELDS
 
 RULES = CUSTOMER + "/ai/tagging-rules"
 RULE = RULES + "/{rule-id}"
+# Changes of rules tag transactions anew.
+CHANGE: dict[str, Any] = TAGS | {"is_heavy": True}
 
 
 class UpdateQuery(msgspec.Struct):
@@ -63,54 +67,83 @@ async def update_category(call: Call) -> Answer:
     return empty_answer()
 
 
+def _read_rule(body: NewRule, rule_id: UUID) -> TaggingRule:
+    return body.read(rule_id, _read_category(body.tagTreeItem, "tagTreeItem"))
+
+
 @operation("GET", RULES, success=Success(shape=list[AiConnectRule]), **READ)
 async def list_tagging_rules(call: Call) -> Answer:
     """List the user's tagging rules.
 
-    A rule gives transactions of one counterparty a category.
+    A rule gives the transactions that fit it a category. Of several, that with more conditions decides, then the newer.
+    What the user has corrected stays.
     """
-    rules = await call.services.transaction_tagging.list_rules(call.principal)
+    rules = await call.services.tagging_rules.list_rules(call.principal)
     return json_answer([show_rule(rule, call.urls) for rule in rules])
 
 
-@operation("POST", RULES, body=NewRule, success=Success(201, headers={"Location": "the rule"}), **TAGS)
+@operation("POST", RULES, body=NewRule, success=Success(201, headers={"Location": "the rule"}), **CHANGE)
 async def add_tagging_rule(call: Call) -> Answer:
-    """Add a tagging rule for transactions to come.
+    """Add a tagging rule, for stored transactions and those to come.
 
-    One for the same counterparty is replaced.
+    It needs a counterparty or a condition. A rule for the same counterparty without conditions is replaced.
     """
     body = await call.json(NewRule)
-    category = _read_category(body.tagTreeItem, "tagTreeItem")
-    rule = TaggingRule(uuid4(), category, body.counterpartyIban or "", body.counterpartyName or "")
-    stored = await call.services.transaction_tagging.add_rule(call.principal, rule)
+    stored = await call.services.tagging_rules.add_rule(call.principal, _read_rule(body, uuid4()))
     return created(call.urls.tagging_rule(stored.id))
 
 
-@operation("DELETE", RULES, success=Success(description="deleted"), **TAGS)
+@operation("DELETE", RULES, success=Success(description="deleted"), **CHANGE)
 async def delete_tagging_rules(call: Call) -> Answer:
     """Delete all tagging rules of the user.
 
-    What they have tagged stays so.
+    What they have tagged gets the category that it has without them.
     """
-    await call.services.transaction_tagging.delete_rules(call.principal)
+    await call.services.tagging_rules.delete_rules(call.principal)
     return empty_answer()
+
+
+@operation("POST", RULES + "/preview", body=PreviewedRule, success=Success(shape=RulePreview), errors=(404,), **CHANGE)
+async def preview_tagging_rule(call: Call) -> Answer:
+    """Show which stored transactions a tagging rule would decide; nothing is stored.
+
+    With `id`, as if that rule were changed.
+    """
+    body = await call.json(PreviewedRule)
+    found = await call.services.tagging_rules.preview_rule(
+        call.principal, _read_rule(body, body.id or uuid4()), CUSTOMER_FIELDS, replaces=body.id is not None
+    )
+    return Answer(200, show_preview(found), JSON)
 
 
 @operation("GET", RULE, success=Success(shape=AiConnectRule), errors=(404,), **READ)
 async def read_tagging_rule(call: Call) -> Answer:
     """Read one tagging rule.
 
-    It names the category and the counterparty.
+    It names the category, the counterparty and the conditions.
     """
-    rule = await call.services.transaction_tagging.read_rule(call.principal, call.path_uuid("rule-id"))
+    rule = await call.services.tagging_rules.read_rule(call.principal, call.path_uuid("rule-id"))
     return json_answer(show_rule(rule, call.urls))
 
 
-@operation("DELETE", RULE, success=Success(description="deleted"), errors=(404,), **TAGS)
+@operation("PUT", RULE, body=NewRule, success=Success(description="changed"), errors=(404,), **CHANGE)
+async def change_tagging_rule(call: Call) -> Answer:
+    """Change a tagging rule; what is left out is reset.
+
+    What it has tagged is tagged anew. `active` false switches it off.
+    """
+    rule_id = call.path_uuid("rule-id")
+    await call.services.tagging_rules.read_rule(call.principal, rule_id)
+    body = await call.json(NewRule)
+    await call.services.tagging_rules.change_rule(call.principal, _read_rule(body, rule_id))
+    return empty_answer()
+
+
+@operation("DELETE", RULE, success=Success(description="deleted"), errors=(404,), **CHANGE)
 async def delete_tagging_rule(call: Call) -> Answer:
     """Delete a tagging rule.
 
-    What it has tagged stays so.
+    What it has tagged gets the category that it has without the rule.
     """
-    await call.services.transaction_tagging.delete_rule(call.principal, call.path_uuid("rule-id"))
+    await call.services.tagging_rules.delete_rule(call.principal, call.path_uuid("rule-id"))
     return empty_answer()

@@ -2,6 +2,7 @@
 
 from kontor.services.analyses.analyses import Analyses, Facts
 from kontor.services.analyses.repetitions import Repetitions
+from kontor.services.analyses.rules import RulePreview, TaggingRules
 from kontor.services.analyses.tagging import (
     NOTHING_PREPARED,
     PreparedTags,
@@ -17,6 +18,8 @@ __all__ = [
     "Facts",
     "PreparedTags",
     "Repetitions",
+    "RulePreview",
+    "TaggingRules",
     "TransactionTagging",
     "make_own_accounts",
     "make_tags",

@@ -1,5 +1,6 @@
 """Tagging: every stored transaction gets its tags in the transaction that stores it; users' words win."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -7,12 +8,11 @@ from uuid import UUID, uuid4
 
 from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, derive_version
 from kontor.analysis.trees import CATEGORIES, TREES
-from kontor.domain.cleaning import clean_text
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.products import Product, ProductCategory
+from kontor.domain.tagging_rules import MOST_RULES, RuleBook, RuledTransaction, TaggingRule
 from kontor.domain.tags import (
-    TaggingRule,
     TagSource,
     TransactionTags,
     derive_insurance_type,
@@ -23,8 +23,8 @@ from kontor.domain.tags import (
 from kontor.domain.transactions import Transaction
 from kontor.services.compute import Compute, cut, explain_packed, pack, read_taggings, tag_packed
 from kontor.services.security import auditing
-from kontor.storage import products, queue, tags
-from kontor.storage.database import Connection, Database
+from kontor.storage import products, queue, tagging_rules, tags
+from kontor.storage.database import TURN_ROWS, Connection, Database
 from kontor.storage.retries import retry_conflicts
 from kontor.storage.tags import TaggedRow, TaggingState
 
@@ -84,13 +84,26 @@ class TransactionTagging:
             await tags.store_state(connection, user_id, TaggingState(state.tagger_version, ibans, holders))
         rows = await tags.list_untagged(connection, user_id)
         if rows:
-            rules = RuleBook(await tags.list_rules(connection, user_id))
-            taggings = await self._tag(user_id, rows, own, prepared)
-            tagged = [
-                (row, rules.apply(row.transaction, make_tags(tagging)))
-                for row, tagging in zip(rows, taggings, strict=True)
-            ]
+            tagged = await self.decide(connection, user_id, rows, own, prepared)
             await tags.insert_tags(connection, user_id, self.version, tagged)
+
+    async def decide(
+        self,
+        connection: Connection,
+        user_id: UUID,
+        rows: Sequence[TaggedRow],
+        own: OwnAccounts,
+        prepared: PreparedTags = NOTHING_PREPARED,
+    ) -> list[tuple[TaggedRow, TransactionTags]]:
+        """The tags that rows are to have: the user's word wins over rules, and those over the tagger."""
+        book = await read_rule_book(connection, user_id)
+        taggings = await self._tag(user_id, rows, own, prepared)
+        decided = []
+        for number, (row, tagging) in enumerate(zip(rows, taggings, strict=True)):
+            if number % TURN_ROWS == 0:
+                await asyncio.sleep(0)  # many rules and rows must not hold up others
+            decided.append((row, _decide(row, make_tags(tagging), book)))
+        return decided
 
     async def _tag(
         self, user_id: UUID, rows: Sequence[TaggedRow], own: OwnAccounts, prepared: PreparedTags
@@ -175,48 +188,10 @@ class TransactionTagging:
                 connection, user_id, self.version, [_correct(tagged_row, category) for tagged_row in rows]
             )
             if creates_rule:
-                await tags.upsert_rule(connection, user_id, _make_rule(row.transaction, category))
+                await _add_rule(connection, user_id, row.transaction, category)
             subject = f"user {principal.user_pseudonym} transaction {transaction_id}"
             actor = auditing.name_actor(principal)
             await auditing.record(connection, principal.tenant_id, actor, "transaction.categorize", subject)
-
-    async def list_rules(self, principal: Principal) -> list[TaggingRule]:
-        async with self._database.connect() as connection:
-            return await tags.list_rules(connection, user_of(principal))
-
-    async def read_rule(self, principal: Principal, rule_id: UUID) -> TaggingRule:
-        rule = next((rule for rule in await self.list_rules(principal) if rule.id == rule_id), None)
-        if rule is None:
-            raise NotFoundError
-        return rule
-
-    async def add_rule(self, principal: Principal, rule: TaggingRule) -> TaggingRule:
-        """For transactions to come; a rule for the same counterparty is replaced."""
-        check_category(rule.category, "tagTreeItem.systemName")
-        iban, name = clean_text(rule.counterparty_iban), clean_text(rule.counterparty_name)
-        rule = replace(rule, counterparty_iban=iban, counterparty_name=name)
-        if not any(rule.keys):
-            raise InvalidError("give counterpartyIban or counterpartyName", "counterpartyName")
-        async with self._database.transaction() as connection:
-            stored = await tags.upsert_rule(connection, user_of(principal), rule)
-            await self._record(connection, principal, "tagging-rule.add", stored.id)
-        return stored
-
-    async def delete_rule(self, principal: Principal, rule_id: UUID) -> None:
-        async with self._database.transaction() as connection:
-            if not await tags.delete_rule(connection, user_of(principal), rule_id):
-                raise NotFoundError
-            await self._record(connection, principal, "tagging-rule.delete", rule_id)
-
-    async def delete_rules(self, principal: Principal) -> None:
-        async with self._database.transaction() as connection:
-            if await tags.delete_rules(connection, user_of(principal)):
-                await self._record(connection, principal, "tagging-rule.delete", None)
-
-    @staticmethod
-    async def _record(connection: Connection, principal: Principal, action: str, rule_id: UUID | None) -> None:
-        subject = f"user {principal.user_pseudonym} " + ("all rules" if rule_id is None else f"rule {rule_id}")
-        await auditing.record(connection, principal.tenant_id, auditing.name_actor(principal), action, subject)
 
     # A new version of the tagger
 
@@ -224,7 +199,7 @@ class TransactionTagging:
     async def retag_step(self, user_id: UUID) -> bool:
         """Some of a user's transactions, in a transaction of their own. True when there may be more.
 
-        What the user or a rule has decided stays; the rest is decided anew.
+        What the user has decided stays; the rest is decided anew, by rules and by the tagger.
         """
         version = self.version
         async with self._database.connect() as connection:
@@ -235,13 +210,8 @@ class TransactionTagging:
             state = await tags.lock_state(connection, user_id, version)
             rows = await tags.list_outdated(connection, user_id, version, RETAG_ROWS)
             own = await read_own_accounts(connection, user_id)
-            taggings = await self._tag(user_id, rows, own, prepared)
-            await tags.update_tags(
-                connection,
-                user_id,
-                version,
-                [(row, _renew(row, tagging)) for row, tagging in zip(rows, taggings, strict=True)],
-            )
+            tagged = await self.decide(connection, user_id, rows, own, prepared)
+            await tags.update_tags(connection, user_id, version, tagged)
             if len(rows) < RETAG_ROWS:
                 await tags.store_state(connection, user_id, replace(state, tagger_version=version))
                 return False
@@ -262,24 +232,6 @@ class TransactionTagging:
         """How many users have tags of this version, and how many have tags at all."""
         async with self._database.connect() as connection:
             return await tags.count_users(connection, self.version)
-
-
-class RuleBook:
-    """A user's rules, looked up by IBAN and name."""
-
-    def __init__(self, rules: Sequence[TaggingRule]) -> None:
-        self._rules = {rule.keys: rule for rule in rules}
-
-    def apply(self, transaction: Transaction, transaction_tags: TransactionTags) -> TransactionTags:
-        """The most precise rule wins: IBAN and name, then the IBAN, then the name."""
-        if not self._rules:
-            return transaction_tags
-        iban, name = fold_iban(transaction.counterparty_iban), fold_name(transaction.counterparty_name)
-        for keys in ((iban, name), (iban, ""), ("", name)):
-            rule = self._rules.get(keys)
-            if rule is not None and any(keys) and fits_sign(rule.category, transaction.amount):
-                return set_category(transaction_tags, rule.category, TagSource.RULE)
-        return transaction_tags
 
 
 @cache
@@ -314,7 +266,9 @@ def make_tags(tagging: Tagging) -> TransactionTags:
     )
 
 
-def set_category(transaction_tags: TransactionTags, category: str, source: TagSource) -> TransactionTags:
+def set_category(
+    transaction_tags: TransactionTags, category: str, source: TagSource, rule_id: UUID | None = None
+) -> TransactionTags:
     """Somebody has decided: that is certain, and the insurance type follows."""
     insurance_type = derive_insurance_type(category, transaction_tags.insurance_type)
     return replace(
@@ -324,6 +278,7 @@ def set_category(transaction_tags: TransactionTags, category: str, source: TagSo
         category_confidence=1.0,
         insurance_confidence=1.0,
         source=source,
+        rule_id=rule_id,
     )
 
 
@@ -337,10 +292,26 @@ def has_counterparty(transaction: Transaction) -> bool:
     return bool(fold_iban(transaction.counterparty_iban) or fold_name(transaction.counterparty_name))
 
 
-def _make_rule(transaction: Transaction, category: str) -> TaggingRule:
+async def read_rule_book(connection: Connection, user_id: UUID) -> RuleBook:
+    return RuleBook(await tagging_rules.list_rules(connection, user_id))
+
+
+def check_rule_count(rules: Sequence[TaggingRule], field: str | None = None) -> None:
+    if len(rules) >= MOST_RULES:
+        raise InvalidError(f"a user can have at most {MOST_RULES} rules", field)
+
+
+async def _add_rule(connection: Connection, user_id: UUID, transaction: Transaction, category: str) -> None:
+    """For transactions to come of this counterparty; what earlier rules have decided stays."""
     if not has_counterparty(transaction):
         raise InvalidError("a rule needs a counterparty, and this transaction names none", "createRule")
-    return TaggingRule(uuid4(), category, transaction.counterparty_iban or "", transaction.counterparty_name or "")
+    iban, name = transaction.counterparty_iban or "", transaction.counterparty_name or ""
+    rule = TaggingRule(uuid4(), category, iban, name, is_for_all=False)
+    rules = await tagging_rules.list_rules(connection, user_id)
+    same = [known for known in rules if known.is_active and known.keys == rule.keys and not known.conditions.count]
+    if not same or same[-1].category != category:
+        check_rule_count(rules, "createRule")
+        await tagging_rules.insert_rule(connection, user_id, rule)
 
 
 def _correct(row: TaggedRow, category: str) -> tuple[TaggedRow, TransactionTags]:
@@ -348,9 +319,17 @@ def _correct(row: TaggedRow, category: str) -> tuple[TaggedRow, TransactionTags]
     return row, set_category(row.tags, category, TagSource.USER)
 
 
-def _renew(row: TaggedRow, tagging: Tagging) -> TransactionTags:
-    renewed = make_tags(tagging)
-    if row.tags is None or row.tags.source is TagSource.TAGGER:
-        return renewed
-    kept = set_category(renewed, row.tags.category, row.tags.source)
-    return replace(kept, insurance_type=row.tags.insurance_type)
+def show_to_rules(row: TaggedRow, partner: str) -> RuledTransaction:
+    """A row that an earlier program has decided by a rule counts as new: it is not known by which rule."""
+    if row.tags is None or (row.tags.source is TagSource.RULE and row.tags.rule_id is None):
+        return RuledTransaction(row.product_id, row.transaction, partner)
+    return RuledTransaction(row.product_id, row.transaction, partner, is_settled=True, rule_id=row.tags.rule_id)
+
+
+def _decide(row: TaggedRow, found: TransactionTags, book: RuleBook) -> TransactionTags:
+    """`found` is what the tagger says."""
+    if row.tags is not None and row.tags.source is TagSource.USER:
+        kept = set_category(found, row.tags.category, TagSource.USER)
+        return replace(kept, insurance_type=row.tags.insurance_type)
+    rule = book.find(show_to_rules(row, found.partner))
+    return found if rule is None else set_category(found, rule.category, TagSource.RULE, rule.id)
