@@ -28,8 +28,9 @@ SAME = set(re.findall(r"`(\w+)`", PAGE.rpartition("## The same inside and outsid
 # Their words are English, or prescribed by an RFC.
 ENGLISH_MODULES = (
     "affordability", "analyses", "balances", "cashflow", "consents", "contracts", "credit_checks", "direct_debits",
-    "disposable_money", "errors", "exports", "form_sessions", "labelled_rows", "life", "management", "ops", "payments",
-    "products_en", "relations", "sales_triggers", "standing_orders", "tagging_rules", "tags", "tokens",
+    "disposable_money", "errors", "exports", "form_sessions", "labelled_rows", "life", "management", "ops",
+    "own_categories", "payments", "products_en", "relations", "sales_triggers", "standing_orders",
+    "tagging_rules", "tags", "tokens",
 )  # fmt: skip
 
 

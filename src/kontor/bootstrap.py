@@ -20,7 +20,7 @@ from kontor.connectors.profiles import ProfileError, Profiles, load_profiles
 from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses, Refreshing
-from kontor.services.analyses import Analyses, Repetitions, TaggingRules, TransactionTagging
+from kontor.services.analyses import Analyses, OwnCategories, Repetitions, TaggingRules, TransactionTagging
 from kontor.services.banks import Admissions, BankGateway, BankTracing, Providers
 from kontor.services.bundle import Services
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
@@ -148,9 +148,6 @@ def make_services(
     debtors = PaymentDebtors(database, providers, encryption, vault)
     payments = Payments(database, gateway, vault, clock, debtors, events, settings.request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
-    return_url, is_demo = f"{settings.base_url}/customer/v2/webform/return", settings.demo
-    form_parts = (providers, accesses, consents, results, payments, drafts)
-    redirects = Redirects(database, *form_parts, return_url=return_url, is_loopback_allowed=is_demo)
     return Services(
         database=database,
         compute=compute,
@@ -169,13 +166,14 @@ def make_services(
         balances=Balances(database, clock),
         transaction_tagging=tagging,
         tagging_rules=TaggingRules(database, tagging),
+        own_categories=OwnCategories(database, tagging),
         analyses=Analyses(database, clock, tagging, compute),
         imports=Imports(database, clock, tagging, compute, merges),
         import_forms=ImportForms(database),
         exports=Exports(database, clock, tagging),
         fetching=Fetching(database, gateway, vault, clock, results),
         consents=consents,
-        redirects=redirects,
+        redirects=make_redirects(settings, database, providers, accesses, consents, results, payments, drafts),
         payments=payments,
         payment_drafts=drafts,
         payment_exports=PaymentExports(database, clock),
@@ -188,6 +186,21 @@ def make_services(
         deliveries=make_deliveries(settings, database, vault, webhook_calls),
         bank_tracing=BankTracing(database, gateway, providers, vault, clock),
     )
+
+
+def make_redirects(
+    settings: Settings,
+    database: Database,
+    providers: Providers,
+    accesses: Accesses,
+    consents: Consents,
+    results: FetchResults,
+    payments: Payments,
+    drafts: PaymentDrafts,
+) -> Redirects:
+    return_url = f"{settings.base_url}/customer/v2/webform/return"
+    parts = (providers, accesses, consents, results, payments, drafts)
+    return Redirects(database, *parts, return_url=return_url, is_loopback_allowed=settings.demo)
 
 
 def make_deliveries(settings: Settings, database: Database, vault: Vault, calls: WebhookCalls) -> Deliveries:

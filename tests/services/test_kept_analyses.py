@@ -143,6 +143,7 @@ CHANGES = {
     "g.partner": change_tags(partner="ARAL"),
     "g.freelancer_category": change_tags(freelancer_category="TRAVEL"),
     "g.source": change_tags(number=0, category="HOUSING_RENT", source=TagSource.USER),
+    "g.own_category": change_tags(own_category="X_0123456789AB"),
     "g.transaction_id": forget_tags,
 }  # fmt: skip
 

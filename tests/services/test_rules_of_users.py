@@ -1,4 +1,4 @@
-"""Rules of users change stored tags at once: after any changes, tags follow from corrections, rules and the tagger."""
+"""Rules and own categories change stored tags at once: tags follow from corrections, rules and the tagger."""
 
 import random
 from dataclasses import replace
@@ -12,6 +12,7 @@ import pytest
 from kontor import bootstrap
 from kontor.domain.accesses import AccessStatus, make_product_id
 from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.domain.own_categories import fits_basis, resolve_basis
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product, ProductCategory
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES
@@ -20,10 +21,10 @@ from kontor.domain.tagging_rules import RuleBook, RuleConditions, RuledTransacti
 from kontor.domain.tags import TagSource
 from kontor.domain.tenants import ClientKind
 from kontor.domain.transactions import Transaction
-from kontor.services.analyses import tagging
+from kontor.services.analyses import own_categories, tagging
 from kontor.services.identity.tenants import new_tenant
 from kontor.services.identity.users import NewUser
-from kontor.storage import accesses, products, tagging_rules, tags, transactions
+from kontor.storage import accesses, products, tags, transactions
 from kontor.wire.transactions import CUSTOMER_FIELDS
 from processes import beside
 
@@ -49,12 +50,15 @@ def make_rows(chance, count):
     ]
 
 
-def make_rule(chance, product_ids):
+BASES = ("LIVING", "LIVING_GROCERIES", "INCOME", "OTHER", "TRANSFER", "HEALTH", "INSURANCE")
+
+
+def make_rule(chance, product_ids, own=()):
     """With at least one condition."""
     while True:
         rule = TaggingRule(
             uuid4(),
-            chance.choice(CATEGORIES),
+            chance.choice((*CATEGORIES, *own)),
             "",
             chance.choice(("", "", *NAMES)),
             RuleConditions(
@@ -78,7 +82,7 @@ class RuledUser:
         self.services, self.principal, self.user_id = services, principal, principal.user_id
         self.products = {key: make_product_id(self.user_id, "a", key) for key in ("giro", "savings")}
         self.tagger: dict[UUID, object] = {}
-        self.corrected: dict[UUID, str] = {}
+        self.corrected: dict[UUID, tuple[str, str]] = {}  # category, own category
 
     async def store(self, chance):
         async with self.services.database.transaction() as connection:
@@ -106,8 +110,10 @@ class RuledUser:
         return found
 
     async def list_rules(self):
-        async with self.services.database.connect() as connection:
-            return await tagging_rules.list_rules(connection, self.user_id)
+        return await self.services.tagging_rules.list_rules(self.principal)
+
+    async def list_own(self):
+        return await self.services.own_categories.list_categories(self.principal)
 
     async def expect(self):
         """Tags by the model."""
@@ -117,9 +123,10 @@ class RuledUser:
             found = self.tagger[row.id]
             rule = book.find(RuledTransaction(row.product_id, row.transaction, found.partner, is_settled=True))
             if row.id in self.corrected:
-                expected[row.id] = self.corrected[row.id], TagSource.USER, None
+                expected[row.id] = (*self.corrected[row.id], TagSource.USER, None)
             elif rule is not None:
-                expected[row.id] = rule.category, TagSource.RULE, rule.id
+                category = resolve_basis(rule.category, row.transaction.amount)
+                expected[row.id] = category, rule.own_category, TagSource.RULE, rule.id
             else:
                 expected[row.id] = found
         return expected
@@ -129,7 +136,8 @@ class RuledUser:
         for row in await self.read():
             wanted = expected[row.id]
             if row.id in self.corrected or isinstance(wanted, tuple):
-                assert (row.tags.category, row.tags.source, row.tags.rule_id) == wanted
+                said = row.tags
+                assert (said.category, said.own_category, said.source, said.rule_id) == wanted
                 assert row.tags.partner == self.tagger[row.id].partner
             else:
                 assert row.tags == wanted, "all that the tagger says"
@@ -169,14 +177,17 @@ async def new_user(services, own):
 
 async def change_something(user, chance):
     rules, service = await user.list_rules(), user.services.tagging_rules
+    own = [category.system_name for category in await user.list_own()]
     choice = chance.random()
-    if choice < 0.5 or not rules:
-        rule = make_rule(chance, user.products.values())
+    if choice < 0.2 or (choice < 0.5 and chance.random() < 0.3):
+        await change_categories(user, chance)
+    elif choice < 0.55 or not rules:
+        rule = make_rule(chance, user.products.values(), own)
         found = await service.preview_rule(user.principal, rule, CUSTOMER_FIELDS, replaces=False)
         rule = await service.add_rule(user.principal, rule)
         await compare(user, rule, found)
     elif choice < 0.7:
-        rule = replace(make_rule(chance, user.products.values()), id=chance.choice(rules).id)
+        rule = replace(make_rule(chance, user.products.values(), own), id=chance.choice(rules).id)
         found = await service.preview_rule(user.principal, rule, CUSTOMER_FIELDS, replaces=True)
         await service.change_rule(user.principal, rule)
         await compare(user, rule, found)
@@ -184,11 +195,37 @@ async def change_something(user, chance):
         await service.delete_rule(user.principal, chance.choice(rules).id)
     else:
         row = chance.choice(await user.read())
-        category = "RECREATION_SPORTS" if row.transaction.amount < 0 else "INCOME_RENTAL"
+        amount = row.transaction.amount
+        fitting = [category for category in await user.list_own() if fits_basis(category.basis, amount)]
+        chosen = chance.choice(fitting) if fitting else None
+        category = "RECREATION_SPORTS" if amount < 0 else "INCOME_RENTAL"
         await user.services.transaction_tagging.correct(
-            user.principal, "a", row.product_id, row.id, category, changes_existing=False, creates_rule=False
-        )
-        user.corrected[row.id] = category
+            user.principal, "a", row.product_id, row.id, category if chosen is None else chosen.system_name,
+            changes_existing=False, creates_rule=False,
+        )  # fmt: skip
+        resolved = (category, "") if chosen is None else (resolve_basis(chosen.basis, amount), chosen.system_name)
+        user.corrected[row.id] = resolved
+
+
+async def change_categories(user, chance):
+    """Add, change or delete an own category; corrected transactions follow."""
+    service, own = user.services.own_categories, await user.list_own()
+    choice = chance.random()
+    if choice < 0.4 or not own:
+        await service.add_category(user.principal, "Eigene", chance.choice(BASES), "")
+        return
+    category = chance.choice(own)
+    if choice < 0.7:
+        category = replace(category, name="Andere", basis=chance.choice(BASES))
+        await service.change_category(user.principal, category)
+    else:
+        await service.delete_category(user.principal, category.system_id)
+    amounts = {row.id: row.transaction.amount for row in await user.read()}
+    for row_id, (said, own_category) in user.corrected.items():
+        if own_category == category.system_name:
+            is_kept = choice < 0.7 and fits_basis(category.basis, amounts[row_id])
+            basis = resolve_basis(category.basis, amounts[row_id])
+            user.corrected[row_id] = (basis, own_category) if is_kept else (said, "")
 
 
 async def compare(user, rule, found):
@@ -203,7 +240,7 @@ async def compare(user, rule, found):
 @pytest.mark.parametrize("seed", range(5))
 async def test_after_any_changes_tags_follow_from_corrections_rules_and_the_tagger(new_user, seed):
     user, chance = await new_user(seed), random.Random(1000 + seed)
-    for _ in range(12):
+    for _ in range(16):
         await change_something(user, chance)
         await user.check()
     await user.services.tagging_rules.delete_rules(user.principal)
@@ -274,3 +311,23 @@ async def test_another_users_rules_are_not_found(new_user, services):
         await services.tagging_rules.add_rule(user.principal, replace(foreign, id=uuid4()))
     assert {row.id: row.tags for row in await user.read()} == before
     assert {row.id: row.tags for row in await stranger.read()} == stranger.tagger
+
+
+async def test_own_categories_are_200_at_most_and_nobody_elses(new_user, services, monkeypatch):
+    user, stranger = await new_user(12), await new_user(13)
+    monkeypatch.setattr(own_categories, "MOST_CATEGORIES", 1)
+    category = await services.own_categories.add_category(user.principal, "Hund", "RECREATION_PETS", "")
+    with pytest.raises(InvalidError, match="at most 1 own categories"):
+        await services.own_categories.add_category(user.principal, "Katze", "RECREATION_PETS", "")
+    assert await stranger.list_own() == []
+    for attempt in (
+        services.own_categories.require_own(stranger.principal, category.system_id),
+        services.own_categories.change_category(stranger.principal, category),
+        services.own_categories.delete_category(stranger.principal, category.system_id),
+    ):
+        with pytest.raises(NotFoundError):
+            await attempt
+    rule = TaggingRule(uuid4(), category.system_name, "", "Kiosk")
+    with pytest.raises(InvalidError, match="is no category that a transaction can have"):
+        await services.tagging_rules.add_rule(stranger.principal, rule)
+    assert await user.list_own() == [category]

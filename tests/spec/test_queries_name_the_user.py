@@ -27,6 +27,7 @@ TABLES = (
     "payee_verifications",
     "transaction_tags",
     "tagging_rules",
+    "own_categories",
     "analysis_results",
     "import_forms",
     "file_imports",

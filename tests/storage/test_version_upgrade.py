@@ -41,6 +41,8 @@ class Upgraded:
             owner.execute("alter table products add column debit_forms text[] not null default '{}'")
             owner.execute(read_migrations()[CHANGES - 1].sql)
             owner.execute("alter table transaction_tags add column rule_id uuid")
+            owner.execute("alter table transaction_tags add column own_category text")
+            owner.execute("alter table transaction_tags add column own_category_version bigint not null default 0")
             owner.execute("grant select, insert, update, delete on all tables in schema public to public")
 
     def add_user(self) -> None:

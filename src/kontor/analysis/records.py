@@ -32,6 +32,7 @@ class Record:
     counterparty_bic: str = ""
     ultimate_counterparty: str = ""
     is_pending: bool = False
+    own_category: str = ""
 
     @property
     def main_category(self) -> str:

@@ -5,18 +5,20 @@ files, spans of time (`2020_M01`) from the calendar.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 
 from kontor.analysis.tagging.partners import UNKNOWN_ID, Partner, list_files, list_lines
 from kontor.analysis.tagging.prepared_knowledge import find_partner, list_partners
+from kontor.domain.own_categories import OwnCategory
 
 CATEGORIES, INSURANCE_TYPES, BUSINESS_PARTNERS = "CATEGORIES", "INSURANCE_TYPES", "BUSINESS_PARTNERS"
 PERIODS, SALES_TRIGGERS, CASHFLOW, AFFORDABILITY = "PERIODS", "SALES_TRIGGERS", "CASHFLOW", "AFFORDABILITY"
 DISPOSABLE_MONEY, LIFE_EVENTS, LIFE_STAGES = "DISPOSABLE_MONEY", "LIFE_EVENTS", "LIFE_STAGES"
 FREELANCER_CATEGORIES = "FREELANCER_CATEGORIES"
+CUSTOM_CATEGORIES, CUSTOM_ID = "CUSTOM_CATEGORIES", 20  # made by users and tenants: not among `TREES`
 # Life events are asked for by this number too.
 OTHER_IDS = {11: LIFE_EVENTS}
 FIRST_YEAR, LAST_YEAR = 2000, 2049
@@ -131,6 +133,18 @@ def _list_ruled_items(name: str) -> tuple[Item, ...]:
 @lru_cache(maxsize=2)
 def _number_items(name: str) -> Mapping[int, Item]:
     return {item.system_id: item for item in _list_ruled_items(name)}
+
+
+def make_own_tree(categories: Iterable[OwnCategory]) -> Tree:
+    """The tree of these own categories."""
+    items = {
+        category.system_name: Item(
+            category.system_id, category.system_name, category.basis, category.name, category.description
+        )
+        for category in categories
+    }
+    by_id = {item.system_id: item for item in items.values()}
+    return Tree(CUSTOM_ID, CUSTOM_CATEGORIES, "Eigene Kategorien", "Selbst angelegte Kategorien", 1, items, by_id)
 
 
 def _show_partner(partner: Partner) -> Item:

@@ -41,6 +41,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     imports,
     legacy_transfers,
     life,
+    own_categories,
     payment_answers,
     payment_files,
     payments,

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from kontor.analysis.trees import CUSTOM_CATEGORIES, CUSTOM_ID, Item, Tree, find_item, find_tree, list_items
 from kontor.analysis.trees import TREES as ALL_TREES
-from kontor.analysis.trees import Item, Tree, find_item, find_tree, list_items
 from kontor.api.answers import Answer, json_answer
+from kontor.api.customer_v2.own_trees import read_own_tree
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.domain.errors import NotFoundError
 from kontor.domain.scopes import CUSTOMER_READ
@@ -18,10 +19,11 @@ ITEM = ITEMS + "/{item-id}"
 READ: dict[str, Any] = {"tag": "Tags", "security": Security.ANY_TOKEN, "scope": CUSTOMER_READ}
 
 
-def _find_tree(call: Call) -> Tree:
-    """By its number or its system name."""
-    tree = find_tree(call.path("tree-id"))
-    if tree is None:
+async def _find_tree(call: Call) -> Tree:
+    """By its number or its system name. The tree of own categories is there where it has items."""
+    key = call.path("tree-id")
+    tree = await read_own_tree(call) if key in (CUSTOM_CATEGORIES, str(CUSTOM_ID)) else find_tree(key)
+    if tree is None or (tree.system_id == CUSTOM_ID and not tree.items):
         raise NotFoundError
     return tree
 
@@ -37,9 +39,11 @@ def _find_item(call: Call, tree: Tree) -> Item:
 async def list_tag_trees(call: Call) -> Answer:
     """List the tag trees.
 
-    Each tree holds the values of one kind of tag.
+    Each tree holds the values of one kind of tag. That of own categories is listed where there are any.
     """
-    return json_answer([show_tree(tree, call.urls) for tree in ALL_TREES.values()])
+    own_tree = await read_own_tree(call)
+    trees = [*ALL_TREES.values(), own_tree] if own_tree.items else ALL_TREES.values()
+    return json_answer([show_tree(tree, call.urls) for tree in trees])
 
 
 @operation(
@@ -50,7 +54,7 @@ async def read_tag_tree(call: Call) -> Answer:
 
     A tree is named by its number or its system name.
     """
-    return json_answer(show_tree(_find_tree(call), call.urls))
+    return json_answer(show_tree(await _find_tree(call), call.urls))
 
 
 @operation(
@@ -66,7 +70,7 @@ async def list_tag_tree_items(call: Call) -> Answer:
 
     The tree of business partners has more than ten thousand items.
     """
-    tree = _find_tree(call)
+    tree = await _find_tree(call)
     return json_answer([show_item(tree, item, call.urls) for item in list_items(tree)])
 
 
@@ -78,5 +82,5 @@ async def read_tag_tree_item(call: Call) -> Answer:
 
     An item is named by its number or its system name.
     """
-    tree = _find_tree(call)
+    tree = await _find_tree(call)
     return json_answer(show_item(tree, _find_item(call, tree), call.urls))

@@ -3,13 +3,14 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
 from uuid import UUID
 
-from kontor.domain.tags import fits_sign, fold_iban, fold_name
+from kontor.domain.own_categories import OwnCategories, fits_basis
+from kontor.domain.tags import fold_iban, fold_name
 from kontor.domain.transactions import Transaction
 
 MOST_RULES = 500
@@ -57,6 +58,7 @@ class TaggingRule:
     name: str = ""
     is_active: bool = True
     is_for_all: bool = True
+    own_category: str = ""  # a category of the user or tenant; `category` is its basis
 
     @property
     def keys(self) -> tuple[str, str]:
@@ -132,6 +134,14 @@ class RuleBook:
         return dict.fromkeys(keys)
 
 
+def follow_categories(rule: TaggingRule, known: OwnCategories) -> TaggingRule:
+    """With the basis that its own category has now; a category that is gone leaves its basis behind."""
+    if not rule.own_category:
+        return rule
+    category = known.get(rule.own_category)
+    return replace(rule, own_category="") if category is None else replace(rule, category=category.basis)
+
+
 def split_words(text: str) -> frozenset[str]:
     """Words of letters and digits, without regard to case and to how umlauts are spelled."""
     folded = unicodedata.normalize("NFC", text).casefold().translate(_UMLAUTS)
@@ -151,7 +161,7 @@ def _holds(rule: TaggingRule, words: frozenset[str], row: RuledTransaction) -> b
     amount, conditions = row.transaction.amount, rule.conditions
     if not rule.is_for_all and row.is_settled and row.rule_id != rule.id:
         return False
-    if not fits_sign(rule.category, amount) or not _fits_amount(conditions, amount):
+    if not fits_basis(rule.category, amount) or not _fits_amount(conditions, amount):
         return False
     iban, name = rule.keys
     if iban and iban != fold_iban(row.transaction.counterparty_iban):

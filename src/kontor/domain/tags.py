@@ -40,6 +40,7 @@ class TransactionTags:
     freelancer_confidence: float
     source: TagSource = TagSource.TAGGER
     rule_id: UUID | None = None  # of the rule that decided the category
+    own_category: str = ""  # system name of a category of the user or tenant, over `category`
 
 
 def fold_iban(iban: str | None) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kontor.services.accesses import Accesses, Refreshing
-from kontor.services.analyses import Analyses, TaggingRules, TransactionTagging
+from kontor.services.analyses import Analyses, OwnCategories, TaggingRules, TransactionTagging
 from kontor.services.banks import BankTracing, Providers
 from kontor.services.compute import Compute
 from kontor.services.fetching import Fetching
@@ -38,6 +38,7 @@ class Services:
     balances: Balances
     transaction_tagging: TransactionTagging
     tagging_rules: TaggingRules
+    own_categories: OwnCategories
     analyses: Analyses
     imports: Imports
     import_forms: ImportForms

@@ -23,6 +23,7 @@ TAG_VERSIONS = {
     "insurance_type": "insurance_version",
     "partner": "partner_version",
     "freelancer_category": "freelancer_version",
+    "own_category": "own_category_version",
 }
 
 

@@ -43,8 +43,8 @@ CHOSEN_PROVIDER = "case when t.outcome in ('ACCOUNT_CREATED', 'FINISHED') then t
 TAGS = (
     "(select to_json(tags) from (select g.category, g.insurance_type, g.partner, g.freelancer_category,"
     " g.category_confidence, g.insurance_confidence, g.partner_confidence, g.freelancer_confidence,"
-    " g.source as decided_by, g.rule_id, g.tagger_version from transaction_tags g where g.user_id = t.user_id"
-    " and g.product_id = t.product_id and g.transaction_id = t.id) tags) as tags"
+    " g.source as decided_by, g.rule_id, g.own_category, g.tagger_version from transaction_tags g"
+    " where g.user_id = t.user_id and g.product_id = t.product_id and g.transaction_id = t.id) tags) as tags"
 )
 CLIENT = "(select c.name from clients c where c.id = t.client_id) as client"
 # Transactions are many: they are read product by product in the order of their index.
@@ -135,8 +135,16 @@ SECTIONS = (
         "tagging_rules",
         "tagging_rules",
         "t.id::text",
-        "id, category, counterparty_iban, counterparty_name, conditions, label, is_active, is_for_all, created_at",
+        "id, category, counterparty_iban, counterparty_name, conditions, label, is_active, is_for_all,"
+        " own_category, created_at",
         {"user_id": WHOSE, "iban_key": INTERNAL, "name_key": INTERNAL},
+    ),
+    Section(
+        "own_categories",
+        "own_categories",
+        "t.system_id::text",
+        "system_id, system_name, display_name, description, basis, created_at",
+        {"user_id": WHOSE},
     ),
     Section(
         "standing_orders",

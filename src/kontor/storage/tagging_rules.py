@@ -16,7 +16,8 @@ from kontor.storage.json_rows import object_expression
 from kontor.storage.tags import ROW_COLUMNS, TAG_COLUMNS, TaggedRow, make_row
 
 LIST = """
-    select id, category, counterparty_iban, counterparty_name, conditions, label, is_active, is_for_all
+    select id, category, counterparty_iban, counterparty_name, conditions, label, is_active, is_for_all,
+        own_category
     from tagging_rules where user_id = %s order by created_at, id
 """
 
@@ -30,8 +31,8 @@ async def list_rules(connection: Connection, user_id: UUID) -> list[TaggingRule]
 async def insert_rule(connection: Connection, user_id: UUID, rule: TaggingRule) -> None:
     await connection.execute(
         "insert into tagging_rules (user_id, id, category, counterparty_iban, counterparty_name, conditions, label,"
-        " is_active, is_for_all, iban_key, name_key, created_at)"
-        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, '', %s, clock_timestamp())",
+        " is_active, is_for_all, own_category, iban_key, name_key, created_at)"
+        " values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, '', %s, clock_timestamp())",
         [user_id, rule.id, *_values(rule), str(rule.id)],
     )
 
@@ -40,7 +41,8 @@ async def update_rule(connection: Connection, user_id: UUID, rule: TaggingRule) 
     """The rule keeps its age."""
     await connection.execute(
         "update tagging_rules set category = %s, counterparty_iban = %s, counterparty_name = %s, conditions = %s,"
-        " label = %s, is_active = %s, is_for_all = %s, iban_key = '', name_key = %s where user_id = %s and id = %s",
+        " label = %s, is_active = %s, is_for_all = %s, own_category = %s, iban_key = '', name_key = %s"
+        " where user_id = %s and id = %s",
         [*_values(rule), str(rule.id), user_id, rule.id],
     )
 
@@ -51,10 +53,10 @@ async def delete_rules(connection: Connection, user_id: UUID, rule_ids: Sequence
 
 def _values(rule: TaggingRule) -> tuple[object, ...]:
     """Columns of a rule that programs without conditions apply correctly hold its counterparty, else `conditions`."""
-    is_plain = rule.is_active and not rule.conditions.count
+    is_plain = rule.is_active and not rule.conditions.count and not rule.own_category
     iban, name = (rule.counterparty_iban, rule.counterparty_name) if is_plain else ("", "")
     conditions = None if is_plain else Jsonb(_write_conditions(rule))
-    return rule.category, iban, name, conditions, rule.name, rule.is_active, rule.is_for_all
+    return rule.category, iban, name, conditions, rule.name, rule.is_active, rule.is_for_all, rule.own_category
 
 
 def _write_conditions(rule: TaggingRule) -> dict[str, str]:
@@ -73,9 +75,9 @@ def _write_conditions(rule: TaggingRule) -> dict[str, str]:
 
 
 def _read_rule(row: Sequence[Any]) -> TaggingRule:
-    rule_id, category, iban, name, given, label, is_active, is_for_all = row
+    rule_id, category, iban, name, given, label, is_active, is_for_all, own_category = row
     if given is None:
-        return TaggingRule(rule_id, category, iban, name, name=label, is_active=is_active, is_for_all=is_for_all)
+        given = {"counterparty_iban": iban, "counterparty_name": name}
     conditions = RuleConditions(
         text=given.get("text", ""),
         partner=given.get("partner", ""),
@@ -85,7 +87,7 @@ def _read_rule(row: Sequence[Any]) -> TaggingRule:
         product_id=UUID(given["product_id"]) if "product_id" in given else None,
     )
     iban, name = given.get("counterparty_iban", ""), given.get("counterparty_name", "")
-    return TaggingRule(rule_id, category, iban, name, conditions, label, is_active, is_for_all)
+    return TaggingRule(rule_id, category, iban, name, conditions, label, is_active, is_for_all, own_category)
 
 
 # Transactions of rules

@@ -15,12 +15,12 @@ from kontor.storage.transactions import FIELDS
 
 TAGS = (
     "category, insurance_type, partner, freelancer_category, category_confidence, insurance_confidence,"
-    " partner_confidence, freelancer_confidence, source, rule_id"
+    " partner_confidence, freelancer_confidence, source, rule_id, own_category"
 )
 TAG_COLUMNS = ", ".join(f"g.{name}" for name in TAGS.split(", "))
 ROW_COLUMNS = ", ".join(f"t.{name}" for name in FIELDS.split(", "))
 TAGS_FROM = 2 + len(FIELDS.split(", "))  # behind product, id and the fields of a transaction
-VERSIONS = "category_version, insurance_version, partner_version, freelancer_version"
+VERSIONS = "category_version, insurance_version, partner_version, freelancer_version, own_category_version"
 COPY_TAGS = (
     f"copy transaction_tags (user_id, product_id, transaction_id, tagger_version, {VERSIONS}, {TAGS}) from stdin"
 )
@@ -38,7 +38,11 @@ class TaggedRow:
 
 
 def _tags(values: Sequence[Any]) -> TransactionTags | None:
-    return None if values[0] is None else TransactionTags(*[*values[:8], TagSource(values[8]), values[9]])
+    return (
+        None
+        if values[0] is None
+        else TransactionTags(*[*values[:8], TagSource(values[8]), values[9], values[10] or ""])
+    )
 
 
 def make_row(values: Sequence[Any]) -> TaggedRow:
@@ -110,7 +114,8 @@ UPDATE_TAGS = """
     update transaction_tags g set category = n.category, insurance_type = n.insurance_type, partner = n.partner,
         freelancer_category = n.freelancer_category, category_confidence = n.category_confidence,
         insurance_confidence = n.insurance_confidence, partner_confidence = n.partner_confidence,
-        freelancer_confidence = n.freelancer_confidence, source = n.source, rule_id = n.rule_id, is_forgotten = false,
+        freelancer_confidence = n.freelancer_confidence, source = n.source, rule_id = n.rule_id,
+        own_category = n.own_category, is_forgotten = false,
         category_version = case when (g.category, g.category_confidence)
             is distinct from (n.category, n.category_confidence) then %s else g.category_version end,
         insurance_version = case when (g.insurance_type, g.insurance_confidence)
@@ -119,11 +124,13 @@ UPDATE_TAGS = """
             is distinct from (n.partner, n.partner_confidence) then %s else g.partner_version end,
         freelancer_version = case when (g.freelancer_category, g.freelancer_confidence)
             is distinct from (n.freelancer_category, n.freelancer_confidence) then %s else g.freelancer_version end,
+        own_category_version = case when g.own_category is distinct from n.own_category then %s
+            else g.own_category_version end,
         tagger_version = %s
     from unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::text[], %s::text[], %s::real[], %s::real[],
-        %s::real[], %s::real[], %s::text[], %s::uuid[]) as n (product_id, transaction_id, category, insurance_type,
-        partner, freelancer_category, category_confidence, insurance_confidence, partner_confidence,
-        freelancer_confidence, source, rule_id)
+        %s::real[], %s::real[], %s::text[], %s::uuid[], %s::text[]) as n (product_id, transaction_id, category,
+        insurance_type, partner, freelancer_category, category_confidence, insurance_confidence, partner_confidence,
+        freelancer_confidence, source, rule_id, own_category)
     where g.user_id = %s and g.product_id = n.product_id and g.transaction_id = n.transaction_id
 """
 
@@ -154,6 +161,7 @@ def _values(tags: TransactionTags) -> tuple[object, ...]:
         tags.freelancer_confidence,
         str(tags.source),
         tags.rule_id,
+        tags.own_category or None,
     )
 
 

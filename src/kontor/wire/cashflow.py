@@ -1,6 +1,8 @@
 """Cashflow: a tag instance per category, partner or span of time, with what was booked and what is expected."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -15,6 +17,7 @@ from kontor.wire.relations import Relation
 from kontor.wire.tags import Confidence, Entity, TagTreeItem, name_item, show_item
 from kontor.wire.urls import Urls
 
+FindItem: TypeAlias = Callable[[str], tuple[Tree, Item]]
 # An aggregate is told from the main category of the same name by its parent.
 AGGREGATE = "AGGREGATE"
 _AGGREGATE_NAMES = {"INCOME": ("Einnahmen", "Alle Einnahmen ohne Überträge zwischen eigenen Konten")}
@@ -54,23 +57,30 @@ class Cashflow(msgspec.Struct):
     details: CashflowDetails
 
 
-def show_cashflow(cashflows: Sequence[FoundCashflow], facts: Facts, urls: Urls, options: Options) -> list[Cashflow]:
-    outer, inner = str(options.tagged_by), CASHFLOW
-    if options.focus is Focus.TAG:
-        outer, inner = inner, outer
+def show_cashflow(
+    cashflows: Sequence[FoundCashflow], facts: Facts, urls: Urls, options: Options, own_tree: Tree | None = None
+) -> list[Cashflow]:
+    """`own_tree` where money is summed by own categories."""
+    find_tag: FindItem = partial(name_item, str(options.tagged_by)) if own_tree is None else partial(_find, own_tree)
+    find_span: FindItem = partial(name_item, CASHFLOW)
+    outer, inner = (find_span, find_tag) if options.focus is Focus.TAG else (find_tag, find_span)
     find_inner = _remember_items(inner)
     entity = make_user_entity(facts)
     return [_show_one(cashflow, entity, outer, find_inner, urls, explain=options.explain) for cashflow in cashflows]
 
 
-def _remember_items(tree_name: str) -> Callable[[str], TagTreeItem]:
+def _find(tree: Tree, name: str) -> tuple[Tree, Item]:
+    return tree, tree.items[name]
+
+
+def _remember_items(find_item: FindItem) -> Callable[[str], TagTreeItem]:
     """Each item is made once, however often it is shown."""
     shown: dict[str, TagTreeItem] = {}
 
     def find(name: str) -> TagTreeItem:
         item = shown.get(name)
         if item is None:
-            item = shown[name] = show_item(*name_item(tree_name, name))
+            item = shown[name] = show_item(*find_item(name))
         return item
 
     return find
@@ -79,13 +89,13 @@ def _remember_items(tree_name: str) -> Callable[[str], TagTreeItem]:
 def _show_one(
     cashflow: FoundCashflow,
     entity: Entity,
-    tree_name: str,
+    find_outer: FindItem,
     find_inner: Callable[[str], TagTreeItem],
     urls: Urls,
     *,
     explain: bool,
 ) -> Cashflow:
-    tree, item = name_item(tree_name, cashflow.item)
+    tree, item = find_outer(cashflow.item)
     details = CashflowDetails(
         statistics=[
             CashflowStatistic(statistic.amount, find_inner(statistic.item)) for statistic in cashflow.statistics

@@ -36,6 +36,7 @@ class Export(msgspec.Struct):
     positions: Objects
     pushed_batches: Objects
     tagging_rules: Objects
+    own_categories: Objects
     import_forms: Annotated[Objects, Meta(description="CSV forms that the user has described")]
     file_imports: Annotated[Objects, Meta(description="what came of files imported in the last 30 days")]
     payments: Objects

@@ -16,8 +16,11 @@ from kontor.analysis.tagging import Evidence
 from kontor.analysis.trees import (
     BUSINESS_PARTNERS,
     CATEGORIES,
+    CUSTOM_CATEGORIES,
     FREELANCER_CATEGORIES,
     INSURANCE_TYPES,
+    Item,
+    Tree,
 )
 from kontor.domain.json_fields import TagColumns, TagRow
 from kontor.wire.encoding import encode_json
@@ -26,7 +29,14 @@ from kontor.wire.urls import Urls
 
 TagChoice = Annotated[
     Literal[
-        "true", "false", "categories", "insurances", "insurance-types", "business-partners", "freelancer-categories"
+        "true",
+        "false",
+        "categories",
+        "insurances",
+        "insurance-types",
+        "business-partners",
+        "freelancer-categories",
+        "custom-categories",
     ],
     Meta(title="TagChoice"),
 ]
@@ -37,12 +47,14 @@ TREES_OF_CHOICES = {
     "insurance-types": INSURANCE_TYPES,
     "business-partners": BUSINESS_PARTNERS,
     "freelancer-categories": FREELANCER_CATEGORIES,
+    "custom-categories": CUSTOM_CATEGORIES,
 }
 COLUMNS: dict[str, TagColumns] = {
     CATEGORIES: ("category", "category_confidence"),
     INSURANCE_TYPES: ("insurance_type", "insurance_confidence"),
     BUSINESS_PARTNERS: ("partner", "partner_confidence"),
     FREELANCER_CATEGORIES: ("freelancer_category", "freelancer_confidence"),
+    CUSTOM_CATEGORIES: ("own_category", "category_confidence"),
 }
 UNTAGGED = {
     CATEGORIES: "OTHER_SPENDING",
@@ -58,6 +70,7 @@ class TagView:
 
     tree: str | None
     has_classifications: bool
+    own_tree: Tree | None = None  # with the user's own categories, where these are shown
 
     @property
     def columns(self) -> tuple[TagColumns, ...]:
@@ -81,11 +94,29 @@ def render_page(
         pieces.append(row[0][:-1])  # without its closing brace
         if view.tree is not None:
             found = None if evidence is None else evidence.get(row[1], ())
-            pieces.append(f',"tags":[{render_tag(view.tree, row[2], row[3], transaction_id, urls, found)}]')
+            pieces.append(f',"tags":[{_render_shown(view, row[2], row[3], transaction_id, urls, found)}]')
         if view.has_classifications:
             pieces.append(f',"classifications":[{_render_classification(row[-2], row[-1])}]')
         pieces.append("},")
     return "".join(pieces)[:-1].encode()
+
+
+def _render_shown(
+    view: TagView,
+    system_name: str | None,
+    confidence: float | None,
+    transaction_id: str,
+    urls: Urls,
+    evidence: Sequence[Evidence] | None,
+) -> str:
+    """Nothing where a transaction has no own category, or one that is gone."""
+    assert view.tree is not None
+    if view.tree != CUSTOM_CATEGORIES:
+        return render_tag(view.tree, system_name, confidence, transaction_id, urls, evidence)
+    item = None if view.own_tree is None or system_name is None else view.own_tree.items.get(system_name)
+    if view.own_tree is None or item is None:
+        return ""
+    return _render(_encode_pair(view.own_tree, item, urls), confidence, transaction_id, evidence)
 
 
 def render_tag(
@@ -97,7 +128,13 @@ def render_tag(
     evidence: Sequence[Evidence] | None = None,
 ) -> str:
     """One tag instance. A row that was stored in this very moment may have no tag yet; it is then not known."""
-    head, middle = _encode_item(tree, system_name or UNTAGGED[tree], urls)
+    return _render(_encode_item(tree, system_name or UNTAGGED[tree], urls), confidence, transaction_id, evidence)
+
+
+def _render(
+    encoded: tuple[int, str], confidence: float | None, transaction_id: str, evidence: Sequence[Evidence] | None
+) -> str:
+    head, middle = encoded
     details = f'"confidenceLevel":{confidence or 0.0:.2f}'
     if evidence is not None:
         details += f',"evidence":{encode_json([show_evidence(entry) for entry in evidence]).decode()}'
@@ -109,8 +146,11 @@ def render_tag(
 
 @lru_cache(maxsize=8192)
 def _encode_item(tree_name: str, system_name: str, urls: Urls) -> tuple[int, str]:
+    return _encode_pair(*name_item(tree_name, system_name), urls)
+
+
+def _encode_pair(tree: Tree, item: Item, urls: Urls) -> tuple[int, str]:
     """The tree's id, and relations and item as JSON without braces around them."""
-    tree, item = name_item(tree_name, system_name)
     relations = urls.instance_relations(tree.system_id, item.system_id)
     both = encode_json({"relations": relations, "tagTreeItem": show_item(tree, item)})
     return tree.system_id, both.decode()[1:-1]

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kontor.analysis.trees import CATEGORIES
+from kontor.analysis.trees import CATEGORIES, Tree
 from kontor.domain.cleaning import clean_amount
 from kontor.domain.errors import InvalidError
 from kontor.domain.tagging_rules import RuleConditions as DomainConditions
@@ -92,10 +92,11 @@ class RulePreview(msgspec.Struct):
     beispiele: Annotated[list[CustomerTransaction], Meta(max_length=10, description="the newest")]
 
 
-def show_rule(rule: TaggingRule, urls: Urls) -> AiConnectRule:
+def show_rule(rule: TaggingRule, urls: Urls, own_tree: Tree) -> AiConnectRule:
+    own_item = own_tree.items.get(rule.own_category)
     shown = AiConnectRule(
         id=str(rule.id),
-        tagTreeItem=show_item(*name_item(CATEGORIES, rule.category)),
+        tagTreeItem=show_item(*name_item(CATEGORIES, rule.category) if own_item is None else (own_tree, own_item)),
         counterpartyIban=rule.counterparty_iban,
         counterpartyName=rule.counterparty_name,
         relations=[Relation("self", urls.tagging_rule(rule.id))],

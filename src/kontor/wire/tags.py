@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from kontor.analysis.records import NO_PARTNER
 from kontor.analysis.tagging import Evidence as FoundEvidence
 from kontor.analysis.tagging import Partner
-from kontor.analysis.trees import BUSINESS_PARTNERS, TREES, Item, Tree, find_item
+from kontor.analysis.trees import BUSINESS_PARTNERS, CUSTOM_CATEGORIES, TREES, Item, Tree, find_item
 from kontor.wire.relations import Relation
 from kontor.wire.urls import Urls
 
@@ -119,7 +119,12 @@ class CategoryUpdate(msgspec.Struct):
 
 def refer_to_tree(tree: Tree) -> TreeReference:
     return TreeReference(
-        tree.system_id, tree.system_name, tree.name, tree.description, tree.version, isClientGenerated=False
+        tree.system_id,
+        tree.system_name,
+        tree.name,
+        tree.description,
+        tree.version,
+        isClientGenerated=tree.system_name == CUSTOM_CATEGORIES,
     )
 
 
@@ -130,7 +135,7 @@ def show_tree(tree: Tree, urls: Urls) -> TagTree:
         tree.name,
         tree.description,
         tree.version,
-        isClientGenerated=False,
+        isClientGenerated=tree.system_name == CUSTOM_CATEGORIES,
         relations=urls.tree_relations(tree.system_id),
     )
 

@@ -188,6 +188,9 @@ class Urls:
             Relation(f"tag_tree_item{suffix}", f"{items}{item_id}/"),
         ]
 
+    def own_category(self, system_id: int) -> str:
+        return f"{self.customer}/ai/categories/{system_id}"
+
     @property
     def tagging_rules(self) -> str:
         return f"{self.customer}/ai/tagging-rules/"

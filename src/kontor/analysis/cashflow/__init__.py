@@ -9,6 +9,17 @@ from kontor.analysis.cashflow.findings import (
     Statistic,
     TaggedBy,
 )
+from kontor.analysis.cashflow.own_categories import find_own_cashflow
 from kontor.analysis.cashflow.series import find_cashflow
 
-__all__ = ["Cashflow", "Focus", "Level", "Options", "Prediction", "Statistic", "TaggedBy", "find_cashflow"]
+__all__ = [
+    "Cashflow",
+    "Focus",
+    "Level",
+    "Options",
+    "Prediction",
+    "Statistic",
+    "TaggedBy",
+    "find_cashflow",
+    "find_own_cashflow",
+]

@@ -25,6 +25,7 @@ class TaggedBy(StrEnum):
 
     CATEGORIES = "CATEGORIES"
     BUSINESS_PARTNERS = "BUSINESS_PARTNERS"
+    CUSTOM_CATEGORIES = "CUSTOM_CATEGORIES"
 
 
 @dataclass(frozen=True, slots=True)

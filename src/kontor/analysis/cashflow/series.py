@@ -86,7 +86,7 @@ def _list_tags(
             continue
         reasons: list[Reason] = []
         if options.explain:
-            reasons = _explain_sums(ids.get(tag, []), currencies)
+            reasons = explain_sums(ids.get(tag, []), currencies)
             if of_tag and histories is not None:
                 reasons += explain_predictions(histories.by_tag[tag], len(histories.window.months))
         cashflows.append(Cashflow(tag.name, tag.is_aggregate, statistics, of_tag, currencies, tuple(reasons)))
@@ -120,7 +120,7 @@ def _list_spans(
     cashflows = []
     for span in sorted({*statistics, *expected, *excluded}, key=sort_key):
         currencies = tuple(sorted(excluded.get(span, ())))
-        reasons = _explain_sums(ids.get(span, []), currencies) if options.explain else []
+        reasons = explain_sums(ids.get(span, []), currencies) if options.explain else []
         if reasons and span in expected:
             reasons.append(Reason("Predictions are the middle of the previous complete months plus contracts"))
         cashflows.append(
@@ -144,7 +144,7 @@ def _collect_ids(bookings: Bookings, options: Options) -> dict[Tag, list[str]]:
     return ids
 
 
-def _explain_sums(ids: Sequence[str], currencies: Sequence[str]) -> list[Reason]:
+def explain_sums(ids: Sequence[str], currencies: Sequence[str]) -> list[Reason]:
     text = f"{len(ids)} bookings are summed by their booking date, without pending ones and own transfers"
     reasons = [Reason(text, tuple(ids))]
     if currencies:

@@ -27,13 +27,17 @@ class ContractsQuery(msgspec.Struct):
     explain: Explain = False
 
 
-async def analyse(call: Call, query: msgspec.Struct, show: Callable[..., Any], *arguments: Any) -> Answer:
+async def analyse(
+    call: Call, query: msgspec.Struct, show: Callable[..., Any], *arguments: Any, state: str = ""
+) -> Answer:
     """Answer from what is kept, or by `show`; the question is the operation with all its options.
+
+    `state` names what else the answer depends on, besides the user's data.
 
     `show` is a function of a module, for it is called in a compute process: with facts, URLs and the arguments.
     """
     options = encode_json(query).decode()
-    question = f"{call.operation.id} {options} {call.urls.base}"
+    question = f"{call.operation.id} {options} {call.urls.base}{state}"
     make = partial(_encode_shown, show, call.urls, arguments)
     return Answer(200, await call.services.analyses.answer(call.principal, question, make), JSON)
 

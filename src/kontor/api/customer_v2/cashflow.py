@@ -5,9 +5,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from kontor.analysis.cashflow import Focus, Level, Options, TaggedBy, find_cashflow
+from kontor.analysis.cashflow import Focus, Level, Options, TaggedBy, find_cashflow, find_own_cashflow
+from kontor.analysis.trees import Tree
 from kontor.api.answers import Answer
 from kontor.api.customer_v2.analyses import AI, HEAVY, Explain, analyse
+from kontor.api.customer_v2.own_trees import name_state, read_own_tree
 from kontor.api.operations import Call, Success, operation
 from kontor.services.analyses import Facts
 from kontor.wire.analyses import show_disposable_money
@@ -20,9 +22,9 @@ class CashflowQuery(msgspec.Struct):
     focus: Annotated[
         Literal["time", "tag"], Meta(description="`time`: spans of time per tag; `tag`: tags per span of time")
     ] = "time"
-    tag: Annotated[Literal["CATEGORIES", "BUSINESS_PARTNERS"], Meta(description="what money is summed by")] = (
-        "CATEGORIES"
-    )
+    tag: Annotated[
+        Literal["CATEGORIES", "BUSINESS_PARTNERS", "CUSTOM_CATEGORIES"], Meta(description="what money is summed by")
+    ] = "CATEGORIES"
     catLevel: Annotated[Literal["sub", "main"], Meta(description="for categories only")] = "sub"  # noqa: N815
     excludeSavings: Annotated[bool, Meta(description="omit savings and investment transactions")] = False  # noqa: N815
     explain: Explain = False
@@ -43,7 +45,18 @@ async def read_cashflow(call: Call) -> Answer:
     do not count. The predictions of the current month are of the whole month.
     """
     query = call.query(CashflowQuery)
-    return await analyse(call, query, _show_chosen, query.read_options())
+    options = query.read_options()
+    if options.tagged_by is TaggedBy.CUSTOM_CATEGORIES:
+        tree = await read_own_tree(call)
+        return await analyse(call, query, _show_own, options, tree, state=name_state(tree))
+    return await analyse(call, query, _show_chosen, options)
+
+
+def _show_own(facts: Facts, urls: Urls, options: Options, tree: Tree) -> list[Cashflow]:
+    cashflows = find_own_cashflow(
+        facts.records, facts.contracts, facts.accounts, facts.today, options, frozenset(tree.items)
+    )
+    return show_cashflow(cashflows, facts, urls, options, tree)
 
 
 def _show_chosen(facts: Facts, urls: Urls, options: Options) -> list[Cashflow]:

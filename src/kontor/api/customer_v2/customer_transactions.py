@@ -12,6 +12,7 @@ from msgspec import Meta
 from kontor.api.answers import JSON, Answer, HttpError, json_answer
 from kontor.api.customer_v2.accesses import CUSTOMER, READ
 from kontor.api.customer_v2.deltas import render_rows
+from kontor.api.customer_v2.own_trees import add_own_tree
 from kontor.api.customer_v2.searches import (
     Categorize,
     Cursor,
@@ -89,7 +90,7 @@ async def list_all_transactions(call: Call) -> Answer:
     query = call.query(CustomerQuery)
     filters = query.read_filters(is_ascending=query.order == "asc")
     after = None if query.cursor is None else _read_cursor(query.cursor)
-    view = query.view
+    view = await add_own_tree(call, query.view)
     rows, following = await call.services.customer_transactions.list_page(
         call.principal, filters, after, query.limit, CUSTOMER_FIELDS, () if view is None else view.columns
     )

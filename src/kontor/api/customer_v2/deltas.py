@@ -10,6 +10,7 @@ from msgspec import Meta
 from kontor.analysis.tagging import Evidence
 from kontor.api.answers import JSON, Answer
 from kontor.api.customer_v2.accesses import CUSTOMER, READ
+from kontor.api.customer_v2.own_trees import add_own_tree
 from kontor.api.customer_v2.searches import Explain, explain_rows
 from kontor.api.customer_v2.transactions import TRANSACTIONS
 from kontor.api.operations import Call, Success, operation
@@ -79,7 +80,7 @@ async def list_all_transaction_changes(call: Call) -> Answer:
 
 async def _answer_changes(call: Call, product_id: UUID | None, fields: tuple[JsonField, ...]) -> Answer:
     query = call.query(ChangesQuery)
-    view = query.view
+    view = await add_own_tree(call, query.view)
     shown = DeltaView(product_id, fields, () if view is None else view.columns)
     delta = await call.services.deltas.read(call.principal, query.since, query.limit, shown)
     new = await render_rows(call, delta.new, view, is_explained=query.explain)

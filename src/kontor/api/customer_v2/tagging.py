@@ -6,12 +6,14 @@ from uuid import UUID, uuid4
 import msgspec
 from msgspec import Meta
 
-from kontor.analysis.trees import CATEGORIES
+from kontor.analysis.trees import CATEGORIES, CUSTOM_CATEGORIES
 from kontor.api.answers import JSON, Answer, created, empty_answer, json_answer
 from kontor.api.customer_v2.accesses import CUSTOMER, READ, TAGS
+from kontor.api.customer_v2.own_trees import read_own_tree
 from kontor.api.customer_v2.transactions import TRANSACTIONS, find_product
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.errors import InvalidError
+from kontor.domain.own_categories import is_own_name
 from kontor.domain.tagging_rules import TaggingRule
 from kontor.wire.tagging_rules import AiConnectRule, NewRule, PreviewedRule, RulePreview, show_preview, show_rule
 from kontor.wire.tags import CategoryUpdate, ItemInput
@@ -28,11 +30,11 @@ class UpdateQuery(msgspec.Struct):
     createRule: Annotated[bool, Meta(description="also future transactions of the same counterparty")] = False  # noqa: N815
 
 
-def _read_category(item: ItemInput, field: str) -> str:
-    """The tree may be left out; another one than that of the categories is refused."""
-    tree = item.tagTree
-    if tree is not None and tree.systemName not in (None, CATEGORIES):
-        raise InvalidError(f"expected {CATEGORIES}", f"{field}.tagTree.systemName")
+def read_category(item: ItemInput, field: str) -> str:
+    """The tree may be left out; another one than that of the category is refused."""
+    tree, expected = item.tagTree, CUSTOM_CATEGORIES if is_own_name(item.systemName) else CATEGORIES
+    if tree is not None and tree.systemName not in (None, expected):
+        raise InvalidError(f"expected {expected}", f"{field}.tagTree.systemName")
     return item.systemName
 
 
@@ -60,7 +62,7 @@ async def update_category(call: Call) -> Answer:
         product.access_id,
         product.id,
         transaction_id,
-        _read_category(body.item, "tags"),
+        read_category(body.item, "tags"),
         changes_existing=query.changeExisting,
         creates_rule=query.createRule,
     )
@@ -68,7 +70,7 @@ async def update_category(call: Call) -> Answer:
 
 
 def _read_rule(body: NewRule, rule_id: UUID) -> TaggingRule:
-    return body.read(rule_id, _read_category(body.tagTreeItem, "tagTreeItem"))
+    return body.read(rule_id, read_category(body.tagTreeItem, "tagTreeItem"))
 
 
 @operation("GET", RULES, success=Success(shape=list[AiConnectRule]), **READ)
@@ -79,7 +81,8 @@ async def list_tagging_rules(call: Call) -> Answer:
     What the user has corrected stays.
     """
     rules = await call.services.tagging_rules.list_rules(call.principal)
-    return json_answer([show_rule(rule, call.urls) for rule in rules])
+    tree = await read_own_tree(call)
+    return json_answer([show_rule(rule, call.urls, tree) for rule in rules])
 
 
 @operation("POST", RULES, body=NewRule, success=Success(201, headers={"Location": "the rule"}), **CHANGE)
@@ -123,7 +126,7 @@ async def read_tagging_rule(call: Call) -> Answer:
     It names the category, the counterparty and the conditions.
     """
     rule = await call.services.tagging_rules.read_rule(call.principal, call.path_uuid("rule-id"))
-    return json_answer(show_rule(rule, call.urls))
+    return json_answer(show_rule(rule, call.urls, await read_own_tree(call)))
 
 
 @operation("PUT", RULE, body=NewRule, success=Success(description="changed"), errors=(404,), **CHANGE)

@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from kontor.api.answers import JSON, Answer, HttpError, created, json_answer
 from kontor.api.customer_v2.accesses import ACCESS, MODIFY, READ
+from kontor.api.customer_v2.own_trees import add_own_tree
 from kontor.api.customer_v2.pushes import read_pushed, show_added, unpack_pushed
 from kontor.api.customer_v2.searches import (
     Categorize,
@@ -139,6 +140,7 @@ async def list_transactions(call: Call) -> Answer:
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     await call.services.transactions.require_product(call.principal, access_id, product_id)
     query = call.query(TransactionsQuery)
+    view = await add_own_tree(call, query.view)
     window = Window(
         since=None if query.since is None else parse_time(query.since, "from"),
         until=None if query.until is None else parse_end(query.until, "to"),
@@ -147,12 +149,12 @@ async def list_transactions(call: Call) -> Answer:
     )
     if not query.is_plain:
         filters = query.read_filters()
-        pages = _Pages(partial(read_found_page, call, product_id, filters, query.view, query.explain))
-    elif query.view is None:
+        pages = _Pages(partial(read_found_page, call, product_id, filters, view, query.explain))
+    elif view is None:
         pages = _Pages(partial(call.services.transactions.list_page, call.principal, product_id, fields=FIELDS))
     else:
         await call.services.transaction_tagging.ensure_tagged(call.principal)
-        pages = _Pages(partial(_list_tagged, call, product_id, query.view, query.explain))
+        pages = _Pages(partial(_list_tagged, call, product_id, view, query.explain))
     page = replace(window, limit=window.limit or PIECE_ROWS)
     body, following = await pages.read(page)
     if following is None:

@@ -1,6 +1,7 @@
 """Tags of transactions and the analyses that are computed from them."""
 
 from kontor.services.analyses.analyses import Analyses, Facts
+from kontor.services.analyses.own_categories import OwnCategories
 from kontor.services.analyses.repetitions import Repetitions
 from kontor.services.analyses.rules import RulePreview, TaggingRules
 from kontor.services.analyses.tagging import (
@@ -16,6 +17,7 @@ __all__ = [
     "NOTHING_PREPARED",
     "Analyses",
     "Facts",
+    "OwnCategories",
     "PreparedTags",
     "Repetitions",
     "RulePreview",

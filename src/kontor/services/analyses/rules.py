@@ -15,9 +15,11 @@ from kontor.domain.tags import TagSource
 from kontor.services.analyses.tagging import (
     PreparedTags,
     TransactionTagging,
-    check_category,
+    Words,
     check_rule_count,
+    choose_category,
     read_own_accounts,
+    read_words,
     show_to_rules,
 )
 from kontor.services.security import auditing
@@ -45,14 +47,15 @@ class TaggingRules:
 
     async def list_rules(self, principal: Principal) -> list[TaggingRule]:
         async with self._database.connect() as connection:
-            return await tagging_rules.list_rules(connection, user_of(principal))
+            return list((await read_words(connection, user_of(principal))).rules)
 
     async def read_rule(self, principal: Principal, rule_id: UUID) -> TaggingRule:
         return _find_rule(await self.list_rules(principal), rule_id)
 
     async def add_rule(self, principal: Principal, rule: TaggingRule) -> TaggingRule:
         """For all transactions, stored and to come. A rule for the same counterparty is replaced."""
-        rule, user_id = clean_rule(rule), user_of(principal)
+        user_id = user_of(principal)
+        rule = await self._clean(user_id, rule)
         prepared = await self._prepare(principal, [], rule)
         async with self._database.transaction() as connection:
             await tags.lock_state(connection, user_id, self._tagging.version)
@@ -72,7 +75,8 @@ class TaggingRules:
 
     async def change_rule(self, principal: Principal, rule: TaggingRule) -> None:
         """All of the rule with this id."""
-        rule, user_id = clean_rule(rule), user_of(principal)
+        user_id = user_of(principal)
+        rule = await self._clean(user_id, rule)
         prepared = await self._prepare(principal, [rule.id], rule)
         async with self._database.transaction() as connection:
             await tags.lock_state(connection, user_id, self._tagging.version)
@@ -108,10 +112,11 @@ class TaggingRules:
         self, principal: Principal, rule: TaggingRule, fields: tuple[JsonField, ...], *, replaces: bool
     ) -> RulePreview:
         """What the rule would decide if it were stored; with `replaces`, in place of the rule with its id."""
-        rule, user_id = clean_rule(rule), user_of(principal)
+        user_id = user_of(principal)
+        rule = await self._clean(user_id, rule)
         await self._tagging.ensure_tagged(principal)
         async with self._database.connect() as connection:
-            rules = await tagging_rules.list_rules(connection, user_id)
+            rules = (await read_words(connection, user_id)).rules
             if replaces:
                 _find_rule(rules, rule.id)
                 rules = [rule if known.id == rule.id else known for known in rules]
@@ -128,13 +133,17 @@ class TaggingRules:
         total = sum((row.transaction.amount for row in rows if row.transaction.currency == CURRENCY), Decimal("0.00"))
         return RulePreview(len(rows), total, examples)
 
+    async def _clean(self, user_id: UUID, rule: TaggingRule) -> TaggingRule:
+        async with self._database.connect() as connection:
+            return clean_rule(rule, await read_words(connection, user_id))
+
     async def _prepare(self, principal: Principal, rule_ids: Sequence[UUID], rule: TaggingRule | None) -> PreparedTags:
         """What the tagger says about the transactions that a change affects, before anything is locked."""
         user_id = user_of(principal)
         await self._tagging.ensure_tagged(principal)
         async with self._database.connect() as connection:
             own = await read_own_accounts(connection, user_id)
-            rows = await _list_affected(connection, user_id, rule_ids, rule)
+            rows = await list_affected(connection, user_id, rule_ids, rule)
         return await self._tagging.prepare(user_id, own, (row.transaction for row in rows))
 
     async def _apply(
@@ -145,16 +154,16 @@ class TaggingRules:
         rule: TaggingRule | None,
         prepared: PreparedTags,
     ) -> None:
-        rows = await _list_affected(connection, user_id, rule_ids, rule)
+        rows = await list_affected(connection, user_id, rule_ids, rule)
         own = await read_own_accounts(connection, user_id)
         decided = await self._tagging.decide(connection, user_id, rows, own, prepared)
         changed = [(row, found) for row, found in decided if found != row.tags]
         await tags.update_tags(connection, user_id, self._tagging.version, changed)
 
 
-def clean_rule(rule: TaggingRule) -> TaggingRule:
+def clean_rule(rule: TaggingRule, words: Words) -> TaggingRule:
     """As it can be stored. InvalidError for one that nothing could fit, or everything."""
-    check_category(rule.category, "tagTreeItem.systemName")
+    choice = choose_category(rule.category, "tagTreeItem.systemName", words.categories)
     given = rule.conditions
     text = clean_text(given.text).strip()
     if text and not split_words(text):
@@ -166,6 +175,8 @@ def clean_rule(rule: TaggingRule) -> TaggingRule:
         raise InvalidError("is less than amountFrom", "conditions.amountTo")
     cleaned = replace(
         rule,
+        category=choice.basis,
+        own_category=choice.own_category,
         counterparty_iban=clean_text(rule.counterparty_iban),
         counterparty_name=clean_text(rule.counterparty_name),
         conditions=replace(given, text=text),
@@ -176,7 +187,7 @@ def clean_rule(rule: TaggingRule) -> TaggingRule:
     return cleaned
 
 
-async def _list_affected(
+async def list_affected(
     connection: Connection, user_id: UUID, rule_ids: Sequence[UUID], rule: TaggingRule | None
 ) -> list[TaggedRow]:
     """What these rules have decided, and what `rule` fits; not what the user has decided."""

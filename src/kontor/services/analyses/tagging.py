@@ -9,21 +9,21 @@ from uuid import UUID, uuid4
 from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, derive_version
 from kontor.analysis.trees import CATEGORIES, TREES
 from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.domain.own_categories import OwnCategories, fits_basis, is_own_name, resolve_basis
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.products import Product, ProductCategory
-from kontor.domain.tagging_rules import MOST_RULES, RuleBook, RuledTransaction, TaggingRule
+from kontor.domain.tagging_rules import MOST_RULES, RuleBook, RuledTransaction, TaggingRule, follow_categories
 from kontor.domain.tags import (
     TagSource,
     TransactionTags,
     derive_insurance_type,
-    fits_sign,
     fold_iban,
     fold_name,
 )
 from kontor.domain.transactions import Transaction
 from kontor.services.compute import Compute, cut, explain_packed, pack, read_taggings, tag_packed
 from kontor.services.security import auditing
-from kontor.storage import products, queue, tagging_rules, tags
+from kontor.storage import own_categories, products, queue, tagging_rules, tags
 from kontor.storage.database import TURN_ROWS, Connection, Database
 from kontor.storage.retries import retry_conflicts
 from kontor.storage.tags import TaggedRow, TaggingState
@@ -47,6 +47,22 @@ class PreparedTags:
 
 
 NOTHING_PREPARED = PreparedTags()
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a user can say about transactions: rules, and the categories that the user can see."""
+
+    rules: Sequence[TaggingRule]
+    categories: OwnCategories
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryChoice:
+    """A category that somebody has chosen. `basis` is a category of our own tree."""
+
+    basis: str
+    own_category: str = ""
 
 
 class TransactionTagging:
@@ -96,13 +112,14 @@ class TransactionTagging:
         prepared: PreparedTags = NOTHING_PREPARED,
     ) -> list[tuple[TaggedRow, TransactionTags]]:
         """The tags that rows are to have: the user's word wins over rules, and those over the tagger."""
-        book = await read_rule_book(connection, user_id)
+        words = await read_words(connection, user_id)
+        book = RuleBook(words.rules)
         taggings = await self._tag(user_id, rows, own, prepared)
         decided = []
         for number, (row, tagging) in enumerate(zip(rows, taggings, strict=True)):
             if number % TURN_ROWS == 0:
                 await asyncio.sleep(0)  # many rules and rows must not hold up others
-            decided.append((row, _decide(row, make_tags(tagging), book)))
+            decided.append((row, _decide(row, make_tags(tagging), book, words.categories)))
         return decided
 
     async def _tag(
@@ -175,20 +192,20 @@ class TransactionTagging:
             row = await tags.find_tagged(connection, user_id, product_id, transaction_id)
             if row is None or row.tags is None:
                 raise NotFoundError
-            check_category(category, "tags.systemName")
-            if not fits_sign(category, row.transaction.amount):
+            choice = choose_category(category, "tags.systemName", await read_categories(connection, user_id))
+            if not fits_basis(choice.basis, row.transaction.amount):
                 raise InvalidError("this category does not fit the sign of the amount", "tags.systemName")
             rows = [row]
             if changes_existing and has_counterparty(row.transaction):
                 same = await tags.list_of_counterparty(connection, user_id, row.transaction)
                 rows += [
-                    other for other in same if other.id != row.id and fits_sign(category, other.transaction.amount)
+                    other for other in same if other.id != row.id and fits_basis(choice.basis, other.transaction.amount)
                 ]
             await tags.update_tags(
-                connection, user_id, self.version, [_correct(tagged_row, category) for tagged_row in rows]
+                connection, user_id, self.version, [_correct(tagged_row, choice) for tagged_row in rows]
             )
             if creates_rule:
-                await _add_rule(connection, user_id, row.transaction, category)
+                await _add_rule(connection, user_id, row.transaction, choice)
             subject = f"user {principal.user_pseudonym} transaction {transaction_id}"
             actor = auditing.name_actor(principal)
             await auditing.record(connection, principal.tenant_id, actor, "transaction.categorize", subject)
@@ -267,7 +284,11 @@ def make_tags(tagging: Tagging) -> TransactionTags:
 
 
 def set_category(
-    transaction_tags: TransactionTags, category: str, source: TagSource, rule_id: UUID | None = None
+    transaction_tags: TransactionTags,
+    category: str,
+    source: TagSource,
+    rule_id: UUID | None = None,
+    own_category: str = "",
 ) -> TransactionTags:
     """Somebody has decided: that is certain, and the insurance type follows."""
     insurance_type = derive_insurance_type(category, transaction_tags.insurance_type)
@@ -279,21 +300,32 @@ def set_category(
         insurance_confidence=1.0,
         source=source,
         rule_id=rule_id,
+        own_category=own_category,
     )
 
 
-def check_category(category: str, field: str) -> None:
+def choose_category(system_name: str, field: str, known: OwnCategories) -> CategoryChoice:
     """Only what a transaction can have: no main category that has subcategories, and no aggregate."""
-    if category not in _ASSIGNABLE:
+    if system_name in known:
+        return CategoryChoice(known[system_name].basis, system_name)
+    if is_own_name(system_name) or system_name not in _ASSIGNABLE:
         raise InvalidError("is no category that a transaction can have", field)
+    return CategoryChoice(system_name)
 
 
 def has_counterparty(transaction: Transaction) -> bool:
     return bool(fold_iban(transaction.counterparty_iban) or fold_name(transaction.counterparty_name))
 
 
-async def read_rule_book(connection: Connection, user_id: UUID) -> RuleBook:
-    return RuleBook(await tagging_rules.list_rules(connection, user_id))
+async def read_categories(connection: Connection, user_id: UUID) -> OwnCategories:
+    found = await own_categories.list_categories(connection, user_id)
+    return {category.system_name: category for category in found}
+
+
+async def read_words(connection: Connection, user_id: UUID) -> Words:
+    categories = await read_categories(connection, user_id)
+    rules = await tagging_rules.list_rules(connection, user_id)
+    return Words([follow_categories(rule, categories) for rule in rules], categories)
 
 
 def check_rule_count(rules: Sequence[TaggingRule], field: str | None = None) -> None:
@@ -301,22 +333,23 @@ def check_rule_count(rules: Sequence[TaggingRule], field: str | None = None) -> 
         raise InvalidError(f"a user can have at most {MOST_RULES} rules", field)
 
 
-async def _add_rule(connection: Connection, user_id: UUID, transaction: Transaction, category: str) -> None:
+async def _add_rule(connection: Connection, user_id: UUID, transaction: Transaction, choice: CategoryChoice) -> None:
     """For transactions to come of this counterparty; what earlier rules have decided stays."""
     if not has_counterparty(transaction):
         raise InvalidError("a rule needs a counterparty, and this transaction names none", "createRule")
     iban, name = transaction.counterparty_iban or "", transaction.counterparty_name or ""
-    rule = TaggingRule(uuid4(), category, iban, name, is_for_all=False)
+    rule = TaggingRule(uuid4(), choice.basis, iban, name, is_for_all=False, own_category=choice.own_category)
     rules = await tagging_rules.list_rules(connection, user_id)
     same = [known for known in rules if known.is_active and known.keys == rule.keys and not known.conditions.count]
-    if not same or same[-1].category != category:
+    if not same or (same[-1].category, same[-1].own_category) != (rule.category, rule.own_category):
         check_rule_count(rules, "createRule")
         await tagging_rules.insert_rule(connection, user_id, rule)
 
 
-def _correct(row: TaggedRow, category: str) -> tuple[TaggedRow, TransactionTags]:
+def _correct(row: TaggedRow, choice: CategoryChoice) -> tuple[TaggedRow, TransactionTags]:
     assert row.tags is not None
-    return row, set_category(row.tags, category, TagSource.USER)
+    category = resolve_basis(choice.basis, row.transaction.amount)
+    return row, set_category(row.tags, category, TagSource.USER, own_category=choice.own_category)
 
 
 def show_to_rules(row: TaggedRow, partner: str) -> RuledTransaction:
@@ -326,10 +359,25 @@ def show_to_rules(row: TaggedRow, partner: str) -> RuledTransaction:
     return RuledTransaction(row.product_id, row.transaction, partner, is_settled=True, rule_id=row.tags.rule_id)
 
 
-def _decide(row: TaggedRow, found: TransactionTags, book: RuleBook) -> TransactionTags:
+def _decide(row: TaggedRow, found: TransactionTags, book: RuleBook, known: OwnCategories) -> TransactionTags:
     """`found` is what the tagger says."""
     if row.tags is not None and row.tags.source is TagSource.USER:
-        kept = set_category(found, row.tags.category, TagSource.USER)
-        return replace(kept, insurance_type=row.tags.insurance_type)
+        return _keep(row.tags, row.transaction, found, known)
     rule = book.find(show_to_rules(row, found.partner))
-    return found if rule is None else set_category(found, rule.category, TagSource.RULE, rule.id)
+    if rule is None:
+        return found
+    category = resolve_basis(rule.category, row.transaction.amount)
+    return set_category(found, category, TagSource.RULE, rule.id, rule.own_category)
+
+
+def _keep(
+    said: TransactionTags, transaction: Transaction, found: TransactionTags, known: OwnCategories
+) -> TransactionTags:
+    """The user's word. An own category that is gone, or no longer fits the sign, leaves its basis behind."""
+    own = known.get(said.own_category)
+    if own is not None and fits_basis(own.basis, transaction.amount):
+        category, own_category = resolve_basis(own.basis, transaction.amount), own.system_name
+    else:
+        category, own_category = said.category, ""
+    kept = set_category(found, category, TagSource.USER, own_category=own_category)
+    return replace(kept, insurance_type=derive_insurance_type(category, said.insurance_type))

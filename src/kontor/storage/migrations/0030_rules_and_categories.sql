@@ -11,3 +11,21 @@ alter table tagging_rules add column is_for_all boolean not null default false;
 
 -- The rule that decided the category, where the source is RULE. Null: not known, an earlier program applied it.
 alter table transaction_tags add column rule_id uuid;
+
+-- Categories that users make. `basis` is the category of our own tree that analyses see.
+create table own_categories (
+    user_id uuid not null references users on delete cascade,
+    system_id integer not null,
+    system_name text not null,
+    display_name text not null,
+    description text not null default '',
+    basis text not null,
+    created_at timestamptz not null default clock_timestamp(),
+    primary key (user_id, system_id),
+    unique (user_id, system_name)
+);
+
+-- The system name of the own category that a transaction or a rule has besides its category, which is the basis.
+alter table transaction_tags add column own_category text;
+alter table transaction_tags add column own_category_version bigint not null default 0;
+alter table tagging_rules add column own_category text not null default '';
