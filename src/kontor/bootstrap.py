@@ -20,7 +20,14 @@ from kontor.connectors.profiles import ProfileError, Profiles, load_profiles
 from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses, Refreshing
-from kontor.services.analyses import Analyses, OwnCategories, Repetitions, TaggingRules, TransactionTagging
+from kontor.services.analyses import (
+    Analyses,
+    OwnCategories,
+    Repetitions,
+    TaggingRules,
+    TenantRules,
+    TransactionTagging,
+)
 from kontor.services.banks import Admissions, BankGateway, BankTracing, Providers
 from kontor.services.bundle import Services
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
@@ -167,6 +174,7 @@ def make_services(
         transaction_tagging=tagging,
         tagging_rules=TaggingRules(database, tagging),
         own_categories=OwnCategories(database, tagging),
+        tenant_rules=TenantRules(database),
         analyses=Analyses(database, clock, tagging, compute),
         imports=Imports(database, clock, tagging, compute, merges),
         import_forms=ImportForms(database),

@@ -8,7 +8,7 @@ import pytest
 from kontor.analysis.trees import CATEGORIES, TREES
 from kontor.domain.own_categories import fits_basis, make_category, resolve_basis
 from kontor.domain.tags import fits_sign
-from kontor.services.analyses import own_categories, tagging
+from kontor.services.analyses import decisions, own_categories
 
 SPENT, RECEIVED, NOTHING = Decimal("-1.00"), Decimal("1.00"), Decimal("0.00")
 
@@ -17,7 +17,7 @@ SPENT, RECEIVED, NOTHING = Decimal("-1.00"), Decimal("1.00"), Decimal("0.00")
 def test_every_basis_leads_to_a_category_that_a_transaction_can_have(amount):
     for basis in own_categories._BASES:
         category = resolve_basis(basis, amount)
-        assert tagging.choose_category(category, "", {}).basis == category
+        assert decisions.choose_category(category, "", {}).basis == category
         parent = TREES[CATEGORIES].items[category].parent
         assert basis in (category, parent)
 

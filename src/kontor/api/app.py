@@ -22,6 +22,7 @@ from kontor.api import (  # noqa: F401 (declares the operations)
     ops_v1,
     providers_v2,
     tags_v1,
+    tenant_rules_v1,
     webhooks_v1,
 )
 from kontor.api.answers import JSON, PROBLEM_JSON, Answer, HttpError

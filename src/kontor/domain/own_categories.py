@@ -11,7 +11,8 @@ from kontor.domain.tags import fits_sign
 MOST_CATEGORIES = 200
 PREFIX = "X_"
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_FIRST_ID, _LAST_ID = 1_000_000, 2**31 - 1
+# Numbers of users and tenants are apart, since they meet in one tree.
+_TENANTS_IDS, _USERS_IDS = range(1_000_000, 2**30), range(2**30, 2**31)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,9 @@ class OwnCategory:
 OwnCategories: TypeAlias = Mapping[str, OwnCategory]
 
 
-def make_category(name: str, basis: str, description: str = "") -> OwnCategory:
+def make_category(name: str, basis: str, description: str = "", *, is_tenants: bool = False) -> OwnCategory:
     system_name = PREFIX + "".join(secrets.choice(_LETTERS) for _ in range(12))
-    system_id = _FIRST_ID + secrets.randbelow(_LAST_ID - _FIRST_ID)
+    system_id = secrets.choice(_TENANTS_IDS if is_tenants else _USERS_IDS)
     return OwnCategory(system_id, system_name, name, basis, description)
 
 
@@ -46,6 +47,11 @@ def resolve_basis(basis: str, amount: Decimal) -> str:
     if basis == "OTHER":
         return "OTHER_INCOME" if amount > 0 else "OTHER_SPENDING"
     return "HEALTH_OTHERS" if basis == "HEALTH" else f"{basis}_OTHER"
+
+
+def leave_basis(basis: str) -> str:
+    """What a rule names when its own category is gone: a category of a transaction. `OTHER` has one for either sign."""
+    return basis if basis == "OTHER" else resolve_basis(basis, Decimal(-1))
 
 
 def fits_basis(basis: str, amount: Decimal) -> bool:

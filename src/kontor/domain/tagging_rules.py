@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from uuid import UUID
 
-from kontor.domain.own_categories import OwnCategories, fits_basis
+from kontor.domain.own_categories import OwnCategories, fits_basis, leave_basis
 from kontor.domain.tags import fold_iban, fold_name
 from kontor.domain.transactions import Transaction
 
@@ -139,7 +139,9 @@ def follow_categories(rule: TaggingRule, known: OwnCategories) -> TaggingRule:
     if not rule.own_category:
         return rule
     category = known.get(rule.own_category)
-    return replace(rule, own_category="") if category is None else replace(rule, category=category.basis)
+    if category is None:
+        return replace(rule, category=leave_basis(rule.category), own_category="")
+    return replace(rule, category=category.basis)
 
 
 def split_words(text: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ from kontor.jobs.concurrency import ConcurrencyLimit
 from kontor.services.bundle import Services
 from kontor.services.fetching import Outcome
 from kontor.services.runtime import correlation_id
-from kontor.storage.queue import DELIVER, FETCH, REFRESH, RETAG
+from kontor.storage.queue import DELIVER, FETCH, REFRESH, RETAG, RETAG_TENANT
 
 log = structlog.get_logger(__name__)
 
@@ -65,6 +65,11 @@ def register_jobs(queuer: PgQueuer, services: Services) -> dict[str, Concurrency
         async with limits[RETAG]:
             while await services.transaction_tagging.retag_step(UUID(bytes=job.payload)):
                 pass
+
+    @queuer.entrypoint(RETAG_TENANT, on_failure="hold")
+    async def retag_tenant(job: Job) -> None:
+        assert job.payload is not None
+        await services.transaction_tagging.start_retagging(UUID(bytes=job.payload))
 
     @queuer.schedule("housekeeping", "*/5 * * * *")
     async def clean(schedule: object) -> None:

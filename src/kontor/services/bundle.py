@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kontor.services.accesses import Accesses, Refreshing
-from kontor.services.analyses import Analyses, OwnCategories, TaggingRules, TransactionTagging
+from kontor.services.analyses import Analyses, OwnCategories, TaggingRules, TenantRules, TransactionTagging
 from kontor.services.banks import BankTracing, Providers
 from kontor.services.compute import Compute
 from kontor.services.fetching import Fetching
@@ -39,6 +39,7 @@ class Services:
     transaction_tagging: TransactionTagging
     tagging_rules: TaggingRules
     own_categories: OwnCategories
+    tenant_rules: TenantRules
     analyses: Analyses
     imports: Imports
     import_forms: ImportForms

@@ -8,6 +8,7 @@ from kontor.storage.database import Connection
 FETCH = "fetch"
 REFRESH = "refresh"  # a fetch that nobody waits for
 RETAG = "retag"
+RETAG_TENANT = "retag-tenant"  # finds the users to retag
 DELIVER = "deliver"
 REFRESH_PRIORITY = -5  # after what somebody waits for
 RETAG_PRIORITY = -10  # after everything somebody waits for
@@ -48,15 +49,38 @@ async def hasten_fetch(connection: Connection, fetch_id: UUID) -> None:
 
 
 async def enqueue_retag(connection: Connection, user_ids: list[UUID]) -> None:
-    """One job per user. Users whose job waits already are left out."""
+    """One job per user. Users whose job waits already are left out.
+
+    A job that is being run may have looked already: it loses its name, which would keep the new one out.
+    """
     from pgqueuer import PsycopgDriver, Queries  # takes half a second to load; the command line can do without
 
+    await _release_names(connection, [f"{RETAG} {user_id}" for user_id in user_ids])
     await Queries(PsycopgDriver(connection)).enqueue(
         [RETAG] * len(user_ids),
         [user_id.bytes for user_id in user_ids],
         [RETAG_PRIORITY] * len(user_ids),
         dedupe_key=[f"{RETAG} {user_id}" for user_id in user_ids],
         on_conflict="skip",
+    )
+
+
+async def enqueue_retag_tenant(connection: Connection, tenant_id: UUID) -> None:
+    """In the transaction of the change. A job that waits already is enough."""
+    from pgqueuer import PsycopgDriver, Queries  # takes half a second to load; the command line can do without
+
+    name = f"{RETAG_TENANT} {tenant_id}"
+    await _release_names(connection, [name])
+    await Queries(PsycopgDriver(connection)).enqueue(
+        RETAG_TENANT, tenant_id.bytes, RETAG_PRIORITY, dedupe_key=name, on_conflict="skip"
+    )
+
+
+async def _release_names(connection: Connection, names: list[str]) -> None:
+    await connection.execute(
+        "update pgqueuer set dedupe_key = null where id in"
+        " (select id from pgqueuer where dedupe_key = any(%s) and status = 'picked' order by id for update)",
+        [names],
     )
 
 

@@ -1,6 +1,6 @@
 """Users' tagging rules, and the transactions whose tags a rule may change."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -55,11 +55,11 @@ def _values(rule: TaggingRule) -> tuple[object, ...]:
     """Columns of a rule that programs without conditions apply correctly hold its counterparty, else `conditions`."""
     is_plain = rule.is_active and not rule.conditions.count and not rule.own_category
     iban, name = (rule.counterparty_iban, rule.counterparty_name) if is_plain else ("", "")
-    conditions = None if is_plain else Jsonb(_write_conditions(rule))
+    conditions = None if is_plain else Jsonb(write_conditions(rule))
     return rule.category, iban, name, conditions, rule.name, rule.is_active, rule.is_for_all, rule.own_category
 
 
-def _write_conditions(rule: TaggingRule) -> dict[str, str]:
+def write_conditions(rule: TaggingRule) -> dict[str, str]:
     conditions = rule.conditions
     given = {
         "counterparty_iban": rule.counterparty_iban,
@@ -76,8 +76,14 @@ def _write_conditions(rule: TaggingRule) -> dict[str, str]:
 
 def _read_rule(row: Sequence[Any]) -> TaggingRule:
     rule_id, category, iban, name, given, label, is_active, is_for_all, own_category = row
-    if given is None:
-        given = {"counterparty_iban": iban, "counterparty_name": name}
+    given = given or {"counterparty_iban": iban, "counterparty_name": name}
+    return make_rule(rule_id, category, given, label, is_active, is_for_all, own_category)
+
+
+def make_rule(
+    rule_id: UUID, category: str, given: Mapping[str, str], label: str, is_active: bool, is_for_all: bool, own: str
+) -> TaggingRule:
+    """From conditions as `write_conditions` writes them."""
     conditions = RuleConditions(
         text=given.get("text", ""),
         partner=given.get("partner", ""),
@@ -87,7 +93,7 @@ def _read_rule(row: Sequence[Any]) -> TaggingRule:
         product_id=UUID(given["product_id"]) if "product_id" in given else None,
     )
     iban, name = given.get("counterparty_iban", ""), given.get("counterparty_name", "")
-    return TaggingRule(rule_id, category, iban, name, conditions, label, is_active, is_for_all, own_category)
+    return TaggingRule(rule_id, category, iban, name, conditions, label, is_active, is_for_all, own)
 
 
 # Transactions of rules

@@ -258,12 +258,29 @@ async def mark_stale(connection: Connection, user_id: UUID) -> None:
     await connection.execute("update tagging_states set is_stale = true where user_id = %s", [user_id])
 
 
-async def list_outdated_users(connection: Connection, version: str, limit: int, after: UUID | None) -> list[UUID]:
-    """Users whose transactions another version has tagged, in the order of their ids."""
+# The version that a user's tags should have: the tagger's, and that of the tenant's rules where there have been any.
+WANTED_VERSION = "%(version)s || case when t.rules_version = 0 then '' else '+' || t.rules_version end"
+STATES = "tagging_states s join users u on u.id = s.user_id join tenants t on t.id = u.tenant_id"
+
+
+async def find_wanted_version(connection: Connection, user_id: UUID, version: str) -> str:
     cursor = await connection.execute(
-        "select user_id from tagging_states where tagger_version <> %(version)s"
-        " and (user_id > %(after)s or %(after)s::uuid is null) order by user_id limit %(limit)s",
-        {"version": version, "after": after, "limit": limit},
+        f"select {WANTED_VERSION} from users u join tenants t on t.id = u.tenant_id where u.id = %(user)s",
+        {"version": version, "user": user_id},
+    )
+    row = await cursor.fetchone()
+    return version if row is None else row[0]
+
+
+async def list_outdated_users(
+    connection: Connection, version: str, limit: int, after: UUID | None, tenant_id: UUID | None
+) -> list[UUID]:
+    """Users whose transactions another version has tagged, in the order of their ids; of one tenant or of all."""
+    cursor = await connection.execute(
+        f"select s.user_id from {STATES} where s.tagger_version <> {WANTED_VERSION}"
+        " and (u.tenant_id = %(tenant)s or %(tenant)s::uuid is null)"
+        " and (s.user_id > %(after)s or %(after)s::uuid is null) order by s.user_id limit %(limit)s",
+        {"version": version, "after": after, "limit": limit, "tenant": tenant_id},
     )
     return [row[0] for row in await cursor.fetchall()]
 
@@ -271,7 +288,8 @@ async def list_outdated_users(connection: Connection, version: str, limit: int, 
 async def count_users(connection: Connection, version: str) -> tuple[int, int]:
     """How many users are tagged by this version, and how many at all."""
     cursor = await connection.execute(
-        "select count(*) filter (where tagger_version = %s), count(*) from tagging_states", [version]
+        f"select count(*) filter (where s.tagger_version = {WANTED_VERSION}), count(*) from {STATES}",
+        {"version": version},
     )
     row = await cursor.fetchone()
     assert row is not None

@@ -18,7 +18,6 @@ from kontor.wire.products import Amount
 from kontor.wire.relations import Relation
 from kontor.wire.tags import ItemInput, TagTreeItem, name_item, show_item
 from kontor.wire.transactions import CustomerTransaction
-from kontor.wire.urls import Urls
 
 Unsigned = Annotated[Decimal, Meta(description="without a sign, at most two decimals")]
 
@@ -92,14 +91,14 @@ class RulePreview(msgspec.Struct):
     beispiele: Annotated[list[CustomerTransaction], Meta(max_length=10, description="the newest")]
 
 
-def show_rule(rule: TaggingRule, urls: Urls, own_tree: Tree) -> AiConnectRule:
+def show_rule(rule: TaggingRule, address: str, own_tree: Tree) -> AiConnectRule:
     own_item = own_tree.items.get(rule.own_category)
     shown = AiConnectRule(
         id=str(rule.id),
         tagTreeItem=show_item(*name_item(CATEGORIES, rule.category) if own_item is None else (own_tree, own_item)),
         counterpartyIban=rule.counterparty_iban,
         counterpartyName=rule.counterparty_name,
-        relations=[Relation("self", urls.tagging_rule(rule.id))],
+        relations=[Relation("self", address)],
         name=rule.name or UNSET,
     )
     if rule.conditions.count:

@@ -41,6 +41,12 @@ class Urls:
     def webhook(self, tenant: str, webhook_id: UUID) -> str:
         return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/webhooks/{webhook_id}"
 
+    def tenant_rule(self, tenant: str, rule_id: UUID) -> str:
+        return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/tagging-rules/{rule_id}"
+
+    def tenant_category(self, tenant: str, system_id: int) -> str:
+        return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/categories/{system_id}"
+
     # Providers
 
     def provider(self, provider_id: UUID) -> str:

@@ -69,7 +69,7 @@ async def update_category(call: Call) -> Answer:
     return empty_answer()
 
 
-def _read_rule(body: NewRule, rule_id: UUID) -> TaggingRule:
+def read_rule(body: NewRule, rule_id: UUID) -> TaggingRule:
     return body.read(rule_id, read_category(body.tagTreeItem, "tagTreeItem"))
 
 
@@ -82,7 +82,7 @@ async def list_tagging_rules(call: Call) -> Answer:
     """
     rules = await call.services.tagging_rules.list_rules(call.principal)
     tree = await read_own_tree(call)
-    return json_answer([show_rule(rule, call.urls, tree) for rule in rules])
+    return json_answer([show_rule(rule, call.urls.tagging_rule(rule.id), tree) for rule in rules])
 
 
 @operation("POST", RULES, body=NewRule, success=Success(201, headers={"Location": "the rule"}), **CHANGE)
@@ -92,7 +92,7 @@ async def add_tagging_rule(call: Call) -> Answer:
     It needs a counterparty or a condition. A rule for the same counterparty without conditions is replaced.
     """
     body = await call.json(NewRule)
-    stored = await call.services.tagging_rules.add_rule(call.principal, _read_rule(body, uuid4()))
+    stored = await call.services.tagging_rules.add_rule(call.principal, read_rule(body, uuid4()))
     return created(call.urls.tagging_rule(stored.id))
 
 
@@ -114,7 +114,7 @@ async def preview_tagging_rule(call: Call) -> Answer:
     """
     body = await call.json(PreviewedRule)
     found = await call.services.tagging_rules.preview_rule(
-        call.principal, _read_rule(body, body.id or uuid4()), CUSTOMER_FIELDS, replaces=body.id is not None
+        call.principal, read_rule(body, body.id or uuid4()), CUSTOMER_FIELDS, replaces=body.id is not None
     )
     return Answer(200, show_preview(found), JSON)
 
@@ -126,7 +126,7 @@ async def read_tagging_rule(call: Call) -> Answer:
     It names the category, the counterparty and the conditions.
     """
     rule = await call.services.tagging_rules.read_rule(call.principal, call.path_uuid("rule-id"))
-    return json_answer(show_rule(rule, call.urls, await read_own_tree(call)))
+    return json_answer(show_rule(rule, call.urls.tagging_rule(rule.id), await read_own_tree(call)))
 
 
 @operation("PUT", RULE, body=NewRule, success=Success(description="changed"), errors=(404,), **CHANGE)
@@ -138,7 +138,7 @@ async def change_tagging_rule(call: Call) -> Answer:
     rule_id = call.path_uuid("rule-id")
     await call.services.tagging_rules.read_rule(call.principal, rule_id)
     body = await call.json(NewRule)
-    await call.services.tagging_rules.change_rule(call.principal, _read_rule(body, rule_id))
+    await call.services.tagging_rules.change_rule(call.principal, read_rule(body, rule_id))
     return empty_answer()
 
 

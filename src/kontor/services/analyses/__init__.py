@@ -12,6 +12,7 @@ from kontor.services.analyses.tagging import (
     make_tags,
     read_own_accounts,
 )
+from kontor.services.analyses.tenant_rules import TenantRules
 
 __all__ = [
     "NOTHING_PREPARED",
@@ -22,6 +23,7 @@ __all__ = [
     "Repetitions",
     "RulePreview",
     "TaggingRules",
+    "TenantRules",
     "TransactionTagging",
     "make_own_accounts",
     "make_tags",

@@ -2,24 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from uuid import UUID
 
 from kontor.analysis.trees import CATEGORIES, TREES
 from kontor.domain.cleaning import clean_text
 from kontor.domain.errors import InvalidError, NotFoundError
-from kontor.domain.own_categories import MOST_CATEGORIES, OwnCategory, make_category, resolve_basis
+from kontor.domain.own_categories import MOST_CATEGORIES, OwnCategory, leave_basis, make_category
 from kontor.domain.principals import Principal, user_of
+from kontor.services.analyses.decisions import read_categories
 from kontor.services.analyses.rules import list_affected
-from kontor.services.analyses.tagging import PreparedTags, TransactionTagging, read_categories, read_own_accounts
+from kontor.services.analyses.tagging import PreparedTags, TransactionTagging, read_own_accounts
 from kontor.services.security import auditing
-from kontor.storage import own_categories, tagging_rules, tags
+from kontor.storage import own_categories, tagging_rules, tags, tenant_rules
 from kontor.storage.database import Connection, Database
 
 # Sums of others are no categories.
 _AGGREGATES = ("NET", "EXPENSES")
 _BASES = frozenset(TREES[CATEGORIES].items).difference(_AGGREGATES)
-_SPENT = Decimal(-1)
 
 
 class OwnCategories:
@@ -29,24 +28,21 @@ class OwnCategories:
 
     async def list_categories(self, principal: Principal) -> list[OwnCategory]:
         """All that the caller can see."""
-        if not principal.is_user:
-            return []
         async with self._database.connect() as connection:
+            if not principal.is_user:
+                return await tenant_rules.list_categories(connection, principal.tenant_id)
             return list((await read_categories(connection, user_of(principal))).values())
-
-    async def find_category(self, principal: Principal, system_id: int) -> OwnCategory:
-        return _find(await self.list_categories(principal), system_id)
 
     async def require_own(self, principal: Principal, system_id: int) -> OwnCategory:
         """One that the user can change."""
         async with self._database.connect() as connection:
-            return _find(await own_categories.list_categories(connection, user_of(principal)), system_id)
+            return find_category(await own_categories.list_categories(connection, user_of(principal)), system_id)
 
     async def add_category(self, principal: Principal, name: str, basis: str, description: str) -> OwnCategory:
         category = clean_category(make_category(name, basis, description))
         user_id = user_of(principal)
         async with self._database.transaction() as connection:
-            await tags.lock_state(connection, user_id, self._tagging.version)
+            await self._tagging.lock(connection, user_id)
             if len(await own_categories.list_categories(connection, user_id)) >= MOST_CATEGORIES:
                 raise InvalidError(f"a user can have at most {MOST_CATEGORIES} own categories")
             await own_categories.insert_category(connection, user_id, category)
@@ -58,8 +54,8 @@ class OwnCategories:
         category, user_id = clean_category(category), user_of(principal)
         prepared = await self._prepare(principal, category.system_id)
         async with self._database.transaction() as connection:
-            await tags.lock_state(connection, user_id, self._tagging.version)
-            before = _find(await own_categories.list_categories(connection, user_id), category.system_id)
+            await self._tagging.lock(connection, user_id)
+            before = find_category(await own_categories.list_categories(connection, user_id), category.system_id)
             await own_categories.update_category(connection, user_id, category)
             if before.basis != category.basis:
                 await self._follow(connection, user_id, before, category.basis, category.system_name, prepared)
@@ -70,12 +66,10 @@ class OwnCategories:
         user_id = user_of(principal)
         prepared = await self._prepare(principal, system_id)
         async with self._database.transaction() as connection:
-            await tags.lock_state(connection, user_id, self._tagging.version)
-            category = _find(await own_categories.list_categories(connection, user_id), system_id)
+            await self._tagging.lock(connection, user_id)
+            category = find_category(await own_categories.list_categories(connection, user_id), system_id)
             await own_categories.delete_category(connection, user_id, system_id)
-            # A rule names a category that a transaction can have; both signs fit `OTHER` alone.
-            basis = category.basis if category.basis == "OTHER" else resolve_basis(category.basis, _SPENT)
-            await self._follow(connection, user_id, category, basis, "", prepared)
+            await self._follow(connection, user_id, category, leave_basis(category.basis), "", prepared)
             await _record(connection, principal, "category.delete", category)
 
     async def _prepare(self, principal: Principal, system_id: int) -> PreparedTags:
@@ -83,7 +77,7 @@ class OwnCategories:
         user_id = user_of(principal)
         await self._tagging.ensure_tagged(principal)
         async with self._database.connect() as connection:
-            category = _find(await own_categories.list_categories(connection, user_id), system_id)
+            category = find_category(await own_categories.list_categories(connection, user_id), system_id)
             own = await read_own_accounts(connection, user_id)
             rows = await own_categories.list_tagged(connection, user_id, category.system_name)
         return await self._tagging.prepare(user_id, own, (row.transaction for row in rows))
@@ -104,11 +98,12 @@ class OwnCategories:
                 changed = replace(rule, category=basis, own_category=own_category)
                 await tagging_rules.update_rule(connection, user_id, changed)
                 rows += await list_affected(connection, user_id, [rule.id], changed)
+        version = await self._tagging.find_version(connection, user_id)
         own = await read_own_accounts(connection, user_id)
         affected = list({row.id: row for row in rows}.values())
         decided = await self._tagging.decide(connection, user_id, affected, own, prepared)
         changed_tags = [(row, found) for row, found in decided if found != row.tags]
-        await tags.update_tags(connection, user_id, self._tagging.version, changed_tags)
+        await tags.update_tags(connection, user_id, version, changed_tags)
 
 
 def clean_category(category: OwnCategory) -> OwnCategory:
@@ -120,7 +115,7 @@ def clean_category(category: OwnCategory) -> OwnCategory:
     return replace(category, name=name, description=description)
 
 
-def _find(categories: Sequence[OwnCategory], system_id: int) -> OwnCategory:
+def find_category(categories: Sequence[OwnCategory], system_id: int) -> OwnCategory:
     category = next((category for category in categories if category.system_id == system_id), None)
     if category is None:
         raise NotFoundError

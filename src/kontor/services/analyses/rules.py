@@ -9,19 +9,18 @@ from kontor.analysis.trees import BUSINESS_PARTNERS, TREES, find_item
 from kontor.domain.cleaning import clean_text
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.json_fields import JsonField
+from kontor.domain.own_categories import OwnCategories
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.tagging_rules import RuleBook, TaggingRule, split_words
 from kontor.domain.tags import TagSource
-from kontor.services.analyses.tagging import (
-    PreparedTags,
-    TransactionTagging,
-    Words,
+from kontor.services.analyses.decisions import (
     check_rule_count,
     choose_category,
-    read_own_accounts,
+    read_categories,
     read_words,
     show_to_rules,
 )
+from kontor.services.analyses.tagging import PreparedTags, TransactionTagging, read_own_accounts
 from kontor.services.security import auditing
 from kontor.storage import products, tagging_rules, tags
 from kontor.storage.database import Connection, Database
@@ -50,7 +49,7 @@ class TaggingRules:
             return list((await read_words(connection, user_of(principal))).rules)
 
     async def read_rule(self, principal: Principal, rule_id: UUID) -> TaggingRule:
-        return _find_rule(await self.list_rules(principal), rule_id)
+        return find_rule(await self.list_rules(principal), rule_id)
 
     async def add_rule(self, principal: Principal, rule: TaggingRule) -> TaggingRule:
         """For all transactions, stored and to come. A rule for the same counterparty is replaced."""
@@ -58,10 +57,10 @@ class TaggingRules:
         rule = await self._clean(user_id, rule)
         prepared = await self._prepare(principal, [], rule)
         async with self._database.transaction() as connection:
-            await tags.lock_state(connection, user_id, self._tagging.version)
+            await self._tagging.lock(connection, user_id)
             await _check_product(connection, user_id, rule)
             rules = await tagging_rules.list_rules(connection, user_id)
-            replaced = _list_replaced(rules, rule)
+            replaced = list_replaced(rules, rule)
             if replaced:
                 rule = replace(rule, id=replaced[-1])
                 await tagging_rules.delete_rules(connection, user_id, replaced[:-1])
@@ -79,8 +78,8 @@ class TaggingRules:
         rule = await self._clean(user_id, rule)
         prepared = await self._prepare(principal, [rule.id], rule)
         async with self._database.transaction() as connection:
-            await tags.lock_state(connection, user_id, self._tagging.version)
-            _find_rule(await tagging_rules.list_rules(connection, user_id), rule.id)
+            await self._tagging.lock(connection, user_id)
+            find_rule(await tagging_rules.list_rules(connection, user_id), rule.id)
             await _check_product(connection, user_id, rule)
             await tagging_rules.update_rule(connection, user_id, rule)
             await self._apply(connection, user_id, [rule.id], rule, prepared)
@@ -100,10 +99,10 @@ class TaggingRules:
         user_id = user_of(principal)
         prepared = await self._prepare(principal, rule_ids, None)
         async with self._database.transaction() as connection:
-            await tags.lock_state(connection, user_id, self._tagging.version)
+            await self._tagging.lock(connection, user_id)
             known = await tagging_rules.list_rules(connection, user_id)
             if named is not None:
-                _find_rule(known, named)
+                find_rule(known, named)
             await tagging_rules.delete_rules(connection, user_id, rule_ids)
             await self._apply(connection, user_id, rule_ids, None, prepared)
             await _record(connection, principal, "tagging-rule.delete", named)
@@ -116,14 +115,15 @@ class TaggingRules:
         rule = await self._clean(user_id, rule)
         await self._tagging.ensure_tagged(principal)
         async with self._database.connect() as connection:
-            rules = (await read_words(connection, user_id)).rules
+            words = await read_words(connection, user_id)
+            rules = words.rules
             if replaces:
-                _find_rule(rules, rule.id)
+                find_rule(rules, rule.id)
                 rules = [rule if known.id == rule.id else known for known in rules]
             else:
                 rules = _place_rule(rules, rule)
             await _check_product(connection, user_id, rule)
-            book = RuleBook(rules)
+            book = words.make_book(rules)
             rows = [
                 row
                 for row in await tagging_rules.list_affected(connection, user_id, [], rule)
@@ -135,7 +135,7 @@ class TaggingRules:
 
     async def _clean(self, user_id: UUID, rule: TaggingRule) -> TaggingRule:
         async with self._database.connect() as connection:
-            return clean_rule(rule, await read_words(connection, user_id))
+            return clean_rule(rule, await read_categories(connection, user_id))
 
     async def _prepare(self, principal: Principal, rule_ids: Sequence[UUID], rule: TaggingRule | None) -> PreparedTags:
         """What the tagger says about the transactions that a change affects, before anything is locked."""
@@ -154,16 +154,17 @@ class TaggingRules:
         rule: TaggingRule | None,
         prepared: PreparedTags,
     ) -> None:
+        version = await self._tagging.find_version(connection, user_id)
         rows = await list_affected(connection, user_id, rule_ids, rule)
         own = await read_own_accounts(connection, user_id)
         decided = await self._tagging.decide(connection, user_id, rows, own, prepared)
         changed = [(row, found) for row, found in decided if found != row.tags]
-        await tags.update_tags(connection, user_id, self._tagging.version, changed)
+        await tags.update_tags(connection, user_id, version, changed)
 
 
-def clean_rule(rule: TaggingRule, words: Words) -> TaggingRule:
+def clean_rule(rule: TaggingRule, known: OwnCategories) -> TaggingRule:
     """As it can be stored. InvalidError for one that nothing could fit, or everything."""
-    choice = choose_category(rule.category, "tagTreeItem.systemName", words.categories)
+    choice = choose_category(rule.category, "tagTreeItem.systemName", known)
     given = rule.conditions
     text = clean_text(given.text).strip()
     if text and not split_words(text):
@@ -211,14 +212,14 @@ def _is_decided_by(rule: TaggingRule, row: TaggedRow, book: RuleBook) -> bool:
     return found is not None and found.id == rule.id
 
 
-def _find_rule(rules: Sequence[TaggingRule], rule_id: UUID) -> TaggingRule:
+def find_rule(rules: Sequence[TaggingRule], rule_id: UUID) -> TaggingRule:
     rule = next((rule for rule in rules if rule.id == rule_id), None)
     if rule is None:
         raise NotFoundError
     return rule
 
 
-def _list_replaced(rules: Sequence[TaggingRule], rule: TaggingRule) -> list[UUID]:
+def list_replaced(rules: Sequence[TaggingRule], rule: TaggingRule) -> list[UUID]:
     """Ids of rules for the same counterparty, where both have no other condition; the newest last."""
     if rule.conditions.count:
         return []
@@ -227,7 +228,7 @@ def _list_replaced(rules: Sequence[TaggingRule], rule: TaggingRule) -> list[UUID
 
 def _place_rule(rules: Sequence[TaggingRule], rule: TaggingRule) -> list[TaggingRule]:
     """The rules as they are after this one is added; its own id marks it."""
-    replaced = _list_replaced(rules, rule)
+    replaced = list_replaced(rules, rule)
     if not replaced:
         return [*rules, rule]
     return [rule if known.id == replaced[-1] else known for known in rules if known.id not in replaced[:-1]]

@@ -29,3 +29,30 @@ create table own_categories (
 alter table transaction_tags add column own_category text;
 alter table transaction_tags add column own_category_version bigint not null default 0;
 alter table tagging_rules add column own_category text not null default '';
+
+-- Rules and categories that a tenant makes for all its users. They are in the same forms as those of users.
+create table tenant_rules (
+    tenant_id uuid not null references tenants on delete cascade,
+    id uuid not null,
+    category text not null,
+    own_category text not null default '',
+    conditions jsonb not null,
+    label text not null default '',
+    is_active boolean not null default true,
+    created_at timestamptz not null default clock_timestamp(),
+    primary key (tenant_id, id)
+);
+create table tenant_categories (
+    tenant_id uuid not null references tenants on delete cascade,
+    system_id integer not null,
+    system_name text not null,
+    display_name text not null,
+    description text not null default '',
+    basis text not null,
+    created_at timestamptz not null default clock_timestamp(),
+    primary key (tenant_id, system_id),
+    unique (tenant_id, system_name)
+);
+
+-- Grows with every change of the two. It is part of the version that tags are made by, so that users are tagged anew.
+alter table tenants add column rules_version bigint not null default 0;
