@@ -11,6 +11,7 @@ from kontor_client.operations import (
     direct_debits,
     imports,
     management,
+    own_categories,
     payments,
     providers,
     standing_orders,
@@ -149,7 +150,13 @@ class AsyncKontor(AsyncRunner):
     correct_category = awaited(tags.correct_category)
     list_tagging_rules = awaited(tags.list_tagging_rules)
     add_tagging_rule = awaited(tags.add_tagging_rule)
+    change_tagging_rule = awaited(tags.change_tagging_rule)
+    preview_tagging_rule = awaited(tags.preview_tagging_rule)
     delete_tagging_rule = awaited(tags.delete_tagging_rule)
+    list_own_categories = awaited(own_categories.list_own_categories)
+    add_own_category = awaited(own_categories.add_own_category)
+    change_own_category = awaited(own_categories.change_own_category)
+    delete_own_category = awaited(own_categories.delete_own_category)
 
     # Providers
 
@@ -305,7 +312,13 @@ class Kontor(SyncRunner):
     correct_category = waited(tags.correct_category)
     list_tagging_rules = waited(tags.list_tagging_rules)
     add_tagging_rule = waited(tags.add_tagging_rule)
+    change_tagging_rule = waited(tags.change_tagging_rule)
+    preview_tagging_rule = waited(tags.preview_tagging_rule)
     delete_tagging_rule = waited(tags.delete_tagging_rule)
+    list_own_categories = waited(own_categories.list_own_categories)
+    add_own_category = waited(own_categories.add_own_category)
+    change_own_category = waited(own_categories.change_own_category)
+    delete_own_category = waited(own_categories.delete_own_category)
 
     # Providers
 

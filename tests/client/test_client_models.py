@@ -26,6 +26,7 @@ from kontor_client import (
     ProductCategory,
     TimeLimitError,
 )
+from kontor_client.models.tags import RuleConditions
 from kontor_client.sessions import encode_json
 
 LISTINGS = [
@@ -306,6 +307,35 @@ async def test_a_category_is_corrected_and_a_rule_made(own, empty):
     await own.delete_tagging_rule(rule.id)
     made = await own.add_tagging_rule(other, name="Tante Erna")
     assert [made] == await own.list_tagging_rules()
+
+
+async def test_rules_with_conditions_are_previewed_added_and_changed(own, empty):
+    new = NewTransaction(
+        batch=Batch(id="b"), amount=Decimal("-5.00"), booked_at="2026-11-13", counterparty_name="Onkel Otto"
+    )
+    await own.push_transactions(*empty, [new])
+    conditions = RuleConditions(text="Otto", amount_from=Decimal("1.00"), sign="-")
+    found = await own.preview_tagging_rule("RECREATION_HOBBY", conditions=conditions)
+    assert (found.count, found.total) == (1, Decimal("-5.00"))
+    assert [example.counterparty_name for example in found.examples] == ["Onkel Otto"]
+    rule = await own.add_tagging_rule("RECREATION_HOBBY", conditions=conditions, label="Onkel")
+    assert (rule.conditions, rule.label, rule.is_active) == (conditions, "Onkel", True)
+    await own.change_tagging_rule(rule.id, "RECREATION_SPORTS", conditions=conditions, is_active=False)
+    (changed,) = [known for known in await own.list_tagging_rules() if known.id == rule.id]
+    assert (changed.item.system_name, changed.label, changed.is_active) == ("RECREATION_SPORTS", "", False)
+    await own.delete_tagging_rule(rule.id)
+
+
+async def test_own_categories_are_added_changed_and_deleted(own):
+    item = await own.add_own_category("Onkel", "FAMILY", "Geschenke")
+    assert (item.display_name, item.system_name_parent, item.description) == ("Onkel", "FAMILY", "Geschenke")
+    said = (await own.request("GET", "/customer/v2/ai/categories")).json()
+    assert find_lost(said, msgspec.json.decode(encode_json([item]))) == []
+    await own.change_own_category(item.system_id, "Otto", "FAMILY_OTHER")
+    (changed,) = await own.list_own_categories()
+    assert (changed.display_name, changed.system_name_parent) == ("Otto", "FAMILY_OTHER")
+    await own.delete_own_category(item.system_id)
+    assert await own.list_own_categories() == []
 
 
 async def test_several_calls_at_once_share_a_client(own):

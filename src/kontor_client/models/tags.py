@@ -1,5 +1,6 @@
 """Tag trees, their items, and tag instances: the form of everything that is concluded from transactions."""
 
+from decimal import Decimal
 from typing import Generic, TypeVar
 
 from kontor_client.models.shapes import Linked, Model
@@ -69,10 +70,36 @@ class TagInstance(Linked, Generic[D], kw_only=True, rename={"item": "tagTreeItem
     details: D
 
 
-class TaggingRule(
-    Linked, kw_only=True, rename={"item": "tagTreeItem", "iban": "counterpartyIban", "name": "counterpartyName"}
+class RuleConditions(
+    Model, kw_only=True, omit_defaults=True, rename={"amount_from": "amountFrom", "amount_to": "amountTo"}
 ):
+    """All that are given must hold. `sign` is `+` or `-`, `partner` a system name, `product` an id."""
+
+    text: str | None = None
+    partner: str | None = None
+    amount_from: Decimal | None = None
+    amount_to: Decimal | None = None
+    sign: str | None = None
+    product: str | None = None
+
+
+class TaggingRule(
+    Linked,
+    kw_only=True,
+    rename={
+        "item": "tagTreeItem",
+        "iban": "counterpartyIban",
+        "name": "counterpartyName",
+        "label": "name",
+        "is_active": "active",
+    },
+):
+    """`iban` and `name` are those of the counterparty, `label` is the name of the rule."""
+
     id: str
     item: TagTreeItem
     iban: str = ""
     name: str = ""
+    conditions: RuleConditions | None = None
+    label: str = ""
+    is_active: bool = True

@@ -89,3 +89,11 @@ class NewTransaction(
     counterparty_bic: str | None = None
     ultimate_counterparty: str | None = None
     is_pending: bool = False
+
+
+class RulePreview(Model, rename={"count": "anzahl", "total": "summe", "examples": "beispiele"}):
+    """What a tagging rule would decide. `total` is of the transactions in euros, `examples` are the newest."""
+
+    count: int
+    total: Decimal
+    examples: list[Transaction]

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from kontor_client.models.tags import TaggingRule, TagTree, TagTreeItem
+from kontor_client.models.tags import RuleConditions, TaggingRule, TagTree, TagTreeItem
+from kontor_client.models.transactions import RulePreview
 from kontor_client.operations.accesses import access_path
 from kontor_client.plans import Call, Plan, fetch, path_of, send
 
@@ -41,15 +42,58 @@ def list_tagging_rules() -> Plan[list[TaggingRule]]:
     return fetch(list[TaggingRule], RULES)
 
 
-def add_tagging_rule(category: str, *, iban: str | None = None, name: str | None = None) -> Plan[TaggingRule]:
-    """A rule for all transactions of this counterparty; it replaces one for the same."""
-    body: dict[str, Any] = {"tagTreeItem": {"systemName": category}}
-    body |= {"counterpartyIban": iban} if iban else {}
-    body |= {"counterpartyName": name} if name else {}
-    answer = yield from send(Call("POST", RULES, json=body))
+def add_tagging_rule(
+    category: str,
+    *,
+    iban: str | None = None,
+    name: str | None = None,
+    conditions: RuleConditions | None = None,
+    label: str | None = None,
+) -> Plan[TaggingRule]:
+    """A rule for all transactions of this counterparty that fit the conditions.
+
+    Without conditions it replaces one for the same counterparty.
+    """
+    answer = yield from send(Call("POST", RULES, json=_describe_rule(category, iban, name, conditions, label)))
     return (yield from fetch(TaggingRule, answer.headers["location"]))
+
+
+def change_tagging_rule(
+    rule_id: str,
+    category: str,
+    *,
+    iban: str | None = None,
+    name: str | None = None,
+    conditions: RuleConditions | None = None,
+    label: str | None = None,
+    is_active: bool = True,
+) -> Plan[None]:
+    """All of a rule; what is left out is reset."""
+    body = _describe_rule(category, iban, name, conditions, label) | {"active": is_active}
+    yield from send(Call("PUT", RULES + path_of(rule_id), json=body, is_repeatable=True))
+
+
+def preview_tagging_rule(
+    category: str,
+    *,
+    iban: str | None = None,
+    name: str | None = None,
+    conditions: RuleConditions | None = None,
+    rule_id: str | None = None,
+) -> Plan[RulePreview]:
+    """What such a rule would decide; with `rule_id`, what that rule would decide if it were changed."""
+    body = _describe_rule(category, iban, name, conditions, None) | ({"id": rule_id} if rule_id else {})
+    answer = yield from send(Call("POST", RULES + "/preview", json=body, is_repeatable=True))
+    return answer.decode(RulePreview)
 
 
 def delete_tagging_rule(rule_id: str) -> Plan[None]:
     """What it has tagged gets the category that it has without the rule."""
     yield from send(Call("DELETE", RULES + path_of(rule_id)))
+
+
+def _describe_rule(
+    category: str, iban: str | None, name: str | None, conditions: RuleConditions | None, label: str | None
+) -> dict[str, Any]:
+    given = {"counterpartyIban": iban, "counterpartyName": name, "conditions": conditions, "name": label}
+    return {"tagTreeItem": {"systemName": category}} | {key: value for key, value in given.items() if value}
