@@ -38,6 +38,10 @@ def evaluate(
         str | None,
         Parameter(help="Show which labelled rows turned right or wrong since this git revision, such as HEAD or main."),
     ] = None,
+    corrections: Annotated[
+        int | None,
+        Parameter(help="Replay histories of persons, named by `person` in each row, who correct this many mistakes."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score the tagger on labelled transactions: accuracy, calibration, speed, and where it errs.
@@ -56,6 +60,11 @@ def evaluate(
         return
     if (people is None) == (not files):
         raise InvalidError("Give files with labelled transactions, or --people")
+    if corrections is not None:
+        if corrections < 1 or people is not None or report is not None:
+            raise InvalidError("is at least 1, and goes with labelled transactions alone", "--corrections")
+        show_replays(files or [], corrections, as_json=as_json)
+        return
     for remark in describe_use(files or []):
         say(remark)
     rows = evaluate_tags(files or [], report) if people is None else evaluate_people(people, tags, today, report)
@@ -65,6 +74,12 @@ def evaluate(
         show_json({name: value for name, value, *_ in rows})
     else:
         show_rows(("figure", "value", "of rows", "95 % interval"), rows, as_json=False, keys=())
+
+
+def show_replays(files: Sequence[Path], most: int, *, as_json: bool) -> None:
+    from kontor.cli.correction_evaluation import HEADINGS, list_replays, replay_files
+
+    show_rows(HEADINGS, list_replays(replay_files(files, most)), as_json=as_json, keys=HEADINGS)
 
 
 def evaluate_tags(files: Sequence[Path], report: Path | None) -> "list[Figure]":

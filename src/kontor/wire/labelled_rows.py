@@ -36,6 +36,7 @@ class PlainRow(msgspec.Struct, kw_only=True):
 
 class LabelledRow(PlainRow, kw_only=True):
     gold: GoldRow
+    person: str = ""
 
 
 def read_transactions(text: bytes) -> list[tuple[str, Transaction]]:
@@ -89,7 +90,7 @@ def _read(row: LabelledRow, number: int) -> Labelled:
         _list(row.gold.partner),
         _list(row.gold.freelancerCategory),
     )
-    return Labelled(row.id or f"line {number}", _read_transaction(row, number), gold)
+    return Labelled(row.id or f"line {number}", _read_transaction(row, number), gold, row.person)
 
 
 def _list(labels: Labels) -> tuple[str, ...]:

@@ -30,9 +30,12 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
+    """`person` says whose booking it is, in files that hold the histories of several persons."""
+
     id: str
     transaction: Transaction
     gold: Gold
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from kontor.analysis.tagging.calibrating import Cell, load_confidences
 from kontor.analysis.tagging.category_models import CategoryModel, load_model
+from kontor.analysis.tagging.corrections import Corrections, Kind, Learnt, describe_kind
 from kontor.analysis.tagging.deciding import Decider, Decision
 from kontor.analysis.tagging.lexicons import find_main, load_rules
 from kontor.analysis.tagging.partners import list_lines
@@ -34,6 +35,21 @@ class Tagger:
             relation = self._acquaintances.relate(reading, transaction.counterparty_iban, customer)
             taggings.append(self._decider.tag(reading, relation))
         return taggings
+
+    def learn(self, corrected: Sequence[tuple[Transaction, str]], own: OwnAccounts) -> Corrections:
+        """From bookings that a user has corrected, the latest first, with the categories that the user gave them."""
+        return Corrections([(self._describe(transaction, own), category) for transaction, category in corrected])
+
+    def apply(
+        self, corrections: Corrections, transactions: Sequence[Transaction], own: OwnAccounts
+    ) -> list[Learnt | None]:
+        """For each of the bookings what corrections say about it, where that is something else than the tagger says."""
+        return [corrections.apply(self._describe(transaction, own)) for transaction in transactions]
+
+    def _describe(self, transaction: Transaction, own: OwnAccounts) -> Kind:
+        reading = self._reader.read(transaction)
+        relation = self._acquaintances.relate(reading, transaction.counterparty_iban, Customer(own))
+        return describe_kind(reading, self._decider.tag(reading, relation))
 
     def explain(self, transaction: Transaction, own: OwnAccounts) -> tuple[Tagging, tuple[Evidence, ...]]:
         """The same tagging as `tag` gives, with its reasons: those that decided first, then by weight."""
