@@ -11,6 +11,7 @@ from uuid import UUID
 
 from benchmarks.environment import BenchmarkEnvironment
 from benchmarks.fetching import find_growth
+from kontor.analysis.orders import order_records
 from kontor.analysis.records import Account, Record
 from kontor.api.app import OPERATIONS
 from kontor.config import Settings
@@ -80,7 +81,7 @@ def make_facts(person: Person, today: date) -> Facts:
         )
         for account in person.accounts
     ]
-    return Facts("user", records, accounts, today)
+    return Facts("user", order_records(records), accounts, today)
 
 
 def time_analyses(facts: Facts) -> dict[str, float]:

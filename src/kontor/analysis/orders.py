@@ -10,9 +10,15 @@ from kontor.analysis.records import Record
 _read_day = attrgetter("day")
 
 
-def order_records(records: Iterable[Record]) -> list[Record]:
+class OrderedRecords(list[Record]):
+    """Made by `order_records`, and not changed afterwards: several analyses share them."""
+
+
+def order_records(records: Iterable[Record]) -> OrderedRecords:
     """Those with an amount that can be compared. The order within a day stays as it was."""
-    return sorted((record for record in records if record.amount.is_finite()), key=_read_day)
+    if isinstance(records, OrderedRecords):
+        return records
+    return OrderedRecords(sorted([record for record in records if record.amount.is_finite()], key=_read_day))
 
 
 def select_days(ordered: Sequence[Record], begin: date, until: date) -> Sequence[Record]:

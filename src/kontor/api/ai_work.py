@@ -8,6 +8,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from kontor.analysis.duplicates import find_shared, join_accounts
+from kontor.analysis.orders import order_records
 from kontor.analysis.records import Record
 from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, load_tagger
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATEGORIES, INSURANCE_TYPES
@@ -123,7 +124,7 @@ def analyse_records(read: ReadRequest, pieces: Packed, today: date, urls: Urls, 
         transactions = [row[2] for piece in read.pieces for row in _named_rows.decode(piece)]
         shared = find_shared(accounts, records, transactions)
         records, accounts = join_accounts(records, accounts, shared)
-    facts = Facts(read.user, records, accounts, request.today or today)
+    facts = Facts(read.user, order_records(records), accounts, request.today or today)
     answer = []
     for number, name in enumerate(dict.fromkeys(request.analyses)):
         shown = encode_json(ANALYSES[name](facts, urls, explain))

@@ -13,6 +13,7 @@ import msgspec
 from kontor import __version__
 from kontor.analysis.contracts import Contract, find_contracts
 from kontor.analysis.duplicates import join_accounts
+from kontor.analysis.orders import order_records
 from kontor.analysis.records import Account, Record
 from kontor.domain.clocks import BERLIN
 from kontor.domain.principals import Principal, user_of
@@ -56,9 +57,10 @@ class PackedFacts:
         records = [Record(*row) for piece in self.rows for row in _bookings.decode(piece)]
         records.sort(key=lambda record: (record.day, record.id))
         if not self.shared:
-            return Facts(self.user, records, self.accounts, self.today)
+            return Facts(self.user, order_records(records), self.accounts, self.today)
         pairs = [_ledgers.decode(packed).pair() for packed in self.shared]
-        return Facts(self.user, *join_accounts(records, self.accounts, pairs), self.today)
+        joined, accounts = join_accounts(records, self.accounts, pairs)
+        return Facts(self.user, order_records(joined), accounts, self.today)
 
 
 _bookings: msgspec.msgpack.Decoder[list[Any]] = msgspec.msgpack.Decoder(
