@@ -1,11 +1,13 @@
 """What a user's corrections say about the user's later bookings of the same kind.
 
-Bookings are of the same kind when they have the same direction and the same merchant (the tagger's partner, or the name
-as it was read), and when the tagger took both for the same category, or their purposes have words in common. Bookings
-that name nobody are compared by their purposes alone.
+Bookings are of the same kind when they have the same direction and the same merchant, and when the tagger took both
+for the same category, or is not sure, or their purposes have words in common. Merchants are the same if the tagger
+knows both as the same partner, or if their names are the same, begin alike, or share a word that is in no list.
+Bookings that name nobody are compared by their purposes alone.
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,12 +15,16 @@ from kontor.analysis.tagging.knowledge import LEGAL_FORMS
 from kontor.analysis.tagging.readings import Reading
 from kontor.analysis.tagging.taggings import NO_PARTNER, Tagging
 
-# How often corrections are right about other bookings, by how alike both are: fitted on labelled histories
-# (`kontor evaluate --corrections`, docs/evaluation/corrections.md).
-SAME_MERCHANT, SAME_WORDS = 0.95, 0.9
+# How often a correction is right about another booking: where the tagger took both for the same and the name is the
+# same, where the merchant is, and where the tagger took them for different categories. Fitted on labelled histories
+# (docs/evaluation/corrections.md).
+SAME_NAME, SAME_MERCHANT, OTHER_CATEGORY = 0.98, 0.93, 0.88
 # Purposes are alike from here on, as the share of words that both have.
 LIKENESS = 0.5
 FEWEST_WORDS = 2
+# Names that are written together or cut are the same if this many letters are.
+FEWEST_LETTERS = 8
+SHORTEST_MARK = 5
 # From here on the tagger's own word about a booking is kept, unless it said the same about the corrected one.
 SURE = 0.9
 
@@ -32,22 +38,29 @@ class Learnt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What bookings are compared by. `name` and `words` are without numbers, which differ from booking to booking."""
+    """What bookings are compared by. Words are without numbers, which differ from booking to booking.
+
+    `name` are the words of the merchant's name, `marks` those of them that belong to this merchant alone, and `words`
+    those of the purpose.
+    """
 
     is_incoming: bool
     name: tuple[str, ...]
+    marks: frozenset[str]
     words: frozenset[str]
     partner: str
     category: str
     confidence: float
 
 
-def describe_kind(reading: Reading, tagging: Tagging) -> Kind:
+def describe_kind(reading: Reading, tagging: Tagging, common: AbstractSet[str]) -> Kind:
+    """`common` are words that many names have."""
     is_collector = reading.has_collector and not reading.has_merchant
     name = () if is_collector or reading.is_unnamed else _list_words(reading.name)
+    marks = frozenset(word for word in name if len(word) >= SHORTEST_MARK and word not in common)
     words = frozenset(_list_words(reading.purpose))
     partner = "" if tagging.partner == NO_PARTNER else tagging.partner
-    return Kind(reading.is_incoming, name, words, partner, tagging.category, tagging.category_confidence)
+    return Kind(reading.is_incoming, name, marks, words, partner, tagging.category, tagging.category_confidence)
 
 
 def _list_words(text: str) -> tuple[str, ...]:
@@ -77,8 +90,9 @@ class Corrections:
 
 
 def _list_merchants(kind: Kind) -> set[str]:
-    """Keys under which bookings of the same merchant are found; those that name nobody have one key together."""
-    return {kind.partner, *kind.name[:1]} - {""} or {""}
+    """Keys, of which bookings of the same merchant have one in common; those that name nobody have the same."""
+    beginning = "".join(kind.name)[:FEWEST_LETTERS]
+    return {kind.partner, beginning, *kind.marks} - {""} or {""}
 
 
 class Likeness(NamedTuple):
@@ -97,21 +111,23 @@ def _compare(kind: Kind, corrected: Kind) -> Likeness | None:
     was_same = kind.category == corrected.category
     if _is_same_merchant(kind, corrected):
         is_alike = was_same or shared >= LIKENESS or kind.confidence < SURE
-        return Likeness(was_same, shared, SAME_MERCHANT) if is_alike else None
-    names_nobody = not (kind.name or corrected.name or kind.partner or corrected.partner)
-    is_alike = names_nobody and shared >= LIKENESS and len(common) >= FEWEST_WORDS
-    return Likeness(was_same, shared, SAME_WORDS) if is_alike else None
+    else:
+        names_nobody = not (kind.name or corrected.name or kind.partner or corrected.partner)
+        is_alike = names_nobody and shared >= LIKENESS and len(common) >= FEWEST_WORDS
+    if not is_alike:
+        return None
+    is_same_name = bool(kind.name) and kind.name == corrected.name
+    confidence = (SAME_NAME if is_same_name else SAME_MERCHANT) if was_same else OTHER_CATEGORY
+    return Likeness(was_same, shared, confidence)
 
 
 def _is_same_merchant(kind: Kind, corrected: Kind) -> bool:
     if kind.partner and corrected.partner:
         return kind.partner == corrected.partner
-    return _is_same_name(kind.name, corrected.name)
+    return bool(kind.marks & corrected.marks) or _is_same_name(kind.name, corrected.name)
 
 
 def _is_same_name(name: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Equal, or the beginning of the other one: banks cut names, and add places to them."""
-    shorter, longer = sorted((" ".join(name), " ".join(other)), key=len)
-    if not shorter:
-        return False
-    return shorter == longer or (len(shorter.split()) >= FEWEST_WORDS and longer.startswith(shorter))
+    """Equal, or the beginning of the other one: banks cut names, lose blanks, and add places."""
+    shorter, longer = sorted(("".join(name), "".join(other)), key=len)
+    return bool(shorter) and (shorter == longer or (len(shorter) >= FEWEST_LETTERS and longer.startswith(shorter)))

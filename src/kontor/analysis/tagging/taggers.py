@@ -22,8 +22,16 @@ from kontor.domain.transactions import Transaction
 class Tagger:
     """Knows the packaged knowledge and decides by it alone; see `tag` and `explain`."""
 
-    def __init__(self, decider: Decider, reader: Reader, acquaintances: Acquaintances, version: str) -> None:
+    def __init__(
+        self,
+        decider: Decider,
+        reader: Reader,
+        acquaintances: Acquaintances,
+        common_words: frozenset[str],
+        version: str,
+    ) -> None:
         self._decider, self._reader, self._acquaintances = decider, reader, acquaintances
+        self._common_words = common_words
         self.version = version
 
     def tag(self, transactions: Sequence[Transaction], own: OwnAccounts) -> list[Tagging]:
@@ -49,7 +57,7 @@ class Tagger:
     def _describe(self, transaction: Transaction, own: OwnAccounts) -> Kind:
         reading = self._reader.read(transaction)
         relation = self._acquaintances.relate(reading, transaction.counterparty_iban, Customer(own))
-        return describe_kind(reading, self._decider.tag(reading, relation))
+        return describe_kind(reading, self._decider.tag(reading, relation), self._common_words)
 
     def explain(self, transaction: Transaction, own: OwnAccounts) -> tuple[Tagging, tuple[Evidence, ...]]:
         """The same tagging as `tag` gives, with its reasons: those that decided first, then by weight."""
@@ -101,4 +109,6 @@ def make_tagger(model: CategoryModel | None) -> Tagger:
     categories = [line.split("|")[1].strip() for line in lines if not line.startswith("@")]
     leaves = [category for category in categories if "_" in category or category == "TAXES"]
     decider = Decider(knowledge, rules, load_confidences(), model, leaves)
-    return Tagger(decider, Reader(rules, knowledge.names), Acquaintances(rules, knowledge.names), derive_version())
+    reader, acquaintances = Reader(rules, knowledge.names), Acquaintances(rules, knowledge.names)
+    common_words = knowledge.words | rules.places | rules.given_names | rules.companies
+    return Tagger(decider, reader, acquaintances, common_words, derive_version())
