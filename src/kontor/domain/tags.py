@@ -41,6 +41,7 @@ class TransactionTags:
     source: TagSource = TagSource.TAGGER
     rule_id: UUID | None = None  # of the rule that decided the category
     own_category: str = ""  # system name of a category of the user or tenant, over `category`
+    learnt_from: UUID | None = None  # the corrected transaction from which the tagger learnt the category
 
 
 def fold_iban(iban: str | None) -> str:

@@ -37,6 +37,7 @@ class Tenant:
     is_any_callback_allowed: bool = False
     min_password_length: int = 1
     payment_retention_days: int = 3650
+    learns_from_corrections: bool = True
 
 
 @dataclass(frozen=True, slots=True)

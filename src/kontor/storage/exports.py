@@ -43,7 +43,7 @@ CHOSEN_PROVIDER = "case when t.outcome in ('ACCOUNT_CREATED', 'FINISHED') then t
 TAGS = (
     "(select to_json(tags) from (select g.category, g.insurance_type, g.partner, g.freelancer_category,"
     " g.category_confidence, g.insurance_confidence, g.partner_confidence, g.freelancer_confidence,"
-    " g.source as decided_by, g.rule_id, g.own_category, g.tagger_version from transaction_tags g"
+    " g.source as decided_by, g.rule_id, g.own_category, g.learnt_from, g.tagger_version from transaction_tags g"
     " where g.user_id = t.user_id and g.product_id = t.product_id and g.transaction_id = t.id) tags) as tags"
 )
 CLIENT = "(select c.name from clients c where c.id = t.client_id) as client"

@@ -15,7 +15,7 @@ from kontor.storage.transactions import FIELDS
 
 TAGS = (
     "category, insurance_type, partner, freelancer_category, category_confidence, insurance_confidence,"
-    " partner_confidence, freelancer_confidence, source, rule_id, own_category"
+    " partner_confidence, freelancer_confidence, source, rule_id, own_category, learnt_from"
 )
 TAG_COLUMNS = ", ".join(f"g.{name}" for name in TAGS.split(", "))
 ROW_COLUMNS = ", ".join(f"t.{name}" for name in FIELDS.split(", "))
@@ -41,7 +41,7 @@ def _tags(values: Sequence[Any]) -> TransactionTags | None:
     return (
         None
         if values[0] is None
-        else TransactionTags(*[*values[:8], TagSource(values[8]), values[9], values[10] or ""])
+        else TransactionTags(*[*values[:8], TagSource(values[8]), values[9], values[10] or "", values[11]])
     )
 
 
@@ -115,7 +115,7 @@ UPDATE_TAGS = """
         freelancer_category = n.freelancer_category, category_confidence = n.category_confidence,
         insurance_confidence = n.insurance_confidence, partner_confidence = n.partner_confidence,
         freelancer_confidence = n.freelancer_confidence, source = n.source, rule_id = n.rule_id,
-        own_category = n.own_category, is_forgotten = false,
+        own_category = n.own_category, learnt_from = n.learnt_from, is_forgotten = false,
         category_version = case when (g.category, g.category_confidence)
             is distinct from (n.category, n.category_confidence) then %s else g.category_version end,
         insurance_version = case when (g.insurance_type, g.insurance_confidence)
@@ -128,9 +128,9 @@ UPDATE_TAGS = """
             else g.own_category_version end,
         tagger_version = %s
     from unnest(%s::uuid[], %s::uuid[], %s::text[], %s::text[], %s::text[], %s::text[], %s::real[], %s::real[],
-        %s::real[], %s::real[], %s::text[], %s::uuid[], %s::text[]) as n (product_id, transaction_id, category,
-        insurance_type, partner, freelancer_category, category_confidence, insurance_confidence, partner_confidence,
-        freelancer_confidence, source, rule_id, own_category)
+        %s::real[], %s::real[], %s::text[], %s::uuid[], %s::text[], %s::uuid[]) as n (product_id, transaction_id,
+        category, insurance_type, partner, freelancer_category, category_confidence, insurance_confidence,
+        partner_confidence, freelancer_confidence, source, rule_id, own_category, learnt_from)
     where g.user_id = %s and g.product_id = n.product_id and g.transaction_id = n.transaction_id
 """
 
@@ -162,6 +162,7 @@ def _values(tags: TransactionTags) -> tuple[object, ...]:
         str(tags.source),
         tags.rule_id,
         tags.own_category or None,
+        tags.learnt_from,
     )
 
 
@@ -305,6 +306,28 @@ async def list_tagged(connection: Connection, user_id: UUID, product_id: UUID, i
         " where t.user_id = %s and t.product_id = %s and t.id = any(%s)",
         [user_id, product_id, list(ids)],
     )
+    return [make_row(row) for row in await cursor.fetchall()]
+
+
+# Found by an index of its own. The version is that of the correction, so that the latest come first.
+TEACHING = f"""
+    select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS}
+    from (
+        select * from transaction_tags where user_id = %(user)s and source = 'USER'
+            and (select t.learns_from_corrections from users u join tenants t on t.id = u.tenant_id
+                where u.id = %(user)s)
+        order by category_version desc, transaction_id limit %(limit)s
+    ) g join lateral (
+        select * from transactions where user_id = g.user_id and product_id = g.product_id and id = g.transaction_id
+        limit 1
+    ) t on true
+    order by g.category_version desc, g.transaction_id
+"""
+
+
+async def list_teaching(connection: Connection, user_id: UUID, limit: int) -> list[TaggedRow]:
+    """The latest transactions whose category the user has set; none where the tenant wants nothing to be learnt."""
+    cursor = await connection.execute(TEACHING, {"user": user_id, "limit": limit})
     return [make_row(row) for row in await cursor.fetchall()]
 
 

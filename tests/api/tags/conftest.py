@@ -1,11 +1,13 @@
 """An account of one's own, with transactions that anybody would tag the same way."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from banking import BankCustomer, new_customer
+from tenants import TenantUnderTest
 
 
 @dataclass
@@ -39,7 +41,17 @@ class PushedAccount:
 
 
 @pytest.fixture
-def account(bank_server, shared) -> PushedAccount:
-    customer = new_customer(shared)
-    access_id = customer.add_complete("leer+tags")
-    return PushedAccount(customer, access_id, customer.products(access_id)[0])
+def open_account(bank_server) -> Callable[[TenantUnderTest], PushedAccount]:
+    """For a new customer of a tenant."""
+
+    def open_(tenant: TenantUnderTest) -> PushedAccount:
+        customer = new_customer(tenant)
+        access_id = customer.add_complete("leer+tags")
+        return PushedAccount(customer, access_id, customer.products(access_id)[0])
+
+    return open_
+
+
+@pytest.fixture
+def account(open_account, shared) -> PushedAccount:
+    return open_account(shared)

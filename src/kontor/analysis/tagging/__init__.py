@@ -4,6 +4,7 @@
 booking and the same own accounts give the same `Tagging`.
 """
 
+from kontor.analysis.tagging.corrections import Learnt
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.prepared_knowledge import find_partner, list_partners
 from kontor.analysis.tagging.taggers import Tagger, load_tagger
@@ -13,6 +14,7 @@ from kontor.analysis.tagging.versions import derive_version
 __all__ = [
     "NOBODY",
     "Evidence",
+    "Learnt",
     "OwnAccounts",
     "Partner",
     "Tagger",

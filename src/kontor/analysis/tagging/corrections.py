@@ -30,10 +30,11 @@ SURE = 0.9
 
 
 class Learnt(NamedTuple):
-    """A category that follows from a correction, and the probability that it is right."""
+    """A category that follows from a correction, the probability that it is right, and which correction it was."""
 
     category: str
     confidence: float
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Corrections:
                 found = _compare(kind, corrected)
                 rank = None if found is None else (found.was_same, found.shared, -number)
                 if found is not None and rank is not None and (best is None or rank > best):
-                    best, learnt = rank, Learnt(category, found.confidence)
+                    best, learnt = rank, Learnt(category, found.confidence, number)
         return None if learnt is None or learnt.category == kind.category else learnt
 
 

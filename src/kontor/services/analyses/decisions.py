@@ -8,7 +8,7 @@ from kontor.analysis.trees import CATEGORIES, TREES
 from kontor.domain.errors import InvalidError
 from kontor.domain.own_categories import OwnCategories, fits_basis, is_own_name, resolve_basis
 from kontor.domain.tagging_rules import MOST_RULES, RuleBook, RuledTransaction, TaggingRule, follow_categories
-from kontor.domain.tags import TagSource, TransactionTags, derive_insurance_type, fold_iban, fold_name
+from kontor.domain.tags import TagSource, TransactionTags, derive_insurance_type, fits_sign, fold_iban, fold_name
 from kontor.domain.transactions import Transaction
 from kontor.storage import own_categories, tagging_rules, tenant_rules
 from kontor.storage.database import Connection
@@ -137,7 +137,7 @@ def show_to_rules(row: TaggedRow, partner: str) -> RuledTransaction:
 
 
 def decide_row(row: TaggedRow, found: TransactionTags, book: RuleBook, known: OwnCategories) -> TransactionTags:
-    """`found` is what the tagger says."""
+    """`found` is what the tagger says, and what it has learnt from corrections."""
     if row.tags is not None and row.tags.source is TagSource.USER:
         return _keep(row.tags, row.transaction, found, known)
     rule = book.find(show_to_rules(row, found.partner))
@@ -145,6 +145,27 @@ def decide_row(row: TaggedRow, found: TransactionTags, book: RuleBook, known: Ow
         return found
     category = resolve_basis(rule.category, row.transaction.amount)
     return set_category(found, category, TagSource.RULE, rule.id, rule.own_category)
+
+
+def learn_category(row: TaggedRow, found: TransactionTags, teacher: TaggedRow, confidence: float) -> TransactionTags:
+    """The category of a corrected transaction for another one of the same kind."""
+    said = teacher.tags
+    if said is None or not fits_sign(said.category, row.transaction.amount):
+        return found
+    return replace(
+        found,
+        category=said.category,
+        insurance_type=derive_insurance_type(said.category, found.insurance_type),
+        category_confidence=confidence,
+        insurance_confidence=confidence,
+        own_category=said.own_category,
+        learnt_from=teacher.id,
+    )
+
+
+def may_learn(row: TaggedRow) -> bool:
+    """Corrections concern later transactions: those without tags, and those whose tags were learnt."""
+    return row.tags is None or row.tags.learnt_from is not None
 
 
 def _keep(

@@ -19,11 +19,13 @@ from kontor.services.analyses.decisions import (
     correct_row,
     decide_row,
     has_counterparty,
+    learn_category,
+    may_learn,
     read_categories,
     read_words,
     store_bases,
 )
-from kontor.services.compute import Compute, cut, explain_packed, pack, read_taggings, tag_packed
+from kontor.services.compute import Compute, cut, explain_packed, learn_packed, pack, read_taggings, tag_packed
 from kontor.services.security import auditing
 from kontor.storage import products, queue, tags
 from kontor.storage.database import TURN_ROWS, Connection, Database
@@ -31,6 +33,7 @@ from kontor.storage.retries import retry_conflicts
 from kontor.storage.tags import TaggedRow, TaggingState
 
 USERS_PER_STEP = 1000
+MOST_TEACHERS = 500  # the latest corrections of a user
 RETAG_ROWS = 2000  # a step of retagging that a worker can lose without harm
 SAVINGS = (ProductCategory.SAVINGS, ProductCategory.CALL_MONEY, ProductCategory.FIXED_TERM)
 
@@ -105,12 +108,37 @@ class TransactionTagging:
         words = await read_words(connection, user_id)
         book = words.make_book()
         taggings = await self._tag(user_id, rows, own, prepared)
+        found = [make_tags(tagging) for tagging in taggings]
+        await self._learn(connection, user_id, rows, found, own)
         decided = []
-        for number, (row, tagging) in enumerate(zip(rows, taggings, strict=True)):
+        for number, (row, row_tags) in enumerate(zip(rows, found, strict=True)):
             if number % TURN_ROWS == 0:
                 await asyncio.sleep(0)  # many rules and rows must not hold up others
-            decided.append((row, decide_row(row, make_tags(tagging), book, words.categories)))
+            decided.append((row, decide_row(row, row_tags, book, words.categories)))
         return decided
+
+    async def _learn(
+        self,
+        connection: Connection,
+        user_id: UUID,
+        rows: Sequence[TaggedRow],
+        found: list[TransactionTags],
+        own: OwnAccounts,
+    ) -> None:
+        """Put what the user's corrections say in place of what the tagger says."""
+        places = [place for place, row in enumerate(rows) if may_learn(row)]
+        teachers = await tags.list_teaching(connection, user_id, MOST_TEACHERS) if places else []
+        if not teachers:
+            return
+        categories = [row.tags.own_category or row.tags.category for row in teachers if row.tags is not None]
+        [corrected] = pack([row.transaction for row in teachers])
+        for piece in cut(places):
+            packed = pack([rows[place].transaction for place in piece])
+            learnt = await self._compute.run(learn_packed, *packed, corrected, categories, own, owner=user_id)
+            for place, lesson in zip(piece, learnt, strict=True):
+                if lesson is not None:
+                    teacher = teachers[lesson.number]
+                    found[place] = learn_category(rows[place], found[place], teacher, lesson.confidence)
 
     async def _tag(
         self, user_id: UUID, rows: Sequence[TaggedRow], own: OwnAccounts, prepared: PreparedTags
@@ -147,6 +175,9 @@ class TransactionTagging:
         for row in rows:
             if row.tags is not None and row.tags.source is not TagSource.TAGGER:
                 explanations[row.id] = [Evidence(row.tags.source.lower(), "", row.tags.category, 1.0)]
+            elif row.tags is not None and row.tags.learnt_from is not None:
+                learnt = str(row.tags.learnt_from), row.tags.category, row.tags.category_confidence
+                explanations[row.id] = [Evidence("correction", *learnt)]
             else:
                 tagged.append(row)
         for piece in cut(tagged):

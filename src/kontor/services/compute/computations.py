@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from kontor.analysis.tagging import Evidence, OwnAccounts, Tagging, load_tagger
+from kontor.analysis.tagging import Evidence, Learnt, OwnAccounts, Tagging, load_tagger
 from kontor.connectors.files.accounts import FileAccount, join_statements
 from kontor.connectors.statements import (
     FileKind,
@@ -156,6 +156,13 @@ def plan_packed(
 def tag_packed(piece: bytes, own: OwnAccounts) -> list[tuple[Any, ...]]:
     """Values of a `Tagging` per row."""
     return [tuple(tagging) for tagging in load_tagger().tag(_rows.decode(piece), own)]
+
+
+def learn_packed(piece: bytes, corrected: bytes, categories: Sequence[str], own: OwnAccounts) -> list[Learnt | None]:
+    """What corrections say about the rows of a piece: `categories` are what the user gave to the corrected rows."""
+    tagger = load_tagger()
+    corrections = tagger.learn(list(zip(_rows.decode(corrected), categories, strict=True)), own)
+    return tagger.apply(corrections, _rows.decode(piece), own)
 
 
 def explain_packed(piece: bytes, own: OwnAccounts) -> list[tuple[Evidence, ...]]:

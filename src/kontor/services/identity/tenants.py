@@ -21,7 +21,7 @@ from kontor.domain.tenants import (
 )
 from kontor.services.identity.branding import BrandingChange, check_change, check_colours, check_origin, clean_logo
 from kontor.services.security import auditing, hash_secret
-from kontor.storage import keys, redirects, system_keys, tenants, users
+from kontor.storage import keys, queue, redirects, system_keys, tenant_rules, tenants, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.keys import SealingKey, TransportKey
 
@@ -157,9 +157,13 @@ class TenantAdministration:
 
     async def change_tenant(self, name: str, **changes: object) -> Tenant:
         async with self._database.transaction() as connection:
-            tenant = replace(await _require_tenant(connection, name), **changes)  # type: ignore[arg-type]
+            before = await _require_tenant(connection, name)
+            tenant = replace(before, **changes)  # type: ignore[arg-type]
             _check_tenant(tenant)
             await tenants.update_tenant(connection, tenant)
+            if tenant.learns_from_corrections != before.learns_from_corrections:
+                await tenant_rules.raise_rules_version(connection, tenant.id)
+                await queue.enqueue_retag_tenant(connection, tenant.id)
             await auditing.record(connection, tenant.id, auditing.OPERATOR, "tenant.change", f"tenant {name}")
         return tenant
 
