@@ -40,7 +40,14 @@ from kontor.services.runtime import Clock
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption, Passwords, Vault
 from kontor.services.statements import Exports, ImportForms, Imports
-from kontor.services.transactions import Balances, CustomerTransactions, Deltas, Searches, Transactions
+from kontor.services.transactions import (
+    Balances,
+    CustomerTransactions,
+    Deltas,
+    Searches,
+    Transactions,
+    TransactionUpdates,
+)
 from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
 from kontor.storage import embedded
 from kontor.storage.database import Database
@@ -170,6 +177,7 @@ def make_services(
         searches=Searches(database, tagging),
         deltas=Deltas(database, tagging, repetitions),
         customer_transactions=CustomerTransactions(database, tagging, repetitions),
+        transaction_updates=TransactionUpdates(database, tagging),
         balances=Balances(database, clock),
         transaction_tagging=tagging,
         tagging_rules=TaggingRules(database, tagging),

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 import psycopg
 
 from kontor.domain.accesses import AccessStatus, make_product_id
+from kontor.domain.annotations import Annotation
 from kontor.domain.deltas import read_cursor
 from kontor.domain.duplicates import find_repeated
 from kontor.domain.merge_plans import plan_merge
@@ -23,7 +24,14 @@ from kontor.services.analyses import Repetitions, TransactionTagging
 from kontor.services.analyses.duplicates import load_shared
 from kontor.services.compute import Compute
 from kontor.services.fetching import write_plan
-from kontor.services.transactions import CustomerTransactions, Delta, Deltas, DeltaView
+from kontor.services.transactions import (
+    Correction,
+    CustomerTransactions,
+    Delta,
+    Deltas,
+    DeltaView,
+    TransactionUpdates,
+)
 from kontor.storage import accesses, products, tag_views, transactions
 from kontor.storage.data_versions import read_version
 from kontor.storage.database import Connection, Database
@@ -112,6 +120,7 @@ class ReplicatedUser:
         repetitions = Repetitions(database, compute)
         self.deltas = Deltas(database, self.tagging, repetitions)
         self.of_customer = CustomerTransactions(database, self.tagging, repetitions)
+        self.updates = TransactionUpdates(database, self.tagging)
         self.readers = [
             Reader(DeltaView(None, CUSTOMER_FIELDS)),
             Reader(DeltaView(None, CUSTOMER_FIELDS, CATEGORY)),
@@ -184,6 +193,13 @@ class ReplicatedUser:
                 changes_existing=changes_existing,
                 creates_rule=changes_existing,
             )
+
+    async def annotate(self, place: int, annotation: Annotation, correction: Correction | None = None) -> None:
+        async with self.database.connect() as connection:
+            known = await transactions.load_transactions(connection, self.user_id, self.name("giro"), None)
+        if known:
+            row = sorted(known, key=lambda stored: stored.transaction.amount)[place % len(known)]
+            await self.updates.update(self.principal, "a", self.name("giro"), row.id, annotation, correction)
 
     # Readers
 

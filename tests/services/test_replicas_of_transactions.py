@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from replicas import PLACES, ReplicatedUser, add_user, make_booking
 
+from kontor.domain.annotations import UNCHANGED, Annotation
 from kontor.services.compute import Compute
 from kontor.storage.database import Database
 from many_examples import ALL_EXAMPLES
@@ -27,6 +28,11 @@ BOOKINGS = st.lists(
     unique_by=lambda booking: booking[0],
 )
 READERS = st.integers(0, 3)
+ANNOTATIONS = st.builds(
+    Annotation,
+    note=st.sampled_from([UNCHANGED, None, "Rückfrage", "bezahlt"]),
+    keywords=st.sampled_from([UNCHANGED, (), ("Urlaub",), ("Urlaub", "Steuer")]),
+)
 LIMITS = st.integers(1, 6)
 KEYS = st.sampled_from(sorted(PLACES))
 
@@ -88,6 +94,10 @@ def make_machine(stage):
         @rule(place=READERS, category=st.sampled_from(["LIVING_GROCERIES", "HOUSING_RENT"]), is_for_all=st.booleans())
         def correct(self, place, category, is_for_all):
             stage.runner.run(self.user.correct(place, category, changes_existing=is_for_all))
+
+        @rule(place=READERS, annotation=ANNOTATIONS)
+        def annotate(self, place, annotation):
+            stage.runner.run(self.user.annotate(place, annotation))
 
         @rule(number=READERS, limit=LIMITS)
         def read_once(self, number, limit):

@@ -11,9 +11,10 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from kontor.domain.annotations import Annotation
 from kontor.domain.balances import BalanceGap, BalanceSpan, DayTotal
 from kontor.domain.merging import StoredTransaction
-from kontor.storage import accesses, products, tags, transactions
+from kontor.storage import accesses, annotations, products, tags, transactions
 from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Database
 from processes import beside
@@ -205,6 +206,12 @@ def update_row(make_id):
     return lambda user: [StoredTransaction(make_id(user), replace(ROWS[0], purpose="Neu"))]
 
 
+def annotate(make_id, annotation):
+    return lambda connection, user: annotations.annotate(
+        connection, user.user_id, [(user.giro, make_id(user))], annotation
+    )
+
+
 def forget_transfers(*holders):
     return lambda connection, user: tags.forget_own_transfers(connection, user.user_id, [], holders)
 
@@ -264,6 +271,8 @@ RAISING = [
     Case("transactions.update_transactions", "a row", of_rows(
         transactions.update_transactions, update_row(first), always(TODAY))),
     Case("transactions.delete_transactions", "a row", of_rows(transactions.delete_transactions, ids_of(first))),
+    Case("annotations.annotate", "a note", annotate(first, Annotation("Notiz"))),
+    Case("annotations.annotate", "keywords", annotate(first, Annotation(keywords=("Urlaub",)))),
     Case("tags.insert_tags", "a row", tag(tags.insert_tags, 2)),
     Case("tags.update_tags", "a row", tag(tags.update_tags, 0, category="HOUSING_RENT")),
     Case("tags.forget_tags", "a row", of_rows(tags.forget_tags, ids_of(first))),
@@ -288,6 +297,7 @@ SILENT = [
         transactions.update_transactions, update_row(stranger), always(TODAY))),
     Case("transactions.delete_transactions", "an unknown row", of_rows(
         transactions.delete_transactions, ids_of(stranger))),
+    Case("annotations.annotate", "an unknown row", annotate(stranger, Annotation("Notiz"))),
     Case("tags.insert_tags", "none", tag(tags.insert_tags, None)),
     Case("tags.update_tags", "none", tag(tags.update_tags, None)),
     Case("tags.update_tags", "a row without tags", tag(tags.update_tags, 2)),

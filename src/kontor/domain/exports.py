@@ -28,3 +28,5 @@ class ExportRow:
     partner: str | None
     insurance_type: str | None
     freelancer_category: str | None
+    note: str | None
+    keywords: list[str] | None

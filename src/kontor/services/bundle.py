@@ -14,7 +14,14 @@ from kontor.services.redirects import Redirects
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption
 from kontor.services.statements import Exports, ImportForms, Imports
-from kontor.services.transactions import Balances, CustomerTransactions, Deltas, Searches, Transactions
+from kontor.services.transactions import (
+    Balances,
+    CustomerTransactions,
+    Deltas,
+    Searches,
+    Transactions,
+    TransactionUpdates,
+)
 from kontor.services.webhooks import Deliveries, Events, Webhooks
 from kontor.storage.database import Database
 
@@ -35,6 +42,7 @@ class Services:
     searches: Searches
     deltas: Deltas
     customer_transactions: CustomerTransactions
+    transaction_updates: TransactionUpdates
     balances: Balances
     transaction_tagging: TransactionTagging
     tagging_rules: TaggingRules

@@ -29,7 +29,10 @@ COUNTS = (
     "not exists (select 1 from repeated_transactions where user_id = $1 and product_id = transactions.product_id"
     " and transaction_id = transactions.id and cardinality(flips) % 2 = 1)"
 )
-NOTHING = "false"
+WITH_KEYWORD = (
+    "case when exists (select 1 from unnest(keywords) keyword where lower(keyword) = lower({}::text))"
+    " then true else false end"
+)
 # The day alone is for the index.
 BEFORE = "booked_on <= {} and (booked_on, product_id, ordinal) < ({}, {}, {})"
 AFTER = "booked_on >= {} and (booked_on, product_id, ordinal) > ({}, {}, {})"
@@ -65,13 +68,12 @@ def _list_conditions(filters: CustomerFilters, *, is_paired: bool) -> tuple[tupl
         (EXACTLY, filters.amount),
         (WORDS, [make_pattern(word) for word in filters.words] or None),
         (OF_CATEGORIES, None if filters.categories is None else list(filters.categories)),
+        (WITH_KEYWORD, filters.keyword),
     ]
     taken = [(condition, value) for condition, value in asked if value is not None]
     conditions = [condition for condition, _ in taken]
     if filters.is_incoming is not None:
         conditions.append(INCOMING if filters.is_incoming else OUTGOING)
-    if filters.keyword is not None:
-        conditions.append(NOTHING)  # no transaction has keywords
     if is_paired:
         conditions.append(COUNTS)
     return tuple(conditions), [value for _, value in taken]

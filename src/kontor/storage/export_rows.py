@@ -14,7 +14,7 @@ from kontor.storage.database import Connection, fetch_row, fetch_rows
 COLUMNS = (
     "t.product_id, t.id, t.booked_on, t.ordinal, (t.value_at at time zone 'Europe/Berlin')::date, t.amount, t.currency,"
     " t.counterparty_name, t.counterparty_iban, t.purpose, t.booking_text, t.is_pending, g.category,"
-    " g.category_confidence, g.source, g.partner, g.insurance_type, g.freelancer_category"
+    " g.category_confidence, g.source, g.partner, g.insurance_type, g.freelancer_category, t.note, t.keywords"
 )
 TABLES = (
     "transactions t left join lateral (select * from transaction_tags where user_id = t.user_id"

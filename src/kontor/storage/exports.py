@@ -54,7 +54,7 @@ TRANSACTIONS = Section(
     "t.id::text",
     "id, product_id, booked_on, ordinal, amount, currency, booked_at, value_at, purpose, booking_text, gv_code,"
     " prima_nota, counterparty_name, counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending,"
-    " batch_id, channel",
+    " batch_id, channel, note, keywords, parts",
     {"user_id": WHOSE, "created_version": INTERNAL, "changed_version": INTERNAL},
     TAGS,
 )

@@ -175,6 +175,7 @@ def _write_transfer(transfer: Transfer, names: dict[UUID, str]) -> str:
     facts = {"kontor-id": str(sent.id), "kontor-id-received": str(received.id)}
     if received.day != sent.day:
         facts["received-on"] = str(received.day)
+    facts |= {"note-received": received.note or "", "keywords-received": ", ".join(received.keywords or ())}
     return _write_entry(sent, facts, postings)
 
 
@@ -186,6 +187,8 @@ def _write_entry(row: ExportRow, ids: dict[str, str], postings: Sequence[Posting
         "iban": row.counterparty_iban or "",
         "booking-text": row.booking_text or "",
         "value-date": "" if row.value_day is None else str(row.value_day),
+        "note": row.note or "",
+        "keywords": ", ".join(row.keywords or ()),
     }
     lines = [f"  {key}: {quote(text)}\n" for key, text in facts.items() if text]
     head = f"\n{row.day} * {quote(row.counterparty_name)} {quote(row.purpose)}\n"

@@ -47,6 +47,8 @@ HEADINGS = {
     "insurance_type_name": "Versicherungsart",
     "freelancer_category": "Kategorie für Selbstständige (Systemname)",
     "freelancer_category_name": "Kategorie für Selbstständige",
+    "note": "Notiz",
+    "keywords": "Schlagworte",
 }
 DECIDED_BY = {"TAGGER": "Kontor", "RULE": "Regel", "USER": "Kunde"}
 BOM = "\ufeff"  # without it a German Excel takes UTF-8 for something else
@@ -134,6 +136,8 @@ def _make_cells(row: ExportRow, stored: StoredProduct, chosen: _Format) -> list[
         chosen.show_number(row.confidence or 0.0),
         chosen.show_source(row.source),
         *(text for item in tags for text in (item.system_name, disarm(item.name))),
+        disarm(row.note),
+        disarm(", ".join(row.keywords or ())),
     ]
 
 

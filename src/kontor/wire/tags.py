@@ -109,14 +109,6 @@ class TreeInput(msgspec.Struct):
     systemId: int | None = None  # noqa: N815
 
 
-class CategoryUpdate(msgspec.Struct):
-    tags: ItemInput | Annotated[list[ItemInput], Meta(min_length=1, max_length=1)]
-
-    @property
-    def item(self) -> ItemInput:
-        return self.tags[0] if isinstance(self.tags, list) else self.tags
-
-
 def refer_to_tree(tree: Tree) -> TreeReference:
     return TreeReference(
         tree.system_id,

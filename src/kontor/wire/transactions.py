@@ -35,6 +35,8 @@ FIELDS = (
     JsonField("hash", "sort_key", Show.PLAIN),
     JsonField("vorgemerkt", "is_pending", Show.TRUE_ONLY),
     JsonField("identifier", "batch_id", Show.TEXT, inside="batchId"),
+    JsonField("notiz", "note", Show.TEXT),
+    JsonField("schlagworte", "keywords", Show.TEXT),
 )
 # Where transactions of several products are told together.
 CUSTOMER_FIELDS = (
@@ -69,6 +71,8 @@ class Transaction(PreviewedTransaction, kw_only=True):
     id: UUID
     hash: Annotated[str, Meta(description="sorts as the transactions are ordered")]
     identifier: Annotated[Identifier, Meta(description="on pushed transactions")] | UnsetType = UNSET
+    notiz: Annotated[str, Meta(description="the user's note")] | UnsetType = UNSET
+    schlagworte: Annotated[list[str], Meta(description="the user's keywords")] | UnsetType = UNSET
     tags: Annotated[list[TagInstance], Meta(description="with `tag`: the tag of that tree")] | UnsetType = UNSET
     classifications: Annotated[list[Classification], Meta(description="with `categorize`")] | UnsetType = UNSET
 

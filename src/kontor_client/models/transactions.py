@@ -23,6 +23,8 @@ _NAMES = {
     "is_pending": "vorgemerkt",
 }
 
+_OWN_NAMES = {"sort_key": "hash", "batch": "identifier", "note": "notiz", "keywords": "schlagworte"}
+
 
 class Batch(Model, rename={"id": "batchId"}):
     id: str
@@ -51,12 +53,14 @@ class Classification(Model, rename={"confidence": "confidenceLevel", "display_na
     confidence: float = 0.0
 
 
-class Transaction(PreviewedTransaction, kw_only=True, rename=_NAMES | {"sort_key": "hash", "batch": "identifier"}):
+class Transaction(PreviewedTransaction, kw_only=True, rename=_NAMES | _OWN_NAMES):
     """A booking. `tags` and `classifications` are there when they were asked for."""
 
     id: str
     sort_key: str
     batch: Batch | None = None
+    note: str | None = None
+    keywords: list[str] = []
     tags: list[TagInstance[TagDetails]] = []
     classifications: list[Classification] = []
 

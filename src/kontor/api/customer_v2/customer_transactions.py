@@ -25,6 +25,7 @@ from kontor.api.customer_v2.searches import (
     read_amount,
 )
 from kontor.api.operations import Call, Success, operation
+from kontor.domain.annotations import clean_keywords
 from kontor.domain.errors import InvalidError
 from kontor.domain.searches import CustomerFilters, CustomerPosition
 from kontor.wire.tag_views import TagView, choose_view
@@ -56,7 +57,7 @@ class SumsQuery(FilterQuery, rename=TIMES):
             product_ids=None if self.produkt is None else tuple(map(_read_product, self.produkt.split(","))),
             is_incoming=None if self.richtung is None else self.richtung == "EIN",
             amount=read_amount(self.betrag),
-            keyword=self.schlagwort,
+            keyword=None if self.schlagwort is None else clean_keywords([self.schlagwort], "schlagwort")[0],
         )
 
 

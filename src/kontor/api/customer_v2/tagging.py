@@ -15,8 +15,10 @@ from kontor.api.operations import Call, Success, operation
 from kontor.domain.errors import InvalidError
 from kontor.domain.own_categories import is_own_name
 from kontor.domain.tagging_rules import TaggingRule
+from kontor.services.transactions import Correction
 from kontor.wire.tagging_rules import AiConnectRule, NewRule, PreviewedRule, RulePreview, show_preview, show_rule
-from kontor.wire.tags import CategoryUpdate, ItemInput
+from kontor.wire.tags import ItemInput
+from kontor.wire.transaction_updates import TransactionUpdate
 from kontor.wire.transactions import CUSTOMER_FIELDS
 
 RULES = CUSTOMER + "/ai/tagging-rules"
@@ -42,29 +44,28 @@ def read_category(item: ItemInput, field: str) -> str:
     "PUT",
     TRANSACTIONS + "/{transaction-id}",
     query=UpdateQuery,
-    body=CategoryUpdate,
+    body=TransactionUpdate,
     success=Success(description="changed"),
     errors=(404,),
     **TAGS,
 )
 async def update_category(call: Call) -> Answer:
-    """Correct the category of a transaction.
+    """Correct the category of a transaction, or write a note and keywords beside it.
 
-    With changeExisting also that of all existing transactions of the same counterparty, with createRule of all to come.
+    With changeExisting the category also of all existing transactions of the same counterparty, with createRule of all
+    to come. Note and keywords are for this transaction alone.
     """
     product = await find_product(call)
     transaction_id = call.path_uuid("transaction-id")
     await call.services.transaction_tagging.require_transaction(call.principal, product.id, transaction_id)
     query = call.query(UpdateQuery)
-    body = await call.json(CategoryUpdate)
-    await call.services.transaction_tagging.correct(
-        call.principal,
-        product.access_id,
-        product.id,
-        transaction_id,
-        read_category(body.item, "tags"),
-        changes_existing=query.changeExisting,
-        creates_rule=query.createRule,
+    body = await call.json(TransactionUpdate)
+    annotation, item = body.read_annotation(), body.read_item()
+    correction = None
+    if item is not None:
+        correction = Correction(read_category(item, "tags"), query.changeExisting, query.createRule)
+    await call.services.transaction_updates.update(
+        call.principal, product.access_id, product.id, transaction_id, annotation, correction
     )
     return empty_answer()
 

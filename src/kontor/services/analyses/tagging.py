@@ -1,7 +1,7 @@
 """Tagging: every stored transaction gets its tags in the transaction that stores it; users' words win."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from uuid import UUID
@@ -203,7 +203,9 @@ class TransactionTagging:
         *,
         changes_existing: bool,
         creates_rule: bool,
+        also: Callable[[Connection, Sequence[TaggedRow]], Awaitable[None]] | None = None,
     ) -> None:
+        """`also` is done in the same transaction, with the rows before they are changed."""
         user_id = user_of(principal)
         await self.ensure_tagged(principal)
         async with self._database.transaction() as connection:
@@ -223,6 +225,8 @@ class TransactionTagging:
                 rows += [
                     other for other in same if other.id != row.id and fits_basis(choice.basis, other.transaction.amount)
                 ]
+            if also is not None:
+                await also(connection, rows)
             await tags.update_tags(
                 connection, user_id, version, [correct_row(tagged_row, choice) for tagged_row in rows]
             )

@@ -5,17 +5,20 @@ from kontor.services.transactions.deltas import Delta, Deltas, DeltaView
 from kontor.services.transactions.of_customer import CustomerTransactions
 from kontor.services.transactions.searches import Searches, list_categories
 from kontor.services.transactions.transactions import PIECE_ROWS, PushedTransaction, Transactions
+from kontor.services.transactions.updates import Correction, TransactionUpdates
 
 __all__ = [
     "PIECE_ROWS",
     "Balance",
     "Balances",
+    "Correction",
     "CustomerTransactions",
     "Delta",
     "DeltaView",
     "Deltas",
     "PushedTransaction",
     "Searches",
+    "TransactionUpdates",
     "Transactions",
     "list_categories",
 ]

@@ -1,0 +1,73 @@
+"""What users say about their transactions: a category, a note, keywords. All of it or nothing is stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from kontor.domain.annotations import Annotation
+from kontor.domain.errors import NotFoundError
+from kontor.domain.principals import Principal, user_of
+from kontor.services.analyses import TransactionTagging
+from kontor.services.security import auditing
+from kontor.storage import annotations, products
+from kontor.storage.data_versions import lock_data
+from kontor.storage.database import Connection, Database
+from kontor.storage.tags import TaggedRow
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """Another category, also for existing transactions of the same counterparty or for those to come, if wanted."""
+
+    category: str
+    changes_existing: bool = False
+    creates_rule: bool = False
+
+
+class TransactionUpdates:
+    def __init__(self, database: Database, tagging: TransactionTagging) -> None:
+        self._database = database
+        self._tagging = tagging
+
+    async def update(
+        self,
+        principal: Principal,
+        access_id: str,
+        product_id: UUID,
+        transaction_id: UUID,
+        annotation: Annotation,
+        correction: Correction | None,
+    ) -> None:
+        """The annotation is for this transaction alone, whatever the correction is for."""
+
+        async def write(connection: Connection, _: Sequence[TaggedRow] = ()) -> None:
+            if not annotation.is_empty:
+                await self._annotate(connection, principal, product_id, transaction_id, annotation)
+
+        if correction is not None:
+            await self._tagging.correct(
+                principal,
+                access_id,
+                product_id,
+                transaction_id,
+                correction.category,
+                changes_existing=correction.changes_existing,
+                creates_rule=correction.creates_rule,
+                also=write,
+            )
+            return
+        async with self._database.transaction() as connection:
+            if not await products.has_product(connection, user_of(principal), access_id, product_id):
+                raise NotFoundError
+            await lock_data(connection, user_of(principal))
+            await write(connection)
+
+    @staticmethod
+    async def _annotate(
+        connection: Connection, principal: Principal, product_id: UUID, transaction_id: UUID, annotation: Annotation
+    ) -> None:
+        if not await annotations.annotate(connection, user_of(principal), [(product_id, transaction_id)], annotation):
+            raise NotFoundError
+        subject = f"user {principal.user_pseudonym} transaction {transaction_id}"
+        actor = auditing.name_actor(principal)
+        await auditing.record(connection, principal.tenant_id, actor, "transaction.annotate", subject)
