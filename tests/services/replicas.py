@@ -15,6 +15,7 @@ from kontor.domain.annotations import Annotation
 from kontor.domain.deltas import read_cursor
 from kontor.domain.duplicates import find_repeated
 from kontor.domain.merge_plans import plan_merge
+from kontor.domain.parts import Part
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product
 from kontor.domain.searches import CustomerFilters, CustomerPosition, Window
@@ -200,6 +201,18 @@ class ReplicatedUser:
         if known:
             row = sorted(known, key=lambda stored: stored.transaction.amount)[place % len(known)]
             await self.updates.update(self.principal, "a", self.name("giro"), row.id, annotation, correction)
+
+    async def split(self, place: int, euros: int | None) -> None:
+        """Into so many euros and the rest, or no longer."""
+        async with self.database.connect() as connection:
+            known = await transactions.load_transactions(connection, self.user_id, self.name("giro"), None)
+        if known:
+            row = sorted(known, key=lambda stored: stored.transaction.amount)[place % len(known)]
+            first = Decimal(-(euros or 0))
+            amounts = () if euros is None else (first, row.transaction.amount - first)
+            parts = tuple(Part(amount, "HOUSING_OTHER", {"systemName": "HOUSING_OTHER"}) for amount in amounts)
+            change = Annotation(parts=parts)
+            await self.updates.update(self.principal, "a", self.name("giro"), row.id, change, None)
 
     # Readers
 

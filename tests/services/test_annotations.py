@@ -1,6 +1,8 @@
 """What users write beside transactions stays, whatever a bank sends; and a change is told once."""
 
 import json
+from dataclasses import replace
+from decimal import Decimal
 
 import psycopg
 import pytest
@@ -8,15 +10,23 @@ from replicas import ReplicatedUser, add_user, make_booking
 
 from kontor.domain.annotations import Annotation
 from kontor.domain.errors import InvalidError
+from kontor.domain.parts import Part
 from kontor.domain.searches import Window
 from kontor.services.compute import Compute
 from kontor.services.transactions import Correction
-from kontor.storage import tag_views
+from kontor.storage import tag_views, transactions
 from kontor.storage.database import Database
 from kontor.wire.transactions import FIELDS
 from processes import beside
+from stored_data import TODAY
 
 GIRO = 2
+HALVES = Annotation(
+    parts=(
+        Part(Decimal("-5.55"), "LIVING_GROCERIES", {"systemName": "LIVING_GROCERIES"}, "Brot"),
+        Part(Decimal("-5.45"), "HOUSING_OTHER", {"systemName": "HOUSING_OTHER"}),
+    )
+)
 TRIP = Annotation("Reise nach Rom", ("Urlaub", "Steuer"))
 
 
@@ -100,3 +110,37 @@ async def test_a_note_is_for_one_transaction_although_its_category_is_for_all_of
     rows = await list_rows(user)
     assert [row["category"] for row in rows] == ["HOUSING_RENT"] * 3
     assert sum("notiz" in row for row in rows) == 1
+
+
+async def change_row(user, **facts):
+    """As a merge does that has found the booking again."""
+    async with user.database.transaction() as connection:
+        [stored] = await transactions.load_transactions(connection, user.user_id, user.name("giro"), None)
+        changed = replace(stored, transaction=replace(stored.transaction, **facts))
+        await transactions.update_transactions(connection, user.user_id, user.name("giro"), [changed], TODAY)
+
+
+async def test_parts_survive_other_words_and_go_with_another_amount(user):
+    await user.refresh("giro", book(1), is_file=False)
+    await user.annotate(0, TRIP)
+    await user.annotate(0, HALVES)
+    await change_row(user, purpose="andere Worte", is_pending=True)
+    [row] = await list_rows(user)
+    assert [(part["betrag"], part.get("notiz")) for part in row["teile"]] == [(-5.55, "Brot"), (-5.45, None)]
+    cursor = (await read_changes(user, None)).cursor
+    await change_row(user, amount=Decimal("-11.01"))
+    [row] = await list_rows(user)
+    assert "teile" not in row
+    assert (row["betrag"], row["notiz"]) == (-11.01, "Reise nach Rom")
+    [(_, told)] = (await read_changes(user, cursor)).changed
+    assert "teile" not in json.loads(told[0])
+
+
+async def test_splitting_is_a_change_and_splitting_the_same_way_again_is_none(user):
+    await user.refresh("giro", book(1), is_file=False)
+    cursor = (await read_changes(user, None)).cursor
+    await user.annotate(0, HALVES)
+    told = await read_changes(user, cursor)
+    assert len(told.changed) == 1
+    await user.annotate(0, HALVES)
+    assert (await read_changes(user, told.cursor)).changed == []

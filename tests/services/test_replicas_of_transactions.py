@@ -33,6 +33,7 @@ ANNOTATIONS = st.builds(
     note=st.sampled_from([UNCHANGED, None, "Rückfrage", "bezahlt"]),
     keywords=st.sampled_from([UNCHANGED, (), ("Urlaub",), ("Urlaub", "Steuer")]),
 )
+SPLITS = st.none() | st.integers(1, 9)
 LIMITS = st.integers(1, 6)
 KEYS = st.sampled_from(sorted(PLACES))
 
@@ -95,9 +96,10 @@ def make_machine(stage):
         def correct(self, place, category, is_for_all):
             stage.runner.run(self.user.correct(place, category, changes_existing=is_for_all))
 
-        @rule(place=READERS, annotation=ANNOTATIONS)
-        def annotate(self, place, annotation):
+        @rule(place=READERS, annotation=ANNOTATIONS, euros=SPLITS)
+        def annotate(self, place, annotation, euros):
             stage.runner.run(self.user.annotate(place, annotation))
+            stage.runner.run(self.user.split(place, euros))
 
         @rule(number=READERS, limit=LIMITS)
         def read_once(self, number, limit):

@@ -153,7 +153,7 @@ def _count_settled_cards(records: Sequence[Record]) -> int:
 
 
 def list_ids(budget: Budget, *uses: Use) -> tuple[str, ...]:
-    return tuple(record.id for use, _, record in budget.counted if use in uses)
+    return tuple(dict.fromkeys(record.id for use, _, record in budget.counted if use in uses))
 
 
 def _ids(records: Sequence[Record]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from kontor.analysis.contracts import Contract
 from kontor.analysis.earned_income import EarnedIncome
 from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.own_money import LOAN_PAYMENTS, PASSIVE, OwnMoney
+from kontor.analysis.parts import split_records
 from kontor.analysis.records import Account, Record
 
 CURRENCY = "EUR"
@@ -158,7 +159,9 @@ def make_budget(
     }
     earned = EarnedIncome(contracts, accounts)
     counted = [
-        (_find_use_of(record, earned), record.id in regular_ids, record) for record in chosen if not own.is_own(record)
+        (_find_use_of(record, earned), record.id in regular_ids, record)
+        for record in split_records(chosen)
+        if not own.is_own(record)
     ]
     sums = _Sums(counted, len(months))
     necessities, luxuries, expenses = sums.split_expenses()

@@ -88,6 +88,7 @@ def find_disposable_money(
     bookings = select_bookings(records, today, Options())
     salary_id = salary.transaction_ids_regular[-1]
     cycle = [record for record in bookings.counted if record.day >= begin and record.id != salary_id]
+    cycle_ids = tuple(dict.fromkeys(record.id for record in cycle))
     payments = sorted(
         Payment(day, cents, contract.transaction_ids_regular[-1])
         for contract in select_contracts(contracts, Options(), bookings)
@@ -98,7 +99,7 @@ def find_disposable_money(
     flex = find_middle(rests)
     reasons = (
         Reason(f"The latest salary came on {begin}, the next is expected on {end}", (salary_id,)),
-        Reason(f"{len(cycle)} bookings since then, without own transfers", tuple(record.id for record in cycle)),
+        Reason(f"{len(cycle_ids)} bookings since then, without own transfers", cycle_ids),
         Reason(_name_payments(payments), tuple(dict.fromkeys(payment.latest_id for payment in payments))),
         Reason(_name_rests(rests)),
     )

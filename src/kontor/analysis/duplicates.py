@@ -105,6 +105,12 @@ def _join_records(
     corrected = frozenset().union(*(shared_account.corrected for shared_account in shared))
     # The user has corrected the row of one access: the correction holds for the booking.
     corrections = {kept: by_id[key] for key, kept in repeated.items() if key in corrected and kept not in corrected}
+    # So do parts.
+    splits = {
+        kept: by_id[key]
+        for key, kept in repeated.items()
+        if by_id[key].part_categories and by_id[key].amount == by_id[kept].amount and not by_id[kept].part_categories
+    }
     joined = []
     for record in records:
         if record.id in repeated:
@@ -113,8 +119,17 @@ def _join_records(
         if account is None:
             joined.append(record)
             continue
-        meaning = corrections.get(record.id, record)
+        meaning, split = corrections.get(record.id, record), splits.get(record.id, record)
         joined.append(
-            replace(record, account=account, category=meaning.category, insurance_type=meaning.insurance_type)
+            replace(
+                record,
+                account=account,
+                category=meaning.category,
+                insurance_type=meaning.insurance_type,
+                own_category=meaning.own_category,
+                part_amounts=split.part_amounts,
+                part_categories=split.part_categories,
+                part_own_categories=split.part_own_categories,
+            )
         )
     return joined

@@ -33,6 +33,16 @@ class Record:
     ultimate_counterparty: str = ""
     is_pending: bool = False
     own_category: str = ""
+    # Amounts and categories of its parts, where the user has split it. `part` is the number of such a part.
+    part_amounts: tuple[Decimal, ...] = ()
+    part_categories: tuple[str, ...] = ()
+    part_own_categories: tuple[str, ...] = ()
+    part: int = 0
+
+    @property
+    def key(self) -> str:
+        """Tells a part from the others of its booking; that of a booking is its id."""
+        return f"{self.id} {self.part}" if self.part else self.id
 
     @property
     def main_category(self) -> str:

@@ -1,4 +1,4 @@
-"""What a user writes beside a transaction: a note and keywords."""
+"""What a user writes beside a transaction: a note, keywords, parts of its amount."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from kontor.domain.cleaning import clean_text
 from kontor.domain.errors import InvalidError
+from kontor.domain.parts import Part
 
 MAX_NOTE_LENGTH = 1000
 MAX_KEYWORDS = 20
@@ -27,6 +28,7 @@ class Annotation:
 
     note: str | Unchanged | None = UNCHANGED
     keywords: tuple[str, ...] | Unchanged = UNCHANGED
+    parts: tuple[Part, ...] | Unchanged = UNCHANGED
 
     @property
     def is_empty(self) -> bool:

@@ -30,3 +30,5 @@ class ExportRow:
     freelancer_category: str | None
     note: str | None
     keywords: list[str] | None
+    part_amounts: list[Decimal]
+    part_categories: list[str]

@@ -13,6 +13,7 @@ class Show(Enum):
     PLAIN = auto()
     TIMESTAMP = auto()
     TRUE_ONLY = auto()
+    OBJECTS = auto()
 
 
 # The columns of a tag: what it says, and how sure that is.
@@ -27,10 +28,12 @@ TagRow: TypeAlias = tuple[Any, ...]
 class JsonField:
     """A key of the object. Keys whose column is null are left out; the first one must never be null.
 
-    With `inside`, the value is wrapped in an object of that one key.
+    With `inside`, the value is wrapped in an object of that one key. `entries` are the keys of objects in an array, and
+    the stored names that they show.
     """
 
     key: str
     column: str
     show: Show
     inside: str | None = None
+    entries: tuple[tuple[str, str], ...] = ()

@@ -13,7 +13,13 @@ RECORDS = """
     select t.id::text, t.product_id::text, t.booked_on, t.amount, g.category, t.currency, g.insurance_type, g.partner,
         g.freelancer_category, coalesce(t.purpose, ''), coalesce(t.booking_text, ''), coalesce(t.gv_code, ''),
         coalesce(t.counterparty_name, ''), coalesce(t.counterparty_iban, ''), coalesce(t.counterparty_bic, ''),
-        coalesce(t.ultimate_counterparty, ''), t.is_pending, coalesce(g.own_category, '')
+        coalesce(t.ultimate_counterparty, ''), t.is_pending, coalesce(g.own_category, ''),
+        case when t.parts is null then '{}'::numeric[]
+            else array(select (part ->> 'amount')::numeric from jsonb_array_elements(t.parts) part) end,
+        case when t.parts is null then '{}'::text[]
+            else array(select part ->> 'category' from jsonb_array_elements(t.parts) part) end,
+        case when t.parts is null then '{}'::text[]
+            else array(select coalesce(part ->> 'own_category', '') from jsonb_array_elements(t.parts) part) end, 0
     from (select * from transactions where user_id = $1) t
         full join (select * from transaction_tags where user_id = $1) g
         on g.product_id = t.product_id and g.transaction_id = t.id

@@ -21,9 +21,16 @@ OF_PRODUCTS = "product_id = any({})"
 INCOMING = "case when amount > 0 then true else false end"
 OUTGOING = "case when amount < 0 then true else false end"
 EXACTLY = "case when abs(amount) = {} then true else false end"
+# A transaction that is split has the categories of its parts.
 OF_CATEGORIES = (
-    "case when (select category from transaction_tags where user_id = $1 and product_id = transactions.product_id"
-    " and transaction_id = transactions.id) = any({}) then true else false end"
+    "case when case when parts is null then array[(select category from transaction_tags where user_id = $1"
+    " and product_id = transactions.product_id and transaction_id = transactions.id)]"
+    " else array(select part ->> 'category' from jsonb_array_elements(parts) part) end && {}::text[]"
+    " then true else false end"
+)
+IN_CATEGORIES = (
+    "case when parts is null then amount else (select sum((part ->> 'amount')::numeric)"
+    " from jsonb_array_elements(parts) part where part ->> 'category' = any({}::text[])) end"
 )
 COUNTS = (
     "not exists (select 1 from repeated_transactions where user_id = $1 and product_id = transactions.product_id"
@@ -53,7 +60,8 @@ THEIR_TAGS = (
 SUMS = """
     select currency, count(*), coalesce(sum(amount) filter (where amount > 0), 0),
         coalesce(sum(amount) filter (where amount < 0), 0), coalesce(sum(amount), 0)
-    from transactions where user_id = $1{conditions} group by currency order by currency
+    from (select currency, {counted} as amount from transactions where user_id = $1{conditions}) counted
+    group by currency order by currency
 """
 
 
@@ -144,7 +152,10 @@ async def list_page(
 
 @lru_cache(maxsize=64)
 def _sums_query(conditions: tuple[str, ...]) -> str:
-    return sql.SQL(SUMS).format(conditions=_join(conditions, 2)).as_string()
+    counted: sql.Composable = sql.SQL("amount")
+    if OF_CATEGORIES in conditions:  # each condition before it has one value
+        counted = sql.SQL(IN_CATEGORIES).format(sql.SQL(f"${2 + conditions.index(OF_CATEGORIES)}"))
+    return sql.SQL(SUMS).format(counted=counted, conditions=_join(conditions, 2)).as_string()
 
 
 async def add_up(connection: Connection, user_id: UUID, filters: CustomerFilters) -> list[CurrencySum]:

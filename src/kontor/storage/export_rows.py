@@ -14,7 +14,9 @@ from kontor.storage.database import Connection, fetch_row, fetch_rows
 COLUMNS = (
     "t.product_id, t.id, t.booked_on, t.ordinal, (t.value_at at time zone 'Europe/Berlin')::date, t.amount, t.currency,"
     " t.counterparty_name, t.counterparty_iban, t.purpose, t.booking_text, t.is_pending, g.category,"
-    " g.category_confidence, g.source, g.partner, g.insurance_type, g.freelancer_category, t.note, t.keywords"
+    " g.category_confidence, g.source, g.partner, g.insurance_type, g.freelancer_category, t.note, t.keywords,"
+    " array(select (part ->> 'amount')::numeric from jsonb_array_elements(t.parts) part),"
+    " array(select part ->> 'category' from jsonb_array_elements(t.parts) part)"
 )
 TABLES = (
     "transactions t left join lateral (select * from transaction_tags where user_id = t.user_id"
@@ -41,8 +43,11 @@ SUM_UP = """
         coalesce(sum(amount) filter (where booked_on <= $6), 0)
     from transactions where user_id = $1 and product_id = $2 and currency = $3 and not is_pending
 """
+# A transaction that is split has the categories of its parts.
 LIST_USED = (
-    f"select coalesce(g.category, ''), t.currency, min(t.booked_on) from {TABLES}"
+    f"select used.category, t.currency, min(t.booked_on) from {TABLES} cross join lateral unnest(case"
+    " when t.parts is null then array[coalesce(g.category, '')]"
+    " else array(select part ->> 'category' from jsonb_array_elements(t.parts) part) end) as used (category)"
     " where t.user_id = $1 and t.booked_on between $2 and $3 and not t.is_pending group by 1, 2 order by 1, 2"
 )
 

@@ -29,8 +29,10 @@ AMOUNT_FROM = "case when amount >= {} then true else false end"
 AMOUNT_TO = "case when amount <= {} then true else false end"
 SINCE = "coalesce(booked_at, value_at) >= {}"
 UNTIL = "coalesce(booked_at, value_at) < {}"
+# A transaction that is split has the categories of its parts.
 OF_CATEGORIES = (
-    "case when id in (select transaction_id from transaction_tags where user_id = $1 and product_id = $2"
+    "case when parts is not null then array(select part ->> 'category' from jsonb_array_elements(parts) part)"
+    " && {}::text[] when id in (select transaction_id from transaction_tags where user_id = $1 and product_id = $2"
     " and category = any({})) then true else false end"
 )
 BEFORE = "(booked_on, ordinal) < ({}, {})"
@@ -51,7 +53,7 @@ def _list_conditions(window: Window, filters: Filters) -> tuple[tuple[str, ...],
         (SINCE, None if window.since is None else (window.since,)),
         (UNTIL, None if window.until is None else (window.until,)),
         (AFTER if filters.is_ascending else BEFORE, window.cursor),
-        (OF_CATEGORIES, None if filters.categories is None else (list(filters.categories),)),
+        (OF_CATEGORIES, None if filters.categories is None else (list(filters.categories),) * 2),
         (AMOUNT_FROM, None if filters.min_amount is None else (filters.min_amount,)),
         (AMOUNT_TO, None if filters.max_amount is None else (filters.max_amount,)),
         (WORDS, ([make_pattern(word) for word in filters.words],) if filters.words else None),

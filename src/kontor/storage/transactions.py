@@ -147,7 +147,7 @@ UPDATE = f"""
         gv_code = n.gv_code, prima_nota = n.prima_nota, counterparty_name = n.counterparty_name,
         counterparty_iban = n.counterparty_iban, counterparty_bic = n.counterparty_bic,
         ultimate_counterparty = n.ultimate_counterparty, bank_id = n.bank_id, is_pending = n.is_pending,
-        channel = n.channel,
+        channel = n.channel, parts = case when before.amount = n.amount then before.parts end,
         changed_version = case when ({BEFORE}) is distinct from ({AFTER}) then %s else before.changed_version end
     from transactions before, (values (%s::date, %s::numeric(20, 2), %s, %s::timestamptz, %s::timestamptz, %s, %s, %s,
         %s, %s, %s, %s, %s, %s, %s::boolean, %s)) as n (booked_on, {FIELDS})

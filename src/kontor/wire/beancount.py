@@ -157,9 +157,16 @@ def _write_opening(ledger: Ledger, account: str) -> str:
 def _write_booking(row: ExportRow, names: dict[UUID, str]) -> str:
     postings = [
         Posting(names[row.product_id], row.amount, row.currency),
-        Posting(name_category(row.category), -row.amount, row.currency),
+        *(Posting(name_category(category), -amount, row.currency) for category, amount in _list_parts(row)),
     ]
     return _write_entry(row, {"kontor-id": str(row.id)}, postings)
+
+
+def _list_parts(row: ExportRow) -> Iterable[tuple[str | None, Decimal]]:
+    """Categories and amounts: the parts of a booking that is split, or the booking itself."""
+    if not row.part_categories:
+        return [(row.category, row.amount)]
+    return zip(row.part_categories, row.part_amounts, strict=True)
 
 
 def _write_transfer(transfer: Transfer, names: dict[UUID, str]) -> str:

@@ -49,6 +49,7 @@ HEADINGS = {
     "freelancer_category_name": "Kategorie für Selbstständige",
     "note": "Notiz",
     "keywords": "Schlagworte",
+    "parts": "Teile",
 }
 DECIDED_BY = {"TAGGER": "Kontor", "RULE": "Regel", "USER": "Kunde"}
 BOM = "\ufeff"  # without it a German Excel takes UTF-8 for something else
@@ -138,7 +139,14 @@ def _make_cells(row: ExportRow, stored: StoredProduct, chosen: _Format) -> list[
         *(text for item in tags for text in (item.system_name, disarm(item.name))),
         disarm(row.note),
         disarm(", ".join(row.keywords or ())),
+        _show_parts(row, chosen),
     ]
+
+
+def _show_parts(row: ExportRow, chosen: _Format) -> str:
+    """Each as its category and amount."""
+    parts = zip(row.part_categories, row.part_amounts, strict=True)
+    return " | ".join(f"{category} {chosen.show_number(amount)}" for category, amount in parts)
 
 
 def _find(tree: str, system_name: str | None) -> Item:

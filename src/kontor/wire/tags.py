@@ -96,7 +96,7 @@ class Classification(msgspec.Struct):
     parentCategory: str | UnsetType = UNSET  # noqa: N815
 
 
-class ItemInput(msgspec.Struct):
+class ItemInput(msgspec.Struct, omit_defaults=True):
     """An item as a caller names it: the system names count."""
 
     systemName: str  # noqa: N815
@@ -104,9 +104,12 @@ class ItemInput(msgspec.Struct):
     systemId: int | None = None  # noqa: N815
 
 
-class TreeInput(msgspec.Struct):
+class TreeInput(msgspec.Struct, omit_defaults=True):
     systemName: str | None = None  # noqa: N815
     systemId: int | None = None  # noqa: N815
+
+
+ItemInputs = ItemInput | Annotated[list[ItemInput], Meta(min_length=1, max_length=1)]
 
 
 def refer_to_tree(tree: Tree) -> TreeReference:

@@ -1,6 +1,8 @@
 """What a user says about a transaction (Kontoumsatz), as it is sent."""
 
-from typing import Annotated
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -14,13 +16,22 @@ from kontor.domain.annotations import (
     clean_keywords,
     clean_note,
 )
+from kontor.domain.cleaning import clean_amount
 from kontor.domain.errors import InvalidError
-from kontor.wire.tags import ItemInput
+from kontor.domain.parts import MOST_PARTS, Part
+from kontor.wire.tags import ItemInput, ItemInputs
 
-ItemInputs = ItemInput | Annotated[list[ItemInput], Meta(min_length=1, max_length=1)]
+# What a named item means: its category. The text is the path of the item in the request.
+ReadCategory: TypeAlias = Callable[[ItemInput, str], str]
 Note = Annotated[str, Meta(max_length=MAX_NOTE_LENGTH)]
 Keyword = Annotated[str, Meta(min_length=1, max_length=MAX_KEYWORD_LENGTH)]
 Keywords = Annotated[list[Keyword], Meta(max_length=MAX_KEYWORDS)]
+
+
+class NewPart(msgspec.Struct):
+    betrag: Annotated[Decimal, Meta(description="at most two decimals, the sign of the transaction")]
+    tags: ItemInputs
+    notiz: Note | None = None
 
 
 class TransactionUpdate(msgspec.Struct):
@@ -29,16 +40,35 @@ class TransactionUpdate(msgspec.Struct):
     tags: ItemInputs | UnsetType = UNSET
     notiz: Note | UnsetType | None = UNSET
     schlagworte: Keywords | UnsetType = UNSET
+    teile: (
+        Annotated[list[NewPart], Meta(max_length=MOST_PARTS, description="two or more that add up, or none")]
+        | UnsetType
+    ) = UNSET
 
     def read_item(self) -> ItemInput | None:
-        if isinstance(self.tags, UnsetType):
-            return None
-        return self.tags[0] if isinstance(self.tags, list) else self.tags
+        return None if isinstance(self.tags, UnsetType) else choose_item(self.tags)
 
-    def read_annotation(self) -> Annotation:
+    def read_annotation(self, read_category: ReadCategory) -> Annotation:
         if self == TransactionUpdate():
-            raise InvalidError("give at least one of tags, notiz, schlagworte")
+            raise InvalidError("give at least one of tags, notiz, schlagworte, teile")
         return Annotation(
             UNCHANGED if isinstance(self.notiz, UnsetType) else clean_note(self.notiz, "notiz"),
             UNCHANGED if isinstance(self.schlagworte, UnsetType) else clean_keywords(self.schlagworte, "schlagworte"),
+            UNCHANGED
+            if isinstance(self.teile, UnsetType)
+            else tuple(_read_part(part, f"teile[{number}]", read_category) for number, part in enumerate(self.teile)),
         )
+
+
+def choose_item(items: ItemInputs) -> ItemInput:
+    return items[0] if isinstance(items, list) else items
+
+
+def _read_part(part: NewPart, place: str, read_category: ReadCategory) -> Part:
+    amount = clean_amount(part.betrag)
+    if amount is None:
+        raise InvalidError("is no amount that can be stored", f"{place}.betrag")
+    if amount != part.betrag:
+        raise InvalidError("at most two decimals are allowed", f"{place}.betrag")
+    category = read_category(choose_item(part.tags), f"{place}.tags")
+    return Part(amount, category, msgspec.to_builtins(part.tags), clean_note(part.notiz, f"{place}.notiz"))

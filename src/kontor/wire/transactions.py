@@ -15,7 +15,7 @@ from kontor.domain.transactions import Transaction as DomainTransaction
 from kontor.services.transactions import PushedTransaction
 from kontor.wire.encoding import BERLIN, format_timestamp
 from kontor.wire.products import Amount
-from kontor.wire.tags import Classification, TagInstance
+from kontor.wire.tags import Classification, ItemInputs, TagInstance
 from kontor.wire.tokens import Timestamp
 
 # Which key shows which column. The database writes the JSON of long lists itself.
@@ -37,6 +37,7 @@ FIELDS = (
     JsonField("identifier", "batch_id", Show.TEXT, inside="batchId"),
     JsonField("notiz", "note", Show.TEXT),
     JsonField("schlagworte", "keywords", Show.TEXT),
+    JsonField("teile", "parts", Show.OBJECTS, entries=(("betrag", "amount"), ("tags", "tags"), ("notiz", "note"))),
 )
 # Where transactions of several products are told together.
 CUSTOMER_FIELDS = (
@@ -67,12 +68,19 @@ class PreviewedTransaction(msgspec.Struct, kw_only=True):
     vorgemerkt: Annotated[bool, Meta(description="true while pending")] | UnsetType = UNSET
 
 
+class TransactionPart(msgspec.Struct):
+    betrag: Amount
+    tags: Annotated[ItemInputs, Meta(description="as it was written")]
+    notiz: str | UnsetType = UNSET
+
+
 class Transaction(PreviewedTransaction, kw_only=True):
     id: UUID
     hash: Annotated[str, Meta(description="sorts as the transactions are ordered")]
     identifier: Annotated[Identifier, Meta(description="on pushed transactions")] | UnsetType = UNSET
     notiz: Annotated[str, Meta(description="the user's note")] | UnsetType = UNSET
     schlagworte: Annotated[list[str], Meta(description="the user's keywords")] | UnsetType = UNSET
+    teile: Annotated[list[TransactionPart], Meta(description="parts with a category each")] | UnsetType = UNSET
     tags: Annotated[list[TagInstance], Meta(description="with `tag`: the tag of that tree")] | UnsetType = UNSET
     classifications: Annotated[list[Classification], Meta(description="with `categorize`")] | UnsetType = UNSET
 

@@ -2,7 +2,7 @@
 
 A booking counts on the day it is booked, once it is booked: pending ones and days to come are left out. Money between
 own accounts is neither income nor expense; what is saved on one of them is listed, and is neither as well. Only euros
-are summed; what is in another currency is named, not converted.
+are summed; what is in another currency is named, not converted. Of a booking that the user has split, the parts count.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +14,7 @@ from kontor.analysis.cashflow.findings import Level, Options, TaggedBy
 from kontor.analysis.cashflow.spans import Cell, find_cell
 from kontor.analysis.contracts import Contract
 from kontor.analysis.own_money import OWN_TRANSFER, OwnMoney
+from kontor.analysis.parts import split_records
 from kontor.analysis.records import Record
 
 CURRENCY = "EUR"
@@ -36,7 +37,7 @@ AGGREGATES = (Tag(NET, True), Tag(INCOME, True), Tag(EXPENSES, True))
 
 @dataclass(slots=True)
 class Bookings:
-    """Counted bookings, and where which currency was left out: name of the tag, time, currency. `saved` are the ids of
+    """Counted bookings, and where which currency was left out: name of the tag, time, currency. `saved` are the keys of
     what was put aside, `own` those of transfers between own accounts, which are not counted."""
 
     counted: list[Record] = field(default_factory=list)
@@ -66,7 +67,8 @@ def select_bookings(records: Iterable[Record], today: date, options: Options, ow
     find_tag = choose_tag(options)
     counted, exclude_savings = chosen.counted, options.exclude_savings
     decided: dict[str, bool] = {}
-    for record in records:
+    whole = list(records)
+    for record in split_records(whole):
         if record.is_pending or record.day > today:
             continue
         is_out = decided.get(record.category)
@@ -76,15 +78,26 @@ def select_bookings(records: Iterable[Record], today: date, options: Options, ow
             continue
         if own is not None:
             if own.is_transfer(record):
-                chosen.own.add(record.id)
+                chosen.own.add(record.key)
                 continue
             if own.is_saved(record):
-                chosen.saved.add(record.id)
+                chosen.saved.add(record.key)
         if record.currency != CURRENCY:
             chosen.excluded.add((find_tag(record), find_cell(record.day), record.currency))
         elif record.amount.is_finite() and -_LARGEST < record.amount < _LARGEST:
             counted.append(record)
+    if own is not None:
+        _mark_split(chosen, whole, own)
     return chosen
+
+
+def _mark_split(chosen: Bookings, records: Iterable[Record], own: OwnMoney) -> None:
+    """Contracts are found in whole bookings: what those are counts for them, whatever their parts are."""
+    for record in records:
+        if record.part_categories and own.is_transfer(record):
+            chosen.own.add(record.key)
+        elif record.part_categories and own.is_saved(record):
+            chosen.saved.add(record.key)
 
 
 def select_contracts(contracts: Sequence[Contract], options: Options, bookings: Bookings) -> list[Contract]:

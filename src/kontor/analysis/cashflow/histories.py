@@ -156,7 +156,7 @@ class Histories:
             if newest < month < window.current:
                 continue
             cents = to_cents(record.amount)
-            name, sign, is_saved = find_tag(record), (cents > 0) - (cents < 0), record.id in bookings.saved
+            name, sign, is_saved = find_tag(record), (cents > 0) - (cents < 0), record.key in bookings.saved
             histories = known.get((name, sign, is_saved))
             if histories is None:
                 tags = list_tags(name, sign, with_aggregates=self._with_aggregates and not is_saved)

@@ -137,7 +137,7 @@ def _collect_ids(bookings: Bookings, options: Options) -> dict[Tag, list[str]]:
     ids: dict[Tag, list[str]] = {}
     for record in bookings.counted:
         ids.setdefault(Tag(find_tag(record)), []).append(record.id)
-        if has_aggregates and record.id not in bookings.saved:
+        if has_aggregates and record.key not in bookings.saved:
             ids.setdefault(NET, []).append(record.id)
             if record.amount:
                 ids.setdefault(INCOME if record.amount > 0 else EXPENSES, []).append(record.id)
@@ -145,8 +145,9 @@ def _collect_ids(bookings: Bookings, options: Options) -> dict[Tag, list[str]]:
 
 
 def explain_sums(ids: Sequence[str], currencies: Sequence[str]) -> list[Reason]:
+    ids = tuple(dict.fromkeys(ids))  # several parts may be of one booking
     text = f"{len(ids)} bookings are summed by their booking date, without pending ones and own transfers"
-    reasons = [Reason(text, tuple(ids))]
+    reasons = [Reason(text, ids)]
     if currencies:
         reasons.append(Reason(f"Bookings in {', '.join(currencies)} are in no sum: amounts are not converted"))
     return reasons

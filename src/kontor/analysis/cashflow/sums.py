@@ -37,7 +37,7 @@ def _sum_cells(
         if of_tag is None:
             of_tag = tags[name] = {}
         of_tag[cell] = of_tag.get(cell, NOTHING) + amount
-        if amount and record.id not in saved:
+        if amount and record.key not in saved:
             side = income if amount > 0 else expenses
             side[cell] = side.get(cell, NOTHING) + amount
     return tags, income, expenses

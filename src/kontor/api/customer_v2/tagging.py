@@ -50,17 +50,17 @@ def read_category(item: ItemInput, field: str) -> str:
     **TAGS,
 )
 async def update_category(call: Call) -> Answer:
-    """Correct the category of a transaction, or write a note and keywords beside it.
+    """Correct the category of a transaction, write a note and keywords beside it, or split it into parts.
 
     With changeExisting the category also of all existing transactions of the same counterparty, with createRule of all
-    to come. Note and keywords are for this transaction alone.
+    to come. The rest is for this transaction alone. Parts have the sign of the transaction and add up to its amount.
     """
     product = await find_product(call)
     transaction_id = call.path_uuid("transaction-id")
     await call.services.transaction_tagging.require_transaction(call.principal, product.id, transaction_id)
     query = call.query(UpdateQuery)
     body = await call.json(TransactionUpdate)
-    annotation, item = body.read_annotation(), body.read_item()
+    annotation, item = body.read_annotation(read_category), body.read_item()
     correction = None
     if item is not None:
         correction = Correction(read_category(item, "tags"), query.changeExisting, query.createRule)

@@ -1,6 +1,7 @@
 """Tags of transactions and the analyses that are computed from them."""
 
 from kontor.services.analyses.analyses import Analyses, Facts
+from kontor.services.analyses.decisions import choose_category, read_categories
 from kontor.services.analyses.own_categories import OwnCategories
 from kontor.services.analyses.repetitions import Repetitions
 from kontor.services.analyses.rules import RulePreview, TaggingRules
@@ -25,7 +26,9 @@ __all__ = [
     "TaggingRules",
     "TenantRules",
     "TransactionTagging",
+    "choose_category",
     "make_own_accounts",
     "make_tags",
+    "read_categories",
     "read_own_accounts",
 ]

@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 from uuid import UUID, uuid4
 
 from kontor.analysis.trees import CATEGORIES, TREES
+from kontor.domain.annotations import Annotation
 from kontor.domain.errors import InvalidError
 from kontor.domain.own_categories import OwnCategories, fits_basis, is_own_name, resolve_basis
+from kontor.domain.parts import Part
 from kontor.domain.tagging_rules import MOST_RULES, RuleBook, RuledTransaction, TaggingRule, follow_categories
 from kontor.domain.tags import TagSource, TransactionTags, derive_insurance_type, fits_sign, fold_iban, fold_name
 from kontor.domain.transactions import Transaction
-from kontor.storage import own_categories, tagging_rules, tenant_rules
+from kontor.storage import annotations, own_categories, tagging_rules, tenant_rules
 from kontor.storage.database import Connection
 from kontor.storage.tags import TaggedRow
 
@@ -95,12 +97,29 @@ async def read_words(connection: Connection, user_id: UUID) -> Words:
 
 
 async def store_bases(connection: Connection, user_id: UUID) -> None:
-    """The user's rules note the basis of the tenant's categories as it is now."""
+    """The user's rules and parts of transactions note the basis of the tenant's categories as it is now."""
     categories = await read_categories(connection, user_id)
+    await store_bases_of_parts(connection, user_id, categories)
     for rule in await tagging_rules.list_rules(connection, user_id):
         followed = follow_categories(rule, categories)
         if followed != rule:
             await tagging_rules.update_rule(connection, user_id, followed)
+
+
+async def store_bases_of_parts(connection: Connection, user_id: UUID, categories: OwnCategories) -> None:
+    """A part whose own category is gone, or no longer fits the sign, keeps its category."""
+    for product_id, transaction_id, parts in await annotations.list_split_by_own(connection, user_id):
+        followed = tuple(_follow_category(part, categories) for part in parts)
+        if followed != tuple(parts):
+            annotation = Annotation(parts=followed)
+            await annotations.annotate(connection, user_id, [(product_id, transaction_id)], annotation)
+
+
+def _follow_category(part: Part, categories: OwnCategories) -> Part:
+    own = categories.get(part.own_category)
+    if own is None or not fits_basis(own.basis, part.amount):
+        return replace(part, own_category="")
+    return replace(part, category=resolve_basis(own.basis, part.amount))
 
 
 def check_rule_count(rules: Sequence[TaggingRule], field: str | None = None) -> None:

@@ -9,7 +9,7 @@ from kontor.domain.cleaning import clean_text
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.own_categories import MOST_CATEGORIES, OwnCategory, leave_basis, make_category
 from kontor.domain.principals import Principal, user_of
-from kontor.services.analyses.decisions import read_categories
+from kontor.services.analyses.decisions import read_categories, store_bases_of_parts
 from kontor.services.analyses.rules import list_affected
 from kontor.services.analyses.tagging import PreparedTags, TransactionTagging, read_own_accounts
 from kontor.services.security import auditing
@@ -91,7 +91,8 @@ class OwnCategories:
         own_category: str,
         prepared: PreparedTags,
     ) -> None:
-        """Rules that name the category, then the transactions that have it or get it by a rule."""
+        """Parts and rules that name the category, then the transactions that have it or get it by a rule."""
+        await store_bases_of_parts(connection, user_id, await read_categories(connection, user_id))
         rows = await own_categories.list_tagged(connection, user_id, before.system_name)
         for rule in await tagging_rules.list_rules(connection, user_id):
             if rule.own_category == before.system_name:

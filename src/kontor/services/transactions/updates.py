@@ -1,13 +1,16 @@
-"""What users say about their transactions: a category, a note, keywords. All of it or nothing is stored."""
+"""What users say about their transactions: a category, a note, keywords, parts. All of it or nothing is stored."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from uuid import UUID
 
-from kontor.domain.annotations import Annotation
-from kontor.domain.errors import NotFoundError
+from kontor.domain.annotations import UNCHANGED, Annotation
+from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.domain.own_categories import OwnCategories, fits_basis, resolve_basis
+from kontor.domain.parts import Part, check_parts
 from kontor.domain.principals import Principal, user_of
-from kontor.services.analyses import TransactionTagging
+from kontor.services.analyses import TransactionTagging, choose_category, read_categories
 from kontor.services.security import auditing
 from kontor.storage import annotations, products
 from kontor.storage.data_versions import lock_data
@@ -66,8 +69,34 @@ class TransactionUpdates:
     async def _annotate(
         connection: Connection, principal: Principal, product_id: UUID, transaction_id: UUID, annotation: Annotation
     ) -> None:
+        if annotation.parts is not UNCHANGED:
+            amount = await annotations.find_amount(connection, user_of(principal), product_id, transaction_id)
+            if amount is None:
+                raise NotFoundError
+            categories = await read_categories(connection, user_of(principal))
+            annotation = replace(annotation, parts=_choose_categories(annotation.parts, amount, categories))
         if not await annotations.annotate(connection, user_of(principal), [(product_id, transaction_id)], annotation):
             raise NotFoundError
         subject = f"user {principal.user_pseudonym} transaction {transaction_id}"
         actor = auditing.name_actor(principal)
         await auditing.record(connection, principal.tenant_id, actor, "transaction.annotate", subject)
+
+
+def _choose_categories(parts: Sequence[Part], amount: Decimal, known: OwnCategories) -> tuple[Part, ...]:
+    """Each gets a category that a transaction of its amount can have. All that name another one are told."""
+    check_parts(parts, amount, "teile")
+    chosen, problems = [], []
+    for number, part in enumerate(parts):
+        field = f"teile[{number}].tags.systemName"
+        try:
+            choice = choose_category(part.category, field, known)
+        except InvalidError as error:
+            problems.append(error.message)
+            continue
+        if not fits_basis(choice.basis, part.amount):
+            problems.append(f"{field}: this category does not fit the sign of the amount")
+        category = resolve_basis(choice.basis, part.amount)
+        chosen.append(replace(part, category=category, own_category=choice.own_category))
+    if problems:
+        raise InvalidError("; ".join(problems))
+    return tuple(chosen)
