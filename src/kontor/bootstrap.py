@@ -45,6 +45,7 @@ from kontor.services.transactions import (
     CustomerTransactions,
     Deltas,
     Searches,
+    TransactionEdits,
     Transactions,
     TransactionUpdates,
 )
@@ -150,8 +151,7 @@ def make_services(
     events, webhook_calls = Events(), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
     refreshing, registry = Refreshing(database, clock, events), make_registry(settings)
     catalogue = load_catalogue(registry.kinds, settings.demo, load_bank_profiles(settings.banks))
-    providers = Providers(database, catalogue, registry.kinds)
-    admissions = Admissions(database, clock)
+    providers, admissions = Providers(database, catalogue, registry.kinds), Admissions(database, clock)
     gateway = BankGateway(database, providers, registry, vault, admissions, settings.bank_seconds)
     tagging, encryption = TransactionTagging(database, compute), Encryption(database, master)
     merges, repetitions = Merges(database, compute, tagging), Repetitions(database, compute)
@@ -178,6 +178,7 @@ def make_services(
         deltas=Deltas(database, tagging, repetitions),
         customer_transactions=CustomerTransactions(database, tagging, repetitions),
         transaction_updates=TransactionUpdates(database, tagging),
+        transaction_edits=TransactionEdits(database, tagging, repetitions),
         balances=Balances(database, clock),
         transaction_tagging=tagging,
         tagging_rules=TaggingRules(database, tagging),

@@ -31,6 +31,7 @@ from kontor.services.transactions import (
     Delta,
     Deltas,
     DeltaView,
+    TransactionEdits,
     TransactionUpdates,
 )
 from kontor.storage import accesses, products, tag_views, transactions
@@ -122,6 +123,7 @@ class ReplicatedUser:
         self.deltas = Deltas(database, self.tagging, repetitions)
         self.of_customer = CustomerTransactions(database, self.tagging, repetitions)
         self.updates = TransactionUpdates(database, self.tagging)
+        self.edits = TransactionEdits(database, self.tagging, repetitions)
         self.readers = [
             Reader(DeltaView(None, CUSTOMER_FIELDS)),
             Reader(DeltaView(None, CUSTOMER_FIELDS, CATEGORY)),

@@ -54,6 +54,10 @@ def book(*numbers, is_pending=False, is_reworded=False):
     return [make_booking(number, is_pending=is_pending, is_reworded=is_reworded, channel="XS2A") for number in numbers]
 
 
+def correct_to(category, **options):
+    return Correction(category, {"systemName": category}, **options)
+
+
 async def list_rows(user):
     category = (("category", "category_confidence"),)
     async with user.database.connect() as connection:
@@ -96,17 +100,17 @@ async def test_setting_a_note_is_a_change_and_setting_the_same_again_is_none(use
 async def test_a_refused_category_leaves_the_note_unwritten_and_an_accepted_one_takes_it_along(user):
     await user.refresh("giro", book(1), is_file=False)
     with pytest.raises(InvalidError):
-        await user.annotate(0, TRIP, Correction("INCOME_SALARY"))
+        await user.annotate(0, TRIP, correct_to("INCOME_SALARY"))
     [row] = await list_rows(user)
     assert "notiz" not in row
-    await user.annotate(0, TRIP, Correction("HOUSING_RENT"))
+    await user.annotate(0, TRIP, correct_to("HOUSING_RENT"))
     [row] = await list_rows(user)
     assert (row["notiz"], row["category"]) == ("Reise nach Rom", "HOUSING_RENT")
 
 
 async def test_a_note_is_for_one_transaction_although_its_category_is_for_all_of_the_counterparty(user):
     await user.refresh("giro", book(0, 3, 6), is_file=False)
-    await user.annotate(0, TRIP, Correction("HOUSING_RENT", changes_existing=True))
+    await user.annotate(0, TRIP, correct_to("HOUSING_RENT", changes_existing=True))
     rows = await list_rows(user)
     assert [row["category"] for row in rows] == ["HOUSING_RENT"] * 3
     assert sum("notiz" in row for row in rows) == 1

@@ -33,6 +33,8 @@ TABLES = (
     "file_imports",
     "removed_transactions",
     "repeated_transactions",
+    "transaction_edits",
+    "transaction_edit_rows",
 )
 TOUCHES = re.compile(rf"\b(from|into|update|join|copy)\s+(only\s+)?({'|'.join(TABLES)})\b", re.IGNORECASE)
 NAMES_THE_USER = (
@@ -69,6 +71,7 @@ ALLOWED = {
     "verifications.delete_old_verifications": "housekeeping",
     "analyses.delete_old_answers": "housekeeping",
     "imports.delete_old_results": "housekeeping",
+    "transaction_edits.forget_old_rows": "housekeeping; it deletes by user what it finds",
     "removals.forget_old_removals": "housekeeping; it deletes by user what it finds",
     "system_keys.forget_all_secrets": "the operator, when the master key is lost",
     "ops.EVERYBODYS": OPERATORS,

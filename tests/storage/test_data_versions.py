@@ -14,7 +14,7 @@ import pytest
 from kontor.domain.annotations import Annotation
 from kontor.domain.balances import BalanceGap, BalanceSpan, DayTotal
 from kontor.domain.merging import StoredTransaction
-from kontor.storage import accesses, annotations, products, tags, transactions
+from kontor.storage import accesses, annotations, products, tags, transaction_edits, transactions
 from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Database
 from processes import beside
@@ -212,6 +212,22 @@ def annotate(make_id, annotation):
     )
 
 
+def edit(make_id):
+    """An edit of one row, for `undo_edit`."""
+
+    async def call(connection, user):
+        rows, annotation = [(user.giro, make_id(user))], Annotation("Notiz")
+        await transaction_edits.insert_edit(connection, user.user_id, user.giro, None, annotation, rows, 0)
+        await annotations.annotate(connection, user.user_id, rows, annotation)
+
+    return call
+
+
+async def undo_edit(connection, user):
+    stored = await transaction_edits.find_edit(connection, user.user_id, user.giro)
+    await transaction_edits.undo_edit(connection, user.user_id, stored, "1")
+
+
 def forget_transfers(*holders):
     return lambda connection, user: tags.forget_own_transfers(connection, user.user_id, [], holders)
 
@@ -273,6 +289,7 @@ RAISING = [
     Case("transactions.delete_transactions", "a row", of_rows(transactions.delete_transactions, ids_of(first))),
     Case("annotations.annotate", "a note", annotate(first, Annotation("Notiz"))),
     Case("annotations.annotate", "keywords", annotate(first, Annotation(keywords=("Urlaub",)))),
+    Case("transaction_edits.undo_edit", "of a row", undo_edit, edit(first)),
     Case("tags.insert_tags", "a row", tag(tags.insert_tags, 2)),
     Case("tags.update_tags", "a row", tag(tags.update_tags, 0, category="HOUSING_RENT")),
     Case("tags.forget_tags", "a row", of_rows(tags.forget_tags, ids_of(first))),
@@ -298,6 +315,7 @@ SILENT = [
     Case("transactions.delete_transactions", "an unknown row", of_rows(
         transactions.delete_transactions, ids_of(stranger))),
     Case("annotations.annotate", "an unknown row", annotate(stranger, Annotation("Notiz"))),
+    Case("transaction_edits.undo_edit", "of no row", undo_edit, edit(stranger)),
     Case("tags.insert_tags", "none", tag(tags.insert_tags, None)),
     Case("tags.update_tags", "none", tag(tags.update_tags, None)),
     Case("tags.update_tags", "a row without tags", tag(tags.update_tags, 2)),

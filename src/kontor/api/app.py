@@ -48,6 +48,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     payments,
     standing_orders,
     tagging,
+    transaction_edits,
     transactions,
 )
 from kontor.api.dispatch import Dispatch

@@ -19,6 +19,7 @@ from kontor.services.transactions import (
     CustomerTransactions,
     Deltas,
     Searches,
+    TransactionEdits,
     Transactions,
     TransactionUpdates,
 )
@@ -43,6 +44,7 @@ class Services:
     deltas: Deltas
     customer_transactions: CustomerTransactions
     transaction_updates: TransactionUpdates
+    transaction_edits: TransactionEdits
     balances: Balances
     transaction_tagging: TransactionTagging
     tagging_rules: TaggingRules

@@ -16,8 +16,9 @@ from kontor.storage.data_versions import raise_version, take_version
 from kontor.storage.database import Connection, fetch_row
 from kontor.storage.lock_order import Lock, note_lock
 
+# Ids are looked up in a table made once, whatever statistics say about the user.
 ANNOTATE = """
-    update transactions t set
+    update transactions t set edited_version = %(version)s,
         note = case when %(sets_note)s then %(note)s else t.note end,
         keywords = case when %(sets_keywords)s then %(keywords)s::text[] else t.keywords end,
         parts = case when %(sets_parts)s then %(parts)s::jsonb else t.parts end,
@@ -25,8 +26,8 @@ ANNOTATE = """
             or (%(sets_keywords)s and t.keywords is distinct from %(keywords)s::text[])
             or (%(sets_parts)s and t.parts is distinct from %(parts)s::jsonb)
             then %(version)s else t.changed_version end
-    from unnest(%(products)s::uuid[], %(ids)s::uuid[]) as n (product_id, id)
-    where t.user_id = %(user)s and t.product_id = n.product_id and t.id = n.id
+    where t.user_id = %(user)s and t.product_id = any(%(products)s)
+        and case when t.id in (select unnest(%(ids)s::uuid[])) then true else false end
 """
 
 AMOUNT = "select amount from transactions where user_id = $1 and product_id = $2 and id = $3"
@@ -36,15 +37,18 @@ _encoder = msgspec.json.Encoder(decimal_format="number")
 async def annotate(
     connection: Connection, user_id: UUID, rows: Sequence[tuple[UUID, UUID]], annotation: Annotation
 ) -> int:
-    """Write it beside these transactions, given by product and id. Returns how many of them there are."""
+    """Write it beside these transactions, given by product and id. Returns how many of them there are.
+
+    An empty annotation notes that the user has said something else about them.
+    """
     note_lock(Lock.DATA_VERSION, user_id)
-    if not rows or annotation.is_empty:
+    if not rows:
         return 0
     cursor = await connection.execute(
         ANNOTATE,
         {
             "user": user_id,
-            "products": [product_id for product_id, _ in rows],
+            "products": list({product_id for product_id, _ in rows}),
             "ids": [transaction_id for _, transaction_id in rows],
             "version": await take_version(connection, user_id),
             "sets_note": annotation.note is not UNCHANGED,

@@ -4,6 +4,7 @@ Each product is read in the order of its own index, and no further than the page
 of another access is left out (ADR 0047).
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -12,6 +13,7 @@ from psycopg import sql
 
 from kontor.domain.json_fields import JsonField, TagColumns, TagRow
 from kontor.domain.searches import CurrencySum, CustomerFilters, CustomerPosition
+from kontor.domain.transaction_edits import SelectedRow
 from kontor.storage.database import Connection, fetch_rows
 from kontor.storage.json_rows import object_expression
 from kontor.storage.repetitions import has_repeated
@@ -63,6 +65,10 @@ SUMS = """
     from (select currency, {counted} as amount from transactions where user_id = $1{conditions}) counted
     group by currency order by currency
 """
+
+SELECTED = "select product_id, id, amount, currency from transactions where user_id = $1"
+NEWEST_FIRST = " order by booked_on desc, product_id desc, ordinal desc"
+FIND = f"{SELECTED} and case when id in (select unnest($2::uuid[])) then true else false end{NEWEST_FIRST}"
 
 
 def _list_conditions(filters: CustomerFilters, *, is_paired: bool) -> tuple[tuple[str, ...], list[Any]]:
@@ -162,3 +168,22 @@ async def add_up(connection: Connection, user_id: UUID, filters: CustomerFilters
     conditions, values = _list_conditions(filters, is_paired=await has_repeated(connection, user_id))
     rows = await fetch_rows(connection, _sums_query(conditions), [user_id, *values])
     return [CurrencySum(*row) for row in rows]
+
+
+@lru_cache(maxsize=64)
+def _selection_query(conditions: tuple[str, ...]) -> str:
+    parts = [sql.SQL(SELECTED), _join(conditions, 3), sql.SQL(NEWEST_FIRST), sql.SQL(" limit $2")]
+    return sql.Composed(parts).as_string()
+
+
+async def select_rows(connection: Connection, user_id: UUID, filters: CustomerFilters, limit: int) -> list[SelectedRow]:
+    """What the list shows with these filters, the newest first, without pages."""
+    conditions, values = _list_conditions(filters, is_paired=await has_repeated(connection, user_id))
+    rows = await fetch_rows(connection, _selection_query(conditions), [user_id, limit, *values])
+    return [SelectedRow(*row) for row in rows]
+
+
+async def find_rows(connection: Connection, user_id: UUID, ids: Sequence[UUID]) -> list[SelectedRow]:
+    """Those of these transactions that are the user's, the newest first."""
+    rows = await fetch_rows(connection, FIND, [user_id, list(ids)])
+    return [SelectedRow(*row) for row in rows]

@@ -55,7 +55,7 @@ TRANSACTIONS = Section(
     "id, product_id, booked_on, ordinal, amount, currency, booked_at, value_at, purpose, booking_text, gv_code,"
     " prima_nota, counterparty_name, counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending,"
     " batch_id, channel, note, keywords, parts",
-    {"user_id": WHOSE, "created_version": INTERNAL, "changed_version": INTERNAL},
+    {"user_id": WHOSE, "created_version": INTERNAL, "changed_version": INTERNAL, "edited_version": INTERNAL},
     TAGS,
 )
 SECTIONS = (
@@ -145,6 +145,20 @@ SECTIONS = (
         "t.system_id::text",
         "system_id, system_name, display_name, description, basis, created_at",
         {"user_id": WHOSE},
+    ),
+    Section(
+        "transaction_edits",
+        "transaction_edits",
+        "t.id::text",
+        "id, tags, sets_note, note, sets_keywords, keywords, row_count, skipped_count, made_at",
+        {"user_id": WHOSE, "version": INTERNAL, "has_rows": INTERNAL},
+    ),
+    Section(
+        "values_before_edits",
+        "transaction_edit_rows",
+        "t.product_id::text || t.transaction_id::text || t.edit_id::text",
+        "product_id, transaction_id, edit_id, tags, note, keywords",
+        {"user_id": WHOSE, "edited_version": INTERNAL},
     ),
     Section(
         "standing_orders",

@@ -331,6 +331,17 @@ async def list_teaching(connection: Connection, user_id: UUID, limit: int) -> li
     return [make_row(row) for row in await cursor.fetchall()]
 
 
+TAGGED_ROWS = f"""
+    select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS} from transactions t {THEIR_TAGS}
+    where t.user_id = $1 and case when t.id in (select unnest($2::uuid[])) then true else false end
+"""
+
+
+async def list_tagged_rows(connection: Connection, user_id: UUID, ids: Sequence[UUID]) -> list[TaggedRow]:
+    """Transactions of several products."""
+    return [make_row(row) for row in await fetch_rows(connection, TAGGED_ROWS, [user_id, list(ids)], binary=True)]
+
+
 CORRECTED = """
     select transaction_id::text from transaction_tags where user_id = $1 and product_id = any($2) and source = 'USER'
 """

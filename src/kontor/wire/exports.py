@@ -37,6 +37,8 @@ class Export(msgspec.Struct):
     pushed_batches: Objects
     tagging_rules: Objects
     own_categories: Objects
+    transaction_edits: Annotated[Objects, Meta(description="edits of several transactions at once")]
+    values_before_edits: Annotated[Objects, Meta(description="what transactions had before edits of 30 days")]
     import_forms: Annotated[Objects, Meta(description="CSV forms that the user has described")]
     file_imports: Annotated[Objects, Meta(description="what came of files imported in the last 30 days")]
     payments: Objects

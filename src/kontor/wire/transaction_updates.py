@@ -13,6 +13,7 @@ from kontor.domain.annotations import (
     MAX_NOTE_LENGTH,
     UNCHANGED,
     Annotation,
+    Unchanged,
     clean_keywords,
     clean_note,
 )
@@ -52,12 +53,20 @@ class TransactionUpdate(msgspec.Struct):
         if self == TransactionUpdate():
             raise InvalidError("give at least one of tags, notiz, schlagworte, teile")
         return Annotation(
-            UNCHANGED if isinstance(self.notiz, UnsetType) else clean_note(self.notiz, "notiz"),
-            UNCHANGED if isinstance(self.schlagworte, UnsetType) else clean_keywords(self.schlagworte, "schlagworte"),
+            read_note(self.notiz),
+            read_keywords(self.schlagworte),
             UNCHANGED
             if isinstance(self.teile, UnsetType)
             else tuple(_read_part(part, f"teile[{number}]", read_category) for number, part in enumerate(self.teile)),
         )
+
+
+def read_note(text: str | UnsetType | None) -> str | Unchanged | None:
+    return UNCHANGED if isinstance(text, UnsetType) else clean_note(text, "notiz")
+
+
+def read_keywords(words: list[str] | UnsetType) -> tuple[str, ...] | Unchanged:
+    return UNCHANGED if isinstance(words, UnsetType) else clean_keywords(words, "schlagworte")
 
 
 def choose_item(items: ItemInputs) -> ItemInput:

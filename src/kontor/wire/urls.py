@@ -81,6 +81,9 @@ class Urls:
     def all_transactions(self) -> str:
         return f"{self.customer}/kontoumsaetze"
 
+    def transaction_edit(self, edit_id: UUID) -> str:
+        return f"{self.all_transactions}/bearbeitungen/{edit_id}"
+
     @property
     def imports(self) -> str:
         return f"{self.customer}/imports"

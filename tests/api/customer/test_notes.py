@@ -7,6 +7,7 @@ import pytest
 
 from banking import href, narrow, new_customer
 from kontor.domain.scopes import CUSTOMER_READ, CUSTOMER_TAGS
+from stored_text import find_tables_with
 
 CUSTOMER = "/customer/v2"
 ALL = f"{CUSTOMER}/kontoumsaetze"
@@ -163,14 +164,3 @@ def test_they_go_with_the_access_and_with_the_user(account, shared, owner):
     )
     assert answer.status_code == 200
     assert find_tables_with(owner, mark) == set()
-
-
-def find_tables_with(owner, text):
-    """Every table of which a row contains the text."""
-    names = owner.execute("select tablename from pg_tables where schemaname = 'public'").fetchall()
-    tables = [name for (name,) in names]
-    return {
-        name
-        for name in tables
-        if owner.execute(f'select 1 from "{name}" t where strpos(t::text, %s) > 0 limit 1', [text]).fetchone()
-    }

@@ -63,7 +63,8 @@ async def update_category(call: Call) -> Answer:
     annotation, item = body.read_annotation(read_category), body.read_item()
     correction = None
     if item is not None:
-        correction = Correction(read_category(item, "tags"), query.changeExisting, query.createRule)
+        written = msgspec.to_builtins(body.tags)
+        correction = Correction(read_category(item, "tags"), written, query.changeExisting, query.createRule)
     await call.services.transaction_updates.update(
         call.principal, product.access_id, product.id, transaction_id, annotation, correction
     )

@@ -1,7 +1,7 @@
 """Tags of transactions and the analyses that are computed from them."""
 
 from kontor.services.analyses.analyses import Analyses, Facts
-from kontor.services.analyses.decisions import choose_category, read_categories
+from kontor.services.analyses.decisions import CategoryChoice, choose_category, correct_row, read_categories
 from kontor.services.analyses.own_categories import OwnCategories
 from kontor.services.analyses.repetitions import Repetitions
 from kontor.services.analyses.rules import RulePreview, TaggingRules
@@ -18,6 +18,7 @@ from kontor.services.analyses.tenant_rules import TenantRules
 __all__ = [
     "NOTHING_PREPARED",
     "Analyses",
+    "CategoryChoice",
     "Facts",
     "OwnCategories",
     "PreparedTags",
@@ -27,6 +28,7 @@ __all__ = [
     "TenantRules",
     "TransactionTagging",
     "choose_category",
+    "correct_row",
     "make_own_accounts",
     "make_tags",
     "read_categories",

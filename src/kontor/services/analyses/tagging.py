@@ -203,9 +203,12 @@ class TransactionTagging:
         *,
         changes_existing: bool,
         creates_rule: bool,
-        also: Callable[[Connection, Sequence[TaggedRow]], Awaitable[None]] | None = None,
+        also: Callable[[Connection, Sequence[TaggedRow], int], Awaitable[None]] | None = None,
     ) -> None:
-        """`also` is done in the same transaction, with the rows before they are changed."""
+        """`also` is done in the same transaction, with the rows before they are changed.
+
+        Its number is that of further rows of the counterparty, which the category does not fit.
+        """
         user_id = user_of(principal)
         await self.ensure_tagged(principal)
         async with self._database.transaction() as connection:
@@ -219,14 +222,15 @@ class TransactionTagging:
             choice = choose_category(category, "tags.systemName", await read_categories(connection, user_id))
             if not fits_basis(choice.basis, row.transaction.amount):
                 raise InvalidError("this category does not fit the sign of the amount", "tags.systemName")
-            rows = [row]
+            rows, skipped = [row], 0
             if changes_existing and has_counterparty(row.transaction):
                 same = await tags.list_of_counterparty(connection, user_id, row.transaction)
                 rows += [
                     other for other in same if other.id != row.id and fits_basis(choice.basis, other.transaction.amount)
                 ]
+                skipped = len(same) - len(rows)
             if also is not None:
-                await also(connection, rows)
+                await also(connection, rows, skipped)
             await tags.update_tags(
                 connection, user_id, version, [correct_row(tagged_row, choice) for tagged_row in rows]
             )

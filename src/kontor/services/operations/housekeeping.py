@@ -23,6 +23,7 @@ from kontor.storage import (
     redirects,
     removals,
     tokens,
+    transaction_edits,
     verifications,
     workers,
 )
@@ -69,6 +70,7 @@ class Housekeeping:
             "old_outcomes": await self._once(fetches.delete_old_outcomes),
             "old_way_outcomes": await self._once(bank_channels.delete_old_outcomes),
             "users_with_old_removals": await self._one_by_one(removals.forget_old_removals),
+            "old_edits": await self._one_by_one(transaction_edits.forget_old_rows),
             "old_answers": await self._once(analyses.delete_old_answers),
             "old_leases": await self._once(leases.delete_old_leases),
             "old_failures": await self._once(login_failures.delete_old_failures),

@@ -2,6 +2,7 @@
 
 from kontor.services.transactions.balances import Balance, Balances
 from kontor.services.transactions.deltas import Delta, Deltas, DeltaView
+from kontor.services.transactions.edits import TransactionEdits
 from kontor.services.transactions.of_customer import CustomerTransactions
 from kontor.services.transactions.searches import Searches, list_categories
 from kontor.services.transactions.transactions import PIECE_ROWS, PushedTransaction, Transactions
@@ -18,6 +19,7 @@ __all__ = [
     "Deltas",
     "PushedTransaction",
     "Searches",
+    "TransactionEdits",
     "TransactionUpdates",
     "Transactions",
     "list_categories",

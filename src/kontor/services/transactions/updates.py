@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from uuid import UUID
+from typing import Any
+from uuid import UUID, uuid4
 
 from kontor.domain.annotations import UNCHANGED, Annotation
 from kontor.domain.errors import InvalidError, NotFoundError
@@ -12,7 +13,7 @@ from kontor.domain.parts import Part, check_parts
 from kontor.domain.principals import Principal, user_of
 from kontor.services.analyses import TransactionTagging, choose_category, read_categories
 from kontor.services.security import auditing
-from kontor.storage import annotations, products
+from kontor.storage import annotations, products, transaction_edits
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
 from kontor.storage.tags import TaggedRow
@@ -23,6 +24,7 @@ class Correction:
     """Another category, also for existing transactions of the same counterparty or for those to come, if wanted."""
 
     category: str
+    tags: Any  # as the caller wrote it
     changes_existing: bool = False
     creates_rule: bool = False
 
@@ -43,7 +45,9 @@ class TransactionUpdates:
     ) -> None:
         """The annotation is for this transaction alone, whatever the correction is for."""
 
-        async def write(connection: Connection, _: Sequence[TaggedRow] = ()) -> None:
+        async def write(connection: Connection, rows: Sequence[TaggedRow] = (), skipped: int = 0) -> None:
+            if correction is not None:
+                await _note_edited(connection, principal, rows, skipped, correction)
             if not annotation.is_empty:
                 await self._annotate(connection, principal, product_id, transaction_id, annotation)
 
@@ -80,6 +84,17 @@ class TransactionUpdates:
         subject = f"user {principal.user_pseudonym} transaction {transaction_id}"
         actor = auditing.name_actor(principal)
         await auditing.record(connection, principal.tenant_id, actor, "transaction.annotate", subject)
+
+
+async def _note_edited(
+    connection: Connection, principal: Principal, rows: Sequence[TaggedRow], skipped: int, correction: Correction
+) -> None:
+    """Before rows are corrected. A correction of several is an edit that can be undone."""
+    keys = [(row.product_id, row.id) for row in rows]
+    if correction.changes_existing:
+        user_id, nothing = user_of(principal), Annotation()
+        await transaction_edits.insert_edit(connection, user_id, uuid4(), correction.tags, nothing, keys, skipped)
+    await annotations.annotate(connection, user_of(principal), keys, Annotation())
 
 
 def _choose_categories(parts: Sequence[Part], amount: Decimal, known: OwnCategories) -> tuple[Part, ...]:
