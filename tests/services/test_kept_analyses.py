@@ -21,7 +21,7 @@ from kontor.storage.database import Connection
 from kontor.storage.migrate import find_role
 from stored_data import GIRO, NOON, ROWS, TAGS, TODAY, TWIN, StoredUser
 
-READ = ("products", "transactions", "transaction_tags", "accesses")
+READ = ("products", "transactions", "transaction_tags", "accesses", "contracts", "contract_states")
 ABOUT_ANSWERS = ("analysis_results", "data_versions", "tagging_states", "users")
 Change = Callable[[Connection, StoredUser], Awaitable[object]]
 

@@ -35,6 +35,8 @@ TABLES = (
     "repeated_transactions",
     "transaction_edits",
     "transaction_edit_rows",
+    "contracts",
+    "contract_states",
 )
 TOUCHES = re.compile(rf"\b(from|into|update|join|copy)\s+(only\s+)?({'|'.join(TABLES)})\b", re.IGNORECASE)
 NAMES_THE_USER = (

@@ -13,8 +13,9 @@ import pytest
 
 from kontor.domain.annotations import Annotation
 from kontor.domain.balances import BalanceGap, BalanceSpan, DayTotal
+from kontor.domain.contracts import Period
 from kontor.domain.merging import StoredTransaction
-from kontor.storage import accesses, annotations, products, tags, transaction_edits, transactions
+from kontor.storage import accesses, annotations, contracts, products, tags, transaction_edits, transactions
 from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Database
 from processes import beside
@@ -262,6 +263,16 @@ def tag(function, number, **facts):
     return call
 
 
+def set_periods(*names):
+    """Of the user's first rows."""
+
+    def call(connection, user):
+        periods = [Period(str(row.id), name, 0.9) for row, name in zip(user.rows, names, strict=False)]
+        return contracts.set_periods(connection, user.user_id, periods)
+
+    return call
+
+
 SPAN = BalanceSpan(Decimal(1), Decimal(2), "EUR", DayTotal(TODAY, 0, Decimal(0)), DayTotal(TODAY, 0, Decimal(0)))
 GAP = BalanceGap(SPAN, Decimal("1.00"))
 EARLIER, LATER = NOON.replace(day=1), NOON.replace(day=3)
@@ -295,6 +306,9 @@ RAISING = [
     Case("tags.forget_tags", "a row", of_rows(tags.forget_tags, ids_of(first))),
     Case("tags.forget_own_transfers", "a row", forget_transfers("ARAL AG")),
     Case("accesses.delete_access", "with products", delete_access("b")),
+    Case("contracts.set_periods", "a row", set_periods("MONTH_ONE")),
+    Case("contracts.set_periods", "another one", set_periods("YEAR_ONE"), set_periods("MONTH_ONE")),
+    Case("contracts.set_periods", "none any more", set_periods(), set_periods("MONTH_ONE")),
 ]  # fmt: skip
 SILENT = [
     Case("products.upsert_product", "as it is stored", upsert(GIRO)),
@@ -322,6 +336,8 @@ SILENT = [
     Case("tags.forget_tags", "an unknown row", of_rows(tags.forget_tags, ids_of(stranger))),
     Case("tags.forget_own_transfers", "nobody's", forget_transfers("Niemand")),
     Case("accesses.delete_access", "without products", delete_access("empty")),
+    Case("contracts.set_periods", "none", set_periods()),
+    Case("contracts.set_periods", "the same", set_periods("MONTH_ONE"), set_periods("MONTH_ONE")),
     Case("accesses.delete_access", "an unknown access", delete_access("unknown")),
 ]  # fmt: skip
 

@@ -24,6 +24,7 @@ TAG_VERSIONS = {
     "partner": "partner_version",
     "freelancer_category": "freelancer_version",
     "own_category": "own_category_version",
+    "period": "period_version",
 }
 
 

@@ -42,9 +42,10 @@ IS_CONFIRMED = (
 CHOSEN_PROVIDER = "case when t.outcome in ('ACCOUNT_CREATED', 'FINISHED') then t.provider_id end as provider_id"
 TAGS = (
     "(select to_json(tags) from (select g.category, g.insurance_type, g.partner, g.freelancer_category,"
-    " g.category_confidence, g.insurance_confidence, g.partner_confidence, g.freelancer_confidence,"
-    " g.source as decided_by, g.rule_id, g.own_category, g.learnt_from, g.tagger_version from transaction_tags g"
-    " where g.user_id = t.user_id and g.product_id = t.product_id and g.transaction_id = t.id) tags) as tags"
+    " g.category_confidence, g.insurance_confidence, g.partner_confidence, g.freelancer_confidence, g.period,"
+    " g.period_confidence, g.source as decided_by, g.rule_id, g.own_category, g.learnt_from, g.tagger_version"
+    " from transaction_tags g where g.user_id = t.user_id and g.product_id = t.product_id"
+    " and g.transaction_id = t.id) tags) as tags"
 )
 CLIENT = "(select c.name from clients c where c.id = t.client_id) as client"
 # Transactions are many: they are read product by product in the order of their index.
@@ -159,6 +160,13 @@ SECTIONS = (
         "t.product_id::text || t.transaction_id::text || t.edit_id::text",
         "product_id, transaction_id, edit_id, tags, note, keywords",
         {"user_id": WHOSE, "edited_version": INTERNAL},
+    ),
+    Section(
+        "contracts",
+        "contracts",
+        "t.id::text",
+        "id, transaction_ids, name, is_contract, notice_period, minimum_term_end, is_found, created_at",
+        {"user_id": WHOSE, "booking_numbers": "which transactions are in several accesses; it follows from the data"},
     ),
     Section(
         "standing_orders",
@@ -303,6 +311,7 @@ ELSEWHERE = {
     "payment_fingerprints": "digests that find an order given twice within a minute",
     "tagging_states": "which version of the tagger read the transactions, and a copy of the user's IBANs",
     "data_versions": "a counter",
+    "contract_states": "for which data contracts were last found",
     "removed_transactions": "ids of transactions that are gone, for readers of changes",
     "repeated_transactions": "which transactions are in several accesses; it follows from the data",
     "staged_fetches": "what a bank told before the user has chosen accounts; sealed, and nobody's to see",

@@ -13,6 +13,7 @@ from kontor.domain.mandates import DebitForm
 from kontor.domain.products import BalanceSource, CurrencyBalance, HomeSavings, Product, ProductCategory
 from kontor.domain.schedules import StandingAction
 from kontor.domain.stored_products import StoredProduct
+from kontor.storage.contracts import delete_empty
 from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Connection, fetch_row, fetch_rows
 from kontor.storage.lock_order import Lock, note_lock
@@ -273,4 +274,5 @@ async def delete_other_products(connection: Connection, user_id: UUID, access_id
     )
     if cursor.rowcount:
         await raise_version(connection, user_id)
+        await delete_empty(connection, user_id)
     return cursor.rowcount > 0

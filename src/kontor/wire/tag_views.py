@@ -19,6 +19,7 @@ from kontor.analysis.trees import (
     CUSTOM_CATEGORIES,
     FREELANCER_CATEGORIES,
     INSURANCE_TYPES,
+    PERIODS,
     Item,
     Tree,
 )
@@ -37,6 +38,7 @@ TagChoice = Annotated[
         "business-partners",
         "freelancer-categories",
         "custom-categories",
+        "periods",
     ],
     Meta(title="TagChoice"),
 ]
@@ -48,6 +50,7 @@ TREES_OF_CHOICES = {
     "business-partners": BUSINESS_PARTNERS,
     "freelancer-categories": FREELANCER_CATEGORIES,
     "custom-categories": CUSTOM_CATEGORIES,
+    "periods": PERIODS,
 }
 COLUMNS: dict[str, TagColumns] = {
     CATEGORIES: ("category", "category_confidence"),
@@ -55,13 +58,17 @@ COLUMNS: dict[str, TagColumns] = {
     BUSINESS_PARTNERS: ("partner", "partner_confidence"),
     FREELANCER_CATEGORIES: ("freelancer_category", "freelancer_confidence"),
     CUSTOM_CATEGORIES: ("own_category", "category_confidence"),
+    PERIODS: ("period", "period_confidence"),
 }
 UNTAGGED = {
     CATEGORIES: "OTHER_SPENDING",
     INSURANCE_TYPES: "UNRELATED_OTHER",
     BUSINESS_PARTNERS: "UNKNOWN",
     FREELANCER_CATEGORIES: "UNRELATED",
+    PERIODS: "IRREGULAR_UNKNOWN",
 }
+# At least so many of the demo bank's bookings for which no contract is found belong to none.
+IRREGULAR_CONFIDENCE = 0.99
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,10 @@ class TagView:
     tree: str | None
     has_classifications: bool
     own_tree: Tree | None = None  # with the user's own categories, where these are shown
+
+    @property
+    def needs_contracts(self) -> bool:
+        return self.tree == PERIODS
 
     @property
     def columns(self) -> tuple[TagColumns, ...]:
@@ -128,6 +139,8 @@ def render_tag(
     evidence: Sequence[Evidence] | None = None,
 ) -> str:
     """One tag instance. A row that was stored in this very moment may have no tag yet; it is then not known."""
+    if tree == PERIODS and system_name is None:
+        confidence = IRREGULAR_CONFIDENCE
     return _render(_encode_item(tree, system_name or UNTAGGED[tree], urls), confidence, transaction_id, evidence)
 
 

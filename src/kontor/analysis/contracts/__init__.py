@@ -4,5 +4,17 @@ from kontor.analysis.contracts.confidences import estimate_confidence
 from kontor.analysis.contracts.detection import find_contracts
 from kontor.analysis.contracts.findings import Contract, Loan, Status
 from kontor.analysis.contracts.forecasts import forecast_payments
+from kontor.analysis.contracts.naming import group_rows, list_bookings, list_known, name_contracts
 
-__all__ = ["Contract", "Loan", "Status", "estimate_confidence", "find_contracts", "forecast_payments"]
+__all__ = [
+    "Contract",
+    "Loan",
+    "Status",
+    "estimate_confidence",
+    "find_contracts",
+    "forecast_payments",
+    "group_rows",
+    "list_bookings",
+    "list_known",
+    "name_contracts",
+]

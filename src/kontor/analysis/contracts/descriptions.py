@@ -35,6 +35,11 @@ class Context:
     today: date
 
 
+def make_id(first_transaction_id: str, number: int = 0) -> str:
+    """The id that a new contract gets by its first regular payment; `number` is for one whose id is taken."""
+    return str(uuid5(_NAMESPACE, f"{first_transaction_id} {number}" if number else first_transaction_id))
+
+
 def find_data_until(records: Iterable[Record], accounts: Sequence[Account], today: date) -> dict[str, date]:
     """Per account the newest day that is known about: what the bank told, else its newest booking."""
     newest: dict[str, date] = {}
@@ -191,7 +196,7 @@ def describe_run(run: Run, others: Sequence[Payment], context: Context, confiden
     contract_numbers, customer_numbers = _list_numbers(regular)
     start = _find_start(regular)
     return Contract(
-        id=str(uuid5(_NAMESPACE, regular[0].record.id)),
+        id=make_id(regular[0].record.id),
         category=category,
         insurance_type=_pick_usual((payment.record.insurance_type for payment in regular), NO_INSURANCE),
         partner=_pick_usual((payment.record.partner for payment in regular), NO_PARTNER),

@@ -22,6 +22,7 @@ from kontor.api.customer_v2.searches import (
     Order,
     ShownTree,
     Until,
+    prepare_view,
     read_amount,
 )
 from kontor.api.operations import Call, Success, operation
@@ -92,6 +93,7 @@ async def list_all_transactions(call: Call) -> Answer:
     filters = query.read_filters(is_ascending=query.order == "asc")
     after = None if query.cursor is None else _read_cursor(query.cursor)
     view = await add_own_tree(call, query.view)
+    await prepare_view(call, view)
     rows, following = await call.services.customer_transactions.list_page(
         call.principal, filters, after, query.limit, CUSTOMER_FIELDS, () if view is None else view.columns
     )

@@ -11,7 +11,7 @@ from kontor.analysis.tagging import Evidence
 from kontor.api.answers import JSON, Answer
 from kontor.api.customer_v2.accesses import CUSTOMER, READ
 from kontor.api.customer_v2.own_trees import add_own_tree
-from kontor.api.customer_v2.searches import Explain, explain_rows
+from kontor.api.customer_v2.searches import Explain, explain_rows, prepare_view
 from kontor.api.customer_v2.transactions import TRANSACTIONS
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.json_fields import JsonField, TagRow
@@ -81,6 +81,7 @@ async def list_all_transaction_changes(call: Call) -> Answer:
 async def _answer_changes(call: Call, product_id: UUID | None, fields: tuple[JsonField, ...]) -> Answer:
     query = call.query(ChangesQuery)
     view = await add_own_tree(call, query.view)
+    await prepare_view(call, view)
     shown = DeltaView(product_id, fields, () if view is None else view.columns)
     delta = await call.services.deltas.read(call.principal, query.since, query.limit, shown)
     new = await render_rows(call, delta.new, view, is_explained=query.explain)
@@ -100,5 +101,5 @@ async def render_rows(
         evidence = {}
         for product_id in {product_id for product_id, _ in found}:
             own = [row for other, row in found if other == product_id]
-            evidence |= await explain_rows(call, product_id, own)
+            evidence |= await explain_rows(call, product_id, own, view)
     return render_page(rows, view, call.urls, evidence)

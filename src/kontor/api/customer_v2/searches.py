@@ -97,10 +97,22 @@ async def read_found_page(
         return ",".join(row[0] for row in rows).encode(), following
     evidence = None
     if is_explained and view.tree is not None:
-        evidence = await explain_rows(call, product_id, rows)
+        evidence = await explain_rows(call, product_id, rows, view)
     return render_page(rows, view, call.urls, evidence), following
 
 
-async def explain_rows(call: Call, product_id: UUID, rows: Sequence[TagRow]) -> dict[UUID, list[Evidence]]:
+async def explain_rows(
+    call: Call, product_id: UUID, rows: Sequence[TagRow], view: TagView
+) -> dict[UUID, list[Evidence]]:
+    ids = [row[1] for row in rows]
+    if view.needs_contracts:
+        return await call.services.analyses.explain_periods(call.principal, ids)
     with call.admit():
-        return await call.services.transaction_tagging.explain(call.principal, product_id, [row[1] for row in rows])
+        return await call.services.transaction_tagging.explain(call.principal, product_id, ids)
+
+
+async def prepare_view(call: Call, view: TagView | None) -> None:
+    """Before rows are read: periods follow from the contracts of all accounts."""
+    if view is not None and view.needs_contracts:
+        with call.admit():
+            await call.services.analyses.update_contracts(call.principal)

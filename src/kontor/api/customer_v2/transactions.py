@@ -26,6 +26,7 @@ from kontor.api.customer_v2.searches import (
     ShownTree,
     Until,
     explain_rows,
+    prepare_view,
     read_found_page,
 )
 from kontor.api.operations import Call, Success, operation
@@ -147,6 +148,7 @@ async def list_transactions(call: Call) -> Answer:
         cursor=None if query.cursor is None else _read_cursor(query.cursor),
         limit=query.limit,
     )
+    await prepare_view(call, query.view)
     if not query.is_plain:
         filters = query.read_filters()
         pages = _Pages(partial(read_found_page, call, product_id, filters, view, query.explain))
@@ -170,7 +172,7 @@ async def _list_tagged(call: Call, product_id: UUID, view: TagView, is_explained
     )
     evidence = None
     if is_explained and view.tree is not None:
-        evidence = await explain_rows(call, product_id, rows)
+        evidence = await explain_rows(call, product_id, rows, view)
     return render_page(rows, view, call.urls, evidence), following
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
-from kontor.storage import accesses, analyses, fetches, queue, tags, transaction_edits
+from kontor.storage import accesses, analyses, contracts, fetches, queue, tags, transaction_edits
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
 from kontor.storage.retries import retry_conflicts
@@ -19,6 +19,7 @@ async def delete_access_data(connection: Connection, user_id: UUID, access_id: s
     await analyses.delete_answers(connection, user_id)
     is_deleted = await accesses.delete_access(connection, user_id, access_id)
     await transaction_edits.delete_empty_edits(connection, user_id)
+    await contracts.delete_empty(connection, user_id)
     return is_deleted
 
 

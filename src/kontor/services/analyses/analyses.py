@@ -1,8 +1,8 @@
 """Analyses of a user: what they read is loaded once, and answers are kept while nothing has changed."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
 from typing import Any, get_type_hints
@@ -11,36 +11,46 @@ from uuid import UUID
 import msgspec
 
 from kontor import __version__
-from kontor.analysis.contracts import Contract, find_contracts
+from kontor.analysis.contracts import Contract, find_contracts, name_contracts
 from kontor.analysis.duplicates import join_accounts
 from kontor.analysis.orders import order_records
 from kontor.analysis.records import Account, Record
+from kontor.analysis.tagging import Evidence
 from kontor.domain.clocks import BERLIN
+from kontor.domain.contracts import KnownContract
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.stored_products import StoredProduct
+from kontor.services.analyses.contracts import KeptContracts
 from kontor.services.analyses.duplicates import SharedLedgers, load_shared
 from kontor.services.analyses.tagging import TransactionTagging
 from kontor.services.compute import Compute, Packed, cut
 from kontor.services.runtime import Clock
-from kontor.storage import analyses, products
+from kontor.storage import analyses, contracts, products
 from kontor.storage.analyses import Question
 from kontor.storage.data_versions import read_version
-from kontor.storage.database import Database
+from kontor.storage.database import Connection, Database
 
 
 @dataclass(frozen=True)
 class Facts:
-    """All that analyses know of somebody: bookings, accounts and the date. `user` names the person on the wire."""
+    """All that analyses know of somebody: bookings, accounts and the date. `user` names the person on the wire.
+
+    `known` are the contracts that were found before. `repeated` names rows that repeat a row of another access, with
+    the one that counts.
+    """
 
     user: str
     records: Sequence[Record]
     accounts: Sequence[Account]
     today: date
+    known: Sequence[KnownContract] = ()
+    repeated: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def contracts(self) -> list[Contract]:
         """Most analyses begin with them, so that they are found once."""
-        return find_contracts(self.records, self.accounts, self.today)
+        found = find_contracts(self.records, self.accounts, self.today)
+        return name_contracts(found, self.known, self.repeated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +62,17 @@ class PackedFacts:
     accounts: Sequence[Account]
     shared: Packed  # accounts that several accesses report
     today: date
+    known: Sequence[KnownContract]
 
     def unpack(self) -> Facts:
         records = [Record(*row) for piece in self.rows for row in _bookings.decode(piece)]
         records.sort(key=lambda record: (record.day, record.id))
         if not self.shared:
-            return Facts(self.user, order_records(records), self.accounts, self.today)
+            return Facts(self.user, order_records(records), self.accounts, self.today, self.known)
         pairs = [_ledgers.decode(packed).pair() for packed in self.shared]
+        repeated = {row: kept for pair in pairs for row, kept in pair.repeated.items()}
         joined, accounts = join_accounts(records, self.accounts, pairs)
-        return Facts(self.user, order_records(joined), accounts, self.today)
+        return Facts(self.user, order_records(joined), accounts, self.today, self.known, repeated)
 
 
 _bookings: msgspec.msgpack.Decoder[list[Any]] = msgspec.msgpack.Decoder(
@@ -81,6 +93,7 @@ class Analyses:
         self._clock = clock
         self._tagging = tagging
         self._compute = compute
+        self._contracts = KeptContracts(database, compute, self._load)
 
     def today(self) -> date:
         return self._clock.today()
@@ -92,37 +105,52 @@ class Analyses:
         """
         await self._tagging.ensure_tagged(principal)
         user_id = user_of(principal)
-        asked = Question(question, self._clock.today(), f"{__version__} {self._tagging.version}")
+        asked = Question(question, self._clock.today(), self._made_by)
         async with self._database.connect() as connection:
             kept = await analyses.find_answer(connection, user_id, asked)
         if kept is not None:
             return kept
-        facts, version = await self._load(user_id)
+        facts, version = await self._contracts.load(user_id, asked.made_by)
         answer = await self._compute.run(answer_facts, make, facts, owner=user_id)
         async with self._database.connect() as connection:
             await analyses.store_answer(connection, user_id, asked, version, answer)
         return answer
 
+    async def update_contracts(self, principal: Principal) -> None:
+        """Before periods of transactions are read."""
+        await self._tagging.ensure_tagged(principal)
+        await self._contracts.update(user_of(principal), self._clock.today(), self._made_by)
+
+    async def explain_periods(self, principal: Principal, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
+        """The contract of each transaction; nothing where there is none."""
+        async with self._database.connect() as connection:
+            found = await contracts.find_of_transactions(connection, user_of(principal), ids)
+        return {row: [Evidence("contract", str(contract_id), period, 1.0)] for row, contract_id, period in found}
+
     async def load_facts_by_operator(self, user_id: UUID) -> Facts:
         """For the command line, which nobody reaches over the network."""
         async with self._database.transaction() as connection:
             await self._tagging.retag_changed(connection, user_id)
-        return (await self._load(user_id))[0].unpack()
+        return (await self._contracts.load(user_id, self._made_by))[0].unpack()
 
-    async def _load(self, user_id: UUID) -> tuple[PackedFacts, int]:
-        """The version is read first: what changes meanwhile makes the answer too old, never too new."""
-        async with self._database.connect() as connection:
-            version = await read_version(connection, user_id)
-            stored = await products.list_products(connection, user_id)
-            rows = await analyses.load_bookings(connection, user_id)
-            shared = await load_shared(connection, user_id, stored)
+    @property
+    def _made_by(self) -> str:
+        return f"{__version__} {self._tagging.version}"
+
+    async def _load(self, connection: Connection, user_id: UUID) -> tuple[PackedFacts, int]:
+        """The connection sees one state of the data."""
+        version = await read_version(connection, user_id)
+        stored = await products.list_products(connection, user_id)
+        rows = await analyses.load_bookings(connection, user_id)
+        shared = await load_shared(connection, user_id, stored)
+        known = await contracts.list_known(connection, user_id)
         packed: Packed = []
         for piece in cut(rows):
             packed.append(msgspec.msgpack.encode(piece))
             await asyncio.sleep(0)
         ledgers = [msgspec.msgpack.encode(shared_ledgers) for shared_ledgers in shared]
         accounts = [make_account(product) for product in stored]
-        return PackedFacts(str(user_id), packed, accounts, ledgers, self._clock.today()), version
+        return PackedFacts(str(user_id), packed, accounts, ledgers, self._clock.today(), known), version
 
 
 def make_account(stored: StoredProduct) -> Account:
