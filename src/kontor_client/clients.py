@@ -7,6 +7,7 @@ from kontor_client.operations import (
     accesses,
     analyses,
     consents,
+    contracts,
     customers,
     direct_debits,
     imports,
@@ -135,6 +136,7 @@ class AsyncKontor(AsyncRunner):
     # Analyses
 
     list_contracts = awaited(analyses.list_contracts)
+    update_contract = awaited(contracts.update_contract)
     read_cashflow = awaited(analyses.read_cashflow)
     read_disposable_money = awaited(analyses.read_disposable_money)
     list_life_events = awaited(analyses.list_life_events)
@@ -297,6 +299,7 @@ class Kontor(SyncRunner):
     # Analyses
 
     list_contracts = waited(analyses.list_contracts)
+    update_contract = waited(contracts.update_contract)
     read_cashflow = waited(analyses.read_cashflow)
     read_disposable_money = waited(analyses.read_disposable_money)
     list_life_events = waited(analyses.list_life_events)

@@ -354,7 +354,7 @@ def test_two_enums_of_one_name_are_refused():
 def test_dates_of_contracts_are_dates(document):
     details = document["components"]["schemas"]["ContractDetails"]["properties"]
     dates = {name for name, field in details.items() if resolve(document, field).get("format") == "date"}
-    assert dates == {"dateFirst", "dateLatest", "dateStart", "dateNext"}
+    assert dates == {"dateFirst", "dateLatest", "dateStart", "dateNext", "minimumTermEnd", "noticeDate"}
 
 
 def test_page_and_its_assets_are_served_from_here_alone(http):

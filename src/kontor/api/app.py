@@ -34,6 +34,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     balances,
     cashflow,
     consents,
+    contracts,
     customer_transactions,
     deltas,
     direct_debits,

@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from datetime import date
 from uuid import UUID
 
-from kontor.domain.contracts import KnownContract, Period
+from kontor.domain.contracts import ContractSettings, KnownContract, Period
 from kontor.storage.data_versions import raise_version, take_version
 from kontor.storage.database import Connection, fetch_row, fetch_rows
 from kontor.storage.lock_order import Lock, note_lock
 
 STATE = "select data_version, made_for, made_by from contract_states where user_id = $1"
-LIST = """
-    select id::text, transaction_ids::text[], booking_numbers, is_found from contracts where user_id = $1
+SETTINGS = "name, is_contract, notice_period, minimum_term_end"
+LIST = f"""
+    select id::text, transaction_ids::text[], booking_numbers, is_found, {SETTINGS} from contracts where user_id = $1
     order by created_at, id
 """
+FIND_SETTINGS = f"select {SETTINGS} from contracts where user_id = $1 and id = $2 and is_found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,38 @@ async def store_state(connection: Connection, user_id: UUID, state: ContractStat
 async def list_known(connection: Connection, user_id: UUID) -> list[KnownContract]:
     """In the order in which they were first found."""
     known = []
-    for contract_id, rows, numbers, is_found in await fetch_rows(connection, LIST, [user_id]):
+    for contract_id, rows, numbers, is_found, *settings in await fetch_rows(connection, LIST, [user_id]):
         bookings: dict[int, list[str]] = {}
         for row, number in zip(rows, numbers, strict=True):
             bookings.setdefault(number, []).append(row)
-        known.append(KnownContract(contract_id, tuple(map(tuple, bookings.values())), is_found))
+        known.append(
+            KnownContract(contract_id, tuple(map(tuple, bookings.values())), is_found, ContractSettings(*settings))
+        )
     return known
+
+
+async def find_settings(connection: Connection, user_id: UUID, contract_id: UUID) -> ContractSettings | None:
+    """None where the user has no such contract now."""
+    row = await fetch_row(connection, FIND_SETTINGS, [user_id, contract_id])
+    return None if row is None else ContractSettings(*row)
+
+
+async def store_settings(connection: Connection, user_id: UUID, contract_id: UUID, settings: ContractSettings) -> None:
+    """Analyses read them: the version rises."""
+    note_lock(Lock.DATA_VERSION, user_id)
+    await connection.execute(
+        "update contracts set name = %s, is_contract = %s, notice_period = %s, minimum_term_end = %s"
+        " where user_id = %s and id = %s",
+        [
+            settings.name,
+            settings.is_contract,
+            settings.notice_period,
+            settings.minimum_term_end,
+            user_id,
+            contract_id,
+        ],
+    )
+    await raise_version(connection, user_id)
 
 
 OF_TRANSACTIONS = """

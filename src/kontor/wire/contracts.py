@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kontor.analysis.contracts import Contract as FoundContract
 from kontor.analysis.contracts import Loan as FoundLoan
-from kontor.analysis.contracts import estimate_confidence
+from kontor.analysis.contracts import estimate_confidence, find_notice_date
 from kontor.analysis.reasons import Reason as FoundReason
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, INSURANCE_TYPES, PERIODS
 from kontor.services.analyses import Facts
@@ -22,6 +22,7 @@ from kontor.wire.urls import Urls
 HOME_SAVINGS = "SAVINGS_LIFEBUILDING"
 
 Day = Annotated[str, Meta(title="Day", examples=["2026-11-15"], extra_json_schema={"format": "date"})]
+Period = Annotated[str, Meta(title="Period", examples=["P3M"], description="ISO 8601, in years, months, weeks, days")]
 ContractStatus = Annotated[Literal["ACTIVE", "INACTIVE", "PROVISIONAL"], Meta(title="ContractStatus")]
 Development = Annotated[dict[str, Amount], Meta(description="amounts by date")]
 
@@ -79,7 +80,20 @@ class ContractDetails(msgspec.Struct):
     dateNext: Day | UnsetType = UNSET  # noqa: N815
     periodConfidenceLevel: Confidence | UnsetType = UNSET  # noqa: N815
     loan: LoanDetails | UnsetType = UNSET
+    name: Annotated[str, Meta(description="as the customer calls it")] | UnsetType = UNSET
+    noticePeriod: Period | UnsetType = UNSET  # noqa: N815
+    noticeDate: Annotated[Day, Meta(description="last day of notice")] | UnsetType = UNSET  # noqa: N815
+    minimumTermEnd: Day | UnsetType = UNSET  # noqa: N815
     evidence: list[Reason] | UnsetType = UNSET
+
+
+class ContractUpdate(msgspec.Struct):
+    """Fields that are left out stay as they are; null resets one."""
+
+    name: Annotated[str, Meta(max_length=100)] | UnsetType | None = UNSET
+    isContract: Annotated[bool, Meta(description="false: hidden in all analyses")] | UnsetType | None = UNSET  # noqa: N815
+    noticePeriod: Period | UnsetType | None = UNSET  # noqa: N815
+    minimumTermEnd: date | UnsetType | None = UNSET  # noqa: N815
 
 
 class Contract(msgspec.Struct):
@@ -133,11 +147,12 @@ def show_contract(contract: FoundContract, facts: Facts, urls: Urls, *, explain:
         tagTreeItemCategory=show_item(*trees["_category"]),
         tagTreeItemInsuranceType=show_item(*trees["_insurance_type"]),
         tagTreeItemPeriod=show_item(*trees["_period"]),
-        details=_show_details(contract, explain=explain),
+        details=_show_details(contract, facts, explain=explain),
     )
 
 
-def _show_details(contract: FoundContract, *, explain: bool) -> ContractDetails:
+def _show_details(contract: FoundContract, facts: Facts, *, explain: bool) -> ContractDetails:
+    settings = facts.find_settings(contract.id)
     return ContractDetails(
         amountFirst=contract.amount_first,
         amountLatest=contract.amount_latest,
@@ -169,11 +184,19 @@ def _show_details(contract: FoundContract, *, explain: bool) -> ContractDetails:
         transactionIdsRegular=list(contract.transaction_ids_regular),
         confidenceLevel=estimate_confidence(contract),
         amountNext=UNSET if contract.amount_next is None else contract.amount_next,
-        dateNext=UNSET if contract.date_next is None else contract.date_next.isoformat(),
+        dateNext=_show_day(contract.date_next),
         periodConfidenceLevel=UNSET if contract.period_confidence is None else round(contract.period_confidence, 2),
         loan=UNSET if contract.loan is None else _show_loan(contract.loan),
+        name=UNSET if settings.name is None else settings.name,
+        noticePeriod=UNSET if settings.notice_period is None else settings.notice_period,
+        noticeDate=_show_day(find_notice_date(contract, settings, facts.today)),
+        minimumTermEnd=_show_day(settings.minimum_term_end),
         evidence=[Reason(text) for text in contract.reasons] if explain else UNSET,
     )
+
+
+def _show_day(day: date | None) -> str | UnsetType:
+    return UNSET if day is None else day.isoformat()
 
 
 def _show_development(development: Any) -> dict[str, Decimal]:

@@ -31,7 +31,10 @@ class Loan(Model, rename="camel"):
 
 
 class ContractDetails(Model, rename="camel"):
-    """`status` is ACTIVE, INACTIVE or PROVISIONAL; developments are amounts by date."""
+    """`status` is ACTIVE, INACTIVE or PROVISIONAL; developments are amounts by date.
+
+    `name`, `notice_period` and `minimum_term_end` are what the customer has set; `notice_date` follows from them.
+    """
 
     amount_first: Decimal
     amount_latest: Decimal
@@ -66,6 +69,10 @@ class ContractDetails(Model, rename="camel"):
     date_next: date | None = None
     period_confidence_level: float | None = None
     loan: Loan | None = None
+    name: str | None = None
+    notice_period: str | None = None
+    notice_date: date | None = None
+    minimum_term_end: date | None = None
     evidence: list[Reason] = []
 
 

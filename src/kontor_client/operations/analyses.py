@@ -27,12 +27,20 @@ AI = "/customer/v2/ai"
 
 
 def list_contracts(
-    *, insurance_only: bool = False, insurance_only_extended: bool = False, explain: bool = False
+    *,
+    insurance_only: bool = False,
+    insurance_only_extended: bool = False,
+    excluded: bool = False,
+    explain: bool = False,
 ) -> Plan[list[Contract]]:
-    """Agreements that the bookings show; only insurances, or those and home savings, if wanted."""
+    """Agreements that the bookings show; only insurances, or those and home savings, if wanted.
+
+    With `excluded`, those that the customer has excluded instead.
+    """
     params = {
         "insuranceOnly": insurance_only,
         "insuranceOnlyExtended": insurance_only_extended,
+        "excluded": excluded,
         "explain": explain,
     }
     return fetch(list[Contract], f"{AI}/contracts", params=params)

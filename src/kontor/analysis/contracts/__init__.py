@@ -5,6 +5,7 @@ from kontor.analysis.contracts.detection import find_contracts
 from kontor.analysis.contracts.findings import Contract, Loan, Status
 from kontor.analysis.contracts.forecasts import forecast_payments
 from kontor.analysis.contracts.naming import group_rows, list_bookings, list_known, name_contracts
+from kontor.analysis.contracts.notices import find_notice_date
 
 __all__ = [
     "Contract",
@@ -12,6 +13,7 @@ __all__ = [
     "Status",
     "estimate_confidence",
     "find_contracts",
+    "find_notice_date",
     "forecast_payments",
     "group_rows",
     "list_bookings",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kontor.analysis.contracts.descriptions import make_id
 from kontor.analysis.contracts.findings import Contract
-from kontor.domain.contracts import Booking, KnownContract
+from kontor.domain.contracts import NOTHING_SET, Booking, KnownContract
 
 
 def name_contracts(
@@ -69,7 +69,13 @@ def list_known(
     A contract that was found before and is not any more stays known while one of its rows is among the `existing`.
     """
     rows = group_rows(repeated)
-    now = {contract.id: KnownContract(contract.id, list_bookings(contract, rows)) for contract in found}
+    settings = {contract.id: contract.settings for contract in known}
+    now = {
+        contract.id: KnownContract(
+            contract.id, list_bookings(contract, rows), settings=settings.get(contract.id, NOTHING_SET)
+        )
+        for contract in found
+    }
     earlier = [
         replace(contract, is_found=False)
         for contract in known

@@ -24,6 +24,7 @@ Explain = Annotated[bool, Meta(description="show what led to each finding")]
 class ContractsQuery(msgspec.Struct):
     insuranceOnly: Annotated[bool, Meta(description="only insurance contracts")] = False  # noqa: N815
     insuranceOnlyExtended: Annotated[bool, Meta(description="only insurance and home-savings contracts")] = False  # noqa: N815
+    excluded: Annotated[bool, Meta(description="those that the customer has excluded (`isContract` false)")] = False
     explain: Explain = False
 
 
@@ -58,7 +59,7 @@ async def list_contracts(call: Call) -> Answer:
 
 def _show_chosen(facts: Facts, urls: Urls, query: ContractsQuery) -> list[Contract]:
     chosen = select_contracts(
-        facts.contracts,
+        facts.excluded_contracts if query.excluded else facts.contracts,
         insurance_only=query.insuranceOnly,
         insurance_only_extended=query.insuranceOnlyExtended,
     )

@@ -17,7 +17,8 @@ from kontor.analysis.orders import order_records
 from kontor.analysis.records import Account, Record
 from kontor.analysis.tagging import Evidence
 from kontor.domain.clocks import BERLIN
-from kontor.domain.contracts import KnownContract
+from kontor.domain.contracts import NOTHING_SET, ContractSettings, KnownContract
+from kontor.domain.errors import NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.stored_products import StoredProduct
 from kontor.services.analyses.contracts import KeptContracts
@@ -47,10 +48,26 @@ class Facts:
     repeated: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def contracts(self) -> list[Contract]:
-        """Most analyses begin with them, so that they are found once."""
+    def all_contracts(self) -> list[Contract]:
+        """Also those that the user has excluded. Most analyses begin with them, so that they are found once."""
         found = find_contracts(self.records, self.accounts, self.today)
         return name_contracts(found, self.known, self.repeated)
+
+    @cached_property
+    def contracts(self) -> list[Contract]:
+        """The contracts of all analyses."""
+        excluded = {contract.id for contract in self.known if contract.is_excluded}
+        return [contract for contract in self.all_contracts if contract.id not in excluded]
+
+    @cached_property
+    def excluded_contracts(self) -> list[Contract]:
+        """Those of which the user says that they are none."""
+        shown = {contract.id for contract in self.contracts}
+        return [contract for contract in self.all_contracts if contract.id not in shown]
+
+    def find_settings(self, contract_id: str) -> ContractSettings:
+        """What the user has set about a contract."""
+        return next((contract.settings for contract in self.known if contract.id == contract_id), NOTHING_SET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +137,16 @@ class Analyses:
         """Before periods of transactions are read."""
         await self._tagging.ensure_tagged(principal)
         await self._contracts.update(user_of(principal), self._clock.today(), self._made_by)
+
+    async def require_contract(self, principal: Principal, contract_id: UUID) -> None:
+        await self.update_contracts(principal)
+        async with self._database.connect() as connection:
+            if await contracts.find_settings(connection, user_of(principal), contract_id) is None:
+                raise NotFoundError
+
+    async def change_contract(self, principal: Principal, contract_id: UUID, changes: Mapping[str, object]) -> None:
+        """Set fields of `ContractSettings`; None resets one."""
+        await self._contracts.change(principal, contract_id, changes)
 
     async def explain_periods(self, principal: Principal, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
         """The contract of each transaction; nothing where there is none."""

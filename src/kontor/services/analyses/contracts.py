@@ -1,6 +1,6 @@
 """The contracts that are kept of a user: found again when data has changed, with the ids that they had (ADR 0052)."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, TypeAlias
@@ -8,7 +8,10 @@ from uuid import UUID
 
 from kontor.analysis.contracts import estimate_confidence, group_rows, list_bookings, list_known
 from kontor.domain.contracts import KnownContract, Period
+from kontor.domain.errors import NotFoundError
+from kontor.domain.principals import Principal, user_of
 from kontor.services.compute import Compute
+from kontor.services.security import auditing
 from kontor.storage import contracts
 from kontor.storage.contracts import ContractState
 from kontor.storage.data_versions import lock_data, read_version
@@ -25,7 +28,7 @@ Load: TypeAlias = Callable[[Connection, UUID], Awaitable[LoadedFacts]]
 
 @dataclass(frozen=True, slots=True)
 class FoundContracts:
-    """What is to be stored: all contracts, earlier ones too, and the periods of their transactions."""
+    """What is to be stored: all contracts, earlier and excluded ones too, and the periods of transactions."""
 
     known: Sequence[KnownContract]
     periods: Sequence[Period]
@@ -42,7 +45,7 @@ def find_known(packed: "PackedFacts") -> FoundContracts:
         for row in booking
     ]
     existing = {record.id for record in facts.records} | facts.repeated.keys()
-    return FoundContracts(list_known(facts.contracts, facts.known, facts.repeated, existing), periods)
+    return FoundContracts(list_known(facts.all_contracts, facts.known, facts.repeated, existing), periods)
 
 
 class KeptContracts:
@@ -72,6 +75,23 @@ class KeptContracts:
             if stored is not None:
                 return stored
         return await self._load_locked(user_id, made_by)
+
+    @retry_conflicts
+    async def change(self, principal: Principal, contract_id: UUID, changes: Mapping[str, object]) -> None:
+        """Set fields of `ContractSettings`; None resets one."""
+        user_id = user_of(principal)
+        async with self._database.transaction() as connection:
+            await lock_data(connection, user_id)
+            settings = await contracts.find_settings(connection, user_id, contract_id)
+            if settings is None:
+                raise NotFoundError
+            changed = replace(settings, **changes)  # type: ignore[arg-type]  # the caller names fields
+            if changed == settings:
+                return
+            await contracts.store_settings(connection, user_id, contract_id, changed)
+            subject = f"user {principal.user_pseudonym} contract {contract_id}"
+            actor = auditing.name_actor(principal)
+            await auditing.record(connection, principal.tenant_id, actor, "contract.change", subject)
 
     @retry_conflicts
     async def _store(
