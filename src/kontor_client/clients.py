@@ -137,6 +137,7 @@ class AsyncKontor(AsyncRunner):
 
     list_contracts = awaited(analyses.list_contracts)
     update_contract = awaited(contracts.update_contract)
+    write_cancellation = awaited(contracts.write_cancellation)
     read_cashflow = awaited(analyses.read_cashflow)
     read_disposable_money = awaited(analyses.read_disposable_money)
     list_life_events = awaited(analyses.list_life_events)
@@ -300,6 +301,7 @@ class Kontor(SyncRunner):
 
     list_contracts = waited(analyses.list_contracts)
     update_contract = waited(contracts.update_contract)
+    write_cancellation = waited(contracts.write_cancellation)
     read_cashflow = waited(analyses.read_cashflow)
     read_disposable_money = waited(analyses.read_disposable_money)
     list_life_events = waited(analyses.list_life_events)

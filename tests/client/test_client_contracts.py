@@ -44,3 +44,8 @@ async def test_a_contract_is_excluded_and_listed_apart(own, rent):
     await own.update_contract(rent.id, is_contract=False)
     assert await own.list_contracts() == []
     assert [contract.id for contract in await own.list_contracts(excluded=True)] == [rent.id]
+
+
+async def test_a_cancellation_is_a_pdf(own, rent):
+    for options in ({}, {"day": date(2031, 5, 31), "language": "en"}):
+        assert (await own.write_cancellation(rent.id, **options)).startswith(b"%PDF-")

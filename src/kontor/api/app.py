@@ -32,6 +32,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     affordability,
     analyses,
     balances,
+    cancellations,
     cashflow,
     consents,
     contracts,

@@ -1,4 +1,4 @@
-"""What customers say about a contract."""
+"""What customers say about a contract, and the letter that cancels it."""
 
 from datetime import date
 
@@ -28,3 +28,13 @@ def update_contract(
     }
     body = {key: value for key, value in given.items() if value is not UNSET}
     yield from send(Call("PUT", f"{AI}/contracts{path_of(contract_id)}", json=body, is_repeatable=True))
+
+
+def write_cancellation(contract_id: str, *, day: date | None = None, language: str = "de") -> Plan[bytes]:
+    """A letter as PDF that cancels the contract, to print and sign; nothing is sent.
+
+    `day` is when the contract is to end; without it the end of the minimum term, or as soon as possible.
+    """
+    path = f"{AI}/contracts{path_of(contract_id)}/cancellation"
+    answer = yield from send(Call("GET", path, {"date": day, "language": language}))
+    return answer.content
