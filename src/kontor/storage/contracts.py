@@ -114,25 +114,33 @@ async def delete_known(connection: Connection, user_id: UUID, ids: Sequence[str]
     await connection.execute("delete from contracts where user_id = %s and id = any(%s::uuid[])", [user_id, list(ids)])
 
 
+# Transactions are looked up in a table that is made once, however many contracts there are.
+DELETE_EMPTY = """
+    delete from contracts where user_id = %(user)s and id in (
+        select id from (select id, unnest(transaction_ids) as own from contracts where user_id = %(user)s) members
+        group by id having not bool_or(own in (select t.id from transactions t where t.user_id = %(user)s))
+    )
+"""
+
+
 async def delete_empty(connection: Connection, user_id: UUID) -> None:
     """After transactions were deleted: contracts of which none is left."""
     note_lock(Lock.DATA_VERSION, user_id)
-    await connection.execute(
-        "delete from contracts c where user_id = %(user)s and not exists (select 1 from transactions t"
-        " where t.user_id = %(user)s and t.id = any(c.transaction_ids))",
-        {"user": user_id},
-    )
+    await connection.execute(DELETE_EMPTY, {"user": user_id})
 
 
+# As in `analyses.RECORDS`: a full join, and a condition that keeps the planner from making a plain join of it.
 SET_PERIODS = """
     update transaction_tags g set period = n.period, period_confidence = n.confidence, period_version = %s
-    from unnest(%s::uuid[], %s::text[], %s::real[]) as n (transaction_id, period, confidence)
-    where g.user_id = %s and g.transaction_id = n.transaction_id
-        and (g.period, g.period_confidence) is distinct from (n.period, n.confidence)
-"""
-CLEAR_PERIODS = """
-    update transaction_tags set period = null, period_confidence = null, period_version = %s
-    where user_id = %s and period is not null and not transaction_id = any(%s::uuid[])
+    from (
+        select t.product_id, t.transaction_id, found.period, found.confidence
+        from (select * from transaction_tags where user_id = %s) t
+            full join unnest(%s::uuid[], %s::text[], %s::real[]) as found (transaction_id, period, confidence)
+            on found.transaction_id = t.transaction_id
+        where coalesce(t.category, '') <> ''
+            and (t.period, t.period_confidence) is distinct from (found.period, found.confidence)
+    ) n
+    where g.user_id = %s and g.product_id = n.product_id and g.transaction_id = n.transaction_id
 """
 
 
@@ -142,7 +150,6 @@ async def set_periods(connection: Connection, user_id: UUID, periods: Sequence[P
     version = await take_version(connection, user_id)
     ids = [period.transaction_id for period in periods]
     names, confidences = [period.name for period in periods], [period.confidence for period in periods]
-    changed = await connection.execute(SET_PERIODS, [version, ids, names, confidences, user_id])
-    cleared = await connection.execute(CLEAR_PERIODS, [version, user_id, ids])
-    if changed.rowcount or cleared.rowcount:
+    cursor = await connection.execute(SET_PERIODS, [version, user_id, ids, names, confidences, user_id])
+    if cursor.rowcount:
         await raise_version(connection, user_id)

@@ -127,10 +127,12 @@ class Analyses:
             kept = await analyses.find_answer(connection, user_id, asked)
         if kept is not None:
             return kept
-        facts, version = await self._contracts.load(user_id, asked.made_by)
-        answer = await self._compute.run(answer_facts, make, facts, owner=user_id)
+        loaded = await self._contracts.load(user_id, asked.made_by, make)
+        answer = loaded.answer
+        if answer is None:
+            answer = await self._compute.run(answer_facts, make, loaded.facts, owner=user_id)
         async with self._database.connect() as connection:
-            await analyses.store_answer(connection, user_id, asked, version, answer)
+            await analyses.store_answer(connection, user_id, asked, loaded.version, answer)
         return answer
 
     async def update_contracts(self, principal: Principal) -> None:
@@ -158,7 +160,7 @@ class Analyses:
         """For the command line, which nobody reaches over the network."""
         async with self._database.transaction() as connection:
             await self._tagging.retag_changed(connection, user_id)
-        return (await self._contracts.load(user_id, self._made_by))[0].unpack()
+        return (await self._contracts.load(user_id, self._made_by)).facts.unpack()
 
     @property
     def _made_by(self) -> str:

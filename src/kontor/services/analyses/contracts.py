@@ -19,11 +19,20 @@ from kontor.storage.database import Connection, Database
 from kontor.storage.retries import retry_conflicts
 
 if TYPE_CHECKING:
-    from kontor.services.analyses.analyses import PackedFacts
+    from kontor.services.analyses.analyses import Facts, PackedFacts
 
 ATTEMPTS = 2  # while others change the data; then the data is locked
-LoadedFacts: TypeAlias = tuple["PackedFacts", int]
-Load: TypeAlias = Callable[[Connection, UUID], Awaitable[LoadedFacts]]
+Make: TypeAlias = Callable[["Facts"], bytes]
+Load: TypeAlias = Callable[[Connection, UUID], Awaitable[tuple["PackedFacts", int]]]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFacts:
+    """What analyses read, and its version. `answer` is there where contracts had to be found for it."""
+
+    facts: "PackedFacts"
+    version: int
+    answer: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +41,11 @@ class FoundContracts:
 
     known: Sequence[KnownContract]
     periods: Sequence[Period]
+    answer: bytes | None
 
 
-def find_known(packed: "PackedFacts") -> FoundContracts:
-    """In a compute process."""
+def find_known(packed: "PackedFacts", make: Make | None) -> FoundContracts:
+    """In a compute process. The answer is made from the same contracts, so that they are found once."""
     facts = packed.unpack()
     rows = group_rows(facts.repeated)
     periods = [
@@ -45,7 +55,8 @@ def find_known(packed: "PackedFacts") -> FoundContracts:
         for row in booking
     ]
     existing = {record.id for record in facts.records} | facts.repeated.keys()
-    return FoundContracts(list_known(facts.all_contracts, facts.known, facts.repeated, existing), periods)
+    known = list_known(facts.all_contracts, facts.known, facts.repeated, existing)
+    return FoundContracts(known, periods, None if make is None else make(facts))
 
 
 class KeptContracts:
@@ -62,19 +73,19 @@ class KeptContracts:
         if state != ContractState(version, today, made_by):
             await self.load(user_id, made_by)
 
-    async def load(self, user_id: UUID, made_by: str) -> LoadedFacts:
-        """What analyses read, with all contracts that it shows, and its version."""
+    async def load(self, user_id: UUID, made_by: str, make: Make | None = None) -> LoadedFacts:
+        """What analyses read, with all contracts that it shows."""
         for _ in range(ATTEMPTS):
             async with self._database.snapshot() as connection:
                 facts, version = await self._load(connection, user_id)
                 state = await contracts.read_state(connection, user_id)
             if state == ContractState(version, facts.today, made_by):
-                return facts, version
-            found = await self._compute.run(find_known, facts, owner=user_id)
+                return LoadedFacts(facts, version)
+            found = await self._compute.run(find_known, facts, make, owner=user_id)
             stored = await self._store(user_id, facts, version, found, made_by)
             if stored is not None:
                 return stored
-        return await self._load_locked(user_id, made_by)
+        return await self._load_locked(user_id, made_by, make)
 
     @retry_conflicts
     async def change(self, principal: Principal, contract_id: UUID, changes: Mapping[str, object]) -> None:
@@ -106,11 +117,11 @@ class KeptContracts:
             return await _store_found(connection, user_id, facts, found, made_by)
 
     @retry_conflicts
-    async def _load_locked(self, user_id: UUID, made_by: str) -> LoadedFacts:
+    async def _load_locked(self, user_id: UUID, made_by: str, make: Make | None) -> LoadedFacts:
         async with self._database.transaction() as connection:
             await lock_data(connection, user_id)
             facts, _ = await self._load(connection, user_id)
-            found = await self._compute.run(find_known, facts, owner=user_id)
+            found = await self._compute.run(find_known, facts, make, owner=user_id)
             return await _store_found(connection, user_id, facts, found, made_by)
 
 
@@ -126,4 +137,4 @@ async def _store_found(
     await contracts.set_periods(connection, user_id, found.periods)
     version = await read_version(connection, user_id)
     await contracts.store_state(connection, user_id, ContractState(version, facts.today, made_by))
-    return replace(facts, known=await contracts.list_known(connection, user_id)), version
+    return LoadedFacts(replace(facts, known=await contracts.list_known(connection, user_id)), version, found.answer)
