@@ -1,5 +1,6 @@
 """Labelled rows that are written in other layouts."""
 
+import json
 import runpy
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -59,6 +60,20 @@ def test_rows_without_a_name_of_their_own_are_not_written_anew():
 
 def test_the_page_of_layouts_has_figures_with_intervals_and_no_row():
     script = runpy.run_path(str(ROOT / "scripts/publish_layouts.py"))
-    page = script["write_page"]([Labelled("a", PURCHASE, GOLD)], load_tagger())
+    row = Labelled("a", PURCHASE, GOLD)
+    page = script["write_page"]([row], {"girocard": [row], "plain": [row]}, load_tagger())
     assert "| 1 | 1.000 (0.207–1.000) |" in page
+    assert "| `girocard` | 1 | 1.000" in page
+    assert "| all | 2 | 1.000" in page
     assert "Kunze" not in page
+
+
+def test_rows_of_a_labelled_file_are_grouped_by_the_layout_that_they_name(tmp_path):
+    row = {"betrag": -9.5, "buchungsdatum": "2026-02-03 00:00:00", "gold": {"category": ["LIVING_GROCERIES"]}}
+    lines = [json.dumps(row | {"id": str(place), "layout": layout}) for place, layout in enumerate("bab")]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    groups = runpy.run_path(str(ROOT / "scripts/publish_layouts.py"))["group_by_layout"](tmp_path / "rows.jsonl")
+    assert {layout: [labelled.id for labelled in group] for layout, group in groups.items()} == {
+        "a": ["1"],
+        "b": ["0", "2"],
+    }
