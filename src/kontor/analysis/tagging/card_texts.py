@@ -7,6 +7,10 @@ import re
 
 CARD_PREFIXES = ("visa ", "mastercard ", "maestro ", "girocard ", "debitkarte ", "kartenzahlung ", "ec ", "pos ")
 SHORTEST_PLACE = 2
+# Columns of places have at least so many letters: a shorter place is not cut.
+SHORTEST_CUT_PLACE = 11
+# Behind these a place is no address but part of the name: `BUERGERBUERO STADT FELLBACH`.
+OF_PLACE = frozenset(["STADT", "GEMEINDE", "KREIS", "LANDKREIS", "LANDRATSAMT", "STADTWERKE", "KURVERWALTUNG", "UNI"])
 CARD_SIGNS = (
     "KFN",
     "KAUFUMSATZ",
@@ -111,13 +115,15 @@ def _cut_particulars(text: str) -> str:
 
 def cut_place(shop: str, rest: str) -> str:
     """The shop without the place, which some terminals write twice: `HIT SANKT AUGUSTIN//SANKT AUGUSTI/DE`."""
-    place = rest.partition("/")[0]
+    place = rest.partition("/")[0].upper()
     start = shop.rfind(" ") if len(place) > SHORTEST_PLACE else -1
     while start > 1:
         # Either may be cut.
         end = shop[start + 1 :].upper()
-        if end.startswith(place.upper()) or place.upper().startswith(end):
-            return shop[:start]
+        is_cut = len(place) >= SHORTEST_CUT_PLACE and end.startswith(place) and " " not in end[len(place) :]
+        if is_cut or place.startswith(end):
+            before = shop[:start]
+            return shop if before[before.rfind(" ") + 1 :].upper() in OF_PLACE else before
         start = shop.rfind(" ", 0, start) if len(end) < len(place) else -1
     return shop
 

@@ -47,7 +47,7 @@ def _join(text: str, breaks: list[tuple[int, bool]]) -> tuple[str, str, str]:
         after = text.find(" ", place + 1)
         after = after if after > 0 else len(text)
         words.append(text[before:place] + text[place + 1 : after])
-        if is_full:
+        if is_full and not _is_word_behind_number(text, place):
             pieces.append(text[start:place])
             others.append(text[before:after])
         else:
@@ -56,6 +56,12 @@ def _join(text: str, breaks: list[tuple[int, bool]]) -> tuple[str, str, str]:
         start = place + 1
     pieces.append(text[start:])
     return "".join(pieces), " , ".join(others), " , ".join(words)
+
+
+def _is_word_behind_number(text: str, place: int) -> bool:
+    """A number does not go on with a word, so that the blank between them is none of a line's end."""
+    following = text[place + 1 : place + 4]
+    return text[place - 1].isdigit() and following.isalpha() and following[1:].islower()
 
 
 def is_cut(name: str) -> bool:

@@ -4,6 +4,8 @@ Three forms are known: `SumUp  *CAFE BOHNE`, `PP.1234.PP . Spotify AB, Ihr Einka
 name with the merchant somewhere in the purpose.
 """
 
+import re
+
 # What stands before a star in card texts, folded: only passes money on.
 STAR_COLLECTORS = frozenset(
     [
@@ -106,6 +108,12 @@ COLLECTORS = (
 )
 _COLLECTORS_BEGIN = frozenset(collector[:4] for collector in COLLECTORS)
 BUYING = ("kauf bei ", "zahlung an ", "bestellung bei ", "payment to ")
+# A line's end may stand within these words: `Ihr Einkau f bei`.
+_BUYING = re.compile("|".join(" ?".join(words.replace(" ", "")) + " " for words in BUYING))
+# `1012345678901/. Garnrolle AB, IBAN: …`: PayPal without its words.
+_NUMBERED = re.compile(r"^\d{10,}/\. ?(?=\w)")
+# A reference behind a merchant.
+_REFERENCE = re.compile(r" \d{6,}.*")
 _ENDS = (
     ",",
     " ueber Klarna",
@@ -157,6 +165,8 @@ _ASIDE = frozenset(
     ]
 )
 MOST_BARE_WORDS = 3
+# How PayPal calls a purchase that is paid later.
+LATER = ("bezahlung nach", "ratenzahlung", "pay later")
 
 
 def is_collector(folded_name: str) -> bool:
@@ -213,12 +223,13 @@ def find_merchants(text: str) -> tuple[list[str], str]:
     end may have cut one."""
     lower = text.lower()
     merchants, rest = [], len(text)
-    for words in BUYING:
-        start = lower.find(words)
-        if start >= 0:
-            rest = start
-            merchants.append(_cut_end(text[start + len(words) :]))
-            break
+    bought = _BUYING.search(lower)
+    if bought:
+        rest = bought.start()
+        merchants.append(_cut_end(text[bought.end() :]))
+    elif numbered := _NUMBERED.match(text):
+        rest = 0
+        merchants.append(_cut_end(text[numbered.end() :]))
     start = lower.find(".pp")
     if start >= 0:
         rest = min(rest, start)
@@ -254,7 +265,8 @@ def _find_blanks(text: str) -> set[int]:
 
 def _is_name(merchant: str) -> bool:
     """Not a number, nor what a collector says of itself: `PP.7714.PP ABBUCHUNG VOM PAYPAL-KONTO`."""
-    return any(letter.isalpha() for letter in merchant) and "paypal" not in merchant.lower()
+    lower = merchant.lower()
+    return any(letter.isalpha() for letter in merchant) and "paypal" not in lower and not lower.startswith(LATER)
 
 
 def _cut_end(text: str) -> str:
@@ -262,4 +274,4 @@ def _cut_end(text: str) -> str:
         place = text.find(end)
         if place > 0:
             text = text[:place]
-    return text.strip(" .,/")
+    return _REFERENCE.sub("", text).strip(" .,/")

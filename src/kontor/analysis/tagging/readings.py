@@ -28,6 +28,15 @@ _LOST_BLANK = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ]{2})|(?<=[A-ZÄÖÜ]{
 # Who thanks is the brand, whoever collects: `Danke fuer die Aufladung. FONIC SAGT DANKE`.
 THANKS = (" sagt danke", " dankt fuer", " sagt vielen dank")
 MOST_THANKING_WORDS = 3
+# What stands before a star and is no brand is a collector's code: `ZLR*ATELIER NORDWIND`.
+_STAR_CODE = re.compile(r"([A-Za-z]{2,4}) ?\*\s*(?=[^\W\d])")
+# Who acts for another: `JDC PLUS GMBH INKASSO F. INTER LEBEN`, `ELEMENT INSURANCE AG I.A. ASSONA GMBH`.
+_AGENT = re.compile(r" (?:inkasso (?:f|fuer)|i a|im auftrag(?: der| von)?|gmbh f|ag f) ")
+# A brand whose blanks were lost: `EDEKAMUELLERSAGTDANKE`, `KAUFLANDWUERZBURG`, `RYANAIR224000HX`.
+SHORTEST_GLUED, SHORTEST_GLUED_BRAND, LONGEST_GLUED_BRAND = 10, 4, 20
+GLUED_STARTS, GLUED_END = ("station", "tankstelle", "filiale", "sagt", "dankt", "gmbh"), "sagtdanke"
+# A merchant behind PayPal's star is cut so that both have this many letters.
+CUT_STARRED = frozenset((18, 19))
 # A code of our own for bookings over zero.
 NOTHING_MOVED = "000"
 # In capitals these cannot be told from words.
@@ -66,7 +75,7 @@ class Reader:
         # Some banks write a purpose code bare at the end.
         self._bare_codes = frozenset(f" {code}" for code in codes - CODES_THAT_ARE_WORDS)
         self._layouts, self._abbreviations = load_layouts(), rules.abbreviations
-        self._abbreviated = frozenset(rules.abbreviations)
+        self._abbreviated, self._places = frozenset(rules.abbreviations), rules.places
 
     def read_booking_text(self, booking_text: str) -> tuple[str, str]:
         """A booking text folded, and the channel its words tell. Banks have but a few, so each is read once."""
@@ -92,6 +101,48 @@ class Reader:
         """A place that is part of a brand belongs to it: `ZOO BERLIN//BERLIN/DE`."""
         whole = (purpose.removeprefix("SVWZ+") if "//" in purpose else name).partition("//")[0]
         return whole if len(whole) > len(shop) and fold(whole) in self._brands else shop
+
+    def _unwrap(self, shop: str) -> tuple[str, bool]:
+        """The merchant behind a star, and whether there was a collector before it."""
+        merchant, has_collector = unwrap_star(shop)
+        if not has_collector and "*" in shop[:6]:
+            code = _STAR_CODE.match(shop)
+            merchant = shop[code.end() :] if code else ""
+            brand = f"{code[1]} {merchant.partition(' ')[0]}" if code else ""
+            # `LIM*RIDE COST` is a brand, star and all.
+            if code and self._brands.isdisjoint((code[1].lower(), fold(brand))):
+                return merchant, True
+            return shop, False
+        return merchant, has_collector
+
+    def _read_shop(self, name: str, purpose: str, channel: str) -> tuple[str, str, bool]:
+        """As `read_shop`, with collectors that no list holds."""
+        shop, purpose, has_collector = read_shop(name, purpose, channel)
+        if channel == CARD and not has_collector:
+            shop, has_collector = self._unwrap(shop)
+        return shop, purpose, has_collector
+
+    def _fold_name(self, name: str, ultimate: str, channel: str) -> tuple[str, str]:
+        """The folded name, and who else is named. Where somebody acts for another, that one is meant."""
+        folded = fold(name.replace("+", "&") if "+" in name else name)
+        if channel == CARD:
+            return self._part_glued(folded), ultimate
+        agent = _AGENT.search(folded)
+        return (folded[agent.end() :], folded[: agent.start()]) if agent else (folded, ultimate)
+
+    def _part_glued(self, name: str) -> str:
+        """The folded name of a card text with a blank behind a brand that has lost it."""
+        word = name.partition(" ")[0]
+        if len(word) < SHORTEST_GLUED or word in self._brands:
+            return name
+        for size in range(min(len(word) - 2, LONGEST_GLUED_BRAND), SHORTEST_GLUED_BRAND - 1, -1):
+            if word[:size] in self._brands:
+                rest = word[size:]
+                if rest[0].isdigit() or rest.startswith(GLUED_STARTS) or rest.endswith(GLUED_END):
+                    return f"{word[:size]} {name[size:]}"
+                if rest in self._places:
+                    return f"{word[:size]} {name[size:]}"
+        return name
 
     def _find_bare(self, collector: str, purpose: str) -> str:
         """A merchant without words that tell it is one must be a brand, or behind a star."""
@@ -161,7 +212,7 @@ class Reader:
             shop = self._keep_place(shop, raw_name, raw_purpose)
             # Card texts are most of all rows and have no SEPA fields.
             fields, others = NO_FIELDS, ""
-            (name, has_collector), purpose = unwrap_star(shop), find_remark(raw_name, raw_purpose)
+            (name, has_collector), purpose = self._unwrap(shop), find_remark(raw_name, raw_purpose)
         else:
             joined, others, mended = join_lines(raw_purpose)
             fields = split_purpose(joined)
@@ -170,9 +221,8 @@ class Reader:
             if others and text_found is joined:
                 # Without fields the lines may be chance: the text stays, with its phrases, and joined words come after.
                 text_found, others = raw_purpose, mended
-            name, purpose, has_collector = read_shop(raw_name, text_found, channel)
-        folded = fold(name.replace("+", "&") if "+" in name else name)
-        ultimate = transaction.ultimate_counterparty or fields.ultimate
+            name, purpose, has_collector = self._read_shop(raw_name, text_found, channel)
+        folded, ultimate = self._fold_name(name, transaction.ultimate_counterparty or fields.ultimate, channel)
         has_merchant = has_collector
         if is_collector(folded):
             has_collector = True
@@ -193,7 +243,7 @@ class Reader:
             has_collector,
             has_merchant,
             not folded or (has_collector and not has_merchant),
-            is_cut(shop or name) or is_cut(raw_name),
+            is_cut(shop or name) or is_cut(raw_name) or (has_collector and len(shop or raw_name) in CUT_STARRED),
         )
 
 
