@@ -16,7 +16,7 @@ BY_HAND = sorted((DATA / "partners").glob("*.txt"))
 BUILT = DATA / "partners_nsi.txt"
 OPTIONS = {
     "income", "insurance", "freelancer", "group", "web", "creditor", "street", "zip", "city", "country", "phone",
-    "intermediary",
+    "intermediary", "kinds",
 }  # fmt: skip
 CATEGORIES = """
 LIVING: GROCERIES DRUGSTORE CONSUMABLES OTHER

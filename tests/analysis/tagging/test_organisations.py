@@ -1,10 +1,16 @@
 """Organisations that exist once per city are named by their city, and never by another."""
 
+import csv
+import runpy
+from pathlib import Path
+
 import pytest
 from tagging_rows import book, tag
 
 from kontor.analysis.tagging import find_partner, list_partners
 from kontor.analysis.tagging.organisations import read_table
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -18,6 +24,9 @@ from kontor.analysis.tagging.organisations import read_table
         ("Jobcenter Gera", "JOBCENTER_GERA"),
         ("Stadtsparkasse Remscheid", "STADTSPARKASSE_REMSCHEID"),
         ("VB KASSEL EG", "VOLKSBANK_KASSEL"),
+        ("VHS Fulda & Umgebung e.V.", "VOLKSHOCHSCHULE_FULDA"),
+        ("Amtsgericht Wetzlar - Gerichtszahlstelle", "AMTSGERICHT_WETZLAR"),
+        ("HAUPTZOLLAMT KASSEL ZAHLSTELLE", "HAUPTZOLLAMT_KASSEL"),
     ],
 )
 def test_an_organisation_is_named_by_its_city(name: str, partner: str):
@@ -29,8 +38,9 @@ def test_an_organisation_is_named_by_its_city(name: str, partner: str):
     [
         ("Finanzamt Köln-Mitte", "FINANZAMT"),
         ("Finanzamt Niederwiesenau", "FINANZAMT"),
-        ("Volksbank Bochum Witten eG", "VOLKSBANK"),
-        ("Volksbank Lüneburger Heide eG", "VOLKSBANK"),
+        ("Volksbank Bochum Wiesenau eG", "VOLKSBANK"),
+        ("Volksbank Niederwiesenau eG", "VOLKSBANK"),
+        ("Volkshochschule Niederwiesenau", "VOLKSHOCHSCHULE"),
         ("Gerichtskasse Niederwiesenau", "GERICHTSKASSE"),
         ("Landgericht Niederwiesenau", "LANDGERICHT"),
         ("Stadtwerke Niederwiesenau GmbH", "UNKNOWN"),
@@ -66,3 +76,39 @@ def test_the_table_lists_each_city_once():
     names = [city.lstrip("*").partition(";")[0] for city in cities]
     assert len(names) == len(set(names)) > 300
     assert all("{city}" in kind and "kinds=" in kind for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    ("name", "partner"),
+    [
+        ("Volksbank Bochum Witten eG", "VOLKSBANK_BOCHUM_WITTEN"),
+        ("Volksbank Lüneburger Heide eG", "VOLKSBANK_LUENEBURGER_HEIDE"),
+        ("KSK SAARPFALZ HOMBURG", "KREISSPARKASSE_SAARPFALZ"),
+        ("Volksbank Münsterland eG", "VOLKSBANK_IM_MUENSTERLAND"),
+        ("Volksbank Münsterland Nord eG", "VOLKSBANK"),
+    ],
+)
+def test_a_local_bank_of_the_catalogue_is_named_unless_a_direction_tells_another(name: str, partner: str):
+    assert tag(book(-52, name, "Kontoabschluss", "Überweisung")).partner == partner
+
+
+def test_the_file_of_local_banks_is_as_its_script_writes_it():
+    script = runpy.run_path(str(ROOT / "scripts/build_local_banks.py"))
+    with script["SOURCE"].open(encoding="utf-8") as source:
+        written = script["write_file"](csv.DictReader(source, delimiter="\t"), script["list_taken"]())
+    assert written == script["TARGET"].read_text(encoding="utf-8")
+
+
+def test_former_banks_branches_and_numbers_of_machines_are_no_partners():
+    rows = [
+        {"name": "Volksbank Wiesenau -alt-", "group": "Volksbanken Raiffeisenbanken"},
+        {"name": "Volksbank Wiesenau (Gf GAA)", "group": "Volksbanken Raiffeisenbanken"},
+        {"name": "Volksbank", "group": "Volksbanken Raiffeisenbanken"},
+        {"name": "Commerzbank Wiesenau", "group": "Commerzbank"},
+        {"name": "Kreissparkasse Wiesenau", "group": "Sparkasse"},
+        {"name": "Kreissparkasse Wiesenau", "group": "Sparkasse"},
+    ]
+    script = runpy.run_path(str(ROOT / "scripts/build_local_banks.py"))
+    lines = script["write_file"](rows, set()).splitlines()[1:]
+    kinds = "kinds=Sparkasse; group=Sparkassen-Finanzgruppe"
+    assert lines == [f"Kreissparkasse Wiesenau | KSK Wiesenau | BANKFINANCE_OTHER | {kinds}"]

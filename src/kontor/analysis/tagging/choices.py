@@ -33,6 +33,12 @@ ONLY_PRODUCTS = frozenset({"HEALTH_STATUTORY"})
 STAGES = frozenset({"GOOGLE", "GOOGLE_PLAY"})
 # What a transfer to a person is for where its purpose names such a partner.
 INVESTED = frozenset({"BANKFINANCE_INVESTMENT", "SAVINGS_SECURITIES"})
+# What the names of districts and towns begin with.
+DISTRICTS = frozenset({"kreis", "landkreis", "lkr", "stadt", "gemeinde", "regionalverband"})
+OFFICES = frozenset(
+    {"kreiskasse", "kasse", "hauptkasse", "stadtkasse", "landrat", "landratsamt", "kreisverwaltung", "verwaltung"}
+    | {"buergerbuero", "rathaus", "bussgeldstelle", "steueramt", "zulassungsstelle", "strassenverkehrsamt"}
+)
 # Banks are named in purposes for many reasons.
 PASSED_OVER = frozenset({"BANKFINANCE", "SERVICES"})
 
@@ -119,7 +125,9 @@ class PartnerChooser:
                 return ""
             if is_person and alias.words == 1:
                 return ""
-            return AT_START if start == 0 else AT_NAME
+            if start == 0:
+                return AT_START
+            return "" if is_part_of_another(alias.text, reading.name[:start].rstrip()) else AT_NAME
         if is_person and not alias.is_whole and self._partners[alias.partner].category in INVESTED:
             # Who sends money to an account of their own at a broker writes the broker into the purpose.
             return AT_UNNAMED
@@ -240,6 +248,14 @@ NAME_FILLERS = frozenset(
         "deutschl",
     ]
 )
+
+
+def is_part_of_another(text: str, before: str) -> bool:
+    """Whether a district or town tells but whose school or service it is: `Musikschule Kreis Pinneberg`. Its own
+    offices are the district: `Kreiskasse Landkreis Kassel`."""
+    if text.partition(" ")[0] not in DISTRICTS and not text.endswith("kreis"):
+        return False
+    return before[before.rfind(" ") + 1 :] not in OFFICES
 
 
 def is_strange(partner: Partner, tally: Tally) -> bool:

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from kontor.analysis.tagging.calibrating import MARGINS, SCORES, Cell, Confidences
 from kontor.analysis.tagging.category_models import CategoryModel
-from kontor.analysis.tagging.choices import AT_NAME, AT_START, INVESTED, Choice, PartnerChooser
+from kontor.analysis.tagging.choices import AT_CREDITOR, AT_NAME, AT_PURPOSE, AT_START, INVESTED, Choice, PartnerChooser
 from kontor.analysis.tagging.knowledge import GENERIC, Knowledge
 from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main, name_insurance_category
 from kontor.analysis.tagging.model_priors import MODEL_WEIGHT, MODEST, ModelPrior
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
-from kontor.analysis.tagging.readings import Reading
+from kontor.analysis.tagging.readings import TRANSFER, Reading
 from kontor.analysis.tagging.taggings import NO_BUSINESS, NO_INSURANCE, NO_PARTNER, Evidence, Tagging
 from kontor.analysis.tagging.tallies import BY_KEYWORD, BY_MODEL, BY_RELATION, Collector, Tally
 
@@ -25,8 +25,10 @@ PERSONAL_MAINS = frozenset(
 IMPERSONAL_SHARE, IMPERSONAL_FAMILY_SHARE = 0.7, 0.4
 # What a person sends for a sofa or a cinema ticket is no refund, unless the words for one are strong.
 REFUND_BY_PERSON, CERTAIN_REFUND = 0.4, 4.0
-# What an insurer pays out stays insurance, whatever it was for; what one pays there for teeth is no treatment.
+# What an insurer pays out stays insurance, whatever it was for; what one pays there for teeth is no treatment, and for
+# a bicycle no purchase where the insurer insures such things only.
 BESIDE_INSURER: tuple[dict[str, float], dict[str, float]] = ({"INCOME_OTHER": 0.3}, {"HEALTH": 0.3})
+BESIDE_SPECIAL_INSURER = {"MOBILITY": 0.3, "SHOPPING": 0.3, "RECREATION": 0.3}
 # A word that tells what an insurer insures.
 INSURED_WEIGHT = 1.6
 DIGITS = "0123456789"
@@ -116,6 +118,8 @@ class Decider:
             self._chooser.weigh(choice, reading, tally)
             if is_payout(choice.partner):
                 tally.doubt(BESIDE_INSURER[not reading.is_incoming])
+                if choice.partner.category == "INSURANCE_SPECIAL" and choice.place in (AT_START, AT_CREDITOR):
+                    tally.doubt(BESIDE_SPECIAL_INSURER)
                 self._add_insured(reading, tally)
         if len(tally.scores) > 1:
             tally.refine(self._refinements)
@@ -312,6 +316,9 @@ def is_misnamed(choice: Choice, category: str, reading: Reading) -> bool:
     if category in OF_THE_BANK and reading.is_unnamed and own not in HOUSES:
         # A share that was bought, or whose debit came back.
         return True
+    if choice.place == AT_PURPOSE:
+        # What somebody else was paid for: a lawyer's `./. Telekom`, an objection to the `Jobcenter`.
+        return main != own and not reading.is_incoming and reading.channel == TRANSFER
     if reading.is_incoming or choice.place not in (AT_NAME, AT_START):
         return False
     if choice.place == AT_START:

@@ -49,7 +49,8 @@ class Clue:
 @dataclass(slots=True)
 class Alias:
     """A partner's name as it may stand in a text. `is_whole`: only as the whole name. `general`: for an organisation of
-    a city the partner that is meant where the name goes on, or `NOBODY`; `NOT_LOCAL` for all others."""
+    a city the partner that is meant where the name goes on, or `NOBODY`; `NOT_LOCAL` for all others. `is_full`: an
+    organisation with a line of its own, such as a savings bank, whose name only a direction changes."""
 
     partner: int
     is_whole: bool
@@ -57,6 +58,7 @@ class Alias:
     words: int
     text: str
     general: int
+    is_full: bool = False
 
 
 @dataclass(slots=True)
@@ -240,7 +242,8 @@ def add_aliases(builder: _Builder, number: int, partner: Partner, general: int) 
         for spelled in spell_alias(spelling.removeprefix("=")):
             if len(spelled) >= SHORTEST_ALIAS and spelled not in known:
                 known.add(spelled)
-                _add_alias(builder, number, spelled, is_whole, general)
+                # What the table of organisations makes has a city.
+                _add_alias(builder, number, spelled, is_whole, general, is_full=not partner.city)
 
 
 def spell_alias(alias: str) -> list[str]:
@@ -261,8 +264,8 @@ def spell_alias(alias: str) -> list[str]:
     return spellings
 
 
-def _add_alias(builder: _Builder, number: int, text: str, is_whole: bool, general: int) -> None:
+def _add_alias(builder: _Builder, number: int, text: str, is_whole: bool, general: int, is_full: bool) -> None:
     words = text.count(" ") + 1
     is_open = not is_whole and general == NOT_LOCAL and words > 1 and len(text) - text.rfind(" ") > OPEN_ENDED_LETTERS
     pattern = builder.number(f" {text}" if is_open else f" {text} ")
-    builder.aliases.setdefault(pattern, []).append(Alias(number, is_whole, len(text), words, text, general))
+    builder.aliases.setdefault(pattern, []).append(Alias(number, is_whole, len(text), words, text, general, is_full))

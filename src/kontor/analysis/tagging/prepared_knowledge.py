@@ -28,7 +28,7 @@ _SIZE_BYTES = 8
 # Values of the fields in their order.
 KeywordRecord = tuple[str, str, tuple[str, ...], str, str, str, str, int, float, tuple[str, ...]]
 ClueRecord = tuple[str, float, float, int, str, str, tuple[int, ...], tuple[int, ...], KeywordRecord]
-AliasRecord = tuple[int, bool, int, int, str, int]
+AliasRecord = tuple[int, bool, int, int, str, int, bool]
 PatternRecord = tuple[
     tuple[ClueRecord, ...],
     tuple[ClueRecord, ...],

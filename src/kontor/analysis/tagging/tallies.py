@@ -25,7 +25,15 @@ OF_PLACE = (
 )
 PLACE_SHARE = 0.35
 # What may stand behind a city that ends an organisation's name.
-LOCAL_ENDS = frozenset(["|", "eg", "ag", "e", "gmbh", "finanzkasse", "am", "a", "an", "i", "im", "ga", "saale", "de"])
+LOCAL_ENDS = frozenset(
+    [
+        *("|", "eg", "ag", "e", "gmbh", "finanzkasse", "am", "a", "an", "i", "im", "ga", "saale", "de", "ev"),
+        *("zentrale", "zahlstelle", "gerichtszahlstelle", "gerichtskasse", "zentralkasse", "erhebung", "kasse"),
+        *("grundbuchamt", "familiengericht", "nachlassgericht", "registergericht"),
+    ]
+)
+DIRECTIONS = frozenset(["nord", "sued", "ost", "west", "mitte", "nordwest", "nordost", "suedwest", "suedost"])
+SURROUNDINGS = (" und umgebung", " & umgebung", " u umgebung")
 # What a word is part of when it goes on so, or is followed so: `Kindergartenweg`, `Apotheker Str.`
 STREET_ENDINGS = ("strasse", "strass", "stras", "stra", "str", "gasse", "weg", "allee", "chaussee")
 # `WEG` alone are the owners of a house.
@@ -140,6 +148,8 @@ def localise(alias: Alias, text: str, end: int) -> Alias:
         return alias
     following = text[end + 1 : text.find(" ", end + 1)]
     if not following or following in LOCAL_ENDS or following[0].isdigit():
+        return alias
+    if text.startswith(SURROUNDINGS, end) or (alias.is_full and following not in DIRECTIONS):
         return alias
     return Alias(alias.general, False, alias.letters, 1, alias.text, NOT_LOCAL)
 
