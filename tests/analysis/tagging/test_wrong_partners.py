@@ -28,4 +28,9 @@ def test_a_brand_in_the_purpose_that_fits_the_category_stays_the_partner():
 
 def test_what_is_paid_to_an_insurer_of_bicycles_is_no_purchase():
     found = tag(book(-11, "assona GmbH", "Jobrad-Schutz Pedelec Vertrag 112233", "Lastschrift"))
-    assert found.category == "INSURANCE_SPECIAL"
+    assert (found.category, found.insurance_type) == ("INSURANCE_SPECIAL", "SPECIAL_BIKE")
+
+
+def test_a_brokers_collective_premium_is_insurance_and_no_debt_collection():
+    found = tag(book(-118, "Wacholder Inkassostelle", "Sammelinkasso Vertraege lt. Aufstellung", "Lastschrift"))
+    assert found.category == "INSURANCE_OTHER"
