@@ -16,6 +16,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
 from banking import BankCustomer, new_customer
+from cheap_passwords import hash_cheaply
 from console_site import ConsoleSite
 from kontor import bootstrap
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
@@ -77,6 +78,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--long-tier"):
         config.pluginmanager.register(LongTier(config), "long tier")
+    else:
+        hash_cheaply()  # the long tier hashes as production does
 
 
 def pytest_collection(session: pytest.Session) -> None:
