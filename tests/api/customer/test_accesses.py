@@ -499,9 +499,11 @@ async def test_housekeeping_leaves_an_access_that_is_just_being_kept(customer, s
     """Its user sets `sync` while it is over: who decides last is the user, not a list that was read before."""
     access_id = customer.add_complete("leer", sync=False)
     with psycopg.connect(settings.migration_database_url.reveal()) as connection:
-        connection.execute("update accesses set expires_at = now() - interval '1 second' where id = %s", [access_id])
+        # It is locked before its time has come: the worker's own housekeeping finds it at no moment.
+        connection.execute("update accesses set expires_at = now() + interval '2 seconds' where id = %s", [access_id])
         connection.commit()
         connection.execute("update accesses set expires_at = null, is_synced = true where id = %s", [access_id])
+        connection.execute("select pg_sleep(2.1)")
         await asyncio.wait_for(services.housekeeping.clean(), 50)  # it waits for nobody
         connection.commit()
     assert access_id in customer.read(ACCESSES)
