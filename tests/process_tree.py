@@ -92,7 +92,8 @@ def status_of(url: str) -> int | None:
         return None
 
 
-def wait_until(is_true: Callable[[], object], what: str, seconds: float = 15) -> None:
+def wait_until(is_true: Callable[[], object], what: str, seconds: float = 60) -> None:
+    """The limit is generous: on a busy machine it only ends a test that would never end."""
     end = time.monotonic() + seconds
     while not is_true():
         assert time.monotonic() < end, f"not within {seconds} seconds: {what}"

@@ -106,8 +106,8 @@ def test_a_process_that_dies_is_replaced(two_servers):
     address, server = two_servers[0]
     victim = children_of(server.pid)[0]
     os.kill(victim, signal.SIGKILL)
-    wait_until(lambda: len(children_of(server.pid)) == 2 and victim not in children_of(server.pid), "replaced", 15)
-    wait_until(lambda: [status_of(f"{address}/health/ready") for _ in range(8)] == [200] * 8, "all ready", 15)
+    wait_until(lambda: len(children_of(server.pid)) == 2 and victim not in children_of(server.pid), "replaced")
+    wait_until(lambda: [status_of(f"{address}/health/ready") for _ in range(8)] == [200] * 8, "all ready")
 
 
 def test_after_kill_9_of_the_server_its_processes_end_and_the_port_is_free(settings, tmp_path):
@@ -228,7 +228,7 @@ def test_the_api_survives_a_restart_of_postgresql(tmp_path):
             assert int(answer.headers["retry-after"]) > 0
             assert status_of(f"{address}/health/live") == 200
             database.start()
-            wait_until(lambda: status_of(f"{address}/health/ready") == 200, "ready again", 15)
+            wait_until(lambda: status_of(f"{address}/health/ready") == 200, "ready again")
             assert [ask() for _ in range(3)] == [401] * 3
             # And once more, so quickly that nobody notices: the connections that died in the pool fail no request.
             asyncio.run(revoke_often(address))
