@@ -18,6 +18,7 @@ from hypothesis import settings as examples
 from banking import BankCustomer, new_customer
 from cheap_passwords import hash_cheaply
 from console_site import ConsoleSite
+from kept_connections import close_kept, connect_kept
 from kontor import bootstrap
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
 from kontor.config import Settings, read_settings
@@ -26,6 +27,7 @@ from kontor.connectors.demo.people import person
 from kontor.connectors.profiles import Profiles, load_shipped
 from kontor.domain.secrets import Secret
 from kontor.services.bundle import Services
+from kontor.storage import demo_bank_payments
 from kontor.storage.embedded import EmbeddedPostgres
 from kontor.storage.lock_order import check_lock_order
 from long_tier import LongTier, add_options
@@ -62,6 +64,7 @@ def _load_catalogue(enabled_connectors: frozenset[str], list_all: bool, profiles
 
 
 bootstrap.load_catalogue = _load_catalogue
+demo_bank_payments.connect_blocking = connect_kept
 
 TESTS = Path(__file__).parent
 SLOW_FOLDERS = ("connectors/contract", "browser", "cli", "imports", "sca", "webform", "console", "docs", "journeys")
@@ -127,6 +130,7 @@ def settings(data_dir: Path) -> Iterator[Settings]:
         make_template(ready)
         yield ready
     finally:
+        close_kept()
         server.stop()
         shutil.rmtree(server.home)  # run by root, it lies outside of pytest's closed folder
 
