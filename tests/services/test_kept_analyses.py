@@ -11,12 +11,14 @@ from psycopg import sql
 from refresh_harness import RefreshHarness
 
 from kontor import bootstrap
+from kontor.domain.annotations import Annotation
 from kontor.domain.merging import StoredTransaction
+from kontor.domain.parts import Part
 from kontor.domain.products import ProductCategory
 from kontor.domain.tags import TagSource
 from kontor.services.accesses import delete_access_data
 from kontor.services.analyses.analyses import Facts
-from kontor.storage import analyses, products, tags, transactions
+from kontor.storage import analyses, annotations, products, tags, transactions
 from kontor.storage.database import Connection
 from kontor.storage.migrate import find_role
 from stored_data import GIRO, NOON, ROWS, TAGS, TODAY, TWIN, StoredUser
@@ -101,6 +103,12 @@ def forget_tags(connection, user):
     return tags.forget_tags(connection, user.user_id, user.giro, [user.rows[1].id])
 
 
+def split_row(connection, user):
+    half = Part(ROWS[1].amount / 2, "LIVING_OTHER", {"systemName": "LIVING_OTHER"})
+    rows = [(user.giro, user.rows[1].id)]
+    return annotations.annotate(connection, user.user_id, rows, Annotation(parts=(half, half)))
+
+
 def keep_giro(connection, user):
     return products.delete_other_products(connection, user.user_id, "a", [user.giro])
 
@@ -138,6 +146,7 @@ CHANGES = {
     "t.counterparty_bic": change_row(counterparty_bic="BYLADEM1001"),
     "t.ultimate_counterparty": change_row(ultimate_counterparty="Neu"),
     "t.is_pending": change_row(is_pending=True),
+    "t.parts": split_row,
     "g.category": change_tags(category="HOUSING_RENT"),
     "g.insurance_type": change_tags(insurance_type="CAR"),
     "g.partner": change_tags(partner="ARAL"),

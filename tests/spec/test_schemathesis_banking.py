@@ -11,10 +11,13 @@ READING = (
     "list_providers", "read_provider", "read_provider_statistics", "read_logo", "read_customer", "list_accesses",
     "read_access", "read_issues", "read_product", "list_transactions", "list_positions", "list_import_forms",
     "read_import_form", "read_import", "list_transaction_changes", "list_all_transaction_changes",
-    "list_all_transactions", "sum_transactions",
+    "list_all_transactions", "sum_transactions", "list_tagging_rules", "read_tagging_rule", "list_own_categories",
+    "read_own_category",
 )  # fmt: skip
 CHANGING = (
     "add_accesses", "push_transactions", "delete_access", "delete_accesses", "add_import_form", "delete_import_form",
+    "add_tagging_rule", "change_tagging_rule", "preview_tagging_rule", "delete_tagging_rule", "delete_tagging_rules",
+    "add_own_category", "change_own_category", "delete_own_category",
 )  # fmt: skip
 
 

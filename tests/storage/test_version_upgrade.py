@@ -40,6 +40,8 @@ class Upgraded:
             owner.execute("alter table products add column standing_order_actions text[] not null default '{}'")
             owner.execute("alter table products add column debit_forms text[] not null default '{}'")
             owner.execute(read_migrations()[CHANGES - 1].sql)
+            owner.execute("alter table transactions add column parts jsonb")
+            owner.execute("alter table transaction_tags add column learnt_from uuid")
             owner.execute("alter table transaction_tags add column rule_id uuid")
             owner.execute("alter table transaction_tags add column own_category text")
             owner.execute("alter table transaction_tags add column own_category_version bigint not null default 0")

@@ -31,6 +31,10 @@ TAGS = {
     "Health": "For machines that watch.",
 }
 
+DESCRIPTION = (
+    "Connects bank accounts, pays, and understands what transactions mean.\n\nEvery operation takes the header"
+    " `X-Correlation-ID`, any printable text up to 128 characters, and returns it; if it is absent, one is generated."
+)
 # What an operation can answer is decided by what it declares, so the statuses are not listed by hand.
 HEAVY_ERRORS = (429,)
 OAUTH_STATUSES = (400, 401, 408, 413, 429)
@@ -73,8 +77,7 @@ LINK = {"Link": 'the next page, as `<address>; rel="next"`; absent on the last o
 
 
 CORRELATION = "X-Correlation-ID"
-CORRELATION_TEXT = "any printable text up to 128 characters; generated if absent, echoed in every answer"
-# Every answer has it; it is described where it is needed, which is with failures.
+# Every operation takes and echoes it: said once, and described as a header where it is needed, with failures.
 ECHO = {CORRELATION: "the request's correlation id"}
 CALLERS = {
     Security.NONE: "Needs no login",
@@ -135,14 +138,15 @@ def make_document(operations: Sequence[Operation], base_url: str) -> dict[str, A
     shared = SharedParts(asked, operations)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
-        path = paths.setdefault(operation.path, {"parameters": _describe_path(operation, shared)})
+        named = _describe_path(operation, shared)
+        path = paths.setdefault(operation.path, {"parameters": named} if named else {})
         path[operation.method.lower()] = _describe(operation, schemas, shared)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Kontor API",  # generators name packages after it: `kontor_client` is our own
             "version": __version__,
-            "description": "Connects bank accounts, pays, and understands what transactions mean.",
+            "description": DESCRIPTION,
             "contact": {"name": "The operator of this server"},
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
@@ -164,10 +168,7 @@ def _list_shapes(operations: Sequence[Operation]) -> list[Any]:
 
 def _describe_path(operation: Operation, shared: SharedParts) -> list[dict[str, Any]]:
     """The parameters that all operations of a path have."""
-    return [
-        *(shared.refer("parameters", name, _path_parameter(name)) for name in operation.path_names),
-        shared.refer("parameters", CORRELATION, _header_parameter(CORRELATION, CORRELATION_TEXT)),
-    ]
+    return [shared.refer("parameters", name, _path_parameter(name)) for name in operation.path_names]
 
 
 def _describe(operation: Operation, schemas: Schemas, shared: SharedParts) -> dict[str, Any]:

@@ -6,19 +6,19 @@ from kontor.domain.own_categories import OwnCategory
 from kontor.storage.database import Connection
 from kontor.storage.tags import ROW_COLUMNS, TAG_COLUMNS, TaggedRow, make_row
 
-COLUMNS = "system_id, system_name, display_name, basis, description"
+CATEGORY_COLUMNS = "system_id, system_name, display_name, basis, description"
 
 
 async def list_categories(connection: Connection, user_id: UUID) -> list[OwnCategory]:
     cursor = await connection.execute(
-        f"select {COLUMNS} from own_categories where user_id = %s order by created_at, system_id", [user_id]
+        f"select {CATEGORY_COLUMNS} from own_categories where user_id = %s order by created_at, system_id", [user_id]
     )
     return [OwnCategory(*row) for row in await cursor.fetchall()]
 
 
 async def insert_category(connection: Connection, user_id: UUID, category: OwnCategory) -> None:
     await connection.execute(
-        f"insert into own_categories (user_id, {COLUMNS}) values (%s, %s, %s, %s, %s, %s)",
+        f"insert into own_categories (user_id, {CATEGORY_COLUMNS}) values (%s, %s, %s, %s, %s, %s)",
         [
             user_id,
             category.system_id,

@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 from kontor.domain.own_categories import OwnCategory
 from kontor.domain.tagging_rules import TaggingRule
 from kontor.storage.database import Connection
-from kontor.storage.own_categories import COLUMNS as CATEGORY_COLUMNS
+from kontor.storage.own_categories import CATEGORY_COLUMNS
 from kontor.storage.tagging_rules import make_rule, write_conditions
 
 RULE_COLUMNS = "id, category, conditions, label, is_active, own_category"
