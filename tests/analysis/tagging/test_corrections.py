@@ -1,11 +1,13 @@
 """What a user's corrections say about later bookings of the same kind, and about no others."""
 
 import string
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tagging_rows import book, tag
+from tagging_rows import NOON, book, tag
 
 from kontor.analysis.scoring.correction_scores import replay
 from kontor.analysis.scoring.tag_scores import Gold, Labelled
@@ -67,6 +69,12 @@ def test_bookings_that_a_payment_service_collects_are_told_apart_by_their_mercha
 def test_the_latest_of_two_contradicting_corrections_holds():
     corrections = learn((UNKNOWN_SHOP, "RECREATION_HOBBY"), (UNKNOWN_SHOP, "RECREATION_SPORTS"))
     assert apply(corrections, UNKNOWN_SHOP) == "RECREATION_HOBBY"
+
+
+def test_a_booking_before_the_corrected_one_stays_as_it_is():
+    corrections = learn((UNKNOWN_SHOP, "RECREATION_SPORTS"))
+    assert apply(corrections, replace(UNKNOWN_SHOP, booked_at=NOON - timedelta(days=1))) is None
+    assert apply(corrections, replace(UNKNOWN_SHOP, booked_at=NOON + timedelta(days=1))) == "RECREATION_SPORTS"
 
 
 def test_a_correction_that_the_tagger_would_have_made_changes_nothing():

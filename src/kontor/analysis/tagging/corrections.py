@@ -3,12 +3,13 @@
 Bookings are of the same kind when they have the same direction and the same merchant, and when the tagger took both
 for the same category, or is not sure, or their purposes have words in common. Merchants are the same if the tagger
 knows both as the same partner, or if their names are the same, begin alike, or share a word that is in no list.
-Bookings that name nobody are compared by their purposes alone.
+Bookings that name nobody are compared by their purposes alone. Bookings before the corrected one stay as they are.
 """
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from kontor.analysis.tagging.knowledge import LEGAL_FORMS
@@ -52,16 +53,18 @@ class Kind:
     partner: str
     category: str
     confidence: float
+    booked_at: datetime | None = None
 
 
-def describe_kind(reading: Reading, tagging: Tagging, common: AbstractSet[str]) -> Kind:
+def describe_kind(reading: Reading, tagging: Tagging, common: AbstractSet[str], booked_at: datetime | None) -> Kind:
     """`common` are words that many names have."""
     is_collector = reading.has_collector and not reading.has_merchant
     name = () if is_collector or reading.is_unnamed else _list_words(reading.name)
     marks = frozenset(word for word in name if len(word) >= SHORTEST_MARK and word not in common)
     words = frozenset(_list_words(reading.purpose))
     partner = "" if tagging.partner == NO_PARTNER else tagging.partner
-    return Kind(reading.is_incoming, name, marks, words, partner, tagging.category, tagging.category_confidence)
+    category, confidence = tagging.category, tagging.category_confidence
+    return Kind(reading.is_incoming, name, marks, words, partner, category, confidence, booked_at)
 
 
 def _list_words(text: str) -> tuple[str, ...]:
@@ -105,7 +108,7 @@ class Likeness(NamedTuple):
 
 
 def _compare(kind: Kind, corrected: Kind) -> Likeness | None:
-    if kind.is_incoming != corrected.is_incoming:
+    if kind.is_incoming != corrected.is_incoming or _is_earlier(kind.booked_at, corrected.booked_at):
         return None
     common = kind.words & corrected.words
     shared = len(common) / len(kind.words | corrected.words) if common else 0.0
@@ -120,6 +123,10 @@ def _compare(kind: Kind, corrected: Kind) -> Likeness | None:
     is_same_name = bool(kind.name) and kind.name == corrected.name
     confidence = (SAME_NAME if is_same_name else SAME_MERCHANT) if was_same else OTHER_CATEGORY
     return Likeness(was_same, shared, confidence)
+
+
+def _is_earlier(booked_at: datetime | None, other: datetime | None) -> bool:
+    return booked_at is not None and other is not None and booked_at < other
 
 
 def _is_same_merchant(kind: Kind, corrected: Kind) -> bool:

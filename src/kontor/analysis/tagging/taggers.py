@@ -57,7 +57,8 @@ class Tagger:
     def _describe(self, transaction: Transaction, own: OwnAccounts) -> Kind:
         reading = self._reader.read(transaction)
         relation = self._acquaintances.relate(reading, transaction.counterparty_iban, Customer(own))
-        return describe_kind(reading, self._decider.tag(reading, relation), self._common_words)
+        tagging = self._decider.tag(reading, relation)
+        return describe_kind(reading, tagging, self._common_words, transaction.booked_at)
 
     def explain(self, transaction: Transaction, own: OwnAccounts) -> tuple[Tagging, tuple[Evidence, ...]]:
         """The same tagging as `tag` gives, with its reasons: those that decided first, then by weight."""
