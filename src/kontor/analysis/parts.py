@@ -17,7 +17,8 @@ def split_records(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def _list_parts(record: Record) -> Iterator[Record]:
-    parts = zip(record.part_amounts, record.part_categories, record.part_own_categories, strict=True)
+    own_categories = record.part_own_categories or ("",) * len(record.part_amounts)
+    parts = zip(record.part_amounts, record.part_categories, own_categories, strict=True)
     for number, (amount, category, own_category) in enumerate(parts, 1):
         yield replace(
             record,

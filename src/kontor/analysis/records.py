@@ -33,7 +33,8 @@ class Record:
     ultimate_counterparty: str = ""
     is_pending: bool = False
     own_category: str = ""
-    # Amounts and categories of its parts, where the user has split it. `part` is the number of such a part.
+    # Amounts and categories of its parts, where the user has split it; own categories may be left out. `part` is the
+    # number of such a part.
     part_amounts: tuple[Decimal, ...] = ()
     part_categories: tuple[str, ...] = ()
     part_own_categories: tuple[str, ...] = ()

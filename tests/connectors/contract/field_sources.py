@@ -48,7 +48,8 @@ LOGINS = (
     "test_chiptan",
 )
 PAYING = ("demo", "fints")  # connectors that list standing orders and verify payees
-# The resources that tell what a bank has told, and the fields of each that Kontor fills itself.
+TRANSACTION_FIELDS = frozenset(("tags", "classifications", "id", "hash", "identifier", "notiz", "schlagworte", "teile"))
+# The resources that tell what a bank has told, and the fields of each that Kontor or the user fills.
 RESOURCES: dict[str, tuple[type[msgspec.Struct], frozenset[str]]] = {
     "BankAccess": (
         accesses.BankAccess,
@@ -67,7 +68,7 @@ RESOURCES: dict[str, tuple[type[msgspec.Struct], frozenset[str]]] = {
         frozenset(("id", "status", "updatedAt", "relations", "messages")),
     ),
     "Balance, form=en": (products_en.Balance, frozenset()),
-    "Transaction": (transactions.Transaction, frozenset(("tags", "classifications", "id", "hash", "identifier"))),
+    "Transaction": (transactions.Transaction, TRANSACTION_FIELDS),
     "Position": (positions.Position, frozenset()),
     "StandingOrder": (standing_orders.StandingOrder, frozenset(("id", "state", "relations", "nextExecutionDate"))),
     "TransferDetails of a StandingOrder": (payments.TransferDetails, frozenset()),
