@@ -17,6 +17,7 @@ from kontor.wire.encoding import encode_json
 from kontor.wire.letters import Language, write_cancellation
 
 PDF = "application/pdf"
+Binary = Annotated[str, Meta(extra_json_schema={"format": "binary"})]
 FILE_NAMES = {"de": "kuendigung.pdf", "en": "cancellation.pdf"}
 
 
@@ -34,7 +35,7 @@ class CancellationQuery(msgspec.Struct, rename={"day": "date"}):
     "GET",
     CONTRACT + "/cancellation",
     query=CancellationQuery,
-    success=Success(media_type=PDF, shape=str, headers={"Content-Disposition": "attachment, with a file name"}),
+    success=Success(media_type=PDF, shape=Binary, headers={"Content-Disposition": "attachment, with a file name"}),
     errors=(404,),
     **HEAVY,
 )
