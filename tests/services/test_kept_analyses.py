@@ -5,6 +5,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from uuid import UUID
 
 import pytest
 from psycopg import sql
@@ -152,6 +153,7 @@ CHANGES = {
     "g.partner": change_tags(partner="ARAL"),
     "g.freelancer_category": change_tags(freelancer_category="TRAVEL"),
     "g.source": change_tags(number=0, category="HOUSING_RENT", source=TagSource.USER),
+    "g.learnt_from": change_tags(learnt_from=UUID(int=1)),
     "g.own_category": change_tags(own_category="X_0123456789AB"),
     "g.transaction_id": forget_tags,
 }  # fmt: skip

@@ -105,7 +105,11 @@ def _join_records(
     corrected = frozenset().union(*(shared_account.corrected for shared_account in shared))
     # The user has corrected the row of one access: the correction holds for the booking.
     corrections = {kept: by_id[key] for key, kept in repeated.items() if key in corrected and kept not in corrected}
-    # So do parts.
+    # What was learnt concerns later bookings, and this one was known to another access without it.
+    unlearnt = {
+        kept: by_id[key] for key, kept in repeated.items() if by_id[kept].is_learnt and not by_id[key].is_learnt
+    }
+    # Parts hold for the booking too.
     splits = {
         kept: by_id[key]
         for key, kept in repeated.items()
@@ -119,7 +123,8 @@ def _join_records(
         if account is None:
             joined.append(record)
             continue
-        meaning, split = corrections.get(record.id, record), splits.get(record.id, record)
+        meaning = corrections.get(record.id) or unlearnt.get(record.id, record)
+        split = splits.get(record.id, record)
         joined.append(
             replace(
                 record,

@@ -39,6 +39,7 @@ class Record:
     part_categories: tuple[str, ...] = ()
     part_own_categories: tuple[str, ...] = ()
     part: int = 0
+    is_learnt: bool = False  # the category follows from a correction of another booking
 
     @property
     def key(self) -> str:

@@ -19,7 +19,8 @@ RECORDS = """
         case when t.parts is null then '{}'::text[]
             else array(select part ->> 'category' from jsonb_array_elements(t.parts) part) end,
         case when t.parts is null then '{}'::text[]
-            else array(select coalesce(part ->> 'own_category', '') from jsonb_array_elements(t.parts) part) end, 0
+            else array(select coalesce(part ->> 'own_category', '') from jsonb_array_elements(t.parts) part) end, 0,
+        g.learnt_from is not null
     from (select * from transactions where user_id = $1) t
         full join (select * from transaction_tags where user_id = $1) g
         on g.product_id = t.product_id and g.transaction_id = t.id

@@ -196,6 +196,25 @@ def test_a_correction_in_one_access_holds_for_the_booking(bank_server, shared):
     assert analyse(customer)["cashflow"] == alone["cashflow"]
 
 
+def test_what_a_correction_teaches_leaves_bookings_alone_that_another_access_knew(bank_server, shared):
+    """The second access brings the bookings again that were there before the correction."""
+    customer, login = new_customer(shared), f"student+{uuid4().hex[:8]}"
+    first = customer.add_complete(login)
+    product = next(product for product in customer.products(first) if product["kategorie"] == "GIROKONTO")
+    rows = [
+        row
+        for row in customer.transactions(product, tag="true")
+        if row["tags"][0]["tagTreeItem"]["systemName"] == "LIVING_GROCERIES" and not row.get("vorgemerkt")
+    ]
+    oldest = min(rows, key=lambda row: row["buchungsdatum"])
+    url = f"{href(product, 'get_kontoumsaetze')}/{oldest['id']}"
+    answer = customer.http.put(url, json={"tags": [{"systemName": "RECREATION_HOBBY"}]}, headers=customer.headers)
+    assert answer.status_code == 200, answer.text
+    alone = analyse(customer)
+    customer.add_complete(login)
+    assert analyse(customer)["cashflow"] == alone["cashflow"]
+
+
 # Without storing anything
 
 
