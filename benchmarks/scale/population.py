@@ -20,7 +20,7 @@ from kontor.domain.accesses import make_product_id
 from kontor.domain.refreshes import find_next_slot
 from kontor.domain.transactions import find_day
 from kontor.services.analyses.tagging import make_tags
-from kontor.storage.tags import COPY_TAGS, TAGS
+from kontor.storage.tags import COPY_TAGS, VERSIONS, make_values
 from kontor.storage.transactions import COPY, FIELDS
 
 SIZES = (100, 150, 220, 300, 400, 500, 650, 800, 1000, 1500)  # transactions of a customer, each as frequent; mean 562
@@ -29,7 +29,7 @@ ACCESS = "bank"
 SLOTS_KEPT = 28  # a week of refreshes
 BLOCK_CHARACTERS = 4_000_000
 
-FIRST_VERSIONS = [1, 1, 1, 1]  # of a booking, and of the four trees of its tags
+FIRST_VERSION = 1  # of a booking, and of the trees of its tags
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,14 @@ def make_life(size: int, today: date) -> Life:
             find_day(transaction) or today,
             number,
             None,
-            *FIRST_VERSIONS[:2],
+            FIRST_VERSION,
+            FIRST_VERSION,
             *(getattr(transaction, name) for name in FIELDS.split(", ")),
         ]
         for number, transaction in enumerate(rows, 1)
     ]
-    meanings = [
-        [tagger.version, *FIRST_VERSIONS, *(getattr(transaction_tags, name) for name in TAGS.split(", "))]
-        for transaction_tags in tags
-    ]
+    versions = [FIRST_VERSION] * len(VERSIONS.split(", "))
+    meanings = [[tagger.version, *versions, *make_values(transaction_tags)] for transaction_tags in tags]
     return Life([encode_line(booking) for booking in bookings], [encode_line(meaning) for meaning in meanings])
 
 

@@ -105,7 +105,7 @@ async def insert_tags(
         for number, (row, tags) in enumerate(new):
             if number % TURN_ROWS == 0:
                 await asyncio.sleep(0)  # writing to a buffer gives nobody else a turn
-            await copy.write_row((user_id, row.product_id, row.id, version, *versions, *_values(tags)))
+            await copy.write_row((user_id, row.product_id, row.id, version, *versions, *make_values(tags)))
     await update_tags(connection, user_id, version, [(row, tags) for row, tags in tagged if row.is_forgotten])
     await raise_version(connection, user_id)
 
@@ -141,7 +141,7 @@ async def update_tags(
     note_lock(Lock.DATA_VERSION, user_id)
     if not tagged:
         return
-    values = [(row.product_id, row.id, *_values(tags)) for row, tags in tagged]
+    values = [(row.product_id, row.id, *make_values(tags)) for row, tags in tagged]
     columns = [list(column) for column in zip(*values, strict=True)]
     versions = [await take_version(connection, user_id)] * len(VERSIONS.split(", "))
     cursor = await connection.execute(UPDATE_TAGS, [*versions, version, *columns, user_id])
@@ -149,7 +149,8 @@ async def update_tags(
         await raise_version(connection, user_id)
 
 
-def _values(tags: TransactionTags) -> tuple[object, ...]:
+def make_values(tags: TransactionTags) -> tuple[object, ...]:
+    """Of the columns of `TAGS`."""
     return (
         tags.category,
         tags.insurance_type,
