@@ -135,7 +135,7 @@ STRICT = [operation for operation in OPERATIONS if operation.security in TOKEN_O
 
 
 @pytest.fixture(scope="module")
-async def as_ruler(shared, standing_services):
+async def as_rules_manager(shared, standing_services):
     """Headers of a client that manages the tenant's rules: a scope that is granted by name only."""
     name = f"rules-{uuid4().hex[:8]}"
     _, secret = await standing_services.tenant_administration.create_client(
@@ -145,9 +145,9 @@ async def as_ruler(shared, standing_services):
 
 
 @pytest.mark.parametrize("operation", STRICT, ids=[operation.id for operation in STRICT])
-def test_query_parameters_that_an_operation_lacks_are_refused_and_named(shared, as_ruler, operation):
+def test_query_parameters_that_an_operation_lacks_are_refused_and_named(shared, as_rules_manager, operation):
     path = re.sub(r"\{[^}]+\}", "x", operation.path)
-    headers = as_ruler if operation.scope == RULES_MANAGE else TOKEN_OF[operation.security](shared)
+    headers = as_rules_manager if operation.scope == RULES_MANAGE else TOKEN_OF[operation.security](shared)
     answer = shared.http.request(operation.method, path, params={"misspelt": "1", "ü": ""}, headers=headers)
     assert (answer.status_code, answer.json()["message"]) == (400, "misspelt: is unknown; ü: is unknown")
 

@@ -303,3 +303,25 @@ def add_user(owner: psycopg.Connection[Any]) -> Principal:
     )
     nobody = Principal(tenant_id, str(tenant_id), True, uuid4(), "app", frozenset())
     return replace(nobody, user_id=user_id, user_pseudonym=pseudonym)
+
+
+class Stage:
+    """One event loop and one pool for all examples; each has a user of its own."""
+
+    def __init__(self, own):
+        self.runner = asyncio.Runner()
+        self.database = Database(own.database_url, 6, "test replicas")
+        self.runner.run(self.database.open())
+        self.compute = Compute()
+        self.owner = psycopg.connect(own.migration_database_url.reveal(), autocommit=True)
+
+    def add_user(self) -> "ReplicatedUser":
+        return ReplicatedUser(self.database, add_user(self.owner), self.compute)
+
+    def run(self, task):
+        return self.runner.run(task)
+
+    def close(self):
+        self.runner.run(self.database.close())
+        self.runner.close()
+        self.owner.close()

@@ -1,19 +1,15 @@
 """Replicas that follow changes equal the list, whatever happens and whenever they read (ADR 0047)."""
 
-import asyncio
 import os
 
-import psycopg
 import pytest
 from hypothesis import Phase
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
-from replicas import PLACES, ReplicatedUser, add_user, make_booking
+from replicas import PLACES, Stage, make_booking
 
 from kontor.domain.annotations import UNCHANGED, Annotation
-from kontor.services.compute import Compute
-from kontor.storage.database import Database
 from many_examples import ALL_EXAMPLES
 from processes import beside
 
@@ -45,22 +41,6 @@ def make_rows(bookings, channel="XS2A"):
     ]
 
 
-class Stage:
-    """One event loop and one pool for all examples; each has a user of its own."""
-
-    def __init__(self, own):
-        self.runner = asyncio.Runner()
-        self.database = Database(own.database_url, 6, "test replicas")
-        self.runner.run(self.database.open())
-        self.compute = Compute()
-        self.owner = psycopg.connect(own.migration_database_url.reveal(), autocommit=True)
-
-    def close(self):
-        self.runner.run(self.database.close())
-        self.runner.close()
-        self.owner.close()
-
-
 @pytest.fixture(scope="module")
 def stage(settings):
     with beside(settings) as own:
@@ -73,7 +53,7 @@ def make_machine(stage):
     class Replication(RuleBasedStateMachine):
         @initialize()
         def begin(self):
-            self.user = ReplicatedUser(stage.database, add_user(stage.owner), stage.compute)
+            self.user = stage.add_user()
 
         @rule(key=KEYS, bookings=BOOKINGS)
         def refresh(self, key, bookings):

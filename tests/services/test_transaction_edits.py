@@ -13,7 +13,7 @@ import pytest
 from hypothesis import Phase, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from replicas import ReplicatedUser, add_user, make_booking
+from replicas import Stage, make_booking
 
 from kontor.domain.annotations import UNCHANGED, Annotation
 from kontor.domain.errors import InvalidError, NotFoundError
@@ -21,10 +21,8 @@ from kontor.domain.searches import CustomerFilters, Window
 from kontor.domain.transaction_edits import MOST_ROWS, EditChange, Selection
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses import read_own_accounts
-from kontor.services.compute import Compute
 from kontor.services.transactions import Correction
 from kontor.storage import tag_views, transactions
-from kontor.storage.database import Database
 from kontor.storage.transaction_edits import forget_old_rows
 from kontor.wire.transactions import CUSTOMER_FIELDS, FIELDS
 from processes import beside
@@ -33,28 +31,6 @@ from stored_data import TODAY
 CATEGORY = (("category", "category_confidence"),)
 EVERYTHING = Selection(filters=CustomerFilters())
 HOLIDAY = EditChange(annotation=Annotation(keywords=("Urlaub",)))
-
-
-class Stage:
-    """One event loop and one pool; each example has a user of its own."""
-
-    def __init__(self, own):
-        self.runner = asyncio.Runner()
-        self.database = Database(own.database_url, 6, "test edits")
-        self.runner.run(self.database.open())
-        self.compute = Compute()
-        self.owner = psycopg.connect(own.migration_database_url.reveal(), autocommit=True)
-
-    def add_user(self):
-        return ReplicatedUser(self.database, add_user(self.owner), self.compute)
-
-    def run(self, task):
-        return self.runner.run(task)
-
-    def close(self):
-        self.runner.run(self.database.close())
-        self.runner.close()
-        self.owner.close()
 
 
 @pytest.fixture(scope="module")

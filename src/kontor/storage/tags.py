@@ -311,7 +311,7 @@ async def list_tagged(connection: Connection, user_id: UUID, product_id: UUID, i
 
 
 # Found by an index of its own. The version is that of the correction, so that the latest come first.
-TEACHING = f"""
+CORRECTIONS = f"""
     select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS}
     from (
         select * from transaction_tags where user_id = %(user)s and source = 'USER'
@@ -326,9 +326,9 @@ TEACHING = f"""
 """
 
 
-async def list_teaching(connection: Connection, user_id: UUID, limit: int) -> list[TaggedRow]:
+async def list_corrections(connection: Connection, user_id: UUID, limit: int) -> list[TaggedRow]:
     """The latest transactions whose category the user has set; none where the tenant wants nothing to be learnt."""
-    cursor = await connection.execute(TEACHING, {"user": user_id, "limit": limit})
+    cursor = await connection.execute(CORRECTIONS, {"user": user_id, "limit": limit})
     return [make_row(row) for row in await cursor.fetchall()]
 
 

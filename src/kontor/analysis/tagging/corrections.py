@@ -87,8 +87,10 @@ class Corrections:
         for merchant in _list_merchants(kind):
             for number, corrected, category in self._by_merchant.get(merchant, ()):
                 found = _compare(kind, corrected)
-                rank = None if found is None else (found.was_same, found.shared, -number)
-                if found is not None and rank is not None and (best is None or rank > best):
+                if found is None:
+                    continue
+                rank = found.was_same, found.shared, -number
+                if best is None or rank > best:
                     best, learnt = rank, Learnt(category, found.confidence, number)
         return None if learnt is None or learnt.category == kind.category else learnt
 

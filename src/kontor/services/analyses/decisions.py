@@ -24,8 +24,8 @@ _ASSIGNABLE = {name for name, item in _ITEMS.items() if name not in _PARENTS and
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What was said about a user's transactions: rules of user and tenant, and the categories that the user can see."""
+class RuleSet:
+    """The rules of user and tenant for a user's transactions, and the own categories that the user can see."""
 
     rules: Sequence[TaggingRule]
     tenants_rules: Sequence[TaggingRule]
@@ -85,11 +85,11 @@ async def read_categories(connection: Connection, user_id: UUID) -> OwnCategorie
     return {category.system_name: category for category in found}
 
 
-async def read_words(connection: Connection, user_id: UUID) -> Words:
+async def read_rule_set(connection: Connection, user_id: UUID) -> RuleSet:
     categories = await read_categories(connection, user_id)
     rules = await tagging_rules.list_rules(connection, user_id)
     tenants_rules = await tenant_rules.list_users_rules(connection, user_id)
-    return Words(
+    return RuleSet(
         [follow_categories(rule, categories) for rule in rules],
         [follow_categories(rule, categories) for rule in tenants_rules],
         categories,
@@ -166,9 +166,11 @@ def decide_row(row: TaggedRow, found: TransactionTags, book: RuleBook, known: Ow
     return set_category(found, category, TagSource.RULE, rule.id, rule.own_category)
 
 
-def learn_category(row: TaggedRow, found: TransactionTags, teacher: TaggedRow, confidence: float) -> TransactionTags:
+def learn_category(
+    row: TaggedRow, found: TransactionTags, corrected_row: TaggedRow, confidence: float
+) -> TransactionTags:
     """The category of a corrected transaction for another one of the same kind."""
-    said = teacher.tags
+    said = corrected_row.tags
     if said is None or not fits_sign(said.category, row.transaction.amount):
         return found
     return replace(
@@ -178,7 +180,7 @@ def learn_category(row: TaggedRow, found: TransactionTags, teacher: TaggedRow, c
         category_confidence=confidence,
         insurance_confidence=confidence,
         own_category=said.own_category,
-        learnt_from=teacher.id,
+        learnt_from=corrected_row.id,
     )
 
 

@@ -17,7 +17,7 @@ from kontor.services.analyses.decisions import (
     check_rule_count,
     choose_category,
     read_categories,
-    read_words,
+    read_rule_set,
     show_to_rules,
 )
 from kontor.services.analyses.tagging import PreparedTags, TransactionTagging, read_own_accounts
@@ -46,7 +46,7 @@ class TaggingRules:
 
     async def list_rules(self, principal: Principal) -> list[TaggingRule]:
         async with self._database.connect() as connection:
-            return list((await read_words(connection, user_of(principal))).rules)
+            return list((await read_rule_set(connection, user_of(principal))).rules)
 
     async def read_rule(self, principal: Principal, rule_id: UUID) -> TaggingRule:
         return find_rule(await self.list_rules(principal), rule_id)
@@ -115,15 +115,15 @@ class TaggingRules:
         rule = await self._clean(user_id, rule)
         await self._tagging.ensure_tagged(principal)
         async with self._database.connect() as connection:
-            words = await read_words(connection, user_id)
-            rules = words.rules
+            rule_set = await read_rule_set(connection, user_id)
+            rules = rule_set.rules
             if replaces:
                 find_rule(rules, rule.id)
                 rules = [rule if known.id == rule.id else known for known in rules]
             else:
                 rules = _place_rule(rules, rule)
             await _check_product(connection, user_id, rule)
-            book = words.make_book(rules)
+            book = rule_set.make_book(rules)
             rows = [
                 row
                 for row in await tagging_rules.list_affected(connection, user_id, [], rule)

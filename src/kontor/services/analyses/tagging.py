@@ -22,7 +22,7 @@ from kontor.services.analyses.decisions import (
     learn_category,
     may_learn,
     read_categories,
-    read_words,
+    read_rule_set,
     store_bases,
 )
 from kontor.services.compute import Compute, cut, explain_packed, learn_packed, pack, read_taggings, tag_packed
@@ -33,7 +33,7 @@ from kontor.storage.retries import retry_conflicts
 from kontor.storage.tags import TaggedRow, TaggingState
 
 USERS_PER_STEP = 1000
-MOST_TEACHERS = 500  # the latest corrections of a user
+MOST_CORRECTIONS = 500  # the latest corrections of a user
 RETAG_ROWS = 2000  # a step of retagging that a worker can lose without harm
 SAVINGS = (ProductCategory.SAVINGS, ProductCategory.CALL_MONEY, ProductCategory.FIXED_TERM)
 
@@ -105,8 +105,8 @@ class TransactionTagging:
         prepared: PreparedTags = NOTHING_PREPARED,
     ) -> list[tuple[TaggedRow, TransactionTags]]:
         """The tags that rows are to have: the user's word wins over rules, and those over the tagger."""
-        words = await read_words(connection, user_id)
-        book = words.make_book()
+        rule_set = await read_rule_set(connection, user_id)
+        book = rule_set.make_book()
         taggings = await self._tag(user_id, rows, own, prepared)
         found = [make_tags(tagging) for tagging in taggings]
         await self._learn(connection, user_id, rows, found, own)
@@ -114,7 +114,7 @@ class TransactionTagging:
         for number, (row, row_tags) in enumerate(zip(rows, found, strict=True)):
             if number % TURN_ROWS == 0:
                 await asyncio.sleep(0)  # many rules and rows must not hold up others
-            decided.append((row, decide_row(row, row_tags, book, words.categories)))
+            decided.append((row, decide_row(row, row_tags, book, rule_set.categories)))
         return decided
 
     async def _learn(
@@ -127,18 +127,18 @@ class TransactionTagging:
     ) -> None:
         """Put what the user's corrections say in place of what the tagger says."""
         places = [place for place, row in enumerate(rows) if may_learn(row)]
-        teachers = await tags.list_teaching(connection, user_id, MOST_TEACHERS) if places else []
-        if not teachers:
+        corrected_rows = await tags.list_corrections(connection, user_id, MOST_CORRECTIONS) if places else []
+        if not corrected_rows:
             return
-        categories = [row.tags.own_category or row.tags.category for row in teachers if row.tags is not None]
-        [corrected] = pack([row.transaction for row in teachers])
+        categories = [row.tags.own_category or row.tags.category for row in corrected_rows if row.tags is not None]
+        [corrected] = pack([row.transaction for row in corrected_rows])
         for piece in cut(places):
             packed = pack([rows[place].transaction for place in piece])
             learnt = await self._compute.run(learn_packed, *packed, corrected, categories, own, owner=user_id)
             for place, lesson in zip(piece, learnt, strict=True):
                 if lesson is not None:
-                    teacher = teachers[lesson.number]
-                    found[place] = learn_category(rows[place], found[place], teacher, lesson.confidence)
+                    corrected_row = corrected_rows[lesson.number]
+                    found[place] = learn_category(rows[place], found[place], corrected_row, lesson.confidence)
 
     async def _tag(
         self, user_id: UUID, rows: Sequence[TaggedRow], own: OwnAccounts, prepared: PreparedTags
