@@ -53,10 +53,11 @@ from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
 from kontor.storage import embedded
 from kontor.storage.database import Database
 from kontor.storage.demo_bank import DemoBankMemory
-from kontor.storage.keys import SealingKey, generate_key, refuse_wrong_master_key
-from kontor.storage.master_keys import read_master_key
+from kontor.storage.keys import KeyUnusableError, SealingKey, generate_key, refuse_wrong_master_key
+from kontor.storage.master_keys import KeyCommand, KeyFile, KeyText, MasterKeySource, WrappedKey
 from kontor.storage.migrate import Migration, find_role, migrate
 from kontor.storage.system_keys import load_digest_key
+from kontor.storage.transit_keys import TransitKey
 from kontor.wire.urls import Urls
 from kontor.wire.webhooks import encode_notification
 
@@ -70,14 +71,29 @@ ORPHAN_SECONDS = 35  # for what an orphaned process still has to finish
 
 
 def load_master_key(settings: Settings) -> SealingKey:
-    return read_master_key(settings.master_key, settings.master_key_command, find_key_file(settings))
+    return find_master_key(settings).load()
 
 
-def find_key_file(settings: Settings) -> Path | None:
+def find_master_key(settings: Settings) -> MasterKeySource:
     """The key file is for embedded mode: beside an external database the key must come from elsewhere."""
-    is_elsewhere = settings.master_key is not None or settings.master_key_command is not None
-    is_embedded = settings.database_url is None or settings.is_embedded
-    return settings.data / EMBEDDED_KEY_FILE if is_embedded and not is_elsewhere else None
+    if settings.master_key is not None:
+        return KeyText(settings.master_key)
+    if settings.master_key_command is not None:
+        return KeyCommand(settings.master_key_command)
+    if settings.master_key_wrapped is not None:
+        return WrappedKey(settings.master_key_wrapped, find_transit_key(settings))
+    if settings.database_url is None or settings.is_embedded:
+        return KeyFile(settings.data / EMBEDDED_KEY_FILE)
+    raise KeyUnusableError(
+        "With an external database Kontor needs KONTOR_MASTER_KEY (make one with `kontor key generate`),"
+        " KONTOR_MASTER_KEY_COMMAND or KONTOR_MASTER_KEY_WRAPPED."
+    )
+
+
+def find_transit_key(settings: Settings) -> TransitKey:
+    if settings.vault_address is None or settings.vault_token_file is None:
+        raise KeyUnusableError("Vault needs KONTOR_VAULT_ADDRESS and KONTOR_VAULT_TOKEN_FILE.")
+    return TransitKey(settings.vault_address, settings.vault_key, settings.vault_token_file, settings.vault_namespace)
 
 
 @contextmanager

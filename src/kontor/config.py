@@ -51,6 +51,13 @@ class Settings:
     parent_pid: int | None = setting(None, "set for child processes: they end when this process has ended")
     master_key: Secret | None = setting(None, "32 bytes in Base64 that wrap all tenant keys")
     master_key_command: str | None = setting(None, "command that prints the master key, for a key management system")
+    master_key_wrapped: str | None = setting(
+        None, "master key as wrapped by HashiCorp Vault's transit engine, printed by `kontor key wrap`"
+    )
+    vault_address: str | None = setting(None, "https address of HashiCorp Vault")
+    vault_token_file: Path | None = setting(None, "file with a token of Vault that may use the key; read at each start")
+    vault_key: str = setting("transit/kontor", "mount of Vault's transit engine, and the key's name")
+    vault_namespace: str | None = setting(None, "namespace of Vault, where it has any")
     pool_size: int = setting(10, "database connections per process")
     request_seconds: int = setting(180, "time limit of a request, then 504; of a streamed response, between two chunks")
     keep_alive_seconds: int = setting(

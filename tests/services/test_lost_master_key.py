@@ -4,14 +4,13 @@ import base64
 import secrets
 from dataclasses import replace
 
-from kontor.bootstrap import attach_embedded, migrate_database, open_services
+from kontor.bootstrap import attach_embedded, load_master_key, migrate_database, open_services
 from kontor.config import read_settings
 from kontor.domain.secrets import Secret
 from kontor.services.identity.tenants import new_tenant
 from kontor.services.identity.users import NewUser
 from kontor.storage import keys
 from kontor.storage.embedded import EmbeddedPostgres
-from kontor.storage.master_keys import read_master_key
 from kontor.storage.system_keys import load_digest_key, rewrap_system_keys
 
 
@@ -33,7 +32,7 @@ async def test_lost_master_key_is_replaced_and_users_stay(tmp_path):
         async with open_services(after, "test") as services, services.database.transaction() as connection:
             users = await services.users.list_users_by_operator("acme")
             assert [listed.id for listed in users] == [user.id]
-            master = read_master_key(after.master_key, None, None)
+            master = load_master_key(after)
             assert await keys.load_data_key(connection, master, user.id) is not None
             assert len(await services.tenant_administration.list_transport_keys("acme")) == 1
     finally:
@@ -41,7 +40,7 @@ async def test_lost_master_key_is_replaced_and_users_stay(tmp_path):
 
 
 async def test_keyed_hashes_survive_a_new_master_key(services, settings):
-    master = read_master_key(settings.master_key, None, settings.data / "master.key")
+    master = load_master_key(settings)
     new = keys.generate_key()
     async with services.database.transaction() as connection:
         first = await load_digest_key(connection, master)

@@ -19,7 +19,7 @@ from kontor.services.identity.users import NewUser
 from kontor.storage import keys
 from kontor.storage.embedded_host import choose_service_user, find_binaries
 from kontor.storage.keys import KeyUnusableError, SealingKey, generate_key
-from kontor.storage.master_keys import read_master_key
+from kontor.storage.master_keys import KeyCommand, KeyFile, KeyText
 
 
 def test_a_sealed_value_opens_with_its_key_in_its_place_only():
@@ -59,7 +59,7 @@ def test_weak_keys_are_refused(raw):
     with pytest.raises(KeyUnusableError):
         SealingKey(raw)
     with pytest.raises(KeyUnusableError, match="KONTOR_MASTER_KEY"):
-        read_master_key(Secret(base64.b64encode(raw).decode()), None, None)
+        KeyText(Secret(base64.b64encode(raw).decode())).load()
 
 
 @pytest.mark.parametrize(
@@ -73,19 +73,19 @@ def test_weak_keys_are_refused(raw):
 )
 def test_a_key_command_that_fails_is_told_without_its_output(command, message):
     with pytest.raises(KeyUnusableError, match=message) as error:
-        read_master_key(None, command, None)
+        KeyCommand(command).load()
     assert "not-base64!" not in str(error.value)
 
 
 def test_the_key_file_is_made_once_and_must_stay_private(tmp_path):
     file = tmp_path / "new folder/master.key"
-    first = read_master_key(None, None, file)
-    assert read_master_key(None, None, file).id == first.id
+    first = KeyFile(file).load()
+    assert KeyFile(file).load().id == first.id
     assert file.stat().st_mode & 0o777 == 0o600
     assert list(file.parent.iterdir()) == [file]
     file.chmod(0o640)
     with pytest.raises(KeyUnusableError, match="can be read by others"):
-        read_master_key(None, None, file)
+        KeyFile(file).load()
 
 
 async def test_a_row_moved_to_another_user_or_tenant_does_not_open(services, settings, owner):

@@ -12,9 +12,12 @@ from kontor.config import read_settings
 from kontor.domain.errors import ConflictError, InvalidError
 from kontor.storage.keys import SealingKey
 from kontor.storage.master_keys import (
+    KeyFile,
+    WrappedKey,
     generate_master_key,
     keep_key_beside,
     read_key_file,
+    read_key_text,
     replace_key_file,
     sync_key_file,
     write_key_file,
@@ -66,6 +69,18 @@ def show_fingerprint(file: Path) -> None:
     console.print(read_key_file(file).fingerprint, markup=False)
 
 
+@key.command(name="wrap")
+def wrap_key(file: Annotated[Path, Parameter(help="File with a master key, made by `kontor key generate`.")]) -> None:
+    """Have HashiCorp Vault wrap the master key in a file, and print what to put into KONTOR_MASTER_KEY_WRAPPED."""
+    from kontor.bootstrap import find_transit_key
+
+    transit = find_transit_key(read_settings())
+    wrapped = transit.wrap(read_key_text(file))
+    if transit.unwrap(wrapped).id != read_key_file(file).id:
+        raise ConflictError("Vault does not give back the key that it has wrapped.")
+    console.print(wrapped, markup=False, soft_wrap=True)
+
+
 @key.command(name="rewrap")
 def rewrap_keys(
     file: Annotated[Path, Parameter(help="File with the new key, made by `kontor key generate --out`.")],
@@ -78,14 +93,15 @@ def rewrap_keys(
 
     Stop all processes first; afterwards start them with the new key. If it is interrupted, run it again.
     """
-    from kontor.bootstrap import find_key_file, load_master_key
+    from kontor.bootstrap import find_master_key
 
     new = read_key_file(file)
     _require_copy(new, confirm)
     sync_key_file(file)
     settings = read_settings()
-    is_present = load_master_key(settings).id == new.id
-    key_file = None if is_present else find_key_file(settings)
+    source = find_master_key(settings)
+    is_present = source.load().id == new.id
+    key_file = source.file if isinstance(source, KeyFile) and not is_present else None
     if key_file is not None:
         # Whatever happens from here on, both keys are on the disk beside the database.
         old_copy, new_copy = keep_key_beside(key_file, key_file), keep_key_beside(key_file, file)
@@ -98,8 +114,9 @@ def rewrap_keys(
         replace_key_file(key_file, new_copy)
         say(f"It is in {key_file}; the one before stays in {old_copy}, for older backups.")
     elif not is_present:
-        source = "KONTOR_MASTER_KEY" if settings.master_key is not None else "KONTOR_MASTER_KEY_COMMAND"
-        say(f"Put the new key into {source} before you start a process. Keep the one before for older backups.")
+        wrap = " (wrap it with `kontor key wrap`)" if isinstance(source, WrappedKey) else ""
+        say(f"Put the new key into {source.name}{wrap} before you start a process.")
+        say("Keep the one before for older backups.")
 
 
 def _require_copy(new: SealingKey, confirmed: str | None) -> None:

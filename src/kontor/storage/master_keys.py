@@ -1,4 +1,4 @@
-"""Where the master key comes from: the environment, a command, or a file.
+"""Where the master key comes from: the environment, a command, HashiCorp Vault, or a file.
 
 A key in a file is never overwritten, is readable by its owner only, and is on the disk before anything depends on it.
 """
@@ -9,32 +9,76 @@ import secrets
 import shlex
 import subprocess
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from kontor.domain.secrets import Secret
 from kontor.storage.keys import KEY_BYTES, KeyUnusableError, SealingKey
+from kontor.storage.transit_keys import TransitKey
 
 
 def generate_master_key() -> Secret:
     return Secret(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode())
 
 
-def read_master_key(text: Secret | None, command: str | None, file: Path | None) -> SealingKey:
-    """From the environment, from a command, or (embedded mode) from a file that is made at first use."""
-    if text is not None:
-        return decode_master_key(text, "KONTOR_MASTER_KEY")
-    if command is not None:
-        return decode_master_key(_run_key_command(command), "what KONTOR_MASTER_KEY_COMMAND prints")
-    if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if not file.exists():
+class MasterKeySource(Protocol):
+    """What an installation's master key is loaded from, once in each process."""
+
+    @property
+    def name(self) -> str:
+        """For the operator: where a new key has to be put."""
+
+    def load(self) -> SealingKey:
+        """Raises KeyUnusableError."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyText:
+    text: Secret
+    name: str = "KONTOR_MASTER_KEY"
+
+    def load(self) -> SealingKey:
+        return decode_master_key(self.text, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCommand:
+    command: str
+    name: str = "KONTOR_MASTER_KEY_COMMAND"
+
+    def load(self) -> SealingKey:
+        return decode_master_key(_run_key_command(self.command), f"what {self.name} prints")
+
+
+@dataclass(frozen=True, slots=True)
+class WrappedKey:
+    """Under a key of HashiCorp Vault's transit engine."""
+
+    wrapped: str
+    transit: TransitKey
+    name: str = "KONTOR_MASTER_KEY_WRAPPED"
+
+    def load(self) -> SealingKey:
+        return self.transit.unwrap(self.wrapped)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFile:
+    """Of embedded mode. It is made at first use."""
+
+    file: Path
+
+    @property
+    def name(self) -> str:
+        return str(self.file)
+
+    def load(self) -> SealingKey:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        if not self.file.exists():
             with suppress(FileExistsError):  # of two processes that start at once, one wins and both read its key
-                write_key_file(file, generate_master_key())
-        return read_key_file(file)
-    raise KeyUnusableError(
-        "With an external database Kontor needs KONTOR_MASTER_KEY (make one with `kontor key generate`)"
-        " or KONTOR_MASTER_KEY_COMMAND."
-    )
+                write_key_file(self.file, generate_master_key())
+        return read_key_file(self.file)
 
 
 def decode_master_key(text: Secret, source: str) -> SealingKey:
@@ -64,7 +108,13 @@ def _run_key_command(command: str) -> Secret:
 
 
 def read_key_file(file: Path) -> SealingKey:
-    return decode_master_key(_read_text(file), str(file))
+    return decode_master_key(read_key_text(file), str(file))
+
+
+def read_key_text(file: Path) -> Secret:
+    if file.stat().st_mode & 0o077:
+        raise KeyUnusableError(f"The master key {file} can be read by others; run `chmod 600 {file}`.")
+    return Secret(file.read_text(encoding="ascii", errors="replace").strip())
 
 
 def write_key_file(file: Path, text: Secret) -> None:
@@ -92,7 +142,7 @@ def keep_key_beside(file: Path, source: Path) -> Path:
     """Keep the key in `source` in the folder of `file` too, under its fingerprint. Safe to repeat."""
     copy = file.with_name(f"{file.stem}-{read_key_file(source).fingerprint}{file.suffix}")
     if not copy.exists():
-        write_key_file(copy, _read_text(source))
+        write_key_file(copy, read_key_text(source))
     return copy
 
 
@@ -100,12 +150,6 @@ def replace_key_file(file: Path, copy: Path) -> None:
     """`copy` becomes `file`, in one step."""
     copy.replace(file)
     _sync_folder(file.parent)
-
-
-def _read_text(file: Path) -> Secret:
-    if file.stat().st_mode & 0o077:
-        raise KeyUnusableError(f"The master key {file} can be read by others; run `chmod 600 {file}`.")
-    return Secret(file.read_text(encoding="ascii", errors="replace").strip())
 
 
 def _sync_folder(folder: Path) -> None:
