@@ -36,10 +36,10 @@ from processes import KONTOR, WITH_CHEAP_PASSWORDS, free_port, make_template, ru
 from tenants import TenantUnderTest, create_tenant
 
 # The same examples in every run, on a fast and on a slow machine: what passed here passes elsewhere. To look for new
-# ones, set KONTOR_NEW_EXAMPLES.
+# ones, set KONTOR_TEST_NEW_EXAMPLES.
 examples.register_profile(
     "kontor",
-    derandomize="KONTOR_NEW_EXAMPLES" not in os.environ,
+    derandomize="KONTOR_TEST_NEW_EXAMPLES" not in os.environ,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-ALL_EXAMPLES = "KONTOR_ALL_EXAMPLES"  # set by ./dev for the long tier
+ALL_EXAMPLES = "KONTOR_TEST_ALL_EXAMPLES"  # set by ./dev for the long tier
 
 
 def many_examples(count: int) -> Callable[[Any], Any]:

@@ -91,9 +91,9 @@ def find_master_key(settings: Settings) -> MasterKeySource:
 
 
 def find_transit_key(settings: Settings) -> TransitKey:
-    if settings.vault_address is None or settings.vault_token_file is None:
-        raise KeyUnusableError("Vault needs KONTOR_VAULT_ADDRESS and KONTOR_VAULT_TOKEN_FILE.")
-    return TransitKey(settings.vault_address, settings.vault_key, settings.vault_token_file, settings.vault_namespace)
+    if settings.vault_address is None or settings.vault_token_path is None:
+        raise KeyUnusableError("Vault needs KONTOR_VAULT_ADDRESS and KONTOR_VAULT_TOKEN_PATH.")
+    return TransitKey(settings.vault_address, settings.vault_key, settings.vault_token_path, settings.vault_namespace)
 
 
 @contextmanager

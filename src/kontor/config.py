@@ -4,6 +4,7 @@ Every setting is an environment variable `KONTOR_<NAME>`. `describe_settings` is
 `docs/operating/settings.md` is checked against.
 """
 
+import difflib
 import ipaddress
 import os
 from collections.abc import Mapping
@@ -16,6 +17,13 @@ from kontor.domain.clocks import read_fast_clock
 from kontor.domain.secrets import Secret
 
 PREFIX = "KONTOR_"
+TEST_PREFIX = "KONTOR_TEST_"  # for the test suite
+
+# Variables that are no settings: commands and the guides' examples read them.
+OTHER_VARIABLES = frozenset(
+    f"{PREFIX}{name}"
+    for name in ("ADMIN", "ADMIN_SECRET", "CLIENT", "COMPILE", "OPERATOR_TOKEN", "PASSWORD", "SECRET", "WEBHOOK")
+)
 
 
 class SettingError(Exception):
@@ -55,7 +63,7 @@ class Settings:
         None, "master key as wrapped by HashiCorp Vault's transit engine, printed by `kontor key wrap`"
     )
     vault_address: str | None = setting(None, "https address of HashiCorp Vault")
-    vault_token_file: Path | None = setting(None, "file with a token of Vault that may use the key; read at each start")
+    vault_token_path: Path | None = setting(None, "file with a token of Vault that may use the key; read at each start")
     vault_key: str = setting("transit/kontor", "mount of Vault's transit engine, and the key's name")
     vault_namespace: str | None = setting(None, "namespace of Vault, where it has any")
     pool_size: int = setting(10, "database connections per process")
@@ -149,6 +157,19 @@ def read_settings(environment: Mapping[str, str] | None = None, **overrides: Any
     return Settings(**values)
 
 
+def find_unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
+    """One sentence for each variable `KONTOR_…` that nothing reads: probably a misspelt setting."""
+    environment = os.environ if environment is None else environment
+    known = {PREFIX + attribute.name.upper() for attribute in fields(Settings)}
+    unknown = (name for name in environment if name.startswith(PREFIX) and not name.startswith(TEST_PREFIX))
+    return [_explain_unknown(name, known) for name in sorted(unknown) if name not in known | OTHER_VARIABLES]
+
+
+def refuse_unknown_variables(environment: Mapping[str, str] | None = None) -> None:
+    if unknown := find_unknown_variables(environment):
+        raise SettingError(" ".join(unknown))
+
+
 def export_settings(settings: Settings) -> dict[str, str]:
     """The environment that makes a child process read these very settings. Secrets included: never print it."""
     exported = {}
@@ -174,6 +195,14 @@ def describe_settings() -> list[tuple[str, str, str]]:
         shown = {None: "", (): "", True: "true", False: "false"}.get(default, str(default))  # type: ignore[arg-type]
         rows.append((PREFIX + attribute.name.upper(), shown, attribute.metadata["help"]))
     return rows
+
+
+def _explain_unknown(name: str, known: set[str]) -> str:
+    setting_name = name.removesuffix("_FILE")
+    if setting_name != name and setting_name in known:
+        return f"{name} is read only by the container's entry point; set {setting_name}."
+    similar = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+    return f"{name} is not a setting of Kontor{f'; {similar[0]} is' if similar else ''}."
 
 
 def _check_clock(text: str, today: date | None) -> None:

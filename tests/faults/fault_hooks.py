@@ -23,7 +23,7 @@ from psycopg.pq import TransactionStatus
 
 import kontor
 
-FOLDER = "KONTOR_FAULT_FOLDER"
+FOLDER = "KONTOR_TEST_FAULT_FOLDER"
 WRITING = re.compile(r"\s*(insert|update|delete|with\b.*\b(insert|update|delete))\b", re.IGNORECASE | re.DOTALL)
 SOURCE = f"{Path(kontor.__file__).parent}{os.sep}"  # a checkout may be called kontor too, with all its packages below
 # Who commits is the one above these.

@@ -12,7 +12,7 @@ from deployments import Deployment, Moment, Server
 
 from banking import wait_for
 
-ROUNDS = int(os.environ.get("KONTOR_FAULT_ROUNDS", "1"))
+ROUNDS = int(os.environ.get("KONTOR_TEST_FAULT_ROUNDS", "1"))
 ATTEMPTS = 4  # a payment may be over before its moment came, where a lease was lost on a busy machine
 
 Fault = Callable[[Deployment, Server, PaymentCase, Moment], bool]

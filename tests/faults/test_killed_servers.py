@@ -1,6 +1,6 @@
 """A server dies, stands still or loses its database at any moment of a payment: paid once or never, and truly told.
 
-`KONTOR_FAULT_ROUNDS` repeats every moment that often.
+`KONTOR_TEST_FAULT_ROUNDS` repeats every moment that often.
 """
 
 import re

@@ -40,7 +40,7 @@ def test_no_environment_variable_gives_a_point_an_effect(tmp_path: Path):
     """A module that is named in the environment is not imported, whichever variable of Kontor names it."""
     (tmp_path / "injected.py").write_text("raise SystemExit('injected')\n")
     reach_all = "from kontor.services.runtime import fault_points as f; print([f.reach(point) for point in f.POINTS])"
-    names = ("KONTOR_FAULT_HOOK", "KONTOR_FAULT_POINTS", "KONTOR_FAULT_FOLDER")
+    names = ("KONTOR_FAULT_HOOK", "KONTOR_FAULT_POINTS", "KONTOR_TEST_FAULT_FOLDER")
     done = subprocess.run(
         [sys.executable, "-c", reach_all],
         env=os.environ | dict.fromkeys(names, "injected:hook") | {"PYTHONPATH": str(tmp_path)},

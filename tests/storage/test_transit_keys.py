@@ -192,7 +192,7 @@ def test_answers_that_are_none_are_refused_without_their_content(vault, transit,
 
 def test_settings_without_address_or_token_are_refused():
     settings = read_settings({"KONTOR_MASTER_KEY_WRAPPED": "vault:v1:AAAA", "KONTOR_DATABASE_URL": "postgresql://x"})
-    with pytest.raises(KeyUnusableError, match="KONTOR_VAULT_ADDRESS and KONTOR_VAULT_TOKEN_FILE"):
+    with pytest.raises(KeyUnusableError, match="KONTOR_VAULT_ADDRESS and KONTOR_VAULT_TOKEN_PATH"):
         find_master_key(settings)
 
 
@@ -204,7 +204,7 @@ async def test_services_start_with_a_wrapped_key_and_need_vault_no_more_afterwar
         settings,
         master_key_wrapped=transit.wrap(Secret(text)),
         vault_address=vault.address,
-        vault_token_file=token_file,
+        vault_token_path=token_file,
         pool_size=2,
     )
     async with open_services(wrapped, "kontor tests") as services:
@@ -218,7 +218,7 @@ async def test_services_start_with_a_wrapped_key_and_need_vault_no_more_afterwar
 def test_the_command_wraps_a_key_file_and_prints_nothing_else(vault, token_file, settings, tmp_path):
     file = tmp_path / "master.key"
     write_key_file(file, generate_master_key())
-    with_vault = replace(settings, vault_address=vault.address, vault_token_file=token_file)
+    with_vault = replace(settings, vault_address=vault.address, vault_token_path=token_file)
     printed = run_kontor(with_vault, "key", "wrap", file).stdout
     assert printed.startswith("vault:v1:")
     assert printed.count("\n") == 1

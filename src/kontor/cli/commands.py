@@ -8,11 +8,13 @@ from cyclopts import App, CycloptsError
 from rich.text import Text
 
 from kontor import __version__
-from kontor.cli.output import complain, errors
-from kontor.config import SettingError
+from kontor.cli.output import complain, errors, say
+from kontor.config import SettingError, find_unknown_variables
 from kontor.domain.errors import InvalidError, KontorError
 
 OK, REFUSED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+REFUSING = ("serve", "worker", "demo", "check")  # they refuse or report unknown variables themselves
 
 COMMANDS = {
     "demo": ("kontor.cli.demo:demo", "Start everything, with two tenants to try. Ctrl-C stops it all."),
@@ -20,6 +22,7 @@ COMMANDS = {
     "serve": ("kontor.cli.processes:serve", "Serve the API. The database must have been migrated."),
     "worker": ("kontor.cli.processes:worker", "Run a worker: background refresh, webhooks, housekeeping."),
     "migrate": ("kontor.cli.processes:migrate", "Bring the database to this version. Safe to repeat."),
+    "check": ("kontor.cli.checking:check", "Try settings, files, addresses and the database; say what is wrong."),
     "settings": ("kontor.cli.processes:settings", "List every setting with its default."),
     "openapi": ("kontor.cli.processes:openapi", "Print the OpenAPI document."),
     "tenant": ("kontor.cli.administration:tenant", "Tenants: who uses this Kontor."),
@@ -61,6 +64,9 @@ def run(arguments: list[str]) -> int:
     # Like Ctrl-C, a polite request to end must reach the `finally` that stops an embedded database.
     signal.signal(signal.SIGTERM, _end)
     app = make_app()
+    if not arguments or arguments[0] not in REFUSING:
+        for warning in find_unknown_variables():
+            say(f"Warning: {warning}")
     try:
         result: Any = app(arguments, exit_on_error=False, result_action="return_value")
     except CycloptsError:

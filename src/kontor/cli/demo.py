@@ -17,7 +17,7 @@ from cyclopts import Parameter
 
 from kontor.cli.output import errors, say
 from kontor.cli.processes import AllowLoopback, refuse_used_port
-from kontor.config import Settings, read_settings
+from kontor.config import Settings, read_settings, refuse_unknown_variables
 from kontor.domain.errors import ConflictError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def demo(
     """Start everything, with two tenants to try: PostgreSQL, the API and a worker. Ctrl-C stops it all."""
     from kontor.storage.embedded import EmbeddedPostgres
 
+    refuse_unknown_variables()
     # Behind a proxy the address is another one than that of the port.
     base_url = None if os.environ.get("KONTOR_BASE_URL") else _name_port(port)
     settings = read_settings(

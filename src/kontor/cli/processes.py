@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from kontor.cli.context import AsJson, say
 from kontor.cli.output import show_json, show_rows
-from kontor.config import Settings, describe_settings, export_settings, read_settings
+from kontor.config import Settings, describe_settings, export_settings, read_settings, refuse_unknown_variables
 from kontor.domain.errors import ConflictError
 
 GRACE_SECONDS = 30
@@ -46,6 +46,7 @@ def serve(
 
     if workers < 1:
         raise ConflictError("--workers must be 1 or more.")
+    refuse_unknown_variables()
     settings = read_settings(allow_loopback=allow_loopback or None)
     configure_logs(settings.log_level, settings.log_format)
     end_with_parent(settings.parent_pid)
@@ -123,6 +124,7 @@ def worker(*, allow_loopback: AllowLoopback = False) -> None:
     from kontor.bootstrap import end_with_parent, run_worker, with_database
     from kontor.logs import configure_logs
 
+    refuse_unknown_variables()
     settings = read_settings(allow_loopback=allow_loopback or None)
     configure_logs(settings.log_level, settings.log_format)
     end_with_parent(settings.parent_pid)
@@ -134,9 +136,11 @@ def worker(*, allow_loopback: AllowLoopback = False) -> None:
 def _refuse_unusable(settings: Settings) -> None:
     """Before any process is started: is the database there, of this version, safe, and is the master key its own?"""
     from kontor.bootstrap import open_services
+    from kontor.cli.checks import refuse_unusable_files
     from kontor.storage.migrate import require_migrated
 
     assert settings.database_url is not None
+    refuse_unusable_files(settings)
     require_migrated(settings.database_url)
 
     async def try_out() -> None:

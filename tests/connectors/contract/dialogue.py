@@ -44,7 +44,7 @@ from kontor.domain.secrets import Secret
 
 TODAY = date(2026, 11, 13)
 QUESTIONS = (NeedMethod, NeedMedium, NeedTan, NeedConfirmation, NeedRedirect, NeedPayeeDecision)
-BANK_ADDRESS = "KONTOR_CONTRACT_BANK"  # the variable that says where each subject's bank is; set by conftest.py
+BANK_ADDRESS = "KONTOR_TEST_CONTRACT_BANK"  # the variable that says where each subject's bank is; set by conftest.py
 FETCH = Fetch()
 
 

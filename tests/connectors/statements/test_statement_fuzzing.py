@@ -1,6 +1,6 @@
 """Damaged files: whatever the bytes, a parser returns or raises `StatementError`, soon and in little memory.
 
-`KONTOR_FUZZ_INPUTS` says how many damaged files all parsers together get; the suite's own number is small.
+`KONTOR_TEST_FUZZ_INPUTS` says how many damaged files all parsers together get; the suite's own number is small.
 """
 
 import os
@@ -20,7 +20,7 @@ from kontor.connectors.demo.people import person_for
 from kontor.connectors.statements import StatementError, read_camt, read_csv, read_mt535, read_mt940, read_statements
 from kontor.demobank.statements import write_camt052, write_camt053, write_mt535, write_mt940, write_mt942
 
-INPUTS = int(os.environ.get("KONTOR_FUZZ_INPUTS", "3000"))
+INPUTS = int(os.environ.get("KONTOR_TEST_FUZZ_INPUTS", "3000"))
 NAMES = ("mt940", "mt942", "camt052", "camt053", "mt535", "csv", "zip")
 MEMORY_BYTES = 50_000_000
 CPU_SECONDS = 1.0
