@@ -84,6 +84,9 @@ async def test_users_get_the_tenants_categories_and_rules_from_the_worker(tenant
     assert customer.read("/customer/v2/ai/tagging-rules/") == [], "it is the tenant's"
     wait_for(lambda: names("custom-categories"), [item["systemName"]])
     assert names("categories") == ["RECREATION_OTHER"]
+    for key in ("systemName", "systemId"):
+        assert len(customer.read(url, params={"category": item[key]})) == 1
+        assert len(customer.read("/customer/v2/kontoumsaetze", params={"category": item[key]})) == 1
     assert manager.call("PUT", location, rule | {"active": False}).status_code == 200
     wait_for(lambda: (names("custom-categories"), names("categories")), ([], before))
     assert manager.call("PUT", added.headers["location"], CATEGORY | {"displayName": "Klub"}).status_code == 200

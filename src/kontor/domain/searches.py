@@ -24,7 +24,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What is looked for, besides the times of a window. Of the words, all must occur."""
+    """What is looked for, besides the times of a window. Of the words, all must occur.
+
+    `categories` are of Kontor's own tree, or one that the user or the tenant has made.
+    """
 
     words: tuple[str, ...] = ()
     categories: tuple[str, ...] | None = None

@@ -17,7 +17,7 @@ from kontor.domain.transaction_edits import SelectedRow
 from kontor.storage.database import Connection, fetch_rows
 from kontor.storage.json_rows import object_expression
 from kontor.storage.repetitions import has_repeated
-from kontor.storage.searches import AMOUNT_FROM, AMOUNT_TO, SINCE, UNTIL, WORDS, make_pattern
+from kontor.storage.searches import AMOUNT_FROM, AMOUNT_TO, SINCE, UNTIL, WORDS, has_own, make_pattern
 
 OF_PRODUCTS = "product_id = any({})"
 INCOMING = "case when amount > 0 then true else false end"
@@ -34,6 +34,18 @@ IN_CATEGORIES = (
     "case when parts is null then amount else (select sum((part ->> 'amount')::numeric)"
     " from jsonb_array_elements(parts) part where part ->> 'category' = any({}::text[])) end"
 )
+OF_OWN_CATEGORY = (
+    "case when case when parts is null then array[(select own_category from transaction_tags where user_id = $1"
+    " and product_id = transactions.product_id and transaction_id = transactions.id)]"
+    " else array(select part ->> 'own_category' from jsonb_array_elements(parts) part) end && {}::text[]"
+    " then true else false end"
+)
+IN_OWN_CATEGORY = (
+    "case when parts is null then amount else (select sum((part ->> 'amount')::numeric)"
+    " from jsonb_array_elements(parts) part where part ->> 'own_category' = any({}::text[])) end"
+)
+# What of a transaction counts that is found by its category.
+COUNTED = {OF_CATEGORIES: IN_CATEGORIES, OF_OWN_CATEGORY: IN_OWN_CATEGORY}
 COUNTS = (
     "not exists (select 1 from repeated_transactions where user_id = $1 and product_id = transactions.product_id"
     " and transaction_id = transactions.id and cardinality(flips) % 2 = 1)"
@@ -73,6 +85,7 @@ FIND = f"{SELECTED} and case when id in (select unnest($2::uuid[])) then true el
 
 def _list_conditions(filters: CustomerFilters, *, is_paired: bool) -> tuple[tuple[str, ...], list[Any]]:
     """Conditions with places for the values, and the values."""
+    of_categories = OF_OWN_CATEGORY if has_own(filters.categories) else OF_CATEGORIES
     asked: list[tuple[str, Any]] = [
         (SINCE, filters.since),
         (UNTIL, filters.until),
@@ -81,7 +94,7 @@ def _list_conditions(filters: CustomerFilters, *, is_paired: bool) -> tuple[tupl
         (AMOUNT_TO, filters.max_amount),
         (EXACTLY, filters.amount),
         (WORDS, [make_pattern(word) for word in filters.words] or None),
-        (OF_CATEGORIES, None if filters.categories is None else list(filters.categories)),
+        (of_categories, None if filters.categories is None else list(filters.categories)),
         (WITH_KEYWORD, filters.keyword),
     ]
     taken = [(condition, value) for condition, value in asked if value is not None]
@@ -159,8 +172,9 @@ async def list_page(
 @lru_cache(maxsize=64)
 def _sums_query(conditions: tuple[str, ...]) -> str:
     counted: sql.Composable = sql.SQL("amount")
-    if OF_CATEGORIES in conditions:  # each condition before it has one value
-        counted = sql.SQL(IN_CATEGORIES).format(sql.SQL(f"${2 + conditions.index(OF_CATEGORIES)}"))
+    for place, condition in enumerate(conditions, 2):  # each condition before it has one value
+        if condition in COUNTED:
+            counted = sql.SQL(COUNTED[condition]).format(sql.SQL(f"${place}"))
     return sql.SQL(SUMS).format(counted=counted, conditions=_join(conditions, 2)).as_string()
 
 

@@ -4,6 +4,7 @@ No index is needed: the rows are read in their order and the reading stops when 
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -11,6 +12,7 @@ from uuid import UUID
 from psycopg import sql
 
 from kontor.domain.json_fields import JsonField, TagColumns, TagRow
+from kontor.domain.own_categories import is_own_name
 from kontor.domain.searches import Filters, Position, Window
 from kontor.storage.database import Connection, fetch_rows
 from kontor.storage.json_rows import object_expression
@@ -35,6 +37,11 @@ OF_CATEGORIES = (
     " && {}::text[] when id in (select transaction_id from transaction_tags where user_id = $1 and product_id = $2"
     " and category = any({})) then true else false end"
 )
+OF_OWN_CATEGORY = (
+    "case when parts is not null then array(select part ->> 'own_category' from jsonb_array_elements(parts) part)"
+    " && {}::text[] when id in (select transaction_id from transaction_tags where user_id = $1 and product_id = $2"
+    " and own_category = any({})) then true else false end"
+)
 BEFORE = "(booked_on, ordinal) < ({}, {})"
 AFTER = "(booked_on, ordinal) > ({}, {})"
 
@@ -48,12 +55,17 @@ def make_pattern(word: str) -> str:
     return "".join([*pieces, re.escape(word[end:])])
 
 
+def has_own(categories: Sequence[str] | None) -> bool:
+    return categories is not None and any(map(is_own_name, categories))
+
+
 def _list_conditions(window: Window, filters: Filters) -> tuple[tuple[str, ...], list[Any]]:
+    of_categories = OF_OWN_CATEGORY if has_own(filters.categories) else OF_CATEGORIES
     asked: list[tuple[str, tuple[Any, ...] | None]] = [
         (SINCE, None if window.since is None else (window.since,)),
         (UNTIL, None if window.until is None else (window.until,)),
         (AFTER if filters.is_ascending else BEFORE, window.cursor),
-        (OF_CATEGORIES, None if filters.categories is None else (list(filters.categories),) * 2),
+        (of_categories, None if filters.categories is None else (list(filters.categories),) * 2),
         (AMOUNT_FROM, None if filters.min_amount is None else (filters.min_amount,)),
         (AMOUNT_TO, None if filters.max_amount is None else (filters.max_amount,)),
         (WORDS, ([make_pattern(word) for word in filters.words],) if filters.words else None),

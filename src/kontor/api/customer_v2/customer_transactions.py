@@ -46,10 +46,10 @@ class SumsQuery(FilterQuery, rename=TIMES):
     betrag: Annotated[UnsignedText, Meta(description="exact amount, without a sign")] | None = None
     schlagwort: Annotated[str, Meta(min_length=1, max_length=100, description="keyword")] | None = None
 
-    def read_filters(self, *, is_ascending: bool = False) -> CustomerFilters:
+    async def read_filters(self, call: Call, *, is_ascending: bool = False) -> CustomerFilters:
         return CustomerFilters(
             words=self.read_words(),
-            categories=self.read_categories(),
+            categories=await self.read_categories(call),
             min_amount=read_amount(self.minAmount),
             max_amount=read_amount(self.maxAmount),
             is_ascending=is_ascending,
@@ -90,7 +90,7 @@ async def list_all_transactions(call: Call) -> Answer:
     report, a booking counts once, in the product of the freshest access.
     """
     query = call.query(CustomerQuery)
-    filters = query.read_filters(is_ascending=query.order == "asc")
+    filters = await query.read_filters(call, is_ascending=query.order == "asc")
     after = None if query.cursor is None else _read_cursor(query.cursor)
     view = await add_own_tree(call, query.view)
     await prepare_view(call, view)
@@ -106,7 +106,8 @@ async def list_all_transactions(call: Call) -> Answer:
 )
 async def sum_transactions(call: Call) -> Answer:
     """Add up the transactions of all accounts that fit all parameters, one entry for each currency."""
-    sums = await call.services.customer_transactions.add_up(call.principal, call.query(SumsQuery).read_filters())
+    filters = await call.query(SumsQuery).read_filters(call)
+    sums = await call.services.customer_transactions.add_up(call.principal, filters)
     return json_answer([show_sum(found) for found in sums])
 
 

@@ -13,7 +13,6 @@ from kontor.api.operations import Call
 from kontor.domain.errors import InvalidError
 from kontor.domain.json_fields import TagRow
 from kontor.domain.searches import Filters, Position, Window
-from kontor.services.transactions import list_categories
 from kontor.wire.tag_views import TagChoice, TagView, render_page
 from kontor.wire.transactions import FIELDS
 
@@ -43,7 +42,14 @@ class FilterQuery(msgspec.Struct):
         | None
     ) = None
     category: (
-        Annotated[str, Meta(description="system name of a category; a main category includes its subcategories")] | None
+        Annotated[
+            str,
+            Meta(
+                description="system name of a category; a main category includes its subcategories."
+                " An own category also by its `systemId`"
+            ),
+        ]
+        | None
     ) = None
     minAmount: Annotated[AmountText, Meta(description="signed: -100 leaves out larger spendings")] | None = None  # noqa: N815
     maxAmount: Annotated[AmountText, Meta(description="signed: 0 leaves out what came in")] | None = None  # noqa: N815
@@ -53,8 +59,10 @@ class FilterQuery(msgspec.Struct):
             raise InvalidError("expected printable characters", "search")
         return tuple((self.search or "").split())
 
-    def read_categories(self) -> tuple[str, ...] | None:
-        return None if self.category is None else list_categories(self.category, "category")
+    async def read_categories(self, call: Call) -> tuple[str, ...] | None:
+        if self.category is None:
+            return None
+        return await call.services.searches.choose_categories(call.principal, self.category, "category")
 
 
 class SearchQuery(FilterQuery):
@@ -71,10 +79,10 @@ class SearchQuery(FilterQuery):
             and self.order == "desc"
         )
 
-    def read_filters(self) -> Filters:
+    async def read_filters(self, call: Call) -> Filters:
         return Filters(
             words=self.read_words(),
-            categories=self.read_categories(),
+            categories=await self.read_categories(call),
             min_amount=read_amount(self.minAmount),
             max_amount=read_amount(self.maxAmount),
             is_ascending=self.order == "asc",

@@ -33,7 +33,7 @@ class EditQuery(msgspec.Struct):
     preview: Annotated[bool, Meta(description="answer what would be changed, store nothing")] = False
 
 
-def _read_selection(body: NewEdit) -> Selection:
+async def _read_selection(call: Call, body: NewEdit) -> Selection:
     """A filter is read as the query of the list is: a name that it does not have would widen what is changed."""
     if (body.ids is UNSET) == (body.filter is UNSET):
         raise InvalidError("give either ids or filter")
@@ -41,7 +41,7 @@ def _read_selection(body: NewEdit) -> Selection:
         return Selection(ids=tuple(body.ids))
     assert isinstance(body.filter, dict)
     check_query_names(body.filter, SumsQuery)
-    return Selection(filters=convert_query(body.filter, SumsQuery).read_filters())
+    return Selection(filters=await convert_query(body.filter, SumsQuery).read_filters(call))
 
 
 @operation(
@@ -65,7 +65,7 @@ async def edit_transactions(call: Call) -> Answer:
     """
     is_preview = call.query(EditQuery).preview
     body = await call.json(NewEdit)
-    selection, change = _read_selection(body), body.read_change(read_category)
+    selection, change = await _read_selection(call, body), body.read_change(read_category)
     edits = call.services.transaction_edits
     if is_preview:
         found = await edits.preview(call.principal, selection, change, CUSTOMER_FIELDS)

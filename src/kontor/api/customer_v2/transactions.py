@@ -150,7 +150,7 @@ async def list_transactions(call: Call) -> Answer:
     )
     await prepare_view(call, query.view)
     if not query.is_plain:
-        filters = query.read_filters()
+        filters = await query.read_filters(call)
         pages = _Pages(partial(read_found_page, call, product_id, filters, view, query.explain))
     elif view is None:
         pages = _Pages(partial(call.services.transactions.list_page, call.principal, product_id, fields=FIELDS))

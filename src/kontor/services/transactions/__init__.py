@@ -4,7 +4,7 @@ from kontor.services.transactions.balances import Balance, Balances
 from kontor.services.transactions.deltas import Delta, Deltas, DeltaView
 from kontor.services.transactions.edits import TransactionEdits
 from kontor.services.transactions.of_customer import CustomerTransactions
-from kontor.services.transactions.searches import Searches, list_categories
+from kontor.services.transactions.searches import Searches
 from kontor.services.transactions.transactions import PIECE_ROWS, PushedTransaction, Transactions
 from kontor.services.transactions.updates import Correction, TransactionUpdates
 
@@ -22,5 +22,4 @@ __all__ = [
     "TransactionEdits",
     "TransactionUpdates",
     "Transactions",
-    "list_categories",
 ]

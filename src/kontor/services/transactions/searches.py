@@ -7,7 +7,7 @@ from kontor.domain.errors import InvalidError
 from kontor.domain.json_fields import JsonField, TagColumns, TagRow
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.searches import Filters, Position, Window
-from kontor.services.analyses import TransactionTagging
+from kontor.services.analyses import TransactionTagging, read_categories
 from kontor.storage import searches
 from kontor.storage.database import Database
 
@@ -34,10 +34,14 @@ class Searches:
                 connection, user_of(principal), product_id, window, filters, fields, columns
             )
 
-
-def list_categories(system_name: str, field: str) -> tuple[str, ...]:
-    """The category of that name, and those below it."""
-    items = TREES[CATEGORIES].items
-    if system_name not in items:
+    async def choose_categories(self, principal: Principal, name: str, field: str) -> tuple[str, ...]:
+        """The category of that system name, and those below it; or an own category by its system name or id."""
+        items = TREES[CATEGORIES].items
+        if name in items:
+            return (name, *(below for below, item in items.items() if item.parent == name))
+        async with self._database.connect() as connection:
+            own = await read_categories(connection, user_of(principal))
+        for category in own.values():
+            if name in (category.system_name, str(category.system_id)):
+                return (category.system_name,)
         raise InvalidError("is no system name of a category", field)
-    return (system_name, *(name for name, item in items.items() if item.parent == system_name))
