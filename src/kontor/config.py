@@ -7,6 +7,7 @@ Every setting is an environment variable `KONTOR_<NAME>`. `describe_settings` is
 import difflib
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date
@@ -47,6 +48,9 @@ def setting(default: Any, help_text: str) -> Any:
 class Settings:
     base_url: str = setting(
         "http://127.0.0.1:8080", "address under which callers reach the service; start of every href"
+    )
+    transport_security: str = setting(
+        "max-age=31536000; includeSubDomains", "Strict-Transport-Security of every response when base_url is https"
     )
     data: Path = setting(
         default_data_dir,
@@ -125,6 +129,7 @@ class Settings:
     def __post_init__(self) -> None:
         if not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/"):
             raise SettingError("KONTOR_BASE_URL must start with http:// or https:// and not end with a slash")
+        _check_transport_security(self.transport_security)
         if self.log_level not in ("debug", "info", "warning", "error"):
             raise SettingError("KONTOR_LOG_LEVEL must be debug, info, warning or error")
         if self.log_format not in ("json", "text"):
@@ -203,6 +208,11 @@ def _explain_unknown(name: str, known: set[str]) -> str:
         return f"{name} is read only by the container's entry point; set {setting_name}."
     similar = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
     return f"{name} is not a setting of Kontor{f'; {similar[0]} is' if similar else ''}."
+
+
+def _check_transport_security(text: str) -> None:
+    if not re.fullmatch(r"max-age=[0-9]{1,10}(; includeSubDomains)?(; preload)?", text):
+        raise SettingError("KONTOR_TRANSPORT_SECURITY must be such as max-age=31536000; includeSubDomains")
 
 
 def _check_clock(text: str, today: date | None) -> None:

@@ -214,7 +214,7 @@ def test_behind_a_proxy_every_address_is_the_public_one(demo):
     assert demo.facts["baseUrl"] == public
     answer = httpx.get(f"http://127.0.0.1:{demo.port}/openapi.json")
     assert answer.json()["servers"] == [{"url": public}]
-    assert "strict-transport-security" in answer.headers
+    assert answer.headers["strict-transport-security"] == "max-age=31536000; includeSubDomains"
     assert demo.running.end(signal.SIGTERM) == 0
     demo.assert_all_gone()
 

@@ -140,7 +140,7 @@ def test_somebody_elses_object_is_opened_by_nobody(console_site):
     with console_site.visit() as owner:
         answer = owner.get("/console/json", params={"path": path})
         assert answer.status_code == 200
-        assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox"
+        assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 
 def test_a_page_is_never_kept_and_allows_nothing_inline(console_site):

@@ -106,7 +106,8 @@ def make_app(
         logging_config=None,
     )
     dispatch = Dispatch(operations, runner.serve, app)
-    edge = Edge(dispatch, settings.request_seconds, tracing, is_https=settings.base_url.startswith("https://"))
+    transport_security = settings.transport_security if settings.base_url.startswith("https://") else None
+    edge = Edge(dispatch, settings.request_seconds, tracing, transport_security)
     return edge
 
 

@@ -48,7 +48,8 @@ def documentation_routes(operations: Sequence[Operation], base_url: str) -> list
 
     @get("/docs", name="docs")
     async def read_page() -> ASGIResponse:
-        return ASGIResponse(body=PAGE, media_type="text/html", headers={"Content-Security-Policy": PAGE_POLICY})
+        headers = {"Content-Security-Policy": PAGE_POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
+        return ASGIResponse(body=PAGE, media_type="text/html", headers=headers)
 
     def asset_route(name: str, media_type: str) -> HTTPRouteHandler:
         content = resources.files("kontor.api").joinpath("static", name).read_bytes()

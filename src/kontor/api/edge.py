@@ -23,6 +23,13 @@ SECURITY_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 ]
+# For answers that have none of their own. Pages, pictures and files that others embed set what they need.
+DEFAULT_HEADERS = [
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), payment=()"),
+]
 QUIET_PATHS = ("/health/", "/metrics")
 KNOWN_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS")
 
@@ -30,13 +37,13 @@ KNOWN_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS")
 class Edge:
     """Wraps the whole application. Nothing it does depends on which operation is called."""
 
-    def __init__(self, app: Any, request_seconds: float, tracing: Tracing, *, is_https: bool) -> None:
+    def __init__(self, app: Any, request_seconds: float, tracing: Tracing, transport_security: str | None) -> None:
         self.app = app
         self.request_seconds = request_seconds
         self.tracing = tracing
         self.headers = list(SECURITY_HEADERS)
-        if is_https:
-            self.headers.append((b"strict-transport-security", b"max-age=31536000"))
+        if transport_security is not None:
+            self.headers.append((b"strict-transport-security", transport_security.encode()))
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -53,7 +60,7 @@ class Edge:
             nonlocal status
             if event["type"] == "http.response.start":
                 status = event["status"]
-                event["headers"] = [*event["headers"], (CORRELATION_HEADER, identity.encode()), *self.headers]
+                event["headers"] = self._complete(event["headers"], identity)
             await send(event)
             if event.get("more_body"):  # a long download ends whole, as long as each piece is taken in time
                 limit.reschedule(asyncio.get_running_loop().time() + self.request_seconds)
@@ -70,6 +77,11 @@ class Edge:
                 await self._send_error(scope, error, send_with_headers, status)
             self._report(scope, status, time.perf_counter() - started)
             span.finish(scope, status)
+
+    def _complete(self, headers: Any, identity: str) -> list[tuple[bytes, bytes]]:
+        given = {name for name, _ in headers}
+        defaults = (header for header in DEFAULT_HEADERS if header[0] not in given)
+        return [*headers, (CORRELATION_HEADER, identity.encode()), *self.headers, *defaults]
 
     async def _send_error(self, scope: Any, error: Exception, send: Any, status: int) -> None:
         if status:  # an answer has begun; it can only be cut off

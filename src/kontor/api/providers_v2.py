@@ -24,7 +24,12 @@ PROVIDER = PROVIDERS + "/{provider-id}"
 COMMON: dict[str, Any] = {"tag": "Providers", "security": Security.ANY_TOKEN, "scope": PROVIDER_READ}
 SVG = "image/svg+xml"
 # A drawing is only ever an image: nothing in it may run or load.
-LOGO_HEADERS = {"Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "public, max-age=86400"}
+REVALIDATED = {"Cache-Control": "private, no-cache"}
+LOGO_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+    "Cache-Control": "public, max-age=86400",
+    "Cross-Origin-Resource-Policy": "cross-origin",  # tenants show logos on their own pages
+}
 
 
 class ProviderQuery(msgspec.Struct):
@@ -58,8 +63,8 @@ async def list_providers(call: Call) -> Answer:
     found = await providers.list(query.q, query.blz, query.bic, capability, from_files=query.channel == "file")
     tag = providers.tag(found, call.urls.base)
     if _is_known(call.header("if-none-match"), tag):
-        return empty_answer(304, {"ETag": tag})
-    return json_answer([show_provider(provider, call.urls) for provider in found], headers={"ETag": tag})
+        return empty_answer(304, {"ETag": tag} | REVALIDATED)
+    return json_answer([show_provider(provider, call.urls) for provider in found], headers={"ETag": tag} | REVALIDATED)
 
 
 @operation("GET", PROVIDER, success=Success(shape=Provider), errors=(404,), **COMMON)

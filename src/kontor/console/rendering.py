@@ -25,7 +25,7 @@ POLICY = (
 )
 HEADERS = NO_STORE | {
     "Content-Security-Policy": POLICY,
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
     "Vary": "Accept-Language, Cookie",
 }
 URL_SIGNS = "%/?#[]@!$&'()*+,;=:"

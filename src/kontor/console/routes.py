@@ -219,7 +219,10 @@ class Console:
             body = msgspec.json.format(answer.content, indent=2) if answer.content else b"null"
         except msgspec.DecodeError:  # a picture, a table: nothing that this page shows
             raise BadRequestError from None
-        headers = {"Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'; sandbox"}
+        headers = {
+            "Cache-Control": "no-store",
+            "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+        }
         return ASGIResponse(body=body, media_type="application/json", headers=headers)
 
     async def download_export(self, request: AnyRequest) -> ASGIResponse:

@@ -66,7 +66,6 @@ def draw(
     body = _environment().get_template(f"{page.name}.html").render(shared | page.facts | facts)
     headers = NO_STORE | {
         "Content-Security-Policy": make_policy(branding),
-        "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=()",
         "Vary": "Accept-Language, Cookie",
     }
     return ASGIResponse(body=body.encode(), status_code=status, media_type="text/html", headers=headers)
@@ -90,5 +89,8 @@ def see_other(url: str, set_cookie: str | None = None) -> ASGIResponse:
 
 def picture(data: bytes, media_type: str) -> ASGIResponse:
     """A drawing is only ever an image: nothing in it may run or load."""
-    headers = {"Cache-Control": "private, max-age=300", "Content-Security-Policy": "default-src 'none'; sandbox"}
+    headers = {
+        "Cache-Control": "private, max-age=300",
+        "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+    }
     return ASGIResponse(body=data, media_type=media_type, headers=headers)
