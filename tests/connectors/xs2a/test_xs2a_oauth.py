@@ -137,10 +137,31 @@ def test_a_callback_address_may_have_a_state_of_its_own(bank):
     assert isinstance(dialogue.resume(question, Returned(query)), Progress)
 
 
+@pytest.mark.parametrize("issuers", [[], ["https://other.example"], ["https://other.example", ""], [""]])
+def test_a_return_from_another_server_is_refused_and_its_code_is_not_used(bank, issuers):
+    """The demo bank announces that it names itself, so that a missing issuer counts as another one (RFC 9207)."""
+    dialogue = talk(bank)
+    question = dialogue.begin()
+    query = bank.authorise(question.url, dialogue.login)
+    rest = [part for part in query.split("&") if not part.startswith("iss=")]
+    named = [f"iss={issuer or question.state['oauth']['issuer'] + '/'}" for issuer in issuers]
+    refused = dialogue.resume(question, Returned("&".join(rest + named)))
+    assert refused == Failed(FailureKind.REJECTED, "the customer came back from another server")
+    assert isinstance(dialogue.resume(question, Returned(query)), Progress)
+
+
+def test_a_callback_address_may_have_an_issuer_of_its_own(bank):
+    dialogue = talk(bank)
+    dialogue.context = replace(dialogue.context, callback_url="https://caller.example/back?iss=mine")
+    question = dialogue.begin()
+    assert isinstance(dialogue.resume(question, Returned(bank.authorise(question.url, dialogue.login))), Progress)
+
+
 def test_a_return_without_code_is_refused(bank):
     dialogue = talk(bank)
     question = dialogue.begin()
-    step = dialogue.resume(question, Returned(f"state={question.state['oauth']['state']}"))
+    asked = question.state["oauth"]
+    step = dialogue.resume(question, Returned(f"state={asked['state']}&iss={asked['issuer']}"))
     assert step == Failed(FailureKind.REJECTED, "the bank's page brought no authorisation code")
     assert dialogue.resume(question, Poll()).kind is FailureKind.REJECTED
 
@@ -329,3 +350,19 @@ def test_a_token_is_not_fetched_from_a_host_that_the_profile_does_not_name():
 @pytest.mark.parametrize("token", [{}, {"access_token": "a", "token_type": "mac"}, {"access_token": ""}, b"{"])
 def test_a_token_that_is_none_is_no_answer(token):
     assert begin_at(PAGE, **{"POST /token": token}).kind is FailureKind.UNREACHABLE
+
+
+TOKEN = {"access_token": "a", "token_type": "Bearer"}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "is_refused"),
+    [
+        ({}, False),
+        ({"issuer": "https://bank.example"}, False),
+        ({"issuer": "https://bank.example", "authorization_response_iss_parameter_supported": True}, True),
+    ],
+)
+def test_only_a_server_that_announces_its_name_must_give_it(metadata, is_refused):
+    step = begin_at(PAGE | metadata, **{"POST /token": TOKEN})
+    assert (step == Failed(FailureKind.REJECTED, "the customer came back from another server")) is is_refused

@@ -55,10 +55,12 @@ class Authorising(Struct, rename="camel", frozen=True):
 
 
 class Discovery(Struct, frozen=True):
-    """Metadata of an OAuth server (RFC 8414)."""
+    """Metadata of an OAuth server (RFC 8414, RFC 9207)."""
 
     authorization_endpoint: str
     token_endpoint: str
+    issuer: str | None = None
+    authorization_response_iss_parameter_supported: bool = False
 
 
 class TokenAnswer(Struct, frozen=True):

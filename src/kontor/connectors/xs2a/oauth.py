@@ -9,7 +9,7 @@ from base64 import urlsafe_b64encode
 from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from kontor.connectors.base import Answer, Context, FailureKind, NeedRedirect, Returned, State
 from kontor.connectors.xs2a.banks import Xs2aBank
@@ -55,6 +55,8 @@ class OAuth:
             "verifier": verifier,
             "redirect": callback,
             "token": self._bank.token_address or server.token_endpoint,
+            "issuer": server.issuer,
+            "names_issuer": server.authorization_response_iss_parameter_supported,
         }
         return NeedRedirect(url, state | {"oauth": asked})
 
@@ -64,9 +66,12 @@ class OAuth:
             raise StoppedError(FailureKind.REJECTED, "this answer does not fit the open step")
         asked = state["oauth"]
         # The bank's values follow those that the caller's address has of its own.
-        told = {name: values[-1] for name, values in parse_qs(answer.query).items()}
+        values = parse_qs(answer.query)
+        told = {name: given[-1] for name, given in values.items()}
         if not compare_digest(told.get("state", "").encode(), asked["state"].encode()):
             raise StoppedError(FailureKind.REJECTED, "the customer came back from another authorisation")
+        if not _is_issuer(asked, values.get("iss", [])):
+            raise StoppedError(FailureKind.REJECTED, "the customer came back from another server")
         if "error" in told:
             raise StoppedError(KINDS.get(told["error"], FailureKind.REJECTED), told["error"][:100])
         if not told.get("code"):
@@ -112,3 +117,12 @@ class OAuth:
             raise NoResponseError("the bank's token is of an unknown kind")
         until = None if told.expires_in is None else int(time.time()) + told.expires_in
         return {"access": told.access_token, "refresh": told.refresh_token, "until": until, "address": address}
+
+
+def _is_issuer(asked: State, given: list[str]) -> bool:
+    """Does the response come from the server that was asked (RFC 9207)? Not every server names itself."""
+    own = parse_qs(urlsplit(asked["redirect"]).query).get("iss", [])
+    issuers = given[len(own) :]
+    if not issuers:
+        return not asked.get("names_issuer")
+    return asked.get("issuer") is None or issuers == [asked["issuer"]]

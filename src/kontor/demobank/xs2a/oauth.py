@@ -118,7 +118,7 @@ class OAuthServer:
     # For the third party and the browser
 
     def _describe(self, request: Request) -> Response:
-        base = f"http://{request.headers['host']}"
+        base = _name_issuer(request)
         return Response(
             200,
             {
@@ -128,6 +128,7 @@ class OAuthServer:
                 "response_types_supported": ["code"],
                 "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
                 "code_challenge_methods_supported": ["S256"],
+                "authorization_response_iss_parameter_supported": True,
             },
         )
 
@@ -177,7 +178,7 @@ class OAuthServer:
             asked.is_decided = True
             if asked.consent_id is not None:
                 self._consents.find(asked.consent_id).status = "rejected"
-            return _return(asked, error="access_denied")
+            return _return(asked, error="access_denied", iss=_name_issuer(request))
         login = form.get("login", "")
         try:
             self._aspsp.check_pin(login, form.get("pin", ""))
@@ -192,7 +193,7 @@ class OAuthServer:
         code = self._draw()
         grant = Grant(asked.client_id, login, consent_id)
         self._codes.put(code, Ticket(grant, self._find_end(seconds=CODE_SECONDS), asked))
-        return _return(asked, code=code)
+        return _return(asked, code=code, iss=_name_issuer(request))
 
     # Tokens
 
@@ -247,6 +248,10 @@ class OAuthServer:
 
     def _find_end(self, **after: float) -> datetime:
         return self._aspsp.read_time() + timedelta(**after)
+
+
+def _name_issuer(request: Request) -> str:
+    return f"http://{request.headers['host']}"
 
 
 def _return(asked: AuthorisationRequest, **told: str) -> Response:
