@@ -93,7 +93,7 @@ def test_a_new_bank_needs_a_name():
         ('bank = "x"', "must be tables"),
         ('[[banks]]\ncode = "99999999"', "unknown banks"),
         ('[[bank]]\ncode = "99999999"', "needs a name"),
-        ('[[bank]]\ncode = "99999999"\nname = "A"\n[bank.xs2a]\nbase_url = "ftp://x"', "base_url must begin"),
+        ('[[bank]]\ncode = "99999999"\nname = "A"\n[bank.xs2a]\nbase_url = "ftp://x"', "base_url: must be an absolute"),
         ('groups = "ING"', "groups must be a list of texts"),
         ('groups = ["INK"]', "no bank of the catalogue is in INK"),
         ('groups = ["ING"]', "group ING occurs twice, also in .*ing.toml"),

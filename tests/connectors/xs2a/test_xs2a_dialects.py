@@ -317,3 +317,34 @@ def test_both_purposes_are_kept_and_none_twice():
 def test_at_ing_an_account_is_named_after_its_holder():
     product, _, _ = read_shape("ing", ACCOUNT | {"name": "Hans Muster", "product": "Girokonto"})
     assert (product.holder, product.name) == ("Hans Muster", "Girokonto")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1.bank.example/xs2a",
+        "http://localhost.bank.example",
+        "http://localhost@bank.example",
+        "http://127.0.0.1@bank.example:80/",
+        "https://user@bank.example",
+        "https://",
+        "https:///xs2a",
+        "https://bank.example/xs2a/../admin",
+        "https://bank.example/xs2a?tenant=1",
+        "https://bank.example/xs2a#part",
+        "https://bank.example:99999",
+        "https://bank.example\\@other.example",
+        "http://bank.example",
+        "",
+    ],
+)
+def test_a_base_url_is_judged_by_its_parts_and_not_by_how_it_begins(url):
+    with pytest.raises(ValueError, match="base_url"):
+        read_profile({"base_url": url}, "99999999")
+
+
+@pytest.mark.parametrize(
+    "url", ["https://bank.example", "https://bank.example:8443/xs2a", "http://127.0.0.1:9/x", "http://localhost:80"]
+)
+def test_a_base_url_is_https_or_leads_to_this_machine(url):
+    assert read_profile({"base_url": url}, "99999999").base_url == url

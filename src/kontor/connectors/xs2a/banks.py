@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 
 from kontor.connectors.profiles import Profiles, load_shipped
+from kontor.domain.callbacks import parse_callback
+from kontor.domain.errors import InvalidError
 from kontor.domain.secrets import Secret
 
 SEPA = "sepa-credit-transfers"
@@ -123,10 +125,21 @@ def read_profile(values: Mapping[str, Any], bank_code: str, profiles: Profiles |
         raise ValueError(f"bank {bank_code}: unknown dialect {dialect}; there are {', '.join(sorted(dialects))}")
     if odd := sorted(set(told) - {field.name for field in fields(Xs2aBank)}):
         raise ValueError(f"bank {bank_code}: XS2A knows no {', '.join(odd)}")
-    if not str(told.get("base_url", "")).startswith(("https://", "http://127.0.0.1", "http://localhost")):
-        raise ValueError(f"bank {bank_code}: base_url must begin with https://")
+    _check_base_url(str(told.get("base_url", "")), bank_code)
     family = {} if dialect is None else dialects[dialect]
     try:
         return msgspec.convert({**family, **told}, Xs2aBank)
     except msgspec.ValidationError as error:
         raise ValueError(f"bank {bank_code}: {error}") from None
+
+
+def _check_base_url(url: str, bank_code: str) -> None:
+    """Read by its parts: a name may begin like that of this machine. Requests go below its path."""
+    try:
+        parts = parse_callback(url, "base_url")
+    except InvalidError as error:
+        raise ValueError(f"bank {bank_code}: {error.message}") from None
+    if parts.scheme != "https" and not parts.is_loopback:
+        raise ValueError(f"bank {bank_code}: base_url must be an https address, or http at this machine")
+    if "?" in url:
+        raise ValueError(f"bank {bank_code}: base_url must have no query")
