@@ -27,6 +27,16 @@ OTHER_VARIABLES = frozenset(
 )
 
 
+LEAST_ONE = (
+    "pool_size",
+    "request_seconds",
+    "keep_alive_seconds",
+    "body_seconds",
+    "compute_processes",
+    "compute_seconds",
+)
+
+
 class SettingError(Exception):
     """A setting that cannot be used, in words for the operator."""
 
@@ -74,6 +84,9 @@ class Settings:
     request_seconds: int = setting(180, "time limit of a request, then 504; of a streamed response, between two chunks")
     keep_alive_seconds: int = setting(
         75, "time after which an idle connection is closed; also the limit for the head of a request"
+    )
+    body_seconds: int = setting(
+        20, "time to send a request body, then 408; one second more for each 64 KiB that arrive"
     )
     max_body_bytes: int = setting(1024 * 1024, "largest request body")
     max_bulk_body_bytes: int = setting(
@@ -136,7 +149,7 @@ class Settings:
             raise SettingError("KONTOR_LOG_FORMAT must be json or text")
         if self.clock is not None:
             _check_clock(self.clock, self.today)
-        for name in ("pool_size", "request_seconds", "keep_alive_seconds", "compute_processes", "compute_seconds"):
+        for name in LEAST_ONE:
             if getattr(self, name) < 1:
                 raise SettingError(f"{PREFIX}{name.upper()} must be 1 or more")
         for name, least in (("max_body_bytes", 1024), ("max_bulk_body_bytes", 1024), ("compute_megabytes", 512)):

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kontor.api import bodies
 from kontor.api.answers import HttpError
 from kontor.api.app import OPERATIONS
 from kontor.api.bodies import convert_query, decode_json, parse_pairs, read_body
@@ -291,13 +290,6 @@ async def test_odd_declared_length_does_not_matter_since_the_bytes_are_counted(l
     with pytest.raises(HttpError) as refused:
         await read([part(b"x" * 10, more=True), part(b"x", more=False)], length)
     assert refused.value.status == 413
-
-
-async def test_body_that_stops_arriving_is_408(monkeypatch):
-    monkeypatch.setattr(bodies, "CHUNK_SECONDS", 0.05)
-    with pytest.raises(HttpError) as refused:
-        await read([part(b"x", more=True)])
-    assert refused.value.status == 408
 
 
 async def test_caller_that_goes_away_is_told_apart():

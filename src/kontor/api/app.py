@@ -107,7 +107,8 @@ def make_app(
     )
     dispatch = Dispatch(operations, runner.serve, app)
     transport_security = settings.transport_security if settings.base_url.startswith("https://") else None
-    edge = Edge(dispatch, settings.request_seconds, tracing, transport_security)
+    limits = (settings.request_seconds, settings.body_seconds)
+    edge = Edge(dispatch, *limits, tracing, transport_security)
     return edge
 
 

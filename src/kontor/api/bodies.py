@@ -1,6 +1,5 @@
-"""Reading request bodies: bounded in size, time and depth; strict about JSON; precise about what is wrong."""
+"""Reading request bodies: bounded in size and depth; strict about JSON; precise about what is wrong."""
 
-import asyncio
 import json
 import math
 import re
@@ -13,15 +12,13 @@ import msgspec
 
 from kontor.api.answers import HttpError
 from kontor.api.field_errors import MOST_NAME, find_field_errors, read_field_error
+from kontor.api.slow_bodies import LAST_ANSWER, SlowBodyError
 
 T = TypeVar("T")
 Q = TypeVar("Q", bound=msgspec.Struct)
 Receive = Callable[[], Awaitable[Any]]
 
 MAX_DEPTH = 32
-CHUNK_SECONDS = 10
-# The rest of such a body is never read, so the connection cannot carry another request.
-LAST_ANSWER = {"Connection": "close"}
 # An unfinished string goes up to the end: were it no match, the search would start anew at every quote inside it.
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
@@ -29,16 +26,15 @@ _DECODERS: dict[Any, msgspec.json.Decoder[Any]] = {}
 
 
 async def read_body(receive: Receive, declared_length: str | None, limit: int) -> bytes:
-    """The whole body, or 413 beyond the limit, or 408 when the caller stops sending."""
+    """The whole body, or 413 beyond the limit, or 408 when the caller is too slow."""
     if declared_length is not None and _exceeds(declared_length, limit):
         raise _too_large(limit)
     chunks: list[bytes] = []
     size = 0
     while True:
         try:
-            async with asyncio.timeout(CHUNK_SECONDS):
-                event = await receive()
-        except TimeoutError:
+            event = await receive()
+        except SlowBodyError:
             raise HttpError(408, "The body did not arrive in time.", dict(LAST_ANSWER)) from None
         if event["type"] == "http.disconnect":
             raise HttpError(400, "The caller went away before the body was complete.")

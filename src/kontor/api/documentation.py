@@ -39,17 +39,20 @@ PAGE = b"""<!doctype html>
 """
 
 
+PUBLIC = {"Cache-Control": "no-cache"}
+
+
 def documentation_routes(operations: Sequence[Operation], base_url: str) -> list[HTTPRouteHandler]:
     document = encode_json(make_document(operations, base_url))
 
     @get("/openapi.json", name="openapi")
     async def read_document() -> ASGIResponse:
-        return ASGIResponse(body=document, media_type="application/json")
+        return ASGIResponse(body=document, media_type="application/json", headers=PUBLIC)
 
     @get("/docs", name="docs")
     async def read_page() -> ASGIResponse:
         headers = {"Content-Security-Policy": PAGE_POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
-        return ASGIResponse(body=PAGE, media_type="text/html", headers=headers)
+        return ASGIResponse(body=PAGE, media_type="text/html", headers=PUBLIC | headers)
 
     def asset_route(name: str, media_type: str) -> HTTPRouteHandler:
         content = resources.files("kontor.api").joinpath("static", name).read_bytes()

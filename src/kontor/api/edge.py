@@ -1,4 +1,4 @@
-"""The outermost layer: correlation id, time limit, one log line, metrics and a trace span for every request."""
+"""The outermost layer: correlation id, time limits, one log line, metrics and a trace span for every request."""
 
 import asyncio
 import re
@@ -11,6 +11,7 @@ import structlog
 from kontor.api.answers import Answer, HttpError
 from kontor.api.errors import answer_error
 from kontor.api.metrics import find_metrics
+from kontor.api.slow_bodies import LAST_ANSWER, BodyLimit, SlowBodyError
 from kontor.api.tracing import Tracing
 from kontor.logs import log_request
 from kontor.services.runtime import correlation_id
@@ -18,6 +19,7 @@ from kontor.services.runtime import correlation_id
 log = structlog.get_logger("kontor.request")
 
 _PRINTABLE = re.compile(rb"[\x20-\x7e]{1,128}")
+_HOST = re.compile(rb"[A-Za-z0-9._~%:\[\]-]{1,255}")
 CORRELATION_HEADER = b"x-correlation-id"
 SECURITY_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -37,9 +39,12 @@ KNOWN_METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS")
 class Edge:
     """Wraps the whole application. Nothing it does depends on which operation is called."""
 
-    def __init__(self, app: Any, request_seconds: float, tracing: Tracing, transport_security: str | None) -> None:
+    def __init__(
+        self, app: Any, request_seconds: float, body_seconds: float, tracing: Tracing, transport_security: str | None
+    ) -> None:
         self.app = app
         self.request_seconds = request_seconds
+        self.body_seconds = body_seconds
         self.tracing = tracing
         self.headers = list(SECURITY_HEADERS)
         if transport_security is not None:
@@ -55,10 +60,13 @@ class Edge:
         status = 0
 
         limit = asyncio.timeout(self.request_seconds)
+        body = BodyLimit(receive, self.body_seconds)
 
         async def send_with_headers(event: Any) -> None:
             nonlocal status
             if event["type"] == "http.response.start":
+                if body.is_exceeded:  # pages answer in their own words
+                    event["status"] = 408
                 status = event["status"]
                 event["headers"] = self._complete(event["headers"], identity)
             await send(event)
@@ -67,11 +75,14 @@ class Edge:
 
         with self.tracing.request_span(scope) as span:
             try:
+                _refuse_ambiguous_host(scope)
                 async with limit:
-                    await self.app(scope, receive, send_with_headers)
-            except TimeoutError:
-                error = HttpError(504, "The request was not answered in time; repeat it shortly.")
+                    await self.app(scope, body.receive, send_with_headers)
+            except (HttpError, SlowBodyError) as error:
                 await self._send_error(scope, error, send_with_headers, status)
+            except TimeoutError:
+                late = HttpError(504, "The request was not answered in time; repeat it shortly.")
+                await self._send_error(scope, late, send_with_headers, status)
             except Exception as error:
                 log.exception("request.failed", path=scope["path"])
                 await self._send_error(scope, error, send_with_headers, status)
@@ -108,6 +119,15 @@ async def send_answer(answer: Answer, send: Any) -> None:
     headers.append((b"content-length", str(len(answer.body)).encode()))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})
+
+
+def _refuse_ambiguous_host(scope: Any) -> None:
+    """Two readers might take different ones for the address that was meant. HTTP/1.0 knows no such header."""
+    hosts = [value for key, value in scope["headers"] if key == b"host"]
+    if hosts in ([], [b""]) and scope["http_version"] in ("1", "1.0"):  # Granian adds an empty one
+        return
+    if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
+        raise HttpError(400, "Send the header Host once, with the name of the host.", dict(LAST_ANSWER))
 
 
 def _choose_correlation_id(headers: list[tuple[bytes, bytes]]) -> str:

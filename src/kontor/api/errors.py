@@ -6,6 +6,7 @@ from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
 from kontor.api.answers import JSON, NO_STORE, PROBLEM_JSON, Answer, HttpError, OAuthError
+from kontor.api.slow_bodies import LAST_ANSWER, SlowBodyError
 from kontor.domain.errors import (
     BusyError,
     ConflictError,
@@ -64,6 +65,8 @@ def to_http_error(error: Exception) -> HttpError | None:
             return error
         case KontorError():
             return _answer_known(error)
+        case SlowBodyError():
+            return HttpError(408, "The body did not arrive in time.", dict(LAST_ANSWER))
         case HTTPException() if error.status_code in _ROUTING:
             return HttpError(error.status_code, _ROUTING[error.status_code], dict(error.headers or {}))
         case HTTPException() if error.status_code < 500:

@@ -24,7 +24,7 @@ PROVIDER = PROVIDERS + "/{provider-id}"
 COMMON: dict[str, Any] = {"tag": "Providers", "security": Security.ANY_TOKEN, "scope": PROVIDER_READ}
 SVG = "image/svg+xml"
 # A drawing is only ever an image: nothing in it may run or load.
-REVALIDATED = {"Cache-Control": "private, no-cache"}
+LIST_HEADERS = {"Cache-Control": "private, no-cache"}  # kept by the caller alone, and asked about each time
 LOGO_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
     "Cache-Control": "public, max-age=86400",
@@ -63,8 +63,9 @@ async def list_providers(call: Call) -> Answer:
     found = await providers.list(query.q, query.blz, query.bic, capability, from_files=query.channel == "file")
     tag = providers.tag(found, call.urls.base)
     if _is_known(call.header("if-none-match"), tag):
-        return empty_answer(304, {"ETag": tag} | REVALIDATED)
-    return json_answer([show_provider(provider, call.urls) for provider in found], headers={"ETag": tag} | REVALIDATED)
+        return empty_answer(304, LIST_HEADERS | {"ETag": tag})
+    shown = [show_provider(provider, call.urls) for provider in found]
+    return json_answer(shown, headers=LIST_HEADERS | {"ETag": tag})
 
 
 @operation("GET", PROVIDER, success=Success(shape=Provider), errors=(404,), **COMMON)

@@ -1,6 +1,5 @@
 """What a browser sends, and what it is told to keep: cookies, forms, tokens against forgery."""
 
-import asyncio
 import hashlib
 import hmac
 from collections.abc import Collection
@@ -14,7 +13,6 @@ from kontor.domain.secrets import Secret
 
 MAX_FORM_BYTES = 64 * 1024
 MAX_FIELDS = 1000
-CHUNK_SECONDS = 10
 LANGUAGE_COOKIE = "kontor-language"
 
 AnyRequest = Request[Any, Any, Any]
@@ -90,8 +88,7 @@ async def read_form_body(request: AnyRequest, limit: int) -> bytes:
     chunks, size = [], 0
     while True:
         try:
-            async with asyncio.timeout(CHUNK_SECONDS):
-                event: Any = await request.receive()
+            event: Any = await request.receive()
         except TimeoutError:
             raise BadRequestError from None
         if event["type"] != "http.request":
