@@ -1,17 +1,15 @@
-"""HTTP to a bank's FinTS server: one message out, one message back, within limits of time and size."""
+"""Messages to a bank's FinTS server: one out, one back, over HTTP."""
 
 import base64
 import binascii
 import math
 import ssl
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-import httpx
-
+from kontor.connectors.bank_http import BankHttp, BankHttpError, HttpLimits
 from kontor.connectors.base import Exchange
 
 GOOD = range(200, 300)
@@ -21,13 +19,24 @@ GOOD = range(200, 300)
 class TransportLimits:
     """`read_seconds` is for a sign of life, `answer_seconds` for the whole answer.
 
-    `largest_bytes` counts Base64; a year of a busy account has a tenth of it.
+    `largest_bytes` counts Base64; a year of a busy account has a tenth of it. `total_bytes` is for one step.
     """
 
     connect_seconds: float = 10
     read_seconds: float = 60
     answer_seconds: float = 120
     largest_bytes: int = 32 * 1024 * 1024
+    total_bytes: int = 128 * 1024 * 1024
+
+    def until(self, deadline: float) -> HttpLimits:
+        return HttpLimits(
+            self.connect_seconds,
+            self.read_seconds,
+            self.answer_seconds,
+            self.largest_bytes,
+            self.total_bytes,
+            deadline,
+        )
 
 
 LIMITS = TransportLimits()
@@ -38,7 +47,7 @@ class NoResponseError(Exception):
 
 
 class HttpTransport:
-    """HTTPS with the bank's certificate checked. Redirects are not followed, and no proxy is looked for."""
+    """HTTPS with the bank's certificate checked, and no proxy."""
 
     def __init__(
         self,
@@ -49,10 +58,8 @@ class HttpTransport:
         record: Callable[[Exchange], None] | None = None,
     ) -> None:
         self._url = url
-        self._limits = limits
-        self._deadline = deadline
         self._record = record
-        self._client = httpx.Client(verify=tls, follow_redirects=False, trust_env=False)
+        self._http = BankHttp(tls, limits.until(deadline))
 
     def __enter__(self) -> "HttpTransport":
         return self
@@ -60,7 +67,7 @@ class HttpTransport:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._client.close()
+        self._http.close()
 
     def exchange(self, message: bytes) -> bytes:
         try:
@@ -74,35 +81,17 @@ class HttpTransport:
         return answer
 
     def _exchange(self, message: bytes) -> bytes:
-        content, headers = base64.b64encode(message), {"Content-Type": "text/plain"}
-        timeout = self._limit_time()
+        content, headers = base64.b64encode(message), {"Content-Type": "text/plain", "Accept-Encoding": "identity"}
         try:
-            with self._client.stream("POST", self._url, content=content, headers=headers, timeout=timeout) as response:
-                return self._read(response)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise NoResponseError(type(error).__name__) from None
-
-    def _limit_time(self) -> httpx.Timeout:
-        remaining = self._deadline - time.monotonic()
-        if remaining <= 0:
-            raise NoResponseError("the deadline has passed")
-        limits = self._limits
-        return httpx.Timeout(min(limits.read_seconds, remaining), connect=min(limits.connect_seconds, remaining))
-
-    def _read(self, response: httpx.Response) -> bytes:
-        if response.status_code not in GOOD:
-            raise NoResponseError(f"HTTP status {response.status_code}")
-        pieces, size, end = [], 0, min(time.monotonic() + self._limits.answer_seconds, self._deadline)
-        for piece in response.iter_bytes():
-            size += len(piece)
-            if size > self._limits.largest_bytes:
-                raise NoResponseError("the answer is too large")
-            if time.monotonic() > end:
-                raise NoResponseError("the answer does not end")
-            pieces.append(piece)
+            with self._http.stream("POST", self._url, headers, content) as answer:
+                if answer.status not in GOOD:
+                    raise NoResponseError(f"HTTP status {answer.status}")
+                body = answer.read()
+        except BankHttpError as error:
+            raise NoResponseError(str(error)) from None
         try:
             # Some banks break the lines, which is not an error.
-            return base64.b64decode(b"".join(b"".join(pieces).split()), validate=True)
+            return base64.b64decode(b"".join(body.split()), validate=True)
         except binascii.Error:
             raise NoResponseError("the answer is not Base64") from None
 

@@ -85,7 +85,8 @@ class Xs2aSettings:
     """The certificates are files: QWAC for the connection, QSeal for signatures. Without them none is used.
 
     `ca_file` names authorities to trust instead of the system's. Time limits: to connect, between two pieces of an
-    answer, and for one answer as a whole. An answer may be a statement of two years in one piece.
+    answer, and for one answer as a whole. An answer may be a statement of two years in one piece. `most_answer_bytes`
+    is for all answers of one step of a dialogue.
     """
 
     certificate_file: Path | None = None
@@ -100,6 +101,7 @@ class Xs2aSettings:
     read_seconds: float = 20.0
     answer_seconds: float = 60.0
     largest_answer_bytes: int = 32_000_000
+    most_answer_bytes: int = 128_000_000
     most_pages: int = 1_000
     most_rows: int = 250_000
 

@@ -1,20 +1,21 @@
-"""HTTP to a bank: within limits of time and size, to the bank's own host only, signed where that is set up."""
+"""Requests to a bank: to its own host only, signed where that is set up."""
 
+import re
 import ssl
-import time
 from collections.abc import Iterator, Mapping, Set
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from functools import lru_cache
 from typing import Any, TypeVar
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urljoin
 from uuid import uuid4
 
 import httpx
 import msgspec
 
+from kontor.connectors.bank_http import BankHttp, BankHttpError, HttpLimits
 from kontor.connectors.base import Context, Credentials, Exchange, FailureKind
 from kontor.connectors.xs2a.banks import Approach, Xs2aBank, Xs2aSettings
 from kontor.connectors.xs2a.failures import NoResponseError, RefusedError, StoppedError
@@ -24,6 +25,7 @@ from kontor.domain.secrets import Secret
 
 T = TypeVar("T")
 DETAIL = 300
+PAGE = re.compile(r"https?://[!#-;=?-\[\]-_a-z~]+", re.IGNORECASE)  # characters of an address, as RFC 3986 has them
 _Origin = tuple[str, str, int | None]
 
 
@@ -38,7 +40,7 @@ class Client:
     """One connection to one bank, for one step of a dialogue."""
 
     def __init__(
-        self, http: httpx.Client, bank: Xs2aBank, settings: Xs2aSettings, credentials: Credentials, context: Context
+        self, http: BankHttp, bank: Xs2aBank, settings: Xs2aSettings, credentials: Credentials, context: Context
     ) -> None:
         self._http = http
         self._base = bank.base_url.rstrip("/") + "/"
@@ -98,17 +100,15 @@ class Client:
             sent |= load_seal(*files, self._settings.seal_key_password).sign(sent, content)
         exchange = Exchange("xs2a", method, url, sent, content)
         try:
-            with self._http.stream(method, url, content=content, headers=sent, timeout=self._limit_time()) as response:
-                exchange = replace(exchange, status=response.status_code, answer_headers=dict(response.headers))
+            with self._http.stream(method, url, sent, content) as response:
+                exchange = replace(exchange, status=response.status, answer_headers=dict(response.headers))
                 if response.headers.get("x-request-id", "").lower() in self._sent - {request_id}:
                     raise NoResponseError("the bank sends an earlier answer again")
-                answer = Answer(
-                    response.status_code, self._read_body(response), response.headers.get("aspsp-sca-approach")
-                )
+                answer = Answer(response.status, response.read(), response.headers.get("aspsp-sca-approach"))
                 exchange = replace(exchange, answer=answer.body)
-        except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
-            exchange = replace(exchange, problem=type(error).__name__)
-            raise NoResponseError(f"the bank does not answer ({type(error).__name__})") from None
+        except BankHttpError as error:
+            exchange = replace(exchange, problem=str(error))
+            raise NoResponseError(f"the bank does not answer ({error})") from None
         except NoResponseError as error:
             exchange = replace(exchange, problem=str(error))
             raise
@@ -148,9 +148,12 @@ class Client:
 
     def check_page(self, url: str) -> str:
         """The bank's page may be at another host, but not at a less secure one."""
-        parts = urlsplit(url)
-        is_secure = parts.scheme == "https" or (parts.scheme == "http" and self._origin[0] == "http")
-        if not is_secure or not parts.hostname:
+        try:
+            scheme, host, _ = _find_origin(url)
+        except ValueError:
+            scheme, host = "", ""
+        is_secure = scheme == "https" or (scheme == "http" and self._origin[0] == "http")
+        if not is_secure or not host or not PAGE.fullmatch(url):
             raise NoResponseError("the bank's page has no acceptable address")
         return url
 
@@ -179,31 +182,15 @@ class Client:
             headers["psu-ip-address"] = self._context.customer_ip
         return headers
 
-    def _limit_time(self) -> httpx.Timeout:
-        remaining, settings = self._context.remaining_seconds(), self._settings
-        if remaining <= 0:
-            raise NoResponseError("the deadline has passed")
-        return httpx.Timeout(min(settings.read_seconds, remaining), connect=min(settings.connect_seconds, remaining))
-
-    def _read_body(self, response: httpx.Response) -> bytes:
-        if response.headers.get("content-encoding", "identity") != "identity":
-            raise NoResponseError("the bank's answer is packed, though nobody asked for that")
-        latest = min(time.monotonic() + self._settings.answer_seconds, self._context.deadline)
-        pieces, size = [], 0
-        for piece in response.iter_raw():
-            size += len(piece)
-            if size > self._settings.largest_answer_bytes:
-                raise NoResponseError("the bank's answer is too large")
-            if time.monotonic() > latest:
-                raise NoResponseError("the bank's answer takes too long")
-            pieces.append(piece)
-        return b"".join(pieces)
-
 
 def _find_origin(url: str) -> _Origin:
-    parts = urlsplit(url)
-    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
-    return parts.scheme, (parts.hostname or "").lower(), port
+    """Read as the connection reads it. Raises ValueError."""
+    try:
+        address = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise ValueError(str(error)) from None
+    port = address.port or {"https": 443, "http": 80}.get(address.scheme)
+    return address.scheme, address.host.lower(), port
 
 
 def _read_refusal(answer: Answer, *, is_oauth: bool) -> RefusedError | NoResponseError:
@@ -224,9 +211,15 @@ def _read_refusal(answer: Answer, *, is_oauth: bool) -> RefusedError | NoRespons
 @contextmanager
 def open_client(bank: Xs2aBank, settings: Xs2aSettings, credentials: Credentials, context: Context) -> Iterator[Client]:
     # The environment decides nothing here: whom to trust and which way to go are settings.
-    with httpx.Client(
-        verify=_trust(bank, settings), follow_redirects=False, trust_env=False, proxy=settings.proxy
-    ) as http:
+    limits = HttpLimits(
+        settings.connect_seconds,
+        settings.read_seconds,
+        settings.answer_seconds,
+        settings.largest_answer_bytes,
+        settings.most_answer_bytes,
+        context.deadline,
+    )
+    with closing(BankHttp(_trust(bank, settings), limits, settings.proxy)) as http:
         yield Client(http, bank, settings, credentials, context)
 
 

@@ -27,12 +27,15 @@ from kontor.connectors.base import (
     Progress,
     State,
     Step,
+    Tan,
 )
+from kontor.connectors.echoes import hide_secrets
 from kontor.connectors.registry import Registry
 from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.providers import Provider
 from kontor.domain.refreshes import RefreshPause
 from kontor.domain.routing import choose_bank_channel
+from kontor.domain.secrets import Secret
 from kontor.services.banks.admission import REFUSALS, Admissions, Permit, StoredLogin
 from kontor.services.banks.leasing import HeldLease
 from kontor.services.banks.providers import Providers
@@ -104,10 +107,12 @@ class BankDialogue:
         def call(connector: Connector, context: Context) -> Step:
             return connector.resume(prepared.provider, prepared.credentials, state, answer, context)
 
-        return await self._call(state, type(answer).__name__, call)
+        return await self._call(state, type(answer).__name__, call, answer)
 
-    async def _call(self, state: State, name: str, call: Callable[[Connector, Context], Step]) -> Step:
-        step = await self._gateway.call(self._prepared, self._permit, state, name, call)
+    async def _call(
+        self, state: State, name: str, call: Callable[[Connector, Context], Step], answer: Answer | None = None
+    ) -> Step:
+        step = await self._gateway.call(self._prepared, self._permit, state, name, call, answer)
         login = self._prepared.stored_login
         if self._stores_refusals and login is not None and isinstance(step, Failed) and step.was_called:
             await self._gateway.admissions.note_refusal(login, step.kind)
@@ -227,6 +232,7 @@ class BankGateway:
         state: State,
         name: str,
         step: Callable[[Connector, Context], Step],
+        answer: Answer | None = None,
     ) -> Step:
         """One step, for `BankDialogue`. Credentials that the bank has refused are not sent again."""
         connector = self._find_connector(prepared, state)
@@ -235,7 +241,7 @@ class BankGateway:
         if prepared.refusal is not None:
             return Failed(prepared.refusal, was_called=False)
         started = time.monotonic()
-        result = await self._call(connector, prepared, permit, step)
+        result = hide_secrets(await self._call(connector, prepared, permit, step), _list_secrets(prepared, answer))
         log.info(
             "bank.call",
             provider=prepared.provider.name,
@@ -334,6 +340,13 @@ def _limit(context: Context, deadline: float) -> Context:
     """With the deadline, after which no order leaves."""
     may_send = context.may_send
     return replace(context, deadline=deadline, may_send=lambda: time.monotonic() < deadline and may_send())
+
+
+def _list_secrets(prepared: Prepared, answer: Answer | None) -> list[Secret]:
+    """What the customer entered for this step."""
+    hidden = {field.key for field in prepared.provider.login_fields if field.is_secret}
+    secrets = [secret for key, secret in prepared.credentials.items() if key in hidden]
+    return [*secrets, answer.value] if isinstance(answer, Tan) else secrets
 
 
 def _note_late_end(call: "asyncio.Future[Step]") -> None:
