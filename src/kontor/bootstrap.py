@@ -163,9 +163,9 @@ def make_services(
     settings: Settings, database: Database, master: SealingKey, digests: SealingKey, compute: Compute
 ) -> Services:
     assert settings.database_url is not None
-    passwords, vault, clock = Passwords(), Vault(master, digests), Clock(settings.today, settings.clock)
+    clock, passwords = Clock(settings.today, settings.clock), Passwords(settings.refuse_guessable_passwords)
     events, webhook_calls = Events(), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
-    refreshing, registry = Refreshing(database, clock, events), make_registry(settings)
+    vault, refreshing, registry = Vault(master, digests), Refreshing(database, clock, events), make_registry(settings)
     catalogue = load_catalogue(registry.kinds, settings.demo, load_bank_profiles(settings.banks))
     providers, admissions = Providers(database, catalogue, registry.kinds), Admissions(database, clock)
     gateway = BankGateway(database, providers, registry, vault, admissions, settings.bank_seconds)

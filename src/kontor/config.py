@@ -100,6 +100,9 @@ class Settings:
     )
     compute_seconds: int = setting(60, "time limit of one compute task, after which it is ended")
     compute_megabytes: int = setting(1536, "memory limit of each compute process")
+    refuse_guessable_passwords: bool = setting(
+        False, "refuse passwords of users that are easy to guess, when a user is created or reactivated"
+    )
     trusted_proxies: tuple[str, ...] = setting((), "addresses whose X-Forwarded-For is trusted, comma-separated")
     metrics_token: Secret | None = setting(None, "bearer token that /metrics requires")
     otlp_endpoint: str | None = setting(None, "OpenTelemetry collector (OTLP over HTTP); no traces without it")

@@ -100,6 +100,28 @@ def test_tenants(kontor, name):
     assert (made["regulated"], made["anyCallback"]) == (False, True)
 
 
+def test_a_tenants_users_need_12_characters_unless_the_operator_says_otherwise(kontor, name):
+    assert kontor("tenant", "show", name, "--json").json["minPasswordLength"] == 12
+    short = kontor("user", "create", name, "anna", stdin="x" * 11 + "\n")
+    assert short.reason == "password: must have 12 to 1024 characters."
+    assert kontor("user", "create", name, "anna", stdin="x" * 12 + "\n").code == 0
+    other = f"c-{uuid4().hex[:8]}"
+    assert kontor("tenant", "create", other, "--regulated", "--min-password-length", "1").code == 0
+    assert kontor("user", "create", other, "anna", stdin="x\n").code == 0
+
+
+def test_users_of_before_keep_their_passwords_when_the_minimum_grows(kontor, http):
+    name = f"c-{uuid4().hex[:8]}"
+    assert kontor("tenant", "create", name, "--regulated", "--min-password-length", "1").code == 0
+    client = kontor("client", "create", name, "app", "--kind", "user", "--json").json
+    kontor("role", "create", name, "app", "customer", "--default")
+    assert kontor("user", "create", name, "anna", stdin="x\n").code == 0
+    assert kontor("tenant", "change", name, "--min-password-length", "12").code == 0
+    form = {"grant_type": "password", "username": "anna", "password": "x"}
+    login = (client["username"], client["password"])
+    assert http.post("/auth/oauth2/token", data=form, auth=login).status_code == 200
+
+
 def test_clients_and_their_secrets_are_shown_once(kontor, name, http):
     made = kontor("client", "create", name, "app", "--kind", "user", "--description", "the app", "--json")
     login = (made.json["username"], made.json["password"])

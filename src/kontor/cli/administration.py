@@ -15,7 +15,7 @@ from kontor.domain.errors import ConflictError, InvalidError
 from kontor.domain.redirects import Branding
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
-from kontor.domain.tenants import ClientKind, Tenant
+from kontor.domain.tenants import DEFAULT_MIN_PASSWORD_LENGTH, ClientKind, Tenant
 from kontor.services.identity import BrandingChange, NewUser, new_role, new_tenant
 
 Scopes = Annotated[list[str] | None, Parameter(name="--scope", negative="", help="A scope; repeat for several.")]
@@ -68,7 +68,9 @@ def create_tenant(
     scope: Scopes = None,
     callback_base: Bases = None,
     any_callback: Annotated[bool, Parameter(negative="", help="Allow every callback URL (redirect tenants).")] = False,
-    min_password_length: Annotated[int, Parameter(help="Shortest password a user may have.")] = 1,
+    min_password_length: Annotated[
+        int, Parameter(help="Shortest password a user may have.")
+    ] = DEFAULT_MIN_PASSWORD_LENGTH,
     as_json: AsJson = False,
 ) -> None:
     """Create a tenant with its keys.

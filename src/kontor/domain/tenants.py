@@ -9,6 +9,8 @@ from uuid import UUID
 from kontor.domain.errors import InvalidError
 
 MAX_PASSWORD_LENGTH = 1024
+# Of tenants that are made on the command line without another. The demo's tenants accept any password.
+DEFAULT_MIN_PASSWORD_LENGTH = 12
 MAX_USERNAME_LENGTH = 255
 MAX_TEXT_LENGTH = 1000
 

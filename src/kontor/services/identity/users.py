@@ -106,7 +106,7 @@ class Users:
         _check_names(new.first_name, new.last_name)
         async with self._database.connect() as connection:
             tenant = await find_own_tenant(connection, principal, principal.tenant_name)
-        password_hash = await self._hash(new.password, tenant.min_password_length)
+        password_hash = await self._hash(tenant, new)
         async with self._database.transaction() as connection:
             current = await _require_user(connection, principal.tenant_id, user.id)
             if current.is_active:
@@ -166,7 +166,7 @@ class Users:
     async def _create(self, tenant: Tenant, new: NewUser, actor: str, through_client: UUID | None) -> User:
         check_username(new.username)
         _check_names(new.first_name, new.last_name)
-        password_hash = await self._hash(new.password, tenant.min_password_length)
+        password_hash = await self._hash(tenant, new)
         user = User(uuid4(), tenant.id, new.username, True, uuid4(), datetime.now(UTC))
         async with self._database.transaction() as connection:
             wrapping_id, data_key = await keys.make_data_key(connection, self._master, tenant.id, user.id)
@@ -178,8 +178,11 @@ class Users:
             await auditing.record(connection, tenant.id, actor, "user.create", f"user {user.pseudonym}")
         return user
 
-    async def _hash(self, password: Secret, min_length: int) -> str:
-        return await self._passwords.hash(check_password(password.reveal(), min_length))
+    async def _hash(self, tenant: Tenant, new: NewUser) -> str:
+        password = check_password(new.password.reveal(), tenant.min_password_length)
+        names = (tenant.name, tenant.description, new.username, new.first_name, new.last_name)
+        await self._passwords.check_strength(password, " ".join(name for name in names if name).split())
+        return await self._passwords.hash(password)
 
     @staticmethod
     async def _record(connection: Connection, principal: Principal, action: str, user: User) -> None:
