@@ -203,7 +203,7 @@ SECTIONS = (
             "dialogue": INTERNAL,
             "asks_settings": INTERNAL,
             "is_editable": INTERNAL,
-            "is_auto_confirmed": INTERNAL,
+            "is_auto_confirmed": "nothing writes or reads it: no provider pays without the user",
             "sealed": SECRET,
             "credentials": SECRET,
             "lease_key": SECRET,

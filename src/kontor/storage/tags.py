@@ -253,11 +253,19 @@ async def store_state(connection: Connection, user_id: UUID, state: TaggingState
     )
 
 
-async def mark_stale(connection: Connection, user_id: UUID) -> None:
-    """Accounts of the user are gone: whoever reads next sees to the tags that depended on them."""
-    note_lock(Lock.DATA_VERSION, user_id)
+async def forget_own_accounts(connection: Connection, user_id: UUID) -> None:
+    """Accounts of the user are gone: no copy of their IBANs and holders stays.
+
+    Whoever reads next sees to the tags that depended on them, and notes the accounts that are left.
+    """
     await lock_data(connection, user_id)
-    await connection.execute("update tagging_states set is_stale = true where user_id = %s", [user_id])
+    row = await fetch_row(connection, READ_STATE, [user_id])
+    if row is None:
+        return
+    await forget_own_transfers(connection, user_id, row[1], row[2])
+    await connection.execute(
+        "update tagging_states set own_ibans = '{}', own_holders = '{}', is_stale = true where user_id = %s", [user_id]
+    )
 
 
 # The version that a user's tags should have: the tagger's, and that of the tenant's rules where there have been any.

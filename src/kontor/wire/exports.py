@@ -40,6 +40,7 @@ class Export(msgspec.Struct):
     transaction_edits: Annotated[Objects, Meta(description="edits of several transactions at once")]
     values_before_edits: Annotated[Objects, Meta(description="what transactions had before edits of 30 days")]
     contracts: Annotated[Objects, Meta(description="as last found, with what the user has set")]
+    standing_orders: Annotated[Objects, Meta(description="as the bank last listed them")]
     import_forms: Annotated[Objects, Meta(description="CSV forms that the user has described")]
     file_imports: Annotated[Objects, Meta(description="what came of files imported in the last 30 days")]
     payments: Objects

@@ -15,9 +15,9 @@ async def delete_access_data(connection: Connection, user_id: UUID, access_id: s
         return False
     await lock_data(connection, user_id)
     await queue.remove_fetch_jobs(connection, await fetches.list_fetches(connection, user_id, access_id))
-    await tags.mark_stale(connection, user_id)
     await analyses.delete_answers(connection, user_id)
     is_deleted = await accesses.delete_access(connection, user_id, access_id)
+    await tags.forget_own_accounts(connection, user_id)
     await transaction_edits.delete_empty_edits(connection, user_id)
     await contracts.delete_empty(connection, user_id)
     return is_deleted
