@@ -36,7 +36,7 @@ from kontor.services.identity import Operators, TenantAdministration, Tenants, T
 from kontor.services.operations import Housekeeping, Ops, Workers
 from kontor.services.payments import PaymentDebtors, PaymentDrafts, PaymentExports, Payments
 from kontor.services.redirects import Redirects
-from kontor.services.runtime import Clock
+from kontor.services.runtime import Clock, forbid_core_files
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption, Passwords, Vault
 from kontor.services.statements import Exports, ImportForms, Imports
@@ -321,6 +321,7 @@ def create_app() -> "ASGIApp":
 
     settings = read_settings()
     configure_logs(settings.log_level, settings.log_format)
+    forbid_core_files()
     end_with_parent(settings.parent_pid)
     return make_app(
         settings,
@@ -338,6 +339,7 @@ def create_worker(settings: Settings) -> "Worker":
 
 def run_worker(settings: Settings) -> None:
     """Until it is told to stop. On the faster event loop, where there is one: a worker waits for many small answers."""
+    forbid_core_files()
     make_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
     with suppress(ImportError):  # it is not there on Windows
         import uvloop

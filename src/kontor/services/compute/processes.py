@@ -14,6 +14,8 @@ from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
+from kontor.services.runtime import forbid_core_files
+
 T = TypeVar("T")
 
 NICENESS = 5  # on a machine without idle processors, requests and logins go first
@@ -90,6 +92,7 @@ class ComputeProcess:
 
 def _initialise(memory_bytes: int, prepare: Callable[[], None] | None) -> None:
     """In the new process, before its first work."""
+    forbid_core_files()
     os.nice(NICENESS)
     for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group; the parent decides when to end
         signal.signal(number, signal.SIG_IGN)

@@ -2,8 +2,18 @@
 
 from kontor.services.runtime import fault_points
 from kontor.services.runtime.clock import Clock
+from kontor.services.runtime.core_files import forbid_core_files
 from kontor.services.runtime.correlation import correlation_id
 from kontor.services.runtime.single_flight_cache import SingleFlightCache
 from kontor.services.runtime.threads import DaemonThreads, run_in, start_in
 
-__all__ = ["Clock", "DaemonThreads", "SingleFlightCache", "correlation_id", "fault_points", "run_in", "start_in"]
+__all__ = [
+    "Clock",
+    "DaemonThreads",
+    "SingleFlightCache",
+    "correlation_id",
+    "fault_points",
+    "forbid_core_files",
+    "run_in",
+    "start_in",
+]
