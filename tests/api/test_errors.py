@@ -117,6 +117,7 @@ def test_unknown_path_is_404(shared, path):
         ("PATCH", "/auth/mgmt/v1/tenants/{tenant}/users/{user}", "DELETE, GET, PUT"),
         ("GET", "/encrypt", "PUT"),
         ("BREW", "/encrypt", "PUT"),
+        ("TRACE", "/encrypt", "PUT"),
     ],
 )
 def test_unknown_method_is_405_with_the_known_ones(shared, method, path, allowed):

@@ -4,7 +4,15 @@ import pytest
 from litestar.testing import RequestFactory
 
 from kontor.domain.secrets import Secret
-from kontor.pages.browser import BadRequestError, Cookies, ForgedError, make_token, read_query, refuse_forged
+from kontor.pages.browser import (
+    BadRequestError,
+    Cookies,
+    ForgedError,
+    make_token,
+    read_query,
+    refuse_forged,
+    write_language,
+)
 
 BASE = "https://kontor.example"
 COOKIE = Secret("a-cookie-of-43-characters")
@@ -59,6 +67,12 @@ def test_on_https_the_cookie_is_bound_to_the_host():
     assert cookies.write(COOKIE, is_framed=False) == (
         f"__Host-kontor-form={COOKIE.reveal()}; Path=/; HttpOnly; Secure; SameSite=Lax"
     )
+
+
+def test_on_https_the_language_is_bound_to_the_host_too():
+    written = write_language("en", is_https=True)
+    assert written == "__Host-kontor-language=en; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax; Secure"
+    assert "Secure" not in write_language("en", is_https=False)
 
 
 def test_in_a_frame_the_cookie_is_partitioned():

@@ -125,6 +125,7 @@ def test_texts_of_a_subject_replace_texts_that_exist_with_the_same_placeholders(
 )
 def test_the_language_is_the_users_choice_then_the_browsers(accepted, cookie, expected):
     headers = {"Accept-Language": accepted}
-    if cookie:
-        headers["Cookie"] = f"{LANGUAGE_COOKIE}={cookie}"
-    assert choose_texts(RequestFactory().get("/", headers=headers)).language == expected
+    for prefix in ("", "__Host-"):
+        if cookie:
+            headers["Cookie"] = f"{prefix}{LANGUAGE_COOKIE}={cookie}"
+        assert choose_texts(RequestFactory().get("/", headers=headers)).language == expected

@@ -57,9 +57,12 @@ class Cookies:
 
 
 def write_language(language: str, *, is_https: bool) -> str:
-    return f"{LANGUAGE_COOKIE}={language}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax" + (
-        "; Secure" if is_https else ""
-    )
+    base = f"{LANGUAGE_COOKIE}={language}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax"
+    return f"__Host-{base}; Secure" if is_https else base
+
+
+def read_language(request: AnyRequest) -> str | None:
+    return request.cookies.get(f"__Host-{LANGUAGE_COOKIE}") or request.cookies.get(LANGUAGE_COOKIE)
 
 
 def read_query(request: AnyRequest) -> dict[str, str]:

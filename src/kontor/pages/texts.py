@@ -6,7 +6,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from kontor.pages.browser import LANGUAGE_COOKIE, AnyRequest
+from kontor.pages.browser import AnyRequest, read_language
 
 DEFAULT_LANGUAGE = "de"
 
@@ -57,7 +57,7 @@ def flatten(tree: dict[str, Any], path: str = "") -> dict[str, str]:
 def choose_texts(request: AnyRequest, package: str, wanted: str | None = None) -> Texts:
     """What the user switched to, else the wanted language, else the first language of the browser that we have."""
     known = load_texts(package)
-    for chosen in (request.cookies.get(LANGUAGE_COOKIE), wanted):
+    for chosen in (read_language(request), wanted):
         if chosen in known:
             return known[chosen]
     for language in _accepted(request.headers.get("accept-language", "")):
