@@ -36,7 +36,7 @@ def open_database() -> Iterator[Settings]:
     folder.chmod(0o755)  # the unprivileged user that runs PostgreSQL for root must get in
     server = EmbeddedPostgres(folder)
     try:
-        settings = attach_embedded(read_settings({}, data=folder), server.start())
+        settings = attach_embedded(read_settings({}, data=folder, demo_bank=True), server.start())
         migrate_database(settings)
         yield settings
     finally:

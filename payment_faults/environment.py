@@ -82,7 +82,7 @@ class FaultEnvironment:
         server = EmbeddedPostgres(self._folder / "database")
         self._stack.callback(shutil.rmtree, server.home, ignore_errors=True)
         self._stack.callback(server.stop)
-        base = read_settings({}, data=self._folder / "database", log_level="error", demo=True)
+        base = read_settings({}, data=self._folder / "database", log_level="error", demo=True, demo_bank=True)
         self.settings = replace(
             attach_embedded(base, server.start()),
             pool_size=4,

@@ -42,7 +42,9 @@ class SimulationEnvironment:
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> "SimulationEnvironment":
-        base = read_settings({}, data=self.folder / "database", log_level="warning", allow_loopback=True)
+        base = read_settings(
+            {}, data=self.folder / "database", log_level="warning", allow_loopback=True, demo_bank=True
+        )
         self.settings: Settings = attach_embedded(base, self._server.start())
         migrate_database(self.settings)
         return self

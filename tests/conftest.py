@@ -124,7 +124,9 @@ def settings(data_dir: Path) -> Iterator[Settings]:
     server = EmbeddedPostgres(data_dir)
     try:
         port = free_port()
-        base = read_settings({}, data=data_dir, base_url=f"http://127.0.0.1:{port}", log_level="warning", demo=True)
+        base = read_settings(
+            {}, data=data_dir, base_url=f"http://127.0.0.1:{port}", log_level="warning", demo=True, demo_bank=True
+        )
         ready = attach_embedded(base, server.start())
         migrate_database(ready)
         make_template(ready)

@@ -166,7 +166,7 @@ def own_database(data: Path) -> Iterator[tuple[EmbeddedPostgres, Settings]]:
     """A database of one's own, migrated, to be stopped and killed at will."""
     server = EmbeddedPostgres(data)
     try:
-        base = read_settings({}, data=server.data, base_url=f"http://127.0.0.1:{find_port()}")
+        base = read_settings({}, data=server.data, base_url=f"http://127.0.0.1:{find_port()}", demo_bank=True)
         ready = attach_embedded(replace(base, compute_processes=1, compute_preload=False), server.start())
         migrate_database(ready)
         yield server, ready

@@ -109,7 +109,9 @@ class Settings:
     log_level: str = setting("info", "debug, info, warning or error")
     log_format: str = setting("json", "json for machines, text for people")
     bank_seconds: int = setting(600, "time limit of one step with a bank")
-    demo_bank: bool = setting(True, "offer the demo bank, with its people and its own confirmation page")
+    demo_bank: bool = setting(
+        False, "offer the demo bank, with its people and its own confirmation page; `kontor demo` sets it"
+    )
     banks: Path | None = setting(None, "file or folder of bank profiles: docs/guides/bank-profiles.md")
     fints_product_id: str | None = setting(None, "FinTS product registration; without it the FinTS channel is disabled")
     bank_authorities: Path | None = setting(

@@ -213,7 +213,7 @@ def test_bank_addresses_are_tried_and_each_failure_has_its_reason(tmp_path, bank
 
 
 def test_unsafe_settings_of_production_are_warnings():
-    settings = read_settings({}, base_url="http://kontor.example", allow_loopback=True)
+    settings = read_settings({}, base_url="http://kontor.example", allow_loopback=True, demo_bank=True)
     found = {finding.subject for finding in check_settings(settings) if finding.state is State.WARNING}
     assert found == {"KONTOR_BASE_URL", "KONTOR_DEMO_BANK", "KONTOR_ALLOW_LOOPBACK", "KONTOR_METRICS_TOKEN"}
 

@@ -85,6 +85,7 @@ def running_fleet(folder: Path) -> Iterator[Fleet]:
                 data=folder,
                 base_url=f"http://127.0.0.1:{proxy.port}",
                 demo=True,
+                demo_bank=True,
                 demo_slow_seconds=4,
                 compute_processes=1,
             ),

@@ -21,7 +21,9 @@ def make_master() -> Secret:
 async def test_lost_master_key_is_replaced_and_users_stay(tmp_path):
     server = EmbeddedPostgres(tmp_path)
     try:
-        before = replace(attach_embedded(read_settings({}, data=tmp_path), server.start()), master_key=make_master())
+        before = replace(
+            attach_embedded(read_settings({}, data=tmp_path, demo_bank=True), server.start()), master_key=make_master()
+        )
         migrate_database(before)
         async with open_services(before, "test") as services:
             await services.tenant_administration.create_tenant(new_tenant("acme", is_regulated=True))

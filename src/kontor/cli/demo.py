@@ -42,7 +42,12 @@ def demo(
     # Behind a proxy the address is another one than that of the port.
     base_url = None if os.environ.get("KONTOR_BASE_URL") else _name_port(port)
     settings = read_settings(
-        data=data, base_url=base_url, today=today, demo=True, allow_loopback=allow_loopback or None
+        data=data,
+        base_url=base_url,
+        today=today,
+        demo=True,
+        demo_bank=True,
+        allow_loopback=allow_loopback or None,
     )
     settings = replace(settings, data=settings.data.resolve(), database_url=None)
     stopping = Stopping()

@@ -17,7 +17,7 @@ def check_settings(settings: Settings) -> Iterator[Finding]:
     yield from (problem("settings", text) for text in find_unknown_variables())
     yield _check_base_url(settings)
     if settings.demo_bank and not settings.demo:
-        yield warning("KONTOR_DEMO_BANK", "The demo bank is offered to customers. Set it to false in production.")
+        yield warning("KONTOR_DEMO_BANK", "The demo bank is offered to customers. Remove this setting in production.")
     if settings.allow_loopback and not settings.demo:
         yield warning("KONTOR_ALLOW_LOOPBACK", "Webhooks may call this machine itself. Only for local trials.")
     if settings.metrics_token is None:
