@@ -25,8 +25,11 @@ from kontor_client.errors import (
 from kontor_client.models.accesses import Access, AccessStatus, Product, ProductCategory
 from kontor_client.models.authentication import Challenge, ConsentStatus, ScaMedium, ScaMethod
 from kontor_client.models.payments import Debit, Order, TransferStatus
+from kontor_client.models.tags import RuleConditions
 from kontor_client.models.transactions import Batch, NewTransaction, Transaction
 from kontor_client.models.webhooks import Notification
+from kontor_client.operations.all_transactions import Filters
+from kontor_client.operations.transaction_edits import NewPart
 from kontor_client.webhooks import SignatureError, verify_webhook
 
 __all__ = [
@@ -42,15 +45,18 @@ __all__ = [
     "Challenge",
     "ConsentStatus",
     "Debit",
+    "Filters",
     "ForeignAddressError",
     "Kontor",
     "KontorClientError",
     "Message",
+    "NewPart",
     "NewTransaction",
     "Notification",
     "Order",
     "Product",
     "ProductCategory",
+    "RuleConditions",
     "ScaMedium",
     "ScaMethod",
     "SignatureError",

@@ -45,10 +45,14 @@ def key_login(api_key: str) -> Login:
 
 
 def _oauth_login(client: str, secret: str, form: dict[str, str], scope: str | None) -> Login:
-    pair = b64encode(f"{quote_plus(client)}:{quote_plus(secret)}".encode()).decode()
-    headers = {"Authorization": f"Basic {pair}", "Content-Type": "application/x-www-form-urlencoded"}
     body = urlencode(form | ({"scope": scope} if scope else {})).encode()
-    return Login(Call("POST", "/auth/oauth2/token", content=body, headers=headers))
+    return Login(Call("POST", "/auth/oauth2/token", content=body, headers=basic_headers(client, secret)))
+
+
+def basic_headers(client: str, secret: str) -> dict[str, str]:
+    """Of a form that a client sends with its own secret."""
+    pair = b64encode(f"{quote_plus(client)}:{quote_plus(secret)}".encode()).decode()
+    return {"Authorization": f"Basic {pair}", "Content-Type": "application/x-www-form-urlencoded"}
 
 
 class _Token(msgspec.Struct):

@@ -16,3 +16,23 @@ def find_lost(said: Any, known: Any, place: str = "") -> list[str]:
     if isinstance(said, str) and isinstance(known, str):
         return [] if said in (known, known.replace("T", " ")) else [f"{place}: {said} is not {known}"]
     return [] if said == known else [f"{place}: {said} is not {known}"]
+
+
+def resolve(document: Any, node: Any) -> Any:
+    if not isinstance(node, dict) or "$ref" not in node:
+        return node
+    found = document
+    for step in node["$ref"].removeprefix("#/").split("/"):
+        found = found[step]
+    return found
+
+
+def find_operation(document: Any, path: str, method: str) -> dict[str, Any]:
+    """What the OpenAPI document says of an operation, with shared parameters and bodies in their places."""
+    item = document["paths"][path]
+    found = item[method.lower()]
+    parameters = [*item.get("parameters", []), *found.get("parameters", [])]
+    shown = found | {"parameters": [resolve(document, parameter) for parameter in parameters]}
+    if "requestBody" in found:
+        shown["requestBody"] = resolve(document, found["requestBody"])
+    return shown

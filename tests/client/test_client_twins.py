@@ -14,7 +14,10 @@ from kontor_client import AsyncKontor, Kontor, operations
 SOURCE = Path(kontor_client.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 # Parts of other operations.
-PARTS = {"show_order", "access_path", "customer_headers", "describe_access", "open_web_form"}
+PARTS = {
+    "access_path", "customer_headers", "describe_access", "describe_category", "describe_rule", "encrypt_all",
+    "name_kind", "open_web_form", "present", "show_order", "show_orders", "tenant_path",
+}  # fmt: skip
 
 
 def public(client_class: type) -> dict[str, object]:

@@ -192,3 +192,18 @@ class Position(
     exchange_rate: Decimal | None = None
     exchange: str | None = None
     total_value: Decimal | None = None
+
+
+class FormSession(Linked, kw_only=True, rename="camel"):
+    """A session of the web form. Compare `status` with OPEN, FINISHED, ABORTED, EXPIRED."""
+
+    id: str
+    use_case: str
+    status: str
+    step: str
+    created_at: datetime
+    expires_at: datetime
+    access_id: str | None = None
+    payment_id: str | None = None
+    last_error: Message | None = None
+    ba_reentry: str | None = None

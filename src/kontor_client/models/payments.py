@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import msgspec
 
-from kontor_client.models.authentication import SCA_NAMES, ScaStatus
+from kontor_client.errors import Message
+from kontor_client.models.authentication import SCA_NAMES, ChallengeContent, ScaStatus
 from kontor_client.models.shapes import Linked, Model
 
 EXECUTED, ACCEPTED, UNKNOWN = "BA1111", "BA1112", "BA1113"
@@ -171,3 +172,26 @@ class Verification(Model, rename={"id": "vopId", "payment_id": "paymentId", "exp
     payment_id: str
     results: list[PayeeResult]
     expires_at: datetime
+
+
+class LegacyChallenge(Model):
+    name: str
+    content: ChallengeContent
+
+
+class LegacyTransferStatus(Linked, kw_only=True, rename={"expires_at": "timeout", "hint": "hinweis"}):
+    """Where a transfer of the legacy form stands. With `transfer_id`, a TAN is wanted."""
+
+    messages: list[Message] = []
+    expires_at: datetime | None = None
+    challenge: LegacyChallenge | None = None
+    hint: str | None = None
+
+    @property
+    def transfer_id(self) -> str | None:
+        href = self.find_href("submit_text_tan")
+        return None if href is None else href.rpartition("/")[2]
+
+    @property
+    def code(self) -> str | None:
+        return self.messages[-1].code if self.messages else None

@@ -1,11 +1,12 @@
 """Transactions: as they are listed, and as they are pushed."""
 
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
+from typing import Any
 
 import msgspec
 
-from kontor_client.models.shapes import Model
+from kontor_client.models.shapes import Linked, Model
 from kontor_client.models.tags import TagDetails, TagInstance
 
 _NAMES = {
@@ -23,7 +24,7 @@ _NAMES = {
     "is_pending": "vorgemerkt",
 }
 
-_OWN_NAMES = {"sort_key": "hash", "batch": "identifier", "note": "notiz", "keywords": "schlagworte"}
+_OWN_NAMES = {"sort_key": "hash", "batch": "identifier", "note": "notiz", "keywords": "schlagworte", "parts": "teile"}
 
 
 class Batch(Model, rename={"id": "batchId"}):
@@ -53,6 +54,14 @@ class Classification(Model, rename={"confidence": "confidenceLevel", "display_na
     confidence: float = 0.0
 
 
+class TransactionPart(Model, rename={"amount": "betrag", "note": "notiz"}):
+    """A part of a transaction that the user has split. `tags` is as it was written."""
+
+    amount: Decimal
+    tags: Any = None
+    note: str | None = None
+
+
 class Transaction(PreviewedTransaction, kw_only=True, rename=_NAMES | _OWN_NAMES):
     """A booking. `tags` and `classifications` are there when they were asked for."""
 
@@ -61,6 +70,7 @@ class Transaction(PreviewedTransaction, kw_only=True, rename=_NAMES | _OWN_NAMES
     batch: Batch | None = None
     note: str | None = None
     keywords: list[str] = []
+    parts: list[TransactionPart] = []
     tags: list[TagInstance[TagDetails]] = []
     classifications: list[Classification] = []
 
@@ -68,6 +78,102 @@ class Transaction(PreviewedTransaction, kw_only=True, rename=_NAMES | _OWN_NAMES
     def category(self) -> str | None:
         """System name of the tag that was asked for, such as RENT."""
         return self.tags[0].item.system_name if self.tags else None
+
+
+class CustomerTransaction(
+    Transaction,
+    kw_only=True,
+    rename=_NAMES | _OWN_NAMES | {"access_id": "zugangId", "product_id": "produktId"},
+):
+    """A booking among those of all accounts."""
+
+    access_id: str
+    product_id: str
+
+
+class TransactionSum(
+    Model,
+    rename={
+        "currency": "waehrung",
+        "count": "anzahl",
+        "income": "einnahmen",
+        "expenses": "ausgaben",
+        "total": "summe",
+    },
+):
+    """`expenses` are negative, as bookings are."""
+
+    currency: str
+    count: int
+    income: Decimal
+    expenses: Decimal
+    total: Decimal
+
+
+class RemovedTransaction(Model, rename={"product_id": "produktId"}):
+    id: str
+    product_id: str
+
+
+class ChangedTransaction(
+    Transaction,
+    kw_only=True,
+    rename=_NAMES | _OWN_NAMES | {"access_id": "zugangId", "product_id": "produktId"},
+):
+    """Changes of all accounts name access and product."""
+
+    access_id: str | None = None
+    product_id: str | None = None
+
+
+class TransactionChanges(
+    Model, rename={"new": "neu", "changed": "geaendert", "removed": "entfernt", "has_more": "weitere"}
+):
+    """Each transaction occurs once, in its latest state. `cursor` is `since` of the next call."""
+
+    new: list[ChangedTransaction]
+    changed: list[ChangedTransaction]
+    removed: list[RemovedTransaction]
+    cursor: str
+    has_more: bool
+
+
+class DayBalance(Model, rename={"day": "date"}):
+    """What was on the account at the end of a day."""
+
+    day: date
+    balance: Decimal
+    currency: str
+
+
+class EditResult(Model, rename={"count": "anzahl", "skipped": "uebersprungen"}):
+    """`skipped` are further ones that were not changed."""
+
+    id: str
+    count: int
+    skipped: int
+
+
+class StoredEdit(
+    Linked,
+    kw_only=True,
+    rename={
+        "count": "anzahl",
+        "skipped": "uebersprungen",
+        "made_at": "erstelltAm",
+        "keywords": "schlagworte",
+        "note": "notiz",
+    },
+):
+    """What several transactions got. `tags` is as it was written."""
+
+    id: str
+    count: int
+    skipped: int
+    made_at: datetime
+    tags: Any = None
+    keywords: list[str] | None = None
+    note: str | None = None
 
 
 class NewTransaction(
@@ -101,3 +207,11 @@ class RulePreview(Model, rename={"count": "anzahl", "total": "summe", "examples"
     count: int
     total: Decimal
     examples: list[Transaction]
+
+
+class EditPreview(Model, rename={"count": "anzahl", "total": "summe", "examples": "beispiele"}):
+    """What an edit would change. `total` is of the transactions in euros, `examples` are the newest."""
+
+    count: int
+    total: Decimal
+    examples: list[CustomerTransaction]

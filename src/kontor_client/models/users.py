@@ -1,11 +1,49 @@
-"""Users of a tenant, as its admin client sees them, and the service's health."""
+"""Tenants, clients, roles and users, as a tenant's admin client sees them; facts of a token; the service's health."""
 
 from kontor_client.models.shapes import Model
 
 
-class User(Model, rename={"reference": "userReference"}):
-    reference: str
+class Tenant(Model):
+    name: str
+    description: str | None = None
+
+
+class Client(Model, rename="camel"):
+    name: str
     username: str
+    description: str | None = None
+    granted_scopes: list[str] = []
+
+
+class Role(Model, rename={"is_default": "defaultRole", "granted_scopes": "grantedScopes"}):
+    """A default role is given to users who are created through its client."""
+
+    name: str
+    is_default: bool
+    description: str | None = None
+    granted_scopes: list[str] = []
+
+
+class UserReference(Model, rename={"reference": "userReference"}):
+    reference: str
+
+
+class User(UserReference, rename={"reference": "userReference"}):
+    username: str
+
+
+class TokenFacts(Model, rename={"is_active": "active", "expires_at": "exp", "issued_at": "iat"}):
+    """All but `is_active` is there for a valid token alone. Times are seconds since 1970."""
+
+    is_active: bool
+    scope: str | None = None
+    client_id: str | None = None
+    username: str | None = None
+    token_type: str | None = None
+    expires_at: int | None = None
+    issued_at: int | None = None
+    sub: str | None = None
+    tenant: str | None = None
 
 
 class Health(Model):

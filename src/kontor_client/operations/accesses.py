@@ -52,6 +52,13 @@ def encrypt(text: str) -> Plan[str]:
     return answer.content.decode("ascii")
 
 
+def encrypt_all(credentials: Mapping[str, str]) -> Plan[dict[str, str]]:
+    sealed = dict(credentials)
+    for name, value in sealed.items():
+        sealed[name] = yield from encrypt(value)
+    return sealed
+
+
 def describe_access(
     provider_id: str | None,
     credentials: Mapping[str, str] | None,
@@ -63,10 +70,7 @@ def describe_access(
     """The object that adds an access."""
     given: dict[str, Any] = {"providerId": provider_id, "sync": is_synced, "selectedBankProducts": products}
     if credentials is not None:
-        given["credentials"] = sealed = dict(credentials)
-        for name, value in sealed.items():
-            if not is_encrypted:
-                sealed[name] = yield from encrypt(value)
+        given["credentials"] = credentials if is_encrypted else (yield from encrypt_all(credentials))
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -125,6 +129,11 @@ def wait_until_complete(access_id: str, timeout_seconds: float = 120) -> Plan[Ac
 def delete_access(access_id: str) -> Plan[None]:
     """Delete an access with its data and credentials."""
     yield from send(Call("DELETE", access_path(access_id)))
+
+
+def delete_accesses() -> Plan[None]:
+    """Delete all accesses with their data and credentials."""
+    yield from send(Call("DELETE", ACCESSES))
 
 
 def start_web_form(callback_url: str, *, access_id: str | None = None, customer_ip: str | None = None) -> Plan[str]:

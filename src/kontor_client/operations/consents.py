@@ -29,7 +29,7 @@ def start_consent(
     method and medium even where they are known. `max_transactions`: `none` older than 90 days, `all`, or those of
     `paymentAccounts`.
     """
-    body: dict[str, Any] | None = None
+    body: dict[str, Any] = {}
     if provider_id is not None or credentials is not None:
         body = {access_id: (yield from describe_access(provider_id, credentials, is_encrypted=is_encrypted))}
     params = {"callbackUrl": callback_url, "queryTanSettings": asks_settings, "maxTransactions": max_transactions}

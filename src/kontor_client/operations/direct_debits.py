@@ -12,7 +12,7 @@ from kontor_client.authentication import Authenticator, authenticate
 from kontor_client.models.payments import Debit, TransferStatus
 from kontor_client.operations.accesses import access_path, customer_headers
 from kontor_client.operations.consents import AUTHENTICATION_SECONDS
-from kontor_client.operations.payments import PAYMENT
+from kontor_client.operations.payments import PAYMENT, PAYMENTS
 from kontor_client.plans import Call, Plan, fetch, path_of, send
 
 KIND = "direct-debit"
@@ -67,7 +67,7 @@ def authenticate_direct_debit(
 
 def export_direct_debit(payment_id: str) -> Plan[bytes]:
     """As pain.008."""
-    answer = yield from send(Call("GET", PAYMENT + path_of(payment_id, "pain008"), headers={"Accept": "*/*"}))
+    answer = yield from send(Call("GET", PAYMENTS + path_of(payment_id, "pain008"), headers={"Accept": "*/*"}))
     return answer.content
 
 

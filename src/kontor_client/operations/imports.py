@@ -60,6 +60,10 @@ def add_import_form(
     return (yield from fetch(ImportForm, answer.headers["location"]))
 
 
+def read_import_form(name: str) -> Plan[ImportForm]:
+    return fetch(ImportForm, FORMS + path_of(name))
+
+
 def delete_import_form(name: str) -> Plan[None]:
     """What was imported with it stays."""
     yield from send(Call("DELETE", FORMS + path_of(name)))

@@ -8,11 +8,11 @@ from kontor_client.models.webhooks import Delivery, Events, Webhook
 from kontor_client.plans import Call, Plan, fetch, path_of, send
 
 
-def _tenant_path(tenant: str, *parts: object) -> str:
+def tenant_path(tenant: str, *parts: object) -> str:
     return "/auth/mgmt/v1/tenants" + path_of(tenant, *parts)
 
 
-def _present(**facts: Any) -> dict[str, Any]:
+def present(**facts: Any) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
@@ -21,18 +21,29 @@ def read_health() -> Plan[Health]:
     return fetch(Health, "/health/ready")
 
 
+def read_liveness() -> Plan[Health]:
+    """Whether the process answers, whatever its database does."""
+    return fetch(Health, "/health/live")
+
+
+def read_metrics() -> Plan[bytes]:
+    """Figures for Prometheus."""
+    answer = yield from send(Call("GET", "/metrics", headers={"Accept": "*/*"}))
+    return answer.content
+
+
 # Users
 
 
 def create_user(tenant: str, username: str, password: str) -> Plan[User]:
     """Create a user, who gets the roles that are given by default."""
     body = {"username": username, "password": password}
-    answer = yield from send(Call("POST", _tenant_path(tenant, "users"), json=body))
+    answer = yield from send(Call("POST", tenant_path(tenant, "users"), json=body))
     return (yield from fetch(User, answer.headers["location"]))
 
 
 def list_users(tenant: str) -> Plan[list[User]]:
-    return fetch(list[User], _tenant_path(tenant, "users"))
+    return fetch(list[User], tenant_path(tenant, "users"))
 
 
 # Webhooks
@@ -42,12 +53,16 @@ def create_webhook(
     tenant: str, url: str, *, events: Sequence[str] | None = None, description: str | None = None
 ) -> Plan[Webhook]:
     """Register an address. The answer is the only one with the secret."""
-    body = _present(url=url, events=events, description=description)
-    return fetch(Webhook, _tenant_path(tenant, "webhooks"), "POST", json=body)
+    body = present(url=url, events=events, description=description)
+    return fetch(Webhook, tenant_path(tenant, "webhooks"), "POST", json=body)
 
 
 def list_webhooks(tenant: str) -> Plan[list[Webhook]]:
-    return fetch(list[Webhook], _tenant_path(tenant, "webhooks"))
+    return fetch(list[Webhook], tenant_path(tenant, "webhooks"))
+
+
+def read_webhook(tenant: str, webhook_id: str) -> Plan[Webhook]:
+    return fetch(Webhook, tenant_path(tenant, "webhooks", webhook_id))
 
 
 def change_webhook(
@@ -61,15 +76,15 @@ def change_webhook(
     rotate_secret: bool = False,
 ) -> Plan[Webhook]:
     """What is left out stays as it is."""
-    body = _present(url=url, events=events, description=description, active=is_active)
+    body = present(url=url, events=events, description=description, active=is_active)
     body |= {"rotateSecret": True} if rotate_secret else {}
-    path = _tenant_path(tenant, "webhooks", webhook_id)
+    path = tenant_path(tenant, "webhooks", webhook_id)
     # A second rotation would make the first one's secret worthless, which nobody has seen.
     return fetch(Webhook, path, "PUT", json=body, is_repeatable=not rotate_secret)
 
 
 def delete_webhook(tenant: str, webhook_id: str) -> Plan[None]:
-    yield from send(Call("DELETE", _tenant_path(tenant, "webhooks", webhook_id)))
+    yield from send(Call("DELETE", tenant_path(tenant, "webhooks", webhook_id)))
 
 
 def list_deliveries(
@@ -77,15 +92,15 @@ def list_deliveries(
 ) -> Plan[list[Delivery]]:
     """Newest first."""
     params = {"state": state, "beforeSerial": before_serial, "limit": limit}
-    return fetch(list[Delivery], _tenant_path(tenant, "webhooks", webhook_id, "deliveries"), params=params)
+    return fetch(list[Delivery], tenant_path(tenant, "webhooks", webhook_id, "deliveries"), params=params)
 
 
 def replay_delivery(tenant: str, webhook_id: str, serial: int) -> Plan[Delivery]:
     """Send an event again."""
-    return fetch(Delivery, _tenant_path(tenant, "webhooks", webhook_id, "deliveries", serial, "replay"), "POST")
+    return fetch(Delivery, tenant_path(tenant, "webhooks", webhook_id, "deliveries", serial, "replay"), "POST")
 
 
 def list_events(tenant: str, webhook_id: str, *, after_serial: int = 0, limit: int = 100) -> Plan[Events]:
     """Events after a serial, oldest first, for a receiver that missed some."""
     params = {"afterSerial": after_serial, "limit": limit}
-    return fetch(Events, _tenant_path(tenant, "webhooks", webhook_id, "events"), params=params)
+    return fetch(Events, tenant_path(tenant, "webhooks", webhook_id, "events"), params=params)

@@ -13,14 +13,18 @@ def list_own_categories() -> Plan[list[TagTreeItem]]:
     return fetch(list[TagTreeItem], CATEGORIES)
 
 
+def read_own_category(system_id: int) -> Plan[TagTreeItem]:
+    return fetch(TagTreeItem, CATEGORIES + path_of(system_id))
+
+
 def add_own_category(name: str, basis: str, description: str | None = None) -> Plan[TagTreeItem]:
     """`basis` is the system name of a category, which all analyses see."""
-    answer = yield from send(Call("POST", CATEGORIES, json=_describe(name, basis, description)))
+    answer = yield from send(Call("POST", CATEGORIES, json=describe_category(name, basis, description)))
     return (yield from fetch(TagTreeItem, answer.headers["location"]))
 
 
 def change_own_category(system_id: int, name: str, basis: str, description: str | None = None) -> Plan[None]:
-    body = _describe(name, basis, description)
+    body = describe_category(name, basis, description)
     yield from send(Call("PUT", CATEGORIES + path_of(system_id), json=body, is_repeatable=True))
 
 
@@ -29,5 +33,5 @@ def delete_own_category(system_id: int) -> Plan[None]:
     yield from send(Call("DELETE", CATEGORIES + path_of(system_id)))
 
 
-def _describe(name: str, basis: str, description: str | None) -> dict[str, Any]:
+def describe_category(name: str, basis: str, description: str | None) -> dict[str, Any]:
     return {"displayName": name, "basis": basis} | ({"description": description} if description else {})

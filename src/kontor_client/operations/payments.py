@@ -17,6 +17,7 @@ from kontor_client.operations.consents import AUTHENTICATION_SECONDS
 from kontor_client.plans import Call, Pause, Plan, fetch, path_of, send
 
 PAYMENT = "/customer/v2/payment"
+PAYMENTS = "/customer/v2/payments"
 POLL_SECONDS = 2.0
 
 
@@ -39,7 +40,7 @@ def order_transfer(
     Give a `payment_id` of your own (a UUID) and keep it: the same one never pays twice, so a call that got no answer
     can be made again with it. Tenants with the redirect frontend send the user on to the status's `web_form`.
     """
-    details = _show_orders(order)
+    details = show_orders(order)
     body: dict[str, Any] = {"instant": is_instant, "transferDetails": details}
     body |= {"requestedExecutionDate": execution_date} if execution_date is not None else {}
     body |= {"vopId": verification_id} if verification_id is not None else {}
@@ -50,7 +51,7 @@ def order_transfer(
     }
     headers = customer_headers(customer_ip)
     headers |= {"Rejection-NoFunds-Preferred": "true"} if prefers_rejection else {}
-    path = access_path(access_id, product_id, "payment", _kind(isinstance(details, list)))
+    path = access_path(access_id, product_id, "payment", name_kind(isinstance(details, list)))
     return fetch(TransferStatus, path, "POST", params=params, json=body, headers=headers)
 
 
@@ -79,22 +80,29 @@ def verify_payee(
     """Ask whether name and IBAN fit, before paying. Give the result's ids with the order."""
     path = access_path(access_id, product_id, "payment", "vop")
     params = {"paymentId": payment_id or str(uuid4())}
-    return fetch(Verification, path, "POST", params=params, json={"transferDetails": _show_orders(order)})
+    return fetch(Verification, path, "POST", params=params, json={"transferDetails": show_orders(order)})
 
 
 def read_transfer(payment_id: str, *, is_bulk: bool = False) -> Plan[TransferStatus]:
     """Where it stands; the bank is not asked."""
-    return fetch(TransferStatus, PAYMENT + path_of(_kind(is_bulk), payment_id))
+    return fetch(TransferStatus, PAYMENT + path_of(name_kind(is_bulk), payment_id))
+
+
+def read_transfer_of_product(
+    access_id: str, product_id: str, payment_id: str, *, is_bulk: bool = False
+) -> Plan[TransferStatus]:
+    """The same, found only if it is a transfer from this product."""
+    return fetch(TransferStatus, access_path(access_id, product_id, "payment", name_kind(is_bulk), payment_id))
 
 
 def list_payments(*, limit: int | None = None) -> Plan[list[TransferStatus]]:
     """The user's payments, newest first."""
-    return fetch(list[TransferStatus], "/customer/v2/payments", params={"limit": limit})
+    return fetch(list[TransferStatus], PAYMENTS, params={"limit": limit})
 
 
 def cancel_transfer(payment_id: str, *, is_bulk: bool = False) -> Plan[TransferStatus]:
     """Cancel what was not sent yet."""
-    return fetch(TransferStatus, PAYMENT + path_of(_kind(is_bulk), payment_id, "cancel"), "POST")
+    return fetch(TransferStatus, PAYMENT + path_of(name_kind(is_bulk), payment_id, "cancel"), "POST")
 
 
 def authenticate_transfer(
@@ -156,11 +164,11 @@ def wait_for_outcome(payment_id: str, timeout_seconds: float = 300, *, is_bulk: 
 
 def export_transfer(payment_id: str) -> Plan[bytes]:
     """As pain.001."""
-    answer = yield from send(Call("GET", PAYMENT + path_of(payment_id, "pain001"), headers={"Accept": "*/*"}))
+    answer = yield from send(Call("GET", PAYMENTS + path_of(payment_id, "pain001"), headers={"Accept": "*/*"}))
     return answer.content
 
 
-def _show_orders(order: Order | Sequence[Order]) -> dict[str, Any] | list[dict[str, Any]]:
+def show_orders(order: Order | Sequence[Order]) -> dict[str, Any] | list[dict[str, Any]]:
     """What was not given is left out, except the currency, which has to be named."""
     if not isinstance(order, Order):
         return [show_order(single_order) for single_order in order]
@@ -172,5 +180,5 @@ def show_order(order: Order) -> dict[str, Any]:
     return shown | {"currency": order.currency}
 
 
-def _kind(is_bulk: bool) -> str:
+def name_kind(is_bulk: bool) -> str:
     return "bulk-transfer" if is_bulk else "single-transfer"

@@ -1,7 +1,7 @@
 """The provider catalogue."""
 
 from kontor_client.models.providers import Provider, ProviderStatistics
-from kontor_client.plans import Plan, fetch, path_of
+from kontor_client.plans import Call, Plan, fetch, path_of, send
 
 PROVIDERS = "/providers/v2"
 
@@ -34,3 +34,9 @@ def list_provider_statistics() -> Plan[dict[str, ProviderStatistics]]:
 def read_provider_statistics(provider_id: str) -> Plan[ProviderStatistics]:
     """How recent fetches went."""
     return fetch(ProviderStatistics, PROVIDERS + path_of(provider_id, "statistics"))
+
+
+def read_logo(provider_id: str) -> Plan[bytes]:
+    """The provider's logo as an image."""
+    answer = yield from send(Call("GET", PROVIDERS + path_of(provider_id, "logo"), headers={"Accept": "*/*"}))
+    return answer.content

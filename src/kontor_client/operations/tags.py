@@ -15,6 +15,16 @@ def list_tag_trees() -> Plan[list[TagTree]]:
     return fetch(list[TagTree], TREES)
 
 
+def read_tag_tree(tree: str | int) -> Plan[TagTree]:
+    """A tree, by its number or its system name."""
+    return fetch(TagTree, TREES + path_of(tree))
+
+
+def read_tag_tree_item(tree: str | int, item: str | int) -> Plan[TagTreeItem]:
+    """An item, by its number or its system name."""
+    return fetch(TagTreeItem, TREES + path_of(tree, "tag-tree-items", item))
+
+
 def list_tag_tree_items(tree: str | int) -> Plan[list[TagTreeItem]]:
     """The items of a tree, by its number or its system name."""
     return fetch(list[TagTreeItem], TREES + path_of(tree, "tag-tree-items"))
@@ -54,8 +64,17 @@ def add_tagging_rule(
 
     Without conditions it replaces one for the same counterparty.
     """
-    answer = yield from send(Call("POST", RULES, json=_describe_rule(category, iban, name, conditions, label)))
+    answer = yield from send(Call("POST", RULES, json=describe_rule(category, iban, name, conditions, label)))
     return (yield from fetch(TaggingRule, answer.headers["location"]))
+
+
+def read_tagging_rule(rule_id: str) -> Plan[TaggingRule]:
+    return fetch(TaggingRule, RULES + path_of(rule_id))
+
+
+def delete_tagging_rules() -> Plan[None]:
+    """All rules of the user."""
+    yield from send(Call("DELETE", RULES))
 
 
 def change_tagging_rule(
@@ -69,7 +88,7 @@ def change_tagging_rule(
     is_active: bool = True,
 ) -> Plan[None]:
     """All of a rule; what is left out is reset."""
-    body = _describe_rule(category, iban, name, conditions, label) | {"active": is_active}
+    body = describe_rule(category, iban, name, conditions, label) | {"active": is_active}
     yield from send(Call("PUT", RULES + path_of(rule_id), json=body, is_repeatable=True))
 
 
@@ -82,7 +101,7 @@ def preview_tagging_rule(
     rule_id: str | None = None,
 ) -> Plan[RulePreview]:
     """What such a rule would decide; with `rule_id`, what that rule would decide if it were changed."""
-    body = _describe_rule(category, iban, name, conditions, None) | ({"id": rule_id} if rule_id else {})
+    body = describe_rule(category, iban, name, conditions, None) | ({"id": rule_id} if rule_id else {})
     answer = yield from send(Call("POST", RULES + "/preview", json=body, is_repeatable=True))
     return answer.decode(RulePreview)
 
@@ -92,7 +111,7 @@ def delete_tagging_rule(rule_id: str) -> Plan[None]:
     yield from send(Call("DELETE", RULES + path_of(rule_id)))
 
 
-def _describe_rule(
+def describe_rule(
     category: str, iban: str | None, name: str | None, conditions: RuleConditions | None, label: str | None
 ) -> dict[str, Any]:
     given = {"counterpartyIban": iban, "counterpartyName": name, "conditions": conditions, "name": label}
