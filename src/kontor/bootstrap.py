@@ -53,6 +53,7 @@ from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
 from kontor.storage import embedded
 from kontor.storage.database import Database
 from kontor.storage.demo_bank import DemoBankMemory
+from kontor.storage.embedded_watch import running_embedded
 from kontor.storage.keys import KeyUnusableError, SealingKey, generate_key, refuse_wrong_master_key
 from kontor.storage.master_keys import KeyCommand, KeyFile, KeyText, MasterKeySource, WrappedKey
 from kontor.storage.migrate import Migration, find_role, migrate
@@ -102,7 +103,7 @@ def with_database(settings: Settings) -> Iterator[Settings]:
     if settings.database_url is not None:
         yield settings
         return
-    with embedded.running(settings.data) as addresses:
+    with running_embedded(settings.data) as addresses:
         yield attach_embedded(settings, addresses)
 
 

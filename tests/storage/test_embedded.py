@@ -17,9 +17,10 @@ import pytest
 
 from kontor.bootstrap import load_master_key
 from kontor.config import read_settings
-from kontor.storage import embedded, embedded_host
+from kontor.storage import embedded, embedded_host, embedded_watch
 from kontor.storage.embedded import EmbeddedPostgres
 from kontor.storage.embedded_host import EmbeddedError, ServiceUser
+from kontor.storage.embedded_watch import kept_running
 from process_tree import KONTOR, clean_environment, find_processes, is_alive, wait_until
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="shows what root does with somebody else's folders")
@@ -242,6 +243,35 @@ def test_it_recovers_when_postgresql_was_killed(server):
     server.stop()
 
 
+def test_whoever_uses_it_starts_it_again_when_it_is_killed(server, monkeypatch):
+    """Twice, and with the same addresses: connections are made anew, nothing that was committed is lost."""
+    monkeypatch.setattr(embedded_watch, "LOOK_SECONDS", 0.05)
+    addresses = server.start()
+    with kept_running(server):
+        for word in ("first", "second"):
+            with psycopg.connect(addresses.owner.reveal(), autocommit=True) as connection:
+                connection.execute("create table if not exists words (word text)")
+                connection.execute("insert into words values (%s)", [word])
+            killed = server._postmaster_pid()
+            os.kill(killed, signal.SIGKILL)
+            wait_until(lambda pid=killed: server.is_running() and server._postmaster_pid() != pid, "another server")
+            wait_until(lambda: can_connect(addresses.owner.reveal()), "it accepts connections")
+        with psycopg.connect(addresses.app.reveal()) as connection:
+            assert connection.info.status is not None
+    with psycopg.connect(addresses.owner.reveal()) as connection:
+        assert connection.execute("select word from words order by word").fetchall() == [("first",), ("second",)]
+    server.stop()
+    assert not server.is_running()
+
+
+def can_connect(address):
+    try:
+        psycopg.connect(address).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
 def test_a_process_number_used_again_is_neither_taken_for_the_server_nor_killed(server):
     """After a crash and a reboot the number in postmaster.pid may be anybody's, even another PostgreSQL's."""
     server.start()
@@ -288,7 +318,8 @@ def test_lost_passwords_are_told_and_nothing_is_overwritten(server):
 def test_starts_at_the_same_time_get_along(open_folder):
     """Two processes make the cluster at once; both can use it, and the last one stops it."""
     script = (
-        "import sys; from pathlib import Path; import psycopg; from kontor.storage.embedded import running\n"
+        "import sys; from pathlib import Path; import psycopg\n"
+        "from kontor.storage.embedded_watch import running_embedded as running\n"
         "with running(Path(sys.argv[1])) as addresses: psycopg.connect(addresses.app.reveal()).close()"
     )
     data = open_folder / "together"

@@ -73,6 +73,7 @@ def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "S
     from kontor.bootstrap import attach_embedded, migrate_database
     from kontor.cli.demo_console import add_console
     from kontor.cli.demo_processes import Children
+    from kontor.storage.embedded_watch import kept_running
 
     say("[bold]Kontor[/bold] is starting", is_styled=True)
     steps = Steps(stopping)
@@ -90,7 +91,8 @@ def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "S
         with steps.step("Sample user"):
             _add_sample_bank(ready, console)
         _show_welcome(settings.base_url, facts, console, settings.data)
-        children.watch(stopping)
+        with kept_running(server):
+            children.watch(stopping)
     except StopRequested:
         say("\nStopping …")
         raise

@@ -335,16 +335,6 @@ class EmbeddedPostgres:
             return ""
 
 
-@contextmanager
-def running(data: Path) -> Iterator[Addresses]:
-    """For the time of one command: use the server that runs, else start one; the last user stops it."""
-    server = EmbeddedPostgres(data)
-    try:
-        yield server.start()
-    finally:
-        server.stop()
-
-
 def _serves(pid: int, cluster: Path) -> bool:
     """Is this process the server of this very cluster? Process numbers are used again, also by other servers."""
     try:
