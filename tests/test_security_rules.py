@@ -9,8 +9,9 @@ import pytest
 ROOT = Path(__file__).parents[1] / "src"
 FILES = sorted(ROOT.rglob("*.py"))
 PAGES = [file for file in ROOT.rglob("*.html") if file.parent.parent.name in ("console", "webform")]
-SCRIPTS = [file for file in ROOT.rglob("*.js") if "swagger" not in file.name]
+SCRIPTS = [file for file in ROOT.rglob("*.js") if file.name not in ("swagger-ui-bundle.js", "chart.js")]  # ours
 
+KEPT = {"flicker.js": ['"kontor-flicker-" + name, value'], "form.js": ['key, "sent"']}
 # Jitter, and people who do not exist. Everything that must not be guessed comes from `secrets` and the like.
 CHANCE = {
     "kontor/analysis/scoring/calibration.py",
@@ -133,6 +134,22 @@ def test_no_template_switches_escaping_off(page):
 def test_no_script_writes_markup_or_runs_text(script):
     forbidden = r"(inner|outer)HTML|insertAdjacentHTML|document\.write|\beval\(|new Function|postMessage\([^)]*\"\*\""
     assert re.findall(forbidden, script.read_text(encoding="utf-8")) == []
+
+
+def test_no_script_keeps_data_of_the_user():
+    """The web form keeps that it has sent the user to the bank, and how wide and fast a flicker code is drawn."""
+    kept = {script.name: re.findall(r"setItem\((.*?)\);?", script.read_text(encoding="utf-8")) for script in SCRIPTS}
+    assert {name: values for name, values in kept.items() if values} == KEPT
+    assert not [script for script in SCRIPTS if re.search(r"indexedDB|document\.cookie|caches\.", script.read_text())]
+
+
+def test_fields_for_passwords_are_masked_and_can_be_pasted_into():
+    sign_in = (ROOT / "kontor/console/templates/sign_in.html").read_text(encoding="utf-8")
+    assert 'type="password" autocomplete="current-password"' in sign_in
+    credentials = (ROOT / "kontor/webform/templates/credentials.html").read_text(encoding="utf-8")
+    assert "type=\"{{ 'password' if field.is_secret else 'text' }}\"" in credentials
+    for script in SCRIPTS:
+        assert not re.search(r"[\"'](paste|copy|contextmenu)[\"']", script.read_text(encoding="utf-8"))
 
 
 def test_there_are_pages_and_scripts_to_look_at():

@@ -1,5 +1,6 @@
 """The audit trail of the management and token calls: complete, append-only, without secrets."""
 
+import json
 from uuid import uuid4
 
 import psycopg
@@ -101,3 +102,11 @@ def test_not_even_the_owner_rewrites_the_trail(owner, shared, statement):
     shared.client_token()
     with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
         owner.execute(statement)
+
+
+def test_a_call_without_its_scope_is_a_line_of_the_log(shared, http, server_log):
+    mark = f"refused {uuid4()}"
+    headers = {"Authorization": f"Bearer {shared.user_token()}", "X-Correlation-ID": mark}
+    assert http.get(f"{shared.url}/users", headers=headers).status_code == 403
+    [line] = [json.loads(line) for line in server_log.read_text().splitlines() if mark in line]
+    assert (line["status"], line["tenant"], line["client"]) == (403, shared.name, "app")

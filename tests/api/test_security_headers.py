@@ -67,6 +67,20 @@ def test_answers_with_customer_data_are_not_kept(shared, path):
     assert answer.headers["cross-origin-resource-policy"] == "same-origin"
 
 
+@every_place
+def test_no_response_allows_scripts_of_other_origins_to_read_it(http, path):
+    for method in ("GET", "OPTIONS"):
+        headers = http.request(method, path, headers={"Origin": "https://evil.example"}).headers
+        assert [name for name in headers if name.startswith("access-control-")] == []
+
+
+@every_place
+def test_texts_name_their_charset(http, path):
+    answer = http.get(path)
+    kind = answer.headers["content-type"]
+    assert kind == "application/json" or kind.endswith("; charset=utf-8")
+
+
 def test_tenants_can_show_logos_and_load_the_component_and_nothing_else(http, shared):
     logo = http.get("/providers/v2", headers=shared.as_user).json()[0]["relations"][1]["href"]
     for path in (logo, "/customer/v2/webform/embed.js"):

@@ -1,6 +1,7 @@
 """The dump of everything: complete table by table and column by column, self-describing, and without secrets."""
 
 import json
+import re
 from datetime import date
 
 import jsonschema
@@ -208,3 +209,9 @@ def test_an_account_of_another_user_is_not_in_the_dump(known, shared):
     other.push([{"betrag": 1, "buchungsdatum": str(date(2026, 1, 1)), "verwendungszweck": "somebody else"}])
     assert "somebody else" not in known.customer.get(EXPORT).text
     assert "somebody else" in other.customer.get(EXPORT).text
+
+
+@pytest.mark.parametrize("format_", ["json", "csv"])
+def test_a_download_has_a_name_that_no_caller_has_chosen(http, demo1, format_):
+    answer = http.get(EXPORT, params={"format": format_}, headers=demo1[0].headers)
+    assert re.fullmatch(rf'attachment; filename="[a-z0-9-]+\.{format_}"', answer.headers["content-disposition"])

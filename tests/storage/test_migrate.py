@@ -38,6 +38,13 @@ def migrated(empty: Settings) -> Settings:
     return empty
 
 
+def test_a_new_database_has_no_accounts(migrated):
+    tables = ("tenants", "clients", "users", "operators", "api_keys", "access_tokens")
+    with psycopg.connect(migrated.migration_database_url.reveal()) as connection:
+        counts = [connection.execute(f"select count(*) from {table}").fetchone() for table in tables]
+    assert counts == [(0,)] * len(tables)
+
+
 def as_owner(settings: Settings, statement: str) -> None:
     with psycopg.connect(settings.migration_database_url.reveal(), autocommit=True) as connection:
         connection.execute(statement)

@@ -165,11 +165,7 @@ class Runner:
             bearer = await authenticate(operation, request, self.services)
         urls = self.urls
         if isinstance(bearer, Principal):
-            scope["kontor.tenant"] = bearer.tenant_name
-            scope["kontor.client"] = bearer.client_name
             urls = self._find_urls(bearer.is_regulated, bearer.may_collect, bearer.scopes)
-        elif bearer is not None:
-            scope["kontor.client"] = f"operator {bearer.name}"
         success = operation.success
         if success.media_type == JSON and not success.other_media_types and not operation.is_forgiving:
             _check_accept(find_accept(request.scope))

@@ -41,9 +41,20 @@ async def authenticate(
     if bearer is None:
         challenge = f'Bearer {REALM}, error="invalid_token"'
         raise HttpError(403, "The token is invalid, expired or revoked.", {"WWW-Authenticate": challenge})
+    _name_caller(request, bearer)
     if isinstance(bearer, Principal):
         _check_scope(operation, bearer)
     return bearer
+
+
+def _name_caller(request: Request[Any, Any, Any], bearer: Principal | Operator) -> None:
+    """For the log, also of a call that is refused."""
+    scope: dict[str, Any] = request.scope  # type: ignore[assignment]
+    if isinstance(bearer, Principal):
+        scope["kontor.tenant"] = bearer.tenant_name
+        scope["kontor.client"] = bearer.client_name
+    else:
+        scope["kontor.client"] = f"operator {bearer.name}"
 
 
 def _check_scope(operation: Operation, principal: Principal) -> None:
