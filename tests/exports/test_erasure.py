@@ -7,7 +7,6 @@ from kontor.domain.scopes import CUSTOMER_READ
 from kontor.storage.exports import ELSEWHERE, SECTIONS
 
 CUSTOMER = "/customer/v2"
-KEPT = {"payments"}  # records of payments, for as long as the tenant must keep them
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ def test_nothing_is_left_and_the_token_is_dead_at_once(leaver, shared, owner):
     form = {"grant_type": "password", "username": leaver.username, "password": f"password of {leaver.username}"}
     assert shared.http.post("/auth/oauth2/token", data=form, auth=shared.app).status_code == 401
     assert owner.execute("select 1 from users where id = %s", [leaver.reference]).fetchone() is None
-    for table in ({section.table for section in SECTIONS} | {"transactions", *ELSEWHERE}) - KEPT:
+    for table in {section.table for section in SECTIONS} | {"transactions", *ELSEWHERE}:
         found = owner.execute(f"select count(*) from {table} where user_id = %s", [leaver.reference]).fetchone()
         assert found == (0,), table
     trail = owner.execute(

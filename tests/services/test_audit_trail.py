@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import psycopg
@@ -13,7 +14,7 @@ import pytest
 
 from kontor.bootstrap import migrate_database, open_services
 from kontor.config import Settings, export_settings
-from kontor.domain.audit import SYSTEM_CHAIN
+from kontor.domain.audit import FIRST_HASH, SYSTEM_CHAIN, AuditEntry, AuditResult, hash_entry
 from kontor.domain.secrets import Secret
 from kontor.services.bundle import Services
 from kontor.services.security import auditing
@@ -66,9 +67,11 @@ def verify(settings: Settings) -> tuple[int, dict[str, str]]:
 def tamper(settings: Settings, statement: str) -> None:
     """The owner can do everything, if only it takes the trouble."""
     with psycopg.connect(settings.migration_database_url.reveal()) as owner:
-        owner.execute("alter table audit_entries disable trigger user")
+        for table in ("audit_entries", "audit_heads"):
+            owner.execute(f"alter table {table} disable trigger user")
         owner.execute(statement)
-        owner.execute("alter table audit_entries enable trigger user")
+        for table in ("audit_entries", "audit_heads"):
+            owner.execute(f"alter table {table} enable trigger user")
 
 
 TAMPERED = {
@@ -134,7 +137,7 @@ async def test_a_tenant_whose_chain_has_vanished_is_found(services, shared, owne
     assert (await verify_chains(services.database))[chain] is None
     [(serial, digest)] = owner.execute("select serial, hash from audit_heads where chain = %s", [chain]).fetchall()
     entries = owner.execute("select * from audit_entries where chain = %s", [chain]).fetchall()
-    owner.execute("alter table audit_entries disable trigger user")
+    owner.execute("alter table audit_entries disable trigger user; alter table audit_heads disable trigger user")
     try:
         owner.execute("delete from audit_heads where chain = %s", [chain])
         owner.execute("delete from audit_entries where chain = %s", [chain])
@@ -143,7 +146,7 @@ async def test_a_tenant_whose_chain_has_vanished_is_found(services, shared, owne
         for entry in entries:
             owner.execute(f"insert into audit_entries values ({', '.join(['%s'] * len(entry))})", entry)
         owner.execute("insert into audit_heads values (%s, %s, %s)", [chain, serial, digest])
-        owner.execute("alter table audit_entries enable trigger user")
+        owner.execute("alter table audit_entries enable trigger user; alter table audit_heads enable trigger user")
     assert (await verify_chains(services.database))[chain] is None
 
 
@@ -196,3 +199,50 @@ async def test_the_daily_anchor_names_every_head(services, shared, owner):
     chain = (await services.tenant_administration.find_tenant(shared.name)).id
     [(head,)] = owner.execute("select hash from audit_heads where chain = %s", [chain]).fetchall()
     assert anchors[str(chain)] == head.hex()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update audit_heads set hash = sha256('x') where chain = %(chain)s",
+        "update audit_heads set serial = serial - 1 where chain = %(chain)s",
+        "update audit_heads set serial = 0, hash = decode(repeat('00', 32), 'hex') where chain = %(chain)s",
+        "update audit_heads set serial = serial + 1 where chain = %(chain)s",
+        "update audit_heads set chain = gen_random_uuid() where chain = %(chain)s",
+        "update audit_heads set serial = serial where chain = %(chain)s",
+        "insert into audit_heads values (gen_random_uuid(), 7, decode(repeat('00', 32), 'hex'))",
+        "insert into audit_heads values (gen_random_uuid(), 0, sha256('x'))",
+    ],
+)
+async def test_the_application_cannot_set_a_head_to_anything_but_the_next_entry(services, shared, settings, statement):
+    shared.client_token()
+    chain = (await services.tenant_administration.find_tenant(shared.name)).id
+    with psycopg.connect(settings.database_url.reveal()) as connection:
+        with pytest.raises(psycopg.errors.RaiseException, match="a head of the audit trail"):
+            connection.execute(statement, {"chain": chain})
+        connection.rollback()
+    assert (await verify_chains(services.database))[chain] is None
+
+
+async def test_the_statements_of_the_version_before_still_extend_the_trail(services, shared, settings):
+    """As an older process writes them, on the migrated database and with the application's role."""
+    chain = (await services.tenant_administration.find_tenant(shared.name)).id
+    entry = AuditEntry("operator", "test.old", "nothing", AuditResult.DONE, "-")
+    with psycopg.connect(settings.database_url.reveal()) as connection:
+        connection.execute(
+            "insert into audit_heads (chain, serial, hash) values (%s, 0, %s) on conflict do nothing",
+            [chain, FIRST_HASH],
+        )
+        found = connection.execute("select serial, hash from audit_heads where chain = %s for update", [chain])
+        serial, previous = found.fetchone()
+        at = datetime.now(UTC)
+        digest = hash_entry(previous, chain, serial + 1, at, entry)
+        connection.execute(
+            "insert into audit_entries (chain, serial, at, actor, action, object, result, correlation_id, hash)"
+            " values (%s, %s, %s, 'operator', 'test.old', 'nothing', %s, '-', %s)",
+            [chain, serial + 1, at, str(AuditResult.DONE), digest],
+        )
+        connection.execute(
+            "update audit_heads set serial = %s, hash = %s where chain = %s", [serial + 1, digest, chain]
+        )
+    assert (await verify_chains(services.database))[chain] is None

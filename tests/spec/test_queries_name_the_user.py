@@ -67,6 +67,7 @@ ALLOWED = {
     "dialogues.delete_old_dialogues": "housekeeping",
     "payments.list_orphaned": "the reaper looks at everybody's; it closes what it finds by user and id",
     "payments.claim_lookups": "the reaper looks at everybody's, and takes the user from the row",
+    "erased_payments.anonymise_left_behind": "housekeeping, which takes the user from the row",
     "payments.forget_old_keys": "housekeeping",
     "payments.delete_old_payments": "housekeeping",
     "payments.delete_old_fingerprints": "housekeeping",

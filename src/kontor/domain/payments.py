@@ -146,6 +146,10 @@ class PaymentAnswer(StrEnum):
     ACCEPT_PAYEES = "ACCEPT_PAYEES"
 
 
+def name_at_bank(user_id: UUID, payment_id: UUID) -> UUID:
+    return uuid5(user_id, f"payment {payment_id}")
+
+
 @dataclass(frozen=True, slots=True)
 class Payment:
     """`product` is the debtor's account in the caller's words, `product_key` in the bank's.
@@ -195,7 +199,7 @@ class Payment:
     @property
     def bank_id(self) -> UUID:
         """The id the bank keeps with the order. The caller's own is unique for one user only."""
-        return uuid5(self.user_id, f"payment {self.id}")
+        return name_at_bank(self.user_id, self.id)
 
     @property
     def is_bulk(self) -> bool:

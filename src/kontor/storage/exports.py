@@ -211,6 +211,7 @@ SECTIONS = (
             "request_digest": INTERNAL,
             "lookups": INTERNAL,
             "next_lookup_at": INTERNAL,
+            "kept_bank_id": "set only when the user is erased",
         },
         condition="(t.state <> 'DRAFT' or t.access_id is not null or t.provider_id is null)",
     ),

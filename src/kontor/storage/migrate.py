@@ -51,6 +51,7 @@ GRANTS = (
     "grant usage, select on all sequences in schema public to {role}",
     "grant execute on all functions in schema public to {role}",
     "revoke update, delete, truncate on audit_entries from {role}",
+    "revoke delete, truncate on audit_heads from {role}",
     "revoke insert, update, delete on schema_migrations from {role}",
 )
 

@@ -11,7 +11,7 @@ from kontor.domain.tenants import ClientKind, Tenant, User, check_password, chec
 from kontor.services.accesses import Refreshing
 from kontor.services.identity.tenants import find_own_tenant
 from kontor.services.security import Passwords, auditing
-from kontor.storage import deliveries, keys, tenants, tokens, users
+from kontor.storage import deliveries, erased_payments, keys, tenants, tokens, users
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
 from kontor.storage.keys import SealingKey
@@ -157,6 +157,7 @@ class Users:
 
     @staticmethod
     async def _delete(connection: Connection, user: User, actor: str) -> None:
+        await erased_payments.anonymise_payments(connection, user.id)
         await users.lock_accesses(connection, user.id)
         await lock_data(connection, user.id)
         await deliveries.forget_user(connection, user.id)

@@ -14,6 +14,7 @@ from kontor.storage import (
     deliveries,
     demo_bank,
     dialogues,
+    erased_payments,
     fetches,
     imports,
     leases,
@@ -54,6 +55,7 @@ class Housekeeping:
             "unconfirmed_accesses": await self._one_by_one(delete_unconfirmed),
             "old_pages": await self._once(demo_bank.delete_old_pages),
             "old_payments": await self._in_batches(lambda connection: payments.delete_old_payments(connection, BATCH)),
+            "users_with_kept_payments": await self._one_by_one(erased_payments.anonymise_left_behind),
             "old_payment_keys": await self._in_batches(lambda connection: payments.forget_old_keys(connection, BATCH)),
             "old_orders": await self._once(payments.delete_old_fingerprints),
             "old_verifications": await self._in_batches(
