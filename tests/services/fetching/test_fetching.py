@@ -1,16 +1,20 @@
 """What a fetch asks for and stores, whatever the bank sends."""
 
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 from fake_bank import DEPOT, GIRO, POSITIONS, ROWS, SAVINGS
 
 from kontor.connectors.base import Failed, FailureKind
+from kontor.domain.sca import MediumClass, ScaMedium, ScaMethod
 from kontor.services.accesses.requests import AccessRequest
 from kontor.services.fetching.fetching import Outcome
 from kontor.services.transactions.transactions import PushedTransaction
+from kontor.storage import accesses
+
+NOON = datetime(2026, 11, 2, 11, tzinfo=UTC)
 
 # The whole of it
 
@@ -168,3 +172,14 @@ async def test_fetch_of_recent_days_asks_from_some_weeks_before_the_newest_final
     await posted
     assert bank.jobs[-1].since == {"giro": date(2026, 10, 3), "spar": date(2026, 10, 3)}
     assert harness.rows("transactions", "id, purpose") == before
+
+
+async def test_methods_and_media_of_a_consent_stay_where_a_fetch_tells_none(harness, bank):
+    await harness.add()
+    method = ScaMethod("901", "mockTAN")
+    medium = ScaMedium("Mein Handy", MediumClass.MOBILE, NOON, NOON + timedelta(days=365))
+    async with harness.services.database.transaction() as connection:
+        await accesses.store_sca_options(connection, harness.user_id, "a", [method], [medium], method)
+    await harness.refresh()
+    access = (await harness.view()).access
+    assert (access.methods, access.media, access.active_method) == ((method,), (medium,), method)

@@ -101,10 +101,12 @@ class FetchWriting:
                 is_changed |= await products.upsert_product(connection, user_id, product_id, access.id, number, product)
         if access.selected_products is not None:
             is_changed |= await products.delete_other_products(connection, user_id, access.id, access.selected_products)
-        if _has_new_options(access, headers):
-            await accesses.store_sca_options(
-                connection, user_id, access.id, headers.methods, headers.media, headers.active_method
-            )
+        # A fetch that tells no methods or media leaves those that a consent has stored.
+        methods, media = headers.methods or access.methods, headers.media or access.media
+        if (access.methods, access.media) != (tuple(methods), tuple(media)) or (
+            access.active_method is None and headers.active_method is not None
+        ):
+            await accesses.store_sca_options(connection, user_id, access.id, methods, media, headers.active_method)
         return is_changed
 
     @staticmethod
@@ -188,9 +190,3 @@ def _find_unknown_selection(access: Access, stored: Collection[UUID]) -> list[Pr
     """Products that were selected before the bank had named any, and that it does not name."""
     missing = [str(product_id) for product_id in access.selected_products or () if product_id not in stored]
     return [Problem(ProblemKind.PRODUCT, detail=f"Die Bank kennt kein solches Produkt: {id}") for id in missing]
-
-
-def _has_new_options(access: Access, headers: Headers) -> bool:
-    if access.active_method is None and headers.active_method is not None:
-        return True
-    return (access.methods, access.media) != (tuple(headers.methods), tuple(headers.media))
