@@ -1,6 +1,7 @@
 """Pushing transactions, and listing them: order, spans, pages, and many of them."""
 
 import json
+import threading
 from base64 import urlsafe_b64encode
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
@@ -8,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 import shapes
-from banking import new_customer
+from banking import href, new_customer
 
 DAY = "2026-11-13 00:00:00"
 
@@ -36,10 +37,10 @@ def account(pusher):
         address = url
 
         @staticmethod
-        def push(*entries):
+        def push(*entries, seconds=30):
             content = f"[{','.join(entries)}]".encode()
             headers = pusher.headers | {"Content-Type": "application/json"}
-            return pusher.http.post(url, content=content, headers=headers)
+            return pusher.http.post(url, content=content, headers=headers, timeout=seconds)
 
         @staticmethod
         def list(**query):
@@ -339,3 +340,29 @@ def test_fifty_thousand_are_listed_completely_and_in_order(account, owner):
     assert hashes == sorted(hashes, reverse=True)
     assert {int(row["betrag"]) for row in rows} == {-12, *range(1, 50_000)}
     assert answer.headers["transfer-encoding"] == "chunked"
+
+
+@pytest.mark.long
+def test_ten_thousand_long_rows_are_stored_or_refused_as_a_whole_and_hold_up_nobody(account, demo1):
+    """As long as a body may be: 16 MiB. Somebody else reads meanwhile, again and again."""
+    neighbour, access_id = demo1
+    product = neighbour.product(access_id, "GIROKONTO")
+    statuses, is_over = [], threading.Event()
+
+    def read() -> None:
+        while not is_over.is_set():
+            statuses.append(neighbour.get(href(product, "get_kontoumsaetze"), params={"limit": 10}).status_code)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        too_long = [entry(amount=str(number), verwendungszweck="Ü" * 1000) for number in range(10_000)]
+        assert account.push(*too_long, seconds=170).status_code == 413
+        assert account.list() == []
+        long_rows = [entry(amount=str(number), verwendungszweck=f"{number} " + "x" * 1400) for number in range(10_000)]
+        assert account.push(*long_rows, seconds=170).status_code == 201
+    finally:
+        is_over.set()
+        reader.join()
+    assert set(statuses) == {200}
+    assert len(account.list(limit=1000)) == 1000
