@@ -1,0 +1,57 @@
+"""The figures as a page."""
+
+import platform
+import textwrap
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.machine import describe_processor
+from benchmarks.report import make_table
+
+from parser_fuzzing.results import Results
+from parser_fuzzing.running import CPU_SECONDS, MEMORY_BYTES
+
+INTRODUCTION = (
+    "Sample files of every parser are damaged at random: bits, digits and words are changed, parts deleted, repeated,"
+    " swapped or put into another encoding. A file may be read or refused by the parser's declared error. Everything"
+    " else is a finding: another exception, more than"
+    f" {CPU_SECONDS:.0f} s of processor time, or more than {MEMORY_BYTES // 1024**2} MiB of memory. FinTS and XS2A are"
+    " answers of banks: single messages, and whole dialogues of the connector in which one answer or all from one on"
+    " are damaged."
+)
+
+
+def write_page(results: Results, page: Path) -> None:
+    rows = []
+    for parser in sorted(results.read | results.refused, key=str.lower):
+        found = sum(finding.parser == parser for finding in results.findings)
+        total = results.read[parser] + results.refused[parser] + found
+        counts = (total, results.read[parser], results.refused[parser], found)
+        rows.append((parser, *(f"{count:,}" for count in counts)))
+    seeds = ", ".join(f"{seed} ({number:,})" for seed, number in sorted(results.next_numbers.items()))
+    facts = {
+        "Command": "`./dev fuzz --seed S --minutes M`; one mutant: `./dev fuzz --seed S --number N`",
+        "Seeds (mutants)": seeds,
+        "Processor time": f"{results.cpu_seconds:,.0f} s",
+        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "Version": version("kontor"),
+        "Processor": describe_processor(),
+        "Python": platform.python_version(),
+    }
+    lines = ["# Damaged files", "", "Written by `./dev fuzz`; do not edit.", "", textwrap.fill(INTRODUCTION, 120), ""]
+    lines += [f"**{results.count:,} mutants, {len(results.findings):,} findings that are open.**", ""]
+    lines += [*make_table(("Parser", "Mutants", "Read", "Refused", "Findings"), rows), ""]
+    if results.findings:
+        lines += ["## Findings", ""]
+        lines += [
+            f"- seed {finding.seed}, number {finding.number}: {finding.parser}, {finding.problem} {finding.place}"
+            for finding in results.findings
+        ] + [""]
+    lines += [
+        "`./dev fuzz --again` runs findings again; one that is fixed then counts as what it has become. Results of all",
+        "runs are kept in `fuzzing.json` beside this page; a further run goes on where the last one of its seed ended.",
+        "",
+    ]
+    lines += [*make_table(("Run on", ""), list(facts.items())), ""]
+    page.write_text("\n".join(lines), encoding="utf-8")
