@@ -1,11 +1,23 @@
 """Reading a bank's messages: the shortened steps of the library find what the library finds."""
 
+import pytest
 from fints.segments.base import FinTS3Segment
 from fints.types import SegmentSequence
-from fints_payer import know_bank
+from fints_payer import PROVIDER, know_bank
+from scripted_bank_server import running_scripted_bank, send
 
+from fints_banks import BANK_CODE, TODAY
+from kontor.connectors.base import Context, FailureKind, Fetch
+from kontor.connectors.fints import FintsBank, FintsConnector
 from kontor.connectors.fints.parameters import BankParameters
-from kontor.connectors.fints.parsing import find_class
+from kontor.connectors.fints.parsing import find_class, measure_structure
+from kontor.domain.secrets import Secret
+
+
+@pytest.fixture(scope="module")
+def script(bank, tmp_path_factory):
+    with running_scripted_bank(tmp_path_factory.mktemp("parts"), bank.bank) as script:
+        yield script
 
 
 def test_each_segment_is_read_by_the_class_of_its_name_and_version():
@@ -32,3 +44,35 @@ def test_a_banks_parameters_that_were_read_are_not_written_again(bank, monkeypat
     parameters = BankParameters.deserialize(kept)
     assert parameters.list_methods()
     assert parameters.serialize() == kept
+
+
+@pytest.mark.parametrize(
+    ("message", "size"),
+    [
+        (b"HNHBK:1:3+1'", 12),
+        (b"HIKAZ:3:7+@5@12345'", 14),
+        (b"HIKAZ:3:7+@5@12345+@3@abc'", 18),
+        (b"HIRMS:3:2+a?@5?@b'", 18),
+        (b"HNVSD:999:1+@12@HIRMS:3:2+a'b'", 30),
+        (b"HNVSD:999:1+@99@HIKAZ:3:7+@5@12345''", 31),
+        (b"HIKAZ:3:7+@99999@short", 17),
+        (b"", 0),
+    ],
+)
+def test_what_is_not_binary_is_measured_also_in_the_envelope(message, size):
+    assert measure_structure(message) == size
+
+
+@pytest.mark.parametrize("unit", [b"'", b"+a", b":", b"HIRMS:3:2+0010::ok'", b"+@1@x", b"@0@"])
+def test_an_answer_of_very_many_parts_is_refused_before_it_is_read(script, unit):
+    """Reading it would take minutes."""
+    envelope = b"HNHBK:1:3+000000000342+300+0+1'HNVSK:998:3'HNVSD:999:1+@%d@"
+    content = unit * (8_000_000 // len(unit))
+    script.conduct = send(lambda raw: envelope % len(content) + content + b"'HNHBS:5:1+1'")
+    script.messages = 0
+    credentials = {"userid": Secret("somebody"), "pin": Secret("s3cret-pin")}
+    known = FintsBank(BANK_CODE, script.url)
+    connector = FintsConnector(lambda provider: known, "PRODUCT", script.authority)
+    step = connector.begin(PROVIDER, credentials, Fetch(), None, Context(TODAY))
+    assert (step.kind, step.detail) == (FailureKind.UNREACHABLE, "the answer has too many parts")
+    assert script.messages == 1

@@ -26,7 +26,7 @@ from kontor.connectors.base import FailureKind, State
 from kontor.connectors.fints.amounts import accept_amounts
 from kontor.connectors.fints.codes import ABORTED, PIN_REFUSED, Code, find_failure
 from kontor.connectors.fints.parameters import ONE_STEP, BankParameters, Method
-from kontor.connectors.fints.parsing import quicken_parsing
+from kontor.connectors.fints.parsing import MOST_STRUCTURE_BYTES, measure_structure, quicken_parsing
 from kontor.connectors.fints.quirks import FintsBank
 from kontor.connectors.fints.tolerances import accept_odd_segments, accept_undated_balances
 from kontor.connectors.fints.transport import HttpTransport, NoResponseError
@@ -215,6 +215,8 @@ class Session:
         return reply
 
     def _read(self, answer: bytes, number: int) -> Reply:
+        if measure_structure(answer) > MOST_STRUCTURE_BYTES:
+            raise NoResponseError("the answer has too many parts")
         try:
             reply = Reply(FinTSInstituteMessage(segments=answer), self._pin.reveal())
             head = reply.message.find_segment_first(HNHBK3)
