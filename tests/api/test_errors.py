@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 import pytest
+import structlog
 from psycopg_pool import PoolTimeout
 
 from kontor.api.answers import Answer, HttpError, empty_answer, json_answer
@@ -271,6 +272,21 @@ async def test_lost_database_is_503_with_a_time_to_wait(start_app, small_operati
         answer = await http.get("/small")
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
         assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("error", "event"),
+    [(SecretiveError("a defect"), "defect"), (PoolTimeout("no connection"), "database.unavailable")],
+    ids=["defect", "database"],
+)
+async def test_defects_and_a_lost_database_are_logged(start_app, small_operation, error, event):
+    async def fail(call):
+        raise error
+
+    async with start_app(small_operation(fail)) as http:
+        with structlog.testing.capture_logs() as logged:
+            await http.get("/small")
+    assert event in [line["event"] for line in logged]
 
 
 async def test_messages_for_the_end_customer_are_carried_without_nulls(start_app, small_operation):

@@ -50,6 +50,7 @@ def test_json_logs_are_one_object_per_line_with_correlation_id_and_masks():
     assert [line["event"] for line in lines] == ["an event", "failed", "Authorization: Bearer ***"]
     assert {line["correlation_id"] for line in lines} == {"call-42"}
     assert all({"level", "timestamp"} <= set(line) for line in lines)
+    assert all(line["timestamp"].endswith("Z") for line in lines)
     assert lines[0]["amount"] == 7
     assert "ValueError" in lines[1]["exception"]
     assert "hidden" not in told.replace("hidden-hidden", "hidden")
