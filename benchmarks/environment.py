@@ -125,7 +125,7 @@ class BenchmarkEnvironment:
         rows = [entry.transaction for entry in account.entries][-count:]
         access_id = str(uuid4())
         product_id = make_product_id(customer.id, access_id, account.product.key)
-        async with self.services.database.transaction() as connection:
+        async with self.services.database.transaction(customer.id) as connection:
             await accesses.insert_access(
                 connection, customer.id, access_id, DEMO_BANK, is_synced=True, selected_products=None
             )

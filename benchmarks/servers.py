@@ -42,6 +42,8 @@ class ServerProcess:
     def __enter__(self) -> "ServerProcess":
         self.port = free_port()
         settings = replace(self.settings, base_url=f"http://127.0.0.1:{self.port}")
+        if self.name in (LIMIT, CONVENTIONAL):  # they bind no connections, and so need the role that sees all rows
+            settings = replace(settings, database_url=settings.migration_database_url)
         with self.log.open("ab") as file:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", *(word.format(port=self.port) for word in COMMANDS[self.name])],

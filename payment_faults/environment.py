@@ -203,9 +203,9 @@ class FaultEnvironment:
         assert account.iban is not None
         product = account if connector is Connector.DEMO else replace(account, key=account.iban)
         product_id = make_product_id(user.id, access_id, product.key)
-        async with services.database.transaction() as connection:
+        async with services.database.transaction(user.id) as connection:
             await services.accesses.store_opened_access(connection, principal, access_id, provider, credentials, None)
-        async with services.database.transaction() as connection:
+        async with services.database.transaction(user.id) as connection:
             await products.upsert_product(connection, user.id, product_id, access_id, 0, product)
         return Payer(principal, provider, credentials, access_id, product_id, account.iban)
 

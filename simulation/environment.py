@@ -136,7 +136,7 @@ class SimulationEnvironment:
         user = await services.users.create_user_by_operator(TENANT, NewUser(f"user-{first}", Secret("a password")))
         owner = replace(app, user_id=user.id, user_pseudonym=user.id)
         for number in range(first, end):
-            async with services.database.transaction() as connection:
+            async with services.database.transaction(user.id) as connection:
                 await services.accesses.store_opened_access(
                     connection,
                     owner,

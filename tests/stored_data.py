@@ -52,7 +52,7 @@ class StoredUser:
 
     async def store(self) -> None:
         user = self.user_id
-        async with self.database.transaction() as connection:
+        async with self.database.transaction(user) as connection:
             for access_id in ("a", "b", "empty"):
                 await accesses.insert_access(
                     connection, user, access_id, PROVIDER, is_synced=True, selected_products=None
@@ -72,7 +72,7 @@ class StoredUser:
             await tags.insert_tags(connection, user, "1", [(row, TAGS) for row in tagged])
 
     async def version(self) -> int:
-        async with self.database.connect() as connection:
+        async with self.database.connect(self.user_id) as connection:
             return await read_version(connection, self.user_id)
 
     async def set_looks(self, connection: Connection, giro: str, twin: str) -> None:

@@ -27,7 +27,7 @@ async def score_stored(settings: Settings, seeds: range, say: Callable[[str], No
     total = Score()
     async with BenchmarkEnvironment(settings, tenant="bench-merging") as environment:
         customer = await environment.add_customer()
-        async with environment.services.database.transaction() as connection:
+        async with environment.services.database.transaction(customer.id) as connection:
             await accesses.insert_access(
                 connection, customer.id, ACCESS, DEMO_BANK, is_synced=True, selected_products=None
             )
@@ -53,14 +53,14 @@ async def _store(
 ) -> tuple[Counter[Transaction], bool]:
     product_id = make_product_id(user_id, ACCESS, key)
     product = Product(key, ProductCategory.CHECKING, "Konto", "", "EUR")
-    async with environment.services.database.transaction() as connection:
+    async with environment.services.database.transaction(user_id) as connection:
         await products.upsert_product(connection, user_id, product_id, ACCESS, 0, product)
     for number, delivery in enumerate(history.deliveries):
         if number == history.upgrade_before:
             with environment.owner() as owner:
                 owner.execute("update transactions set channel = null where product_id = %s", [product_id])
         await _deliver(environment.services, user_id, product_id, delivery)
-    async with environment.services.database.connect() as connection:
+    async with environment.services.database.connect(user_id) as connection:
         stored = await transactions.load_transactions(connection, user_id, product_id, None)
         gap = await products.find_gap(connection, user_id, product_id)
     return Counter(row.transaction for row in stored), gap is not None
@@ -68,7 +68,7 @@ async def _store(
 
 async def _deliver(services: Services, user_id: UUID, product_id: UUID, delivery: Delivery) -> None:
     rows = sorted(delivery.rows, key=lambda row: find_day(row) or TODAY)
-    async with services.database.transaction() as connection:
+    async with services.database.transaction(user_id) as connection:
         first = find_first_day(rows)
         known = await load_known(connection, user_id, product_id, first, delivery.spans, delivery.since)
         plan = plan_merge(known.rows, known.gap, rows, delivery.spans, keeps_pending=delivery.is_file)

@@ -20,8 +20,8 @@ from kontor.domain.accesses import make_product_id
 from kontor.domain.refreshes import find_next_slot
 from kontor.domain.transactions import find_day
 from kontor.services.analyses.tagging import make_tags
-from kontor.storage.tags import COPY_TAGS, VERSIONS, make_values
-from kontor.storage.transactions import COPY, FIELDS
+from kontor.storage.tags import TAGS, VERSIONS, make_values
+from kontor.storage.transactions import FIELDS
 
 SIZES = (100, 150, 220, 300, 400, 500, 650, 800, 1000, 1500)  # transactions of a customer, each as frequent; mean 562
 LATER_PASSES = 6
@@ -29,6 +29,13 @@ ACCESS = "bank"
 SLOTS_KEPT = 28  # a week of refreshes
 BLOCK_CHARACTERS = 4_000_000
 
+COPY = (
+    "copy transactions (user_id, product_id, id, booked_on, ordinal, batch_id, created_version, changed_version,"
+    f" {FIELDS}) from stdin"
+)
+COPY_TAGS = (
+    f"copy transaction_tags (user_id, product_id, transaction_id, tagger_version, {VERSIONS}, {TAGS}) from stdin"
+)
 FIRST_VERSION = 1  # of a booking, and of the trees of its tags
 
 

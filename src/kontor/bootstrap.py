@@ -111,14 +111,14 @@ def attach_embedded(settings: Settings, addresses: embedded.Addresses) -> Settin
     return replace(settings, database_url=addresses.app, migration_database_url=addresses.owner, is_embedded=True)
 
 
-def migrate_database(settings: Settings, *, is_alone: bool = False) -> list[Migration]:
+def migrate_database(settings: Settings, *, is_alone: bool = False, are_bound: bool = False) -> list[Migration]:
     """An embedded database serves one machine: whoever migrates it there is taken to be alone."""
     assert settings.database_url is not None
     owner = settings.migration_database_url or settings.database_url
     app_role = None
     if owner != settings.database_url:
         app_role = find_role(settings.database_url)
-    return migrate(owner, app_role, is_alone=is_alone or settings.is_embedded)
+    return migrate(owner, app_role, is_alone=is_alone or settings.is_embedded, are_bound=are_bound)
 
 
 @asynccontextmanager

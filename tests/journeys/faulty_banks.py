@@ -221,7 +221,7 @@ class Traveller:
 
     async def refresh_recent(self, access_id: str = "a") -> None:
         """What background refresh asks for: some weeks before the newest booking."""
-        async with self.services.database.transaction() as connection:
+        async with self.services.database.transaction(self.user_id) as connection:
             access = await accesses.lock_access(connection, self.user_id, access_id)
             secrets = await accesses.find_secrets(connection, self.user_id, access_id)
             if access is None or secrets is None or secrets.credentials is None:

@@ -65,7 +65,7 @@ def test_a_customer_consents_on_the_banks_page_and_the_accounts_arrive(service):
         text = log.read_text()
         assert "Traceback" not in text
         assert not [value for value in service.issued if value in text]
-    with psycopg.connect(service.settings.database_url.reveal()) as connection:
+    with psycopg.connect(service.settings.migration_database_url.reveal()) as connection:
         (sealed,) = connection.execute("select memory from accesses where id = %s", [consent.access_id]).fetchone()
     assert sealed
     assert not [value for value in service.issued if value.encode() in bytes(sealed)]

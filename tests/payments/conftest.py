@@ -41,7 +41,7 @@ async def environment(settings: Any) -> AsyncIterator[PaymentEnvironment]:
         )
         regulated = await make_tenant(services, is_regulated=True)
         redirecting = await make_tenant(services, is_regulated=False)
-        yield PaymentEnvironment(services, bank, http, regulated, redirecting)
+        yield PaymentEnvironment(services, bank, http, regulated, redirecting, own.migration_database_url)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4, uuid5
 
 import httpx
+from psycopg import AsyncConnection
 from scripted_bank import Plan, ScriptedBank
 
 from kontor.domain.accesses import make_product_id
@@ -79,6 +80,7 @@ class PaymentEnvironment:
     http: httpx.AsyncClient
     regulated: Tenant
     redirecting: Tenant
+    owner_url: Secret
 
     async def new_payer(self, tenant: Tenant | None = None, *, is_synced: bool = True, **plan: Any) -> "Payer":
         """A user with an access of three products; `plan` is how the bank treats the login."""
@@ -95,7 +97,8 @@ class PaymentEnvironment:
         return payer
 
     async def execute(self, text: str, *values: Any) -> Any:
-        async with self.services.database.connect() as connection:
+        """As the owner of the tables, who sees everybody's rows."""
+        async with await AsyncConnection.connect(self.owner_url.reveal(), autocommit=True) as connection:
             cursor = await connection.execute(text, list(values))
             return await cursor.fetchall() if cursor.description else None
 
@@ -129,7 +132,7 @@ class Payer:
         principal = replace(self.principal, is_regulated=True)
         await self.environment.services.accesses.store_access(principal, self.access_id, request)
         assert self.principal.user_id is not None
-        async with self.environment.services.database.transaction() as connection:
+        async with self.environment.services.database.transaction(self.principal.user_id) as connection:
             for number, product in enumerate((GIRO, SAVINGS, LIMITED)):
                 await products.upsert_product(
                     connection, self.principal.user_id, self.product(product), self.access_id, number, product

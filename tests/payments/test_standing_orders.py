@@ -307,7 +307,7 @@ def test_no_text_about_a_standing_order_speaks_of_a_transfer():
 async def refresh(payer, *listed, product=GIRO):
     """As a fetch does in its transaction."""
     user_id = payer.principal.user_id
-    async with payer.environment.services.database.transaction() as connection:
+    async with payer.environment.services.database.transaction(user_id) as connection:
         await FetchWriting._write_standing_orders(
             connection, user_id, {product.key: payer.product(product)}, {product.key: listed}
         )

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg import AsyncConnection
 
 from kontor import bootstrap
 from kontor.connectors.base import (
@@ -86,9 +87,9 @@ class WatchedBank(DemoConnector):
 class ConsentingUser:
     """A user with services of its own that reach a watched bank."""
 
-    def __init__(self, services, bank, principal):
+    def __init__(self, services, bank, principal, owner_url):
         self.services, self.bank, self.principal = services, bank, principal
-        self.consents = services.consents
+        self.consents, self.owner_url = services.consents, owner_url
 
     async def store(
         self, login: str, access_id: str | None = None, pin: str = "demo", *, is_synced: bool = True
@@ -119,7 +120,8 @@ class ConsentingUser:
         return (await self.read(consent)).position.state
 
     async def execute(self, text: str, *values):
-        async with self.services.database.connect() as connection:
+        """As the owner of the tables, who sees everybody's rows."""
+        async with await AsyncConnection.connect(self.owner_url.reveal(), autocommit=True) as connection:
             cursor = await connection.execute(text, list(values))
             return await cursor.fetchall() if cursor.description else None
 
@@ -145,7 +147,7 @@ async def open_consenting_user(settings, principal, monkeypatch):
     bank = WatchedBank(DemoBankMemory(settings.database_url, f"{settings.base_url}/demobank/confirm"))
     monkeypatch.setattr(bootstrap, "make_registry", lambda _: Registry([bank]))
     async with bootstrap.open_services(replace(settings, pool_size=6), "kontor tests, consents") as own:
-        yield ConsentingUser(own, bank, principal)
+        yield ConsentingUser(own, bank, principal, settings.migration_database_url)
         bank.door.set()
 
 

@@ -152,7 +152,7 @@ class ReplicatedUser:
         await products.set_products_seen(connection, self.user_id, [self.name(key)], [])
 
     async def refresh(self, key: str, fetched: list[Transaction], *, is_file: bool) -> None:
-        async with self.database.transaction() as connection:
+        async with self.database.transaction(self.user_id) as connection:
             await self.merge(connection, key, fetched, is_file=is_file)
 
     async def refresh_at_once(
@@ -165,11 +165,11 @@ class ReplicatedUser:
         is_read = asyncio.Event()
 
         async def refresh_second() -> None:
-            async with self.database.transaction() as connection:
+            async with self.database.transaction(self.user_id) as connection:
                 await self.merge(connection, *second, is_file=False)
                 await is_read.wait()
 
-        async with self.database.transaction() as connection:
+        async with self.database.transaction(self.user_id) as connection:
             await self.merge(connection, *first, is_file=False)
             waiting = asyncio.create_task(refresh_second())
             await asyncio.sleep(0.02)
@@ -179,11 +179,11 @@ class ReplicatedUser:
         await asyncio.gather(waiting, reading)
 
     async def delete(self, access_id: str) -> None:
-        async with self.database.transaction() as connection:
+        async with self.database.transaction(self.user_id) as connection:
             await delete_access_data(connection, self.user_id, access_id)
 
     async def correct(self, place: int, category: str, *, changes_existing: bool) -> None:
-        async with self.database.connect() as connection:
+        async with self.database.connect(self.user_id) as connection:
             known = await transactions.load_transactions(connection, self.user_id, self.name("giro"), None)
         if known:
             row = sorted(known, key=lambda stored: stored.transaction.amount)[place % len(known)]
@@ -198,7 +198,7 @@ class ReplicatedUser:
             )
 
     async def annotate(self, place: int, annotation: Annotation, correction: Correction | None = None) -> None:
-        async with self.database.connect() as connection:
+        async with self.database.connect(self.user_id) as connection:
             known = await transactions.load_transactions(connection, self.user_id, self.name("giro"), None)
         if known:
             row = sorted(known, key=lambda stored: stored.transaction.amount)[place % len(known)]
@@ -206,7 +206,7 @@ class ReplicatedUser:
 
     async def split(self, place: int, euros: int | None) -> None:
         """Into so many euros and the rest, or no longer."""
-        async with self.database.connect() as connection:
+        async with self.database.connect(self.user_id) as connection:
             known = await transactions.load_transactions(connection, self.user_id, self.name("giro"), None)
         if known:
             row = sorted(known, key=lambda stored: stored.transaction.amount)[place % len(known)]
@@ -224,7 +224,7 @@ class ReplicatedUser:
         if reader.cursor is None or read_cursor(self.user_id, reader.cursor).progress is None:
             reader.begin()
         delta = await self.deltas.read(self.principal, reader.cursor, limit, reader.view)
-        async with self.database.connect() as connection:
+        async with self.database.connect(self.user_id) as connection:
             version = await read_version(connection, self.user_id)
             cursor = await connection.execute(VERSIONS[bool(reader.view.columns)], [self.user_id])
             versions = {str(key): value for key, value in await cursor.fetchall()}
@@ -255,7 +255,7 @@ class ReplicatedUser:
         """What the list says, by way of the list's own queries and the rule of pairs."""
         found: dict[str, Any] = {}
         hidden: set[str] = set()
-        async with self.database.connect() as connection:
+        async with self.database.connect(self.user_id) as connection:
             stored = await products.list_products(connection, self.user_id)
             for product in stored:
                 if reader.view.product_id in (None, product.id):

@@ -72,7 +72,7 @@ class RuledUser:
         self.corrected: dict[UUID, tuple[str, str]] = {}  # category, own category
 
     async def store(self, chance):
-        async with self.services.database.transaction() as connection:
+        async with self.services.database.transaction(self.user_id) as connection:
             await accesses.insert_access(
                 connection, self.user_id, "a", UUID(int=0), is_synced=True, selected_products=None
             )
@@ -87,7 +87,7 @@ class RuledUser:
 
     async def read(self):
         found = []
-        async with self.services.database.connect() as connection:
+        async with self.services.database.connect(self.user_id) as connection:
             for product_id in self.products.values():
                 cursor = await connection.execute(
                     "select id from transactions where user_id = %s and product_id = %s", [self.user_id, product_id]

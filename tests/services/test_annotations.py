@@ -60,7 +60,7 @@ def correct_to(category, **options):
 
 async def list_rows(user):
     category = (("category", "category_confidence"),)
-    async with user.database.connect() as connection:
+    async with user.database.connect(user.user_id) as connection:
         rows = await tag_views.list_tag_rows(
             connection, user.user_id, user.name("giro"), Window(limit=100), FIELDS, category
         )
@@ -118,7 +118,7 @@ async def test_a_note_is_for_one_transaction_although_its_category_is_for_all_of
 
 async def change_row(user, **facts):
     """As a merge does that has found the booking again."""
-    async with user.database.transaction() as connection:
+    async with user.database.transaction(user.user_id) as connection:
         [stored] = await transactions.load_transactions(connection, user.user_id, user.name("giro"), None)
         changed = replace(stored, transaction=replace(stored.transaction, **facts))
         await transactions.update_transactions(connection, user.user_id, user.name("giro"), [changed], TODAY)

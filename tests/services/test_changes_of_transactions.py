@@ -226,7 +226,7 @@ async def test_what_is_rolled_back_is_told_to_nobody(user):
     await user.refresh("giro", book(1), is_file=False)
     await follow(user)
     with suppress(ZeroDivisionError):
-        async with user.database.transaction() as connection:
+        async with user.database.transaction(user.user_id) as connection:
             await user.merge(connection, "giro", book(1, 2), is_file=False)
             raise ZeroDivisionError
     assert await follow(user) == (0, 0, 0)
@@ -238,7 +238,7 @@ async def test_products_that_are_no_longer_selected_take_their_rows_along(user):
     await user.refresh("giro", book(1, 2), is_file=False)
     await user.refresh("savings", book(3), is_file=False)
     await follow(user)
-    async with user.database.transaction() as connection:
+    async with user.database.transaction(user.user_id) as connection:
         await products.delete_other_products(connection, user.user_id, "a", [user.name("savings")])
     assert await follow(user) == (0, 0, 2)
 

@@ -46,7 +46,7 @@ class Asking:
 
     async def change(self, change: Change) -> None:
         """As services do: what has no tags afterwards is tagged in the same transaction."""
-        async with self.user.database.transaction() as connection:
+        async with self.user.database.transaction(self.user.user_id) as connection:
             await change(connection, self.user)
             await self.harness.services.transaction_tagging.retag_changed(connection, self.user.user_id)
 
@@ -220,14 +220,14 @@ async def test_a_kept_answer_ends_with_a_look_that_makes_another_product_the_fre
 
 async def test_an_answer_is_kept_through_looks_that_change_nothing(asking):
     """What was kept is marked: it is still what is answered."""
-    async with asking.user.database.transaction() as connection:
+    async with asking.user.database.transaction(asking.user.user_id) as connection:
         await look("now()", "now() - interval '1 second'")(connection, asking.user)
     await asking.ask()
     marked = asking.harness.owner.execute(
         "update analysis_results set answer = 'marked' where user_id = %s", [asking.user.user_id]
     )
     assert marked.rowcount == 1
-    async with asking.user.database.transaction() as connection:
+    async with asking.user.database.transaction(asking.user.user_id) as connection:
         await look("now()", "now() - interval '1 second'")(connection, asking.user)
         await see(connection, asking.user)
     assert await asking.ask() == b"marked"

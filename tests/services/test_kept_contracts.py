@@ -79,12 +79,12 @@ class ContractUser(ReplicatedUser):
         return contract_id
 
     async def read_stored(self):
-        async with self.database.connect() as connection:
+        async with self.database.connect(self.user_id) as connection:
             return await contracts.list_known(connection, self.user_id)
 
     async def read_periods(self):
         """Of all rows by product, in the order of their ids."""
-        async with self.database.connect() as connection:
+        async with self.database.connect(self.user_id) as connection:
             cursor = await connection.execute(
                 "select product_id, array_agg(period order by transaction_id) from transaction_tags where user_id = %s"
                 " group by product_id",
@@ -93,7 +93,7 @@ class ContractUser(ReplicatedUser):
             return dict(await cursor.fetchall())
 
     async def rename_rows(self, name):
-        async with self.database.transaction() as connection:
+        async with self.database.transaction(self.user_id) as connection:
             stored = await transactions.load_transactions(connection, self.user_id, self.name("giro"), None)
             renamed = [
                 replace(row, transaction=replace(row.transaction, counterparty_name=name, counterparty_iban=None))
@@ -102,7 +102,7 @@ class ContractUser(ReplicatedUser):
             await transactions.update_transactions(connection, self.user_id, self.name("giro"), renamed, TODAY.date())
 
     async def delete_rows(self, months):
-        async with self.database.transaction() as connection:
+        async with self.database.transaction(self.user_id) as connection:
             stored = await transactions.load_transactions(connection, self.user_id, self.name("giro"), None)
             gone = [row.id for row in stored if row.transaction.booked_at.month in months]
             await transactions.delete_transactions(connection, self.user_id, self.name("giro"), gone)
@@ -186,7 +186,7 @@ async def test_data_that_changes_all_the_time_is_locked_in_the_end(user, monkeyp
         found = await run(*arguments, **options)
         if changes < 2:
             changes += 1
-            async with user.database.transaction() as connection:
+            async with user.database.transaction(user.user_id) as connection:
                 await lock_data(connection, user.user_id)
                 await raise_version(connection, user.user_id)
         return found

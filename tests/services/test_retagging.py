@@ -123,7 +123,7 @@ async def user(services, owner):
     principal = Principal(tenant, "t", True, client, "app", frozenset(ALL_SCOPES), new.id, new.pseudonym)
     access_id = str(uuid4())
     product_id = make_product_id(new.id, access_id, GIRO.key)
-    async with services.database.transaction() as connection:
+    async with services.database.transaction(new.id) as connection:
         await accesses.insert_access(connection, new.id, access_id, UUID(int=0), is_synced=True, selected_products=None)
         await accesses.set_status(connection, new.id, access_id, AccessStatus.COMPLETE)
         await products.upsert_product(connection, new.id, product_id, access_id, 0, GIRO)

@@ -69,7 +69,7 @@ class Said:
 
 
 async def read_rows(user) -> dict[UUID, Said]:
-    async with user.database.connect() as connection:
+    async with user.database.connect(user.user_id) as connection:
         rows = await tag_views.list_tag_rows(
             connection, user.user_id, user.name("giro"), Window(limit=20_000), FIELDS, CATEGORY
         )
@@ -175,7 +175,7 @@ def test_undoing_after_a_refresh_restores_what_the_user_said_and_keeps_what_the_
         assert {key: (said.category[0], said.keywords) for key, said in after.items()} == {
             key: (said.category[0], said.keywords) for key, said in before.items()
         }
-        async with user.database.connect() as connection:
+        async with user.database.connect(user.user_id) as connection:
             stored = await transactions.load_transactions(connection, user.user_id, user.name("giro"), None)
         assert all("vielen Dank" in (row.transaction.purpose or "") for row in stored)
 
@@ -203,7 +203,7 @@ def test_what_was_written_is_deleted_after_30_days_and_the_edit_stays_listed(sta
         new = await user.edits.apply(user.principal, EVERYTHING, HOLIDAY)
         stage.owner.execute("update transaction_edits set made_at = now() - interval '30 days' where id = %s", [old.id])
         for expected in (True, False):
-            async with user.database.transaction() as connection:
+            async with user.database.transaction(user.user_id) as connection:
                 assert await forget_old_rows(connection) is expected
         kept = stage.owner.execute(
             "select distinct edit_id from transaction_edit_rows where user_id = %s", [user.user_id]
@@ -272,7 +272,7 @@ def test_an_edit_and_a_refresh_at_once_lose_nothing_of_either(stage):
             rows = await read_rows(user)
             assert len(rows) == 4
             assert {(rows[key].category, rows[key].keywords) for key in known} == {(("HOUSING_RENT", 1.0), ("Urlaub",))}
-            async with user.database.connect() as connection:
+            async with user.database.connect(user.user_id) as connection:
                 stored = await transactions.load_transactions(connection, user.user_id, user.name("giro"), None)
             assert all("vielen Dank" in (row.transaction.purpose or "") for row in stored)
 
@@ -304,13 +304,13 @@ async def store_many(owner, user, count):
         for number in range(count)
     ]
     await user.refresh("giro", book(0), is_file=False)
-    async with user.database.connect() as connection:
+    async with user.database.connect(user.user_id) as connection:
         own = await read_own_accounts(connection, user.user_id)
     prepared = await user.tagging.prepare(user.user_id, own, rows)  # not while the transaction waits
-    async with user.database.transaction() as connection:
+    async with user.database.transaction(user.user_id) as connection:
         await transactions.insert_transactions(connection, user.user_id, user.name("giro"), rows, TODAY)
     owner.execute("analyze transactions")  # plans of foreign keys were made when the table was nearly empty
-    async with user.database.transaction() as connection:
+    async with user.database.transaction(user.user_id) as connection:
         await user.tagging.retag_changed(connection, user.user_id, prepared)
 
 

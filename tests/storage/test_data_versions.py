@@ -16,6 +16,7 @@ from kontor.domain.balances import BalanceGap, BalanceSpan, DayTotal
 from kontor.domain.contracts import Period
 from kontor.domain.merging import StoredTransaction
 from kontor.storage import accesses, annotations, contracts, products, tags, transaction_edits, transactions
+from kontor.storage.bindings import bind_transaction
 from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Database
 from processes import beside
@@ -366,11 +367,11 @@ def test_no_trigger_is_left_and_no_table_takes_rows_along_unseen(own_owner):
 
 async def run(case, user):
     """The version before and after, in one transaction: `prepare` must not be what raises it."""
-    async with user.database.transaction() as connection:
+    async with user.database.transaction(user.user_id) as connection:
         if case.prepare is not None:
             await case.prepare(connection, user)
     before = await user.version()
-    async with user.database.transaction() as connection:
+    async with user.database.transaction(user.user_id) as connection:
         if case.function == "products.set_products_seen":  # `now()` is the same in `prepare` and in the call
             await case.prepare(connection, user)
         await case.call(connection, user)
@@ -391,7 +392,7 @@ async def test_without_a_change_the_version_stays(user, case):
 
 async def test_a_transaction_raises_the_version_once(user):
     before = await user.version()
-    async with user.database.transaction() as connection:
+    async with user.database.transaction(user.user_id) as connection:
         for case in RAISING:
             if case.prepare is None:
                 await case.call(connection, user)
@@ -401,11 +402,11 @@ async def test_a_transaction_raises_the_version_once(user):
 async def test_what_is_rolled_back_is_raised_again_by_the_next_transaction(user):
     before = await user.version()
     with suppress(ZeroDivisionError):
-        async with user.database.transaction() as connection:
+        async with user.database.transaction(user.user_id) as connection:
             await upsert(replace(GIRO, name="Neu"))(connection, user)
             raise ZeroDivisionError
     assert await user.version() == before
-    async with user.database.transaction() as connection:
+    async with user.database.transaction(user.user_id) as connection:
         await upsert(replace(GIRO, name="Neu"))(connection, user)
     assert await user.version() == before + 1
 
@@ -422,12 +423,13 @@ async def test_two_users_in_one_transaction_are_both_raised(user, own_owner):
     before = [await user.version(), await other.version()]
     async with user.database.transaction() as connection:
         for who in sorted((user, other), key=lambda stored: str(stored.user_id)):
+            await bind_transaction(connection, who.user_id)
             await delete_access("b")(connection, who)
     assert [await user.version(), await other.version()] == [version + 1 for version in before]
 
 
 async def test_rows_and_version_cannot_be_written_in_two_transactions(user):
-    async with user.database.connect() as connection:
+    async with user.database.connect(user.user_id) as connection:
         with pytest.raises(AssertionError, match="one transaction"):
             await raise_version(connection, user.user_id)
         with pytest.raises(AssertionError, match="one transaction"):

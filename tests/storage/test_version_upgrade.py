@@ -108,7 +108,7 @@ async def user(upgraded):
 
 async def write_all(user, name):
     """As this program writes: a product, a row and its tags, in one transaction."""
-    async with user.database.transaction() as connection:
+    async with user.database.transaction(user.user_id) as connection:
         await products.upsert_product(connection, user.user_id, user.giro, "a", 0, replace(GIRO, name=name))
         await transactions.insert_transactions(connection, user.user_id, user.giro, ROWS[:1], TODAY)
         untagged = await tags.list_untagged(connection, user.user_id)
@@ -143,7 +143,7 @@ async def test_the_program_before_raises_the_version_when_another_product_become
 ):
     """Triggers do so from version 21 on, as this program does."""
     upgraded.migrate(BOTH)
-    async with user.database.transaction() as connection:
+    async with user.database.transaction(user.user_id) as connection:
         await user.set_looks(connection, f"{DAY} {giro} {BERLIN}'", f"{DAY} {twin} {BERLIN}'")
     see = f"update products set updated_at = {DAY} 13:00 {BERLIN}' where user_id = %s and id = %s"
     assert upgraded.write_as_before(see, user.user_id, user.giro) == raised

@@ -141,7 +141,7 @@ async def test_whatever_a_bank_calls_an_account_is_only_text(newcomer, owner, se
     form, eyes = to_accounts(newcomer, owner, new_login("demo1"))
     staging = Staging(services.accesses._vault)
     user_id = UUID(newcomer.reference)
-    async with services.database.transaction() as connection:
+    async with services.database.transaction(user_id) as connection:
         headers = await staging.find_headers(connection, user_id, eyes.access_id)
         products = tuple(replace(product, name=HOSTILE_NAME, holder=HOSTILE_NAME) for product in headers.products)
         await staging.stage_headers(connection, user_id, eyes.access_id, replace(headers, products=products))

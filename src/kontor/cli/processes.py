@@ -155,19 +155,27 @@ def migrate(
     alone: Annotated[
         bool, Parameter(negative="", help="All other processes are stopped: apply also what would break older ones.")
     ] = False,
+    protect: Annotated[
+        bool, Parameter(negative="", help="No process is older than version 36: enable row-level security.")
+    ] = False,
 ) -> None:
     """Bring the database to this version. Safe to repeat, from several places at once, and while others work."""
     from kontor.bootstrap import migrate_database, with_database
     from kontor.logs import configure_logs
+    from kontor.storage.migrate import is_protected
 
     settings = read_settings()
     configure_logs(settings.log_level, settings.log_format)
     with with_database(settings) as ready:
-        applied = migrate_database(ready, is_alone=alone)
+        assert ready.database_url is not None
+        applied = migrate_database(ready, is_alone=alone, are_bound=protect)
+        has_row_security = is_protected(ready.database_url)
     for migration in applied:
         say(f"applied {migration.version:04} {migration.name}")
     if not applied:
         say("The database is up to date.")
+    if not has_row_security:
+        say("Row-level security is off. Once no process is older than version 36: `kontor migrate --protect`.")
 
 
 def settings(*, as_json: AsJson = False) -> None:

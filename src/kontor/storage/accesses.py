@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, History, Notice
 from kontor.domain.refreshes import RefreshPause
 from kontor.domain.sca import ScaMedium, ScaMethod
+from kontor.storage.bindings import bind_transaction
 from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Connection, fetch_row
 from kontor.storage.leases import Lease
@@ -300,12 +301,19 @@ async def delete_access(connection: Connection, user_id: UUID, access_id: str) -
 
 
 async def lock_expired(connection: Connection) -> tuple[UUID, str] | None:
-    """An access whose data has reached the end of its lifetime. One that somebody is just changing is left."""
+    """An access whose data has reached the end of its lifetime. One that somebody is just changing is left.
+
+    Binds the transaction to its user.
+    """
     cursor = await connection.execute(
-        "select user_id, id from accesses where expires_at < now() order by expires_at limit 1 for update skip locked"
+        "select user_id, id from all_accesses where expires_at < now() order by expires_at limit 1"
+        " for update skip locked"
     )
     row = await cursor.fetchone()
-    return None if row is None else (row[0], row[1])
+    if row is None:
+        return None
+    await bind_transaction(connection, row[0])
+    return row[0], row[1]
 
 
 async def list_with_credentials(connection: Connection, user_id: UUID) -> set[str]:
@@ -340,14 +348,17 @@ async def confirm_access(
 
 
 async def lock_orphan(connection: Connection) -> tuple[UUID, str] | None:
-    """An access that is not confirmed, and whose form session is gone."""
+    """An access that is not confirmed, and whose form session is gone. Binds the transaction to its user."""
     cursor = await connection.execute(
-        "select a.user_id, a.id from accesses a where a.form_session_id is not null"
+        "select a.user_id, a.id from all_accesses a where a.form_session_id is not null"
         " and not exists (select 1 from redirect_sessions s where s.id = a.form_session_id)"
         " limit 1 for update of a skip locked"
     )
     row = await cursor.fetchone()
-    return None if row is None else (row[0], row[1])
+    if row is None:
+        return None
+    await bind_transaction(connection, row[0])
+    return row[0], row[1]
 
 
 # What the user authenticates with

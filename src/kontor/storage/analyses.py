@@ -78,5 +78,5 @@ async def delete_answers(connection: Connection, user_id: UUID) -> None:
 
 
 async def delete_old_answers(connection: Connection) -> int:
-    cursor = await connection.execute("delete from analysis_results where made_at < now() - interval '7 days'")
+    cursor = await connection.execute("delete from all_analysis_results where made_at < now() - interval '7 days'")
     return cursor.rowcount

@@ -8,6 +8,8 @@ import asyncio
 import select
 import time
 from collections import deque
+from collections.abc import Callable
+from uuid import UUID
 
 from psycopg import AsyncConnection, OperationalError
 from psycopg.errors import ReadOnlySqlTransaction
@@ -15,6 +17,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from kontor.storage.bindings import bind_session
 from kontor.storage.connections import is_read_only
 
 Connection = AsyncConnection[TupleRow]
@@ -34,12 +37,36 @@ class ConnectionPool:
         self._idle: list[Connection] = []
         self._waiting: deque[asyncio.Future[Connection | None]] = deque()
         self._retire_at: dict[Connection, float] = {}
+        self._users: dict[Connection, UUID | None] = {}  # whom a connection is bound to; missing when that is unknown
 
-    async def acquire(self) -> Connection:
+    async def acquire(self, user_id: UUID | None = None) -> Connection:
+        """A connection that is bound to this user, or to nobody."""
+        connection = await self._acquire(lambda: self._pop_idle(user_id))
+        if connection not in self._users or self._users[connection] != user_id:
+            self._users.pop(connection, None)
+            try:
+                await bind_session(connection, user_id)
+            except BaseException:
+                await self.release(connection)
+                raise
+            self._users[connection] = user_id
+        return connection
+
+    async def acquire_unknown(self) -> Connection:
+        """A connection that is bound to whomever: for the statement that finds out who asks, and binds it."""
+        connection = await self._acquire(lambda: self._idle.pop())
+        self._users.pop(connection, None)
+        return connection
+
+    def note_user(self, connection: Connection, user_id: UUID | None) -> None:
+        """A statement has bound the connection."""
+        self._users[connection] = user_id
+
+    async def _acquire(self, pop_idle: Callable[[], Connection]) -> Connection:
         """An idle connection at once; else in turn, first come first served."""
         while True:
             if self._idle and not self._waiting:
-                connection = self._idle.pop()
+                connection = pop_idle()
                 try:
                     refuse_dead_connection(connection)
                 except OperationalError:  # where one is dead the others are too: PostgreSQL was restarted, or moved
@@ -73,6 +100,15 @@ class ConnectionPool:
 
     # Parts
 
+    def _pop_idle(self, user_id: UUID | None) -> Connection:
+        """One that is bound to the user already, where there is one: that saves a round trip."""
+        for place in range(len(self._idle) - 1, -1, -1):
+            connection = self._idle[place]
+            if connection in self._users and self._users[connection] == user_id:
+                del self._idle[place]
+                return connection
+        return self._idle.pop()
+
     async def _acquire_from_pool(self) -> Connection:
         self._taken += 1
         try:
@@ -82,6 +118,7 @@ class ConnectionPool:
             self._pass_on(None)
             raise
         self._retire_at[connection] = time.monotonic() + LIFETIME_SECONDS
+        self._users.pop(connection, None)  # psycopg_pool hands out connections again that came back to it
         return connection
 
     async def _return(self, *connections: Connection) -> None:
@@ -89,6 +126,7 @@ class ConnectionPool:
         for connection in connections:
             self._taken -= 1
             del self._retire_at[connection]
+            self._users.pop(connection, None)
             await self._pool.putconn(connection)
             self._pass_on(None)
 
@@ -125,13 +163,14 @@ def _time_out(future: "asyncio.Future[Connection | None]") -> None:
 class PooledConnection:
     """A connection for the time of a block."""
 
-    __slots__ = ("_connection", "_connections")
+    __slots__ = ("_connection", "_connections", "_user_id")
 
-    def __init__(self, connections: ConnectionPool) -> None:
+    def __init__(self, connections: ConnectionPool, user_id: UUID | None) -> None:
         self._connections = connections
+        self._user_id = user_id
 
     async def __aenter__(self) -> Connection:
-        self._connection = await self._connections.acquire()
+        self._connection = await self._connections.acquire(self._user_id)
         return self._connection
 
     async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:

@@ -1,10 +1,10 @@
 """The connection pool, and the two ways to use it: a single read, and a transaction."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
 import structlog
@@ -20,6 +20,7 @@ from kontor.storage.lock_order import begin_locks
 log = structlog.get_logger(__name__)
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
+T = TypeVar("T")
 
 # While the database is away, callers get their 503 after this time. It is no limit for queries.
 POOL_SECONDS = 5
@@ -82,15 +83,32 @@ class Database:
             await self._pool.drain()
             raise
 
-    def connect(self) -> PooledConnection:
-        """A connection in autocommit: for reads that need no common snapshot."""
-        return PooledConnection(self._connections)
+    def connect(self, user_id: UUID | None = None) -> PooledConnection:
+        """A connection in autocommit: for reads that need no common snapshot.
+
+        It sees the customer data of this user; without one, none at all (ADR 0055).
+        """
+        return PooledConnection(self._connections, user_id)
+
+    async def identify(self, find: Callable[[Connection], Awaitable[tuple[T, UUID | None]]]) -> T:
+        """Whoever asks. `find` tells and binds the connection, in one statement, to the user or to nobody.
+
+        The same connection serves what is asked for next, without another round trip. What `find` reads has no
+        row-level security.
+        """
+        connection = await self._connections.acquire_unknown()
+        try:
+            found, user_id = await find(connection)
+            self._connections.note_user(connection, user_id)
+        finally:
+            await self._connections.release(connection)
+        return found
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Connection]:
-        """All or nothing. Keep it short; never talk to a bank inside."""
+    async def transaction(self, user_id: UUID | None = None) -> AsyncIterator[Connection]:
+        """All or nothing. Keep it short; never talk to a bank inside. Of `user_id` as in `connect`."""
         with begin_locks():
-            async with self.connect() as connection, connection.transaction():
+            async with self.connect(user_id) as connection, connection.transaction():
                 _open_versions[connection] = OpenVersions()
                 try:
                     yield connection
@@ -98,9 +116,9 @@ class Database:
                     del _open_versions[connection]
 
     @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[Connection]:
+    async def snapshot(self, user_id: UUID | None = None) -> AsyncIterator[Connection]:
         """Reads that must fit together although others write meanwhile."""
-        async with self.transaction() as connection:
+        async with self.transaction(user_id) as connection:
             await connection.execute("set transaction isolation level repeatable read, read only")
             yield connection
 
@@ -157,6 +175,11 @@ async def fetch_rows(connection: Connection, query: str, values: list[Any], *, b
     cursor = AsyncRawCursor(connection)
     await cursor.execute(query, values, prepare=True, binary=binary)
     return await cursor.fetchall()
+
+
+async def fetch_nothing(connection: Connection, query: str, values: list[Any]) -> None:
+    """As `fetch_row`, of a statement that returns no rows."""
+    await AsyncRawCursor(connection).execute(query, values, prepare=True)
 
 
 async def read_slowly(cursor: AsyncCursor[TupleRow]) -> AsyncIterator[TupleRow]:

@@ -113,8 +113,8 @@ async def end_open_dialogues(connection: Connection, user_id: UUID, access_id: s
 async def delete_old_dialogues(connection: Connection, batch: int) -> int:
     """A day after they ran out: until then the caller can still read how they ended."""
     cursor = await connection.execute(
-        "delete from dialogues where id in"
-        " (select id from dialogues where expires_at < now() - interval '1 day' limit %s)",
+        "delete from all_dialogues where id in"
+        " (select id from all_dialogues where expires_at < now() - interval '1 day' limit %s)",
         [batch],
     )
     return cursor.rowcount

@@ -7,6 +7,7 @@ table that is distributed by `user_id` cannot change it.
 from uuid import UUID
 
 from kontor.domain.payments import name_at_bank
+from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.payments import IS_AT_BANK
@@ -44,8 +45,11 @@ async def anonymise_payments(connection: Connection, user_id: UUID) -> int:
 async def anonymise_left_behind(connection: Connection) -> bool:
     """Of one user who was erased while a payment was at the bank, or by a version that kept the id."""
     cursor = await connection.execute(
-        f"select user_id from payments where user_id <> pseudonym and {IS_OVER}"
+        f"select user_id from all_payments payments where user_id <> pseudonym and {IS_OVER}"
         " and not exists (select 1 from users u where u.id = payments.user_id) limit 1"
     )
     row = await cursor.fetchone()
-    return row is not None and await anonymise_payments(connection, row[0]) > 0
+    if row is None:
+        return False
+    await bind_transaction(connection, row[0])
+    return await anonymise_payments(connection, row[0]) > 0

@@ -47,6 +47,9 @@ class Fetch:
 COLUMNS = "id, user_id, access_id, state, is_attended, all_history, lease_key, correlation_id, resume_state, slot_at"
 
 
+# Of what a worker stored for another to go on with, only who is bound to the user may know.
+TAKEN_COLUMNS = COLUMNS.replace("resume_state", "null::bytea as resume_state")
+
 FIND = f"select {COLUMNS} from fetches where id = $1"
 
 
@@ -75,7 +78,7 @@ async def insert_fetch(connection: Connection, fetch: Fetch) -> bool:
 
 
 async def find_fetch(connection: Connection, fetch_id: UUID) -> Fetch | None:
-    """By its own id alone: a worker acts for nobody in particular, and takes the user's id from the row."""
+    """By its own id alone, among those of the user that the connection is bound to."""
     row = await fetch_row(connection, FIND, [fetch_id])
     return None if row is None else _fetch(row)
 
@@ -83,7 +86,7 @@ async def find_fetch(connection: Connection, fetch_id: UUID) -> Fetch | None:
 # One statement for what every job begins with: a worker's work is mostly waiting for answers of the database.
 # The lease is taken as in `leases.take_lease`.
 TAKE = f"""
-    with found as (select {COLUMNS} from fetches where id = $1),
+    with found as (select {TAKEN_COLUMNS} from all_fetches where id = $1),
     wanted as (select lease_key as key from found where state in ('QUEUED', 'RUNNING') and lease_key is not null),
     {TAKE_WANTED}
     select found.*, (select fence from taken) from found
@@ -91,7 +94,10 @@ TAKE = f"""
 
 
 async def take_fetch(connection: Connection, fetch_id: UUID, holder: UUID) -> tuple[Fetch, Lease | None] | None:
-    """As `find_fetch`; of one that is open with the lease of its credentials, unless somebody else has that."""
+    """Anybody's, without what it resumes; of one that is open with the lease of its credentials, if that is free.
+
+    A worker has only the job's id, and takes the user from the row.
+    """
     row = await fetch_row(connection, TAKE, [fetch_id, holder, leases.LEASE_SECONDS])
     if row is None:
         return None
@@ -260,10 +266,10 @@ async def list_abandoned(connection: Connection) -> list[Abandoned]:
         """
         select f.id, f.user_id, f.access_id, f.attempts, f.state = 'RUNNING',
             f.slot_at is not null and not f.is_attended,
-            coalesce((select before.state = 'INTERRUPTED' from fetches before
+            coalesce((select before.state = 'INTERRUPTED' from all_fetches before
                 where (before.user_id, before.access_id) = (f.user_id, f.access_id) and before.slot_at < f.slot_at
                 order by before.slot_at desc limit 1), false)
-        from fetches f
+        from all_fetches f
         where (f.state = 'RUNNING' and not exists (
                 select 1 from credential_leases l where l.key = f.lease_key and l.fence = f.fence and l.until > now()))
            or (f.state = 'QUEUED' and f.requested_at < now() - interval '30 seconds' and not exists (
@@ -276,7 +282,9 @@ async def list_abandoned(connection: Connection) -> list[Abandoned]:
 
 
 async def put_back(connection: Connection, fetch_ids: Sequence[UUID]) -> None:
-    await connection.execute("update fetches set state = 'QUEUED', fence = null where id = any(%s)", [list(fetch_ids)])
+    await connection.execute(
+        "update all_fetches set state = 'QUEUED', fence = null where id = any(%s)", [list(fetch_ids)]
+    )
 
 
 async def hand_back(connection: Connection, user_id: UUID, fetch_id: UUID, resume_state: bytes) -> None:
@@ -290,7 +298,7 @@ async def hand_back(connection: Connection, user_id: UUID, fetch_id: UUID, resum
 
 async def interrupt_fetches(connection: Connection, fetch_ids: Sequence[UUID]) -> None:
     await connection.execute(
-        "update fetches set state = 'INTERRUPTED', finished_at = now() where id = any(%s)", [list(fetch_ids)]
+        "update all_fetches set state = 'INTERRUPTED', finished_at = now() where id = any(%s)", [list(fetch_ids)]
     )
 
 
@@ -305,8 +313,8 @@ async def interrupt_open(connection: Connection, user_id: UUID, access_id: str) 
 
 async def delete_old_fetches(connection: Connection, batch: int) -> int:
     cursor = await connection.execute(
-        "delete from fetches where id in"
-        " (select id from fetches where finished_at < now() - interval '30 days' limit %s)",
+        "delete from all_fetches where id in"
+        " (select id from all_fetches where finished_at < now() - interval '30 days' limit %s)",
         [batch],
     )
     return cursor.rowcount

@@ -64,7 +64,7 @@ async def find_result(connection: Connection, user_id: UUID, result_id: UUID) ->
 
 async def delete_old_results(connection: Connection, limit: int) -> int:
     cursor = await connection.execute(
-        "delete from file_imports where (user_id, id) in (select user_id, id from file_imports"
+        "delete from all_file_imports where (user_id, id) in (select user_id, id from all_file_imports"
         " where imported_at <= now() - %s::interval order by imported_at limit %s for update skip locked)",
         [RESULT_LIFETIME, limit],
     )

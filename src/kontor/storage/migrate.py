@@ -23,6 +23,13 @@ from psycopg.rows import TupleRow
 
 from kontor.domain.secrets import Secret
 from kontor.storage.connections import connect_blocking
+from kontor.storage.row_security import (
+    BINDING_VERSION,
+    add_policy,
+    enable_policy,
+    list_disabled,
+    list_without_policy,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -101,11 +108,13 @@ def migrate(
     app_role: str | None,
     *,
     is_alone: bool = False,
+    are_bound: bool = False,
     known: Sequence[Migration] | None = None,
 ) -> list[Migration]:
     """Apply what is missing and return it. Safe to call from several processes at once, and while others work.
 
-    `is_alone` says that no other process of Kontor runs, so that nothing can break.
+    `is_alone` says that no other process of Kontor runs, so that nothing can break. `are_bound` says that every
+    process binds its connections, so that row-level security can be enabled.
     """
     applied_now = []
     with connect_blocking(owner_url, autocommit=True, options=MIGRATION_OPTIONS) as connection:
@@ -118,13 +127,22 @@ def migrate(
             _refuse_to_break(max(applied), missing)
         for migration in missing:
             if migration.is_transactional:
-                _patiently(partial(_apply, connection, migration, app_role), migration)
+                what = f"Migration {migration.version} ({migration.name})"
+                _patiently(partial(_apply, connection, migration, app_role), what)
             else:
                 _apply_by_statement(connection, migration, app_role)
             applied_now.append(migration)
         with connection.transaction():
             _grant(connection, app_role)
+        if known[-1].version >= BINDING_VERSION:
+            _protect(connection, enables=are_bound or is_alone or _know_bindings(applied, missing))
     return applied_now
+
+
+def is_protected(url: Secret) -> bool:
+    """Is row-level security enabled for every table that is to have it?"""
+    with connect_blocking(url, autocommit=True) as connection:
+        return not list_disabled(connection)
 
 
 def find_role(url: Secret) -> str:
@@ -209,7 +227,29 @@ def _refuse_to_break(current: int, missing: Sequence[Migration]) -> None:
             )
 
 
-def _patiently(apply: Callable[[], None], migration: Migration) -> None:
+def _know_bindings(applied: dict[int, Applied], missing: Sequence[Migration]) -> bool:
+    """Do all running processes bind their connections? Those that run now are of the version that is found.
+
+    Without a missing migration some may be older: the same release is migrated to once per machine.
+    """
+    return not applied or (bool(missing) and max(applied) >= BINDING_VERSION)
+
+
+def _protect(connection: Connection, *, enables: bool) -> None:
+    """Row-level security, table by table: each is locked for a moment only."""
+    for table in list_without_policy(connection):
+        _patiently(partial(_change_table, connection, add_policy, table), f"The policy of {table}")
+    for table in list_disabled(connection) if enables else ():
+        _patiently(partial(_change_table, connection, enable_policy, table), f"The policy of {table}")
+
+
+def _change_table(connection: Connection, change: Callable[[Connection, str], None], table: str) -> None:
+    with connection.transaction():
+        connection.execute("select set_config('lock_timeout', %s, true)", [LOCK_TIMEOUT])
+        change(connection, table)
+
+
+def _patiently(apply: Callable[[], None], what: str) -> None:
     """Try again until the tables are free for a moment."""
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
@@ -218,10 +258,10 @@ def _patiently(apply: Callable[[], None], migration: Migration) -> None:
         except (LockNotAvailable, DeadlockDetected) as error:
             if time.monotonic() >= end:
                 raise MigrationError(
-                    f"Migration {migration.version} ({migration.name}) found its tables in use for"
-                    f" {PATIENCE_SECONDS:.0f} seconds. Look for long transactions in pg_stat_activity, then repeat."
+                    f"{what} found its tables in use for {PATIENCE_SECONDS:.0f} seconds."
+                    " Look for long transactions in pg_stat_activity, then repeat."
                 ) from error
-            log.info("migration.waits", version=migration.version, reason=type(error).__name__)
+            log.info("migration.waits", migration=what, reason=type(error).__name__)
             time.sleep(random.uniform(*PAUSE_SECONDS))  # noqa: S311 (no secret)
 
 

@@ -55,7 +55,7 @@ async def list_users(connection: Connection, tenant_id: UUID | None, after: UUID
     cursor = await connection.execute(
         """
         select t.name, u.id, u.username, u.is_active, u.created_at,
-            (select count(*) from accesses a where a.user_id = u.id)
+            (select count(*) from all_accesses a where a.user_id = u.id)
         from users u join tenants t on t.id = u.tenant_id
         where (%(tenant)s::uuid is null or u.tenant_id = %(tenant)s) and u.id > %(after)s
         order by u.id limit %(limit)s
@@ -82,18 +82,18 @@ SEEN = (
     " a.refresh_pause, a.next_refresh_at"
 )
 EVERYBODYS = f"""
-    select {SEEN} from accesses a
+    select {SEEN} from all_accesses a
     where a.form_session_id is null and (a.user_id, a.id) > (%(after_user)s, %(after)s)
     order by a.user_id, a.id limit %(scan)s
 """
 OF_TENANT = f"""
-    select {SEEN} from users o join accesses a on a.user_id = o.id
+    select {SEEN} from users o join all_accesses a on a.user_id = o.id
     where o.tenant_id = %(tenant)s and o.id >= %(after_user)s and (a.user_id, a.id) > (%(after_user)s, %(after)s)
         and a.form_session_id is null
     order by a.user_id, a.id limit %(scan)s
 """
 PAUSED = f"""
-    select {SEEN} from accesses a
+    select {SEEN} from all_accesses a
     where a.refresh_pause = %(pause)s and a.form_session_id is null
         and (a.user_id, a.id) > (%(after_user)s, %(after)s)
     order by a.user_id, a.id limit %(scan)s
@@ -112,10 +112,10 @@ CHOSEN = f"""
         coalesce(ended.state in ('FAILED', 'INTERRUPTED') and ended.finished_at > now() - %(recent)s, false),
         ended.state, ended.finished_at, ended.failure
     from looked_at a join users u on u.id = a.user_id join tenants t on t.id = u.tenant_id
-    left join fetches running
+    left join all_fetches running
         on running.user_id = a.user_id and running.access_id = a.id and running.state in ('QUEUED', 'RUNNING')
     left join lateral (
-        select f.state, f.finished_at, f.failure from fetches f
+        select f.state, f.finished_at, f.failure from all_fetches f
         where f.user_id = a.user_id and f.access_id = a.id and f.finished_at is not null and f.state <> 'SKIPPED'
         order by f.finished_at desc limit 1
     ) ended on true
@@ -179,17 +179,17 @@ async def count_accesses(connection: Connection, tenant_id: UUID | None) -> tupl
     """(all, by status where it is not complete, those whose data is not stored permanently)"""
     values = {"tenant": tenant_id}
     if tenant_id is None:
-        total = "select count(*) from accesses"
-        statuses = "select status, count(*) from accesses where status <> 'COMPLETE' group by status"
-        temporary = "select count(*) from accesses where expires_at is not null"
+        total = "select count(*) from all_accesses"
+        statuses = "select status, count(*) from all_accesses where status <> 'COMPLETE' group by status"
+        temporary = "select count(*) from all_accesses where expires_at is not null"
     else:
-        total = "select count(*) from users u join accesses a on a.user_id = u.id where u.tenant_id = %(tenant)s"
+        total = "select count(*) from users u join all_accesses a on a.user_id = u.id where u.tenant_id = %(tenant)s"
         statuses = (
-            "select a.status, count(*) from accesses a join users u on u.id = a.user_id"
+            "select a.status, count(*) from all_accesses a join users u on u.id = a.user_id"
             " where a.status <> 'COMPLETE' and u.tenant_id = %(tenant)s group by a.status"
         )
         temporary = (
-            "select count(*) from accesses a join users u on u.id = a.user_id"
+            "select count(*) from all_accesses a join users u on u.id = a.user_id"
             " where a.expires_at is not null and u.tenant_id = %(tenant)s"
         )
     all_of_them = await (await connection.execute(total, values)).fetchone()

@@ -46,38 +46,38 @@ OF_TENANT = """
 """
 # The newest of an access that has ended; what was skipped was no attempt.
 IS_NEWEST = """
-    not exists (select 1 from fetches later where later.user_id = one.user_id and later.access_id = one.access_id
+    not exists (select 1 from all_fetches later where later.user_id = one.user_id and later.access_id = one.access_id
                 and later.finished_at > one.finished_at and later.state <> 'SKIPPED')
 """
 COUNT_SCHEDULE = f"""
     select count(*), count(*) filter (where one.next_refresh_at < %(late)s), min(one.next_refresh_at)
-    from accesses one where one.next_refresh_at <= %(now)s and {OF_TENANT}
+    from all_accesses one where one.next_refresh_at <= %(now)s and {OF_TENANT}
 """
 COUNT_OPEN = f"""
     select count(*) filter (where one.state = 'QUEUED'),
         count(*) filter (where one.state = 'QUEUED' and one.requested_at < now() - %(lateness)s),
         count(*) filter (where one.state = 'RUNNING')
-    from fetches one where one.state in ('QUEUED', 'RUNNING') and {OF_TENANT}
+    from all_fetches one where one.state in ('QUEUED', 'RUNNING') and {OF_TENANT}
 """
 COUNT_FAILING = f"""
     select count(*) from (
-        select 1 from fetches one
+        select 1 from all_fetches one
         where one.state in ('FAILED', 'INTERRUPTED') and one.finished_at > now() - %(recent)s
             and {IS_NEWEST} and {OF_TENANT}
         order by one.finished_at desc limit %(most)s
     ) failing
 """
 COUNT_PAUSED = f"""
-    select one.refresh_pause, count(*) from accesses one
+    select one.refresh_pause, count(*) from all_accesses one
     where one.refresh_pause is not null and {OF_TENANT} group by one.refresh_pause
 """
 COUNT_OUTCOMES = """
     select date_bin(%(span)s, one.finished_at, %(beginning)s), one.state, count(*)
-    from fetches one where one.finished_at >= %(since)s group by 1, 2
+    from all_fetches one where one.finished_at >= %(since)s group by 1, 2
 """
 COUNT_TENANTS_OUTCOMES = """
     select date_bin(%(span)s, one.finished_at, %(beginning)s), one.state, count(*)
-    from users u join fetches one on one.user_id = u.id
+    from users u join all_fetches one on one.user_id = u.id
     where u.tenant_id = %(tenant)s and one.finished_at >= %(since)s group by 1, 2
 """
 
@@ -118,13 +118,13 @@ async def count_outcomes(
 FACTS = "t.name, one.user_id, one.access_id, a.provider_id"
 OF_FETCH = "one.requested_at, one.slot_at, one.started_at, one.finished_at, one.failure, one.attempts, one.is_attended"
 WHOSE = """
-    join accesses a on a.user_id = one.user_id and a.id = one.access_id and a.form_session_id is null
+    join all_accesses a on a.user_id = one.user_id and a.id = one.access_id and a.form_session_id is null
     join users u on u.id = one.user_id join tenants t on t.id = u.tenant_id
 """
 MINE = "(%(tenant)s::uuid is null or u.tenant_id = %(tenant)s)"
 AFTER_TIME = "(one.requested_at, one.user_id, one.access_id) > (%(at)s, %(after_user)s, %(after)s)"
 LIST_OPEN = f"""
-    select {FACTS}, one.state, {OF_FETCH}, null, one.requested_at from fetches one {WHOSE}
+    select {FACTS}, one.state, {OF_FETCH}, null, one.requested_at from all_fetches one {WHOSE}
     where one.state = %(state)s and one.state in ('QUEUED', 'RUNNING') and one.requested_at >= %(at)s
         and one.requested_at <= now() - %(lateness)s and {AFTER_TIME} and {MINE}
     order by one.requested_at, one.user_id, one.access_id limit %(limit)s
@@ -132,13 +132,13 @@ LIST_OPEN = f"""
 LIST_SCHEDULE = f"""
     select t.name, one.user_id, one.id, one.provider_id, 'SCHEDULED', one.next_refresh_at,
         null::timestamptz, null::timestamptz, null::timestamptz, null, null, null, null, one.next_refresh_at
-    from accesses one join users u on u.id = one.user_id join tenants t on t.id = u.tenant_id
+    from all_accesses one join users u on u.id = one.user_id join tenants t on t.id = u.tenant_id
     where one.next_refresh_at <= %(until)s and one.next_refresh_at >= %(at)s
         and (one.next_refresh_at, one.user_id, one.id) > (%(at)s, %(after_user)s, %(after)s) and {MINE}
     order by one.next_refresh_at, one.user_id, one.id limit %(limit)s
 """
 LIST_FAILED = f"""
-    select {FACTS}, one.state, {OF_FETCH}, a.refresh_pause, one.finished_at from fetches one {WHOSE}
+    select {FACTS}, one.state, {OF_FETCH}, a.refresh_pause, one.finished_at from all_fetches one {WHOSE}
     where one.state in ('FAILED', 'INTERRUPTED') and one.finished_at > now() - %(recent)s
         and one.finished_at <= %(at)s
         and (one.finished_at, one.user_id, one.access_id) < (%(at)s, %(after_user)s, %(after)s)
@@ -148,9 +148,9 @@ LIST_FAILED = f"""
 LIST_PAUSED = f"""
     select t.name, one.user_id, one.id, one.provider_id, 'PAUSED', null::timestamptz, null::timestamptz,
         ended.started_at, ended.finished_at, ended.failure, null, null, one.refresh_pause, %(beginning)s::timestamptz
-    from accesses one join users u on u.id = one.user_id join tenants t on t.id = u.tenant_id
+    from all_accesses one join users u on u.id = one.user_id join tenants t on t.id = u.tenant_id
     left join lateral (
-        select f.started_at, f.finished_at, f.failure from fetches f
+        select f.started_at, f.finished_at, f.failure from all_fetches f
         where f.user_id = one.user_id and f.access_id = one.id and f.finished_at is not null and f.state <> 'SKIPPED'
         order by f.finished_at desc limit 1
     ) ended on true

@@ -18,6 +18,7 @@ from kontor.domain.payments import (
     PaymentState,
 )
 from kontor.domain.schedules import StandingInstruction
+from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection
 from kontor.storage.lock_order import Lock, note_lock
 
@@ -169,7 +170,7 @@ async def claim_order(connection: Connection, user_id: UUID, fingerprint: bytes,
 async def list_orphaned(connection: Connection, batch: int) -> list[tuple[UUID, UUID]]:
     """Payments whose process died at the bank, and those whose user took too long. (user, payment)"""
     cursor = await connection.execute(
-        "select user_id, id from payments where state in ('DRAFT', 'OPEN', 'SENDING')"
+        "select user_id, id from all_payments payments where state in ('DRAFT', 'OPEN', 'SENDING')"
         f" and ((fence is null and expires_at <= now()) or (fence is not null and not {IS_AT_BANK})) limit %s",
         [batch],
     )
@@ -182,13 +183,19 @@ async def claim_lookups(connection: Connection, batch: int) -> list[Payment]:
     The pauses grow from a minute to a day, so that four questions are asked on the first day.
     """
     cursor = await connection.execute(
-        "update payments set lookups = lookups + 1,"
+        "update all_payments set lookups = lookups + 1,"
         " next_lookup_at = now() + make_interval(secs => least(86400, 60 * power(12, least(lookups, 3))))"
-        " where (user_id, id) in (select user_id, id from payments where next_lookup_at <= now()"
-        f" order by next_lookup_at limit %s for update skip locked) returning {WHOLE}",
+        " where (user_id, id) in (select user_id, id from all_payments where next_lookup_at <= now()"
+        " order by next_lookup_at limit %s for update skip locked) returning user_id, id",
         [batch],
     )
-    return [_payment(row)[0] for row in await cursor.fetchall()]
+    claimed = []
+    for user_id, payment_id in await cursor.fetchall():
+        await bind_transaction(connection, user_id)
+        found = await find_payment(connection, user_id, payment_id)
+        assert found is not None
+        claimed.append(found[0])
+    return claimed
 
 
 async def hasten_lookup(connection: Connection, user_id: UUID, payment_id: UUID, not_before: datetime) -> None:
@@ -215,7 +222,7 @@ async def postpone_lookup(connection: Connection, user_id: UUID, payment_id: UUI
 async def forget_old_keys(connection: Connection, batch: int) -> int:
     """An idempotency key may be used again after its lifetime."""
     cursor = await connection.execute(
-        "update payments set idempotency_key = null where (user_id, id) in (select user_id, id from payments"
+        "update all_payments set idempotency_key = null where (user_id, id) in (select user_id, id from all_payments"
         " where idempotency_key is not null and created_at < now() - make_interval(days => %s) limit %s)",
         [KEY_LIFETIME_DAYS, batch],
     )
@@ -224,7 +231,7 @@ async def forget_old_keys(connection: Connection, batch: int) -> int:
 
 async def delete_old_fingerprints(connection: Connection) -> int:
     cursor = await connection.execute(
-        "delete from payment_fingerprints where given_at < now() - make_interval(secs => %s)", [DUPLICATE_SECONDS]
+        "delete from all_payment_fingerprints where given_at < now() - make_interval(secs => %s)", [DUPLICATE_SECONDS]
     )
     return cursor.rowcount
 
@@ -232,7 +239,7 @@ async def delete_old_fingerprints(connection: Connection) -> int:
 async def delete_old_payments(connection: Connection, batch: int) -> int:
     """Records that the tenant need not keep any longer. What may still come to something stays."""
     cursor = await connection.execute(
-        "delete from payments where (user_id, id) in (select p.user_id, p.id from payments p"
+        "delete from all_payments where (user_id, id) in (select p.user_id, p.id from all_payments p"
         " join tenants t on t.id = p.tenant_id"
         " where p.created_at < now() - greatest(make_interval(days => t.payment_retention_days),"
         " case when exists (select 1 from users u where u.id = p.user_id) then make_interval(days => %s)"

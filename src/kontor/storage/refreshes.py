@@ -22,6 +22,10 @@ IS_REFRESHED = (
     "(a.is_synced and a.credentials is not null and a.refresh_pause is null and a.form_session_id is null"
     f" and {IS_ACTIVE})"
 )
+# The same of `all_accesses`, where a worker looks for what is due.
+IS_ANYBODYS_REFRESHED = (
+    f"(a.is_synced and a.has_credentials and a.refresh_pause is null and a.form_session_id is null and {IS_ACTIVE})"
+)
 IS_OPEN = "f.state in ('QUEUED', 'RUNNING')"
 
 
@@ -48,22 +52,22 @@ class DueAccess:
 
 # Two steps: what is read about a row after it is locked cannot be older than the lock.
 LOCK_DUE = """
-    select a.user_id, a.id from accesses a where a.next_refresh_at <= %(now)s
+    select a.user_id, a.id from all_accesses a where a.next_refresh_at <= %(now)s
     order by a.next_refresh_at
-    limit (select greatest(0, least(%(batch)s, %(most_queued)s - count(*))) from fetches f
+    limit (select greatest(0, least(%(batch)s, %(most_queued)s - count(*))) from all_fetches f
            where f.state = 'QUEUED' and f.state in ('QUEUED', 'RUNNING'))
     for update of a skip locked
 """
 READ_DUE = f"""
-    select a.user_id, a.id, a.provider_id, a.lease_key, a.scheduled_since, {IS_REFRESHED},
-        exists (select 1 from fetches f where f.user_id = a.user_id and f.access_id = a.id and {IS_OPEN}),
-        (select f.slot_at from fetches f
+    select a.user_id, a.id, a.provider_id, a.lease_key, a.scheduled_since, {IS_ANYBODYS_REFRESHED},
+        exists (select 1 from all_fetches f where f.user_id = a.user_id and f.access_id = a.id and {IS_OPEN}),
+        (select f.slot_at from all_fetches f
             where f.user_id = a.user_id and f.access_id = a.id and f.slot_at <= %(now)s
             order by f.slot_at desc limit 1),
-        array(select c.called_at from unattended_calls c
+        array(select c.called_at from all_unattended_calls c
             where c.user_id = a.user_id and c.access_id = a.id and c.called_at > %(since)s and c.called_at <= %(until)s)
     from unnest(%(users)s::uuid[], %(accesses)s::text[]) with ordinality as due (user_id, id, place)
-    join accesses a on a.user_id = due.user_id and a.id = due.id
+    join all_accesses a on a.user_id = due.user_id and a.id = due.id
     order by due.place
 """
 
@@ -108,7 +112,7 @@ async def insert_slots(connection: Connection, rows: Sequence[SlotRow]) -> list[
         return []
     cursor = await connection.execute(
         """
-        insert into fetches (id, user_id, access_id, slot_at, lease_key, state, failure, finished_at, is_attended,
+        insert into all_fetches (id, user_id, access_id, slot_at, lease_key, state, failure, finished_at, is_attended,
             all_history, correlation_id)
         select n.id, n.user_id, n.access_id, n.slot_at, n.lease_key,
             case when n.skip is null then 'QUEUED' else 'SKIPPED' end, n.skip,
@@ -148,7 +152,7 @@ async def set_next_refreshes(connection: Connection, next_refreshes: Sequence[Ne
     if next_refreshes:
         await connection.execute(
             """
-            update accesses a set next_refresh_at = n.at, scheduled_since = coalesce(n.since, a.scheduled_since)
+            update all_accesses a set next_refresh_at = n.at, scheduled_since = coalesce(n.since, a.scheduled_since)
             from unnest(%s::uuid[], %s::text[], %s::timestamptz[], %s::timestamptz[]) as n (user_id, id, at, since)
             where a.user_id = n.user_id and a.id = n.id
             """,
@@ -190,8 +194,8 @@ async def postpone(connection: Connection, user_id: UUID, access_id: str, at: da
 
 
 UNSCHEDULED = f"""
-    select a.user_id, a.id from accesses a
-    where a.next_refresh_at is null and a.refresh_pause is null and a.is_synced and a.credentials is not null
+    select a.user_id, a.id from all_accesses a
+    where a.next_refresh_at is null and a.refresh_pause is null and a.is_synced and a.has_credentials
         and a.form_session_id is null and {IS_ACTIVE} and (a.user_id = %(user)s or %(user)s::uuid is null)
     limit %(batch)s for update of a skip locked
 """
@@ -204,8 +208,8 @@ async def list_unscheduled(connection: Connection, batch: int, user_id: UUID | N
 
 
 FORGET_FAR = """
-    update accesses a set next_refresh_at = null from (
-        select user_id, id from accesses where next_refresh_at > %s limit %s for update skip locked) far
+    update all_accesses a set next_refresh_at = null from (
+        select user_id, id from all_accesses where next_refresh_at > %s limit %s for update skip locked) far
     where a.user_id = far.user_id and a.id = far.id
 """
 
@@ -242,12 +246,12 @@ async def pause(connection: Connection, user_id: UUID, access_id: str, reason: R
 
 EQUAL = """
     lease_key = %(lease)s and (credentials_digest = (
-            select own.credentials_digest from accesses own where own.user_id = %(user)s and own.id = %(access)s)
+            select own.credentials_digest from all_accesses own where own.user_id = %(user)s and own.id = %(access)s)
         or (user_id = %(user)s and id = %(access)s))
 """
-LOCK_EQUAL = f"select 1 from accesses where {EQUAL} for no key update nowait"
+LOCK_EQUAL = f"select 1 from all_accesses where {EQUAL} for no key update nowait"
 PAUSE_EQUAL = f"""
-    update accesses set refresh_pause = 'CREDENTIALS', next_refresh_at = null where {EQUAL}
+    update all_accesses set refresh_pause = 'CREDENTIALS', next_refresh_at = null where {EQUAL}
         and (refresh_pause is distinct from 'CREDENTIALS' or next_refresh_at is not null)
 """
 
@@ -286,8 +290,8 @@ async def resume_equal_credentials(connection: Connection, user_id: UUID, access
     """
     await connection.execute(
         """
-        update accesses a set refresh_pause = null from (
-            select o.user_id, o.id from accesses own join accesses o on o.lease_key = own.lease_key
+        update all_accesses a set refresh_pause = null from (
+            select o.user_id, o.id from all_accesses own join all_accesses o on o.lease_key = own.lease_key
             where own.user_id = %s and own.id = %s and o.credentials_digest = own.credentials_digest
                 and o.refresh_pause = 'CREDENTIALS'
             for update of o skip locked) same
@@ -359,8 +363,8 @@ async def record_call(
 
 async def delete_old_calls(connection: Connection, before: datetime, batch: int) -> int:
     cursor = await connection.execute(
-        "delete from unattended_calls where ctid = any(array("
-        "select ctid from unattended_calls where called_at < %s limit %s))",
+        "delete from all_unattended_calls where place = any(array("
+        "select place from all_unattended_calls where called_at < %s limit %s))",
         [before, batch],
     )
     return cursor.rowcount
@@ -377,8 +381,8 @@ class EndingConsent:
 
 
 CLAIM_ENDING = f"""
-    update accesses a set consent_warned_for = a.consent_until from (
-        select a.user_id, a.id from accesses a
+    update all_accesses a set consent_warned_for = a.consent_until from (
+        select a.user_id, a.id from all_accesses a
         where a.consent_until is not null and a.consent_warned_for is distinct from a.consent_until
             and a.consent_until >= %s and a.consent_until <= %s and a.is_synced
             and a.form_session_id is null and {IS_ACTIVE}

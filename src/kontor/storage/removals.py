@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from kontor.storage.bindings import bind_transaction
 from kontor.storage.data_versions import lock_data, take_version
 from kontor.storage.database import Connection
 
@@ -38,13 +39,14 @@ async def note_removed_products(
 async def forget_old_removals(connection: Connection) -> bool:
     """Of one user; positions before what is forgotten are void from then on. False when nobody has old ones."""
     cursor = await connection.execute(
-        "select user_id from removed_transactions where removed_at < now() - make_interval(days => %s)"
+        "select user_id from all_removed_transactions where removed_at < now() - make_interval(days => %s)"
         " order by removed_at limit 1",
         [KEPT_DAYS],
     )
     row = await cursor.fetchone()
     if row is None:
         return False
+    await bind_transaction(connection, row[0])
     await lock_data(connection, row[0])
     await connection.execute(
         "with old as (delete from removed_transactions"

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection
 from kontor.storage.keys import SealingKey, generate_key
 
@@ -36,24 +37,40 @@ async def rewrap_system_keys(connection: Connection, old: SealingKey, new: Seali
         )
 
 
+SECRETS_OF_ALL = (
+    "delete from system_keys",
+    "delete from redirect_sessions",
+    "update webhooks set secrets = null, wrapping_key_id = null, previous_until = null, is_active = false",
+)
+SECRETS_OF_USER = (
+    "delete from dialogues where user_id = %s",
+    "delete from staged_fetches where user_id = %s",
+    "update payments set sealed = null, credentials = null where user_id = %s",
+    "update fetches set state = 'INTERRUPTED', finished_at = now(), resume_state = null"
+    " where user_id = %s and state in ('QUEUED', 'RUNNING', 'WAITING')",
+)
+FORGET_CREDENTIALS = """
+    update accesses set credentials = null, credentials_digest = null, lease_key = null, memory = null,
+        messages = '[{"kind": "INCOMPLETE_CREDENTIALS"}]' where user_id = %s
+"""
+
+
 async def forget_all_secrets(connection: Connection) -> int:
-    """Delete whatever can no longer be opened: keys, credentials, open dialogues. Returns the number of accesses."""
-    for statement in (
-        "delete from system_keys",
-        "delete from dialogues",
-        "delete from redirect_sessions",
-        "delete from staged_fetches",
-        "update payments set sealed = null, credentials = null",
-        "update webhooks set secrets = null, wrapping_key_id = null, previous_until = null, is_active = false",
-        "update fetches set state = 'INTERRUPTED', finished_at = now(), resume_state = null"
-        " where state in ('QUEUED', 'RUNNING', 'WAITING')",
-    ):
+    """Delete whatever can no longer be opened: keys, credentials, open dialogues. Returns the number of accesses.
+
+    Binds the transaction to one user after the other.
+    """
+    for statement in SECRETS_OF_ALL:
         await connection.execute(statement)
-    cursor = await connection.execute(
-        "update accesses set credentials = null, credentials_digest = null, lease_key = null, memory = null,"
-        """ messages = '[{"kind": "INCOMPLETE_CREDENTIALS"}]'"""
-    )
-    return cursor.rowcount
+    # Payments outlive their users.
+    cursor = await connection.execute("select id from users union select user_id from all_payments")
+    count = 0
+    for (user_id,) in await cursor.fetchall():
+        await bind_transaction(connection, user_id)
+        for statement in SECRETS_OF_USER:
+            await connection.execute(statement, [user_id])
+        count += (await connection.execute(FORGET_CREDENTIALS, [user_id])).rowcount
+    return count
 
 
 async def replace_tenant_keys(connection: Connection, tenant_id: UUID, kept: list[UUID]) -> None:

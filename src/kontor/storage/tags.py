@@ -1,6 +1,5 @@
 """Tags of transactions, and the state of tagging per user."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +8,7 @@ from uuid import UUID
 from kontor.domain.tags import TagSource, TransactionTags
 from kontor.domain.transactions import Transaction
 from kontor.storage.data_versions import lock_data, raise_version, take_version
-from kontor.storage.database import TURN_ROWS, Connection, fetch_row, fetch_rows, read_slowly
+from kontor.storage.database import TURN_ROWS, Connection, fetch_nothing, fetch_row, fetch_rows, read_slowly
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.transactions import FIELDS
 
@@ -21,9 +20,13 @@ TAG_COLUMNS = ", ".join(f"g.{name}" for name in TAGS.split(", "))
 ROW_COLUMNS = ", ".join(f"t.{name}" for name in FIELDS.split(", "))
 TAGS_FROM = 2 + len(FIELDS.split(", "))  # behind product, id and the fields of a transaction
 VERSIONS = "category_version, insurance_version, partner_version, freelancer_version, own_category_version"
-COPY_TAGS = (
-    f"copy transaction_tags (user_id, product_id, transaction_id, tagger_version, {VERSIONS}, {TAGS}) from stdin"
-)
+# `copy` is refused where a table has row-level security.
+INSERT_TAGS = f"""
+    insert into transaction_tags (user_id, tagger_version, {VERSIONS}, product_id, transaction_id, {TAGS})
+    select $1, $2, $3, $3, $3, $3, $3, * from unnest($4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[],
+        $9::text[], $10::real[], $11::real[], $12::real[], $13::real[], $14::text[], $15::uuid[], $16::text[],
+        $17::uuid[])
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +102,12 @@ async def insert_tags(
     note_lock(Lock.DATA_VERSION, user_id)
     if not tagged:
         return
-    versions = [await take_version(connection, user_id)] * len(VERSIONS.split(", "))
+    taken = await take_version(connection, user_id)
     new = [(row, tags) for row, tags in tagged if not row.is_forgotten]
-    async with connection.cursor().copy(COPY_TAGS) as copy:
-        for number, (row, tags) in enumerate(new):
-            if number % TURN_ROWS == 0:
-                await asyncio.sleep(0)  # writing to a buffer gives nobody else a turn
-            await copy.write_row((user_id, row.product_id, row.id, version, *versions, *make_values(tags)))
+    for first in range(0, len(new), TURN_ROWS):  # others have their turn in between
+        values = [(row.product_id, row.id, *make_values(tags)) for row, tags in new[first : first + TURN_ROWS]]
+        columns = [list(column) for column in zip(*values, strict=True)]
+        await fetch_nothing(connection, INSERT_TAGS, [user_id, version, taken, *columns])
     await update_tags(connection, user_id, version, [(row, tags) for row, tags in tagged if row.is_forgotten])
     await raise_version(connection, user_id)
 
@@ -270,7 +272,7 @@ async def forget_own_accounts(connection: Connection, user_id: UUID) -> None:
 
 # The version that a user's tags should have: the tagger's, and that of the tenant's rules where there have been any.
 WANTED_VERSION = "%(version)s || case when t.rules_version = 0 then '' else '+' || t.rules_version end"
-STATES = "tagging_states s join users u on u.id = s.user_id join tenants t on t.id = u.tenant_id"
+STATES = "all_tagging_states s join users u on u.id = s.user_id join tenants t on t.id = u.tenant_id"
 
 
 async def find_wanted_version(connection: Connection, user_id: UUID, version: str) -> str:

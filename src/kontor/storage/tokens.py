@@ -29,9 +29,10 @@ class ApiKey:
 
 
 # Deactivating a user or revoking a token takes effect with the next request of any process: nothing is cached.
-FIND_PRINCIPAL = """
-    select k.tenant_id, t.name, t.is_regulated, k.client_id, c.name, k.scopes, k.user_id, u.pseudonym,
-        c.may_collect
+OF_PRINCIPAL = """
+    k.tenant_id, t.name, t.is_regulated, k.client_id, c.name, k.scopes, k.user_id, u.pseudonym, c.may_collect
+"""
+BY_HASH = """
     from access_tokens k
     join tenants t on t.id = k.tenant_id
     join clients c on c.id = k.client_id
@@ -40,14 +41,26 @@ FIND_PRINCIPAL = """
 """
 
 
-async def find_principal(connection: Connection, token_hash: bytes) -> Principal | None:
-    row = await fetch_row(connection, FIND_PRINCIPAL, [token_hash])
-    if row is None:
-        return None
+FIND_PRINCIPAL = f"select {OF_PRINCIPAL} {BY_HASH}"
+# Nobody's token binds to nobody.
+BIND_PRINCIPAL = f"""
+    with found as materialized (select {OF_PRINCIPAL.replace("c.name", "c.name as client")} {BY_HASH}),
+    bound as materialized (
+        select set_config('kontor.user_id', coalesce((select user_id::text from found), ''), false))
+    select found.* from bound left join found on true
+"""
+
+
+async def bind_principal(connection: Connection, token_hash: bytes) -> tuple[Principal | None, UUID | None]:
+    """Whose token it is, with the user that the connection is bound to from now on."""
+    row = await fetch_row(connection, BIND_PRINCIPAL, [token_hash])
+    if row is None or row[0] is None:
+        return None, None
     tenant_id, tenant_name, is_regulated, client_id, client_name, scopes, user_id, pseudonym, collects = row
-    return Principal(
+    principal = Principal(
         tenant_id, tenant_name, is_regulated, client_id, client_name, frozenset(scopes), user_id, pseudonym, collects
     )
+    return principal, user_id
 
 
 async def insert_token(connection: Connection, token: StoredToken) -> None:

@@ -8,6 +8,7 @@ from psycopg.types.json import Jsonb
 
 from kontor.domain.annotations import UNCHANGED, Annotation
 from kontor.domain.transaction_edits import LISTED_EDITS, UNDO_DAYS, TransactionEdit, Undoing
+from kontor.storage.bindings import bind_transaction
 from kontor.storage.data_versions import raise_version, take_version
 from kontor.storage.database import Connection
 from kontor.storage.lock_order import Lock, note_lock
@@ -194,14 +195,19 @@ async def delete_empty_edits(connection: Connection, user_id: UUID) -> None:
 async def forget_old_rows(connection: Connection) -> bool:
     """What one edit that can no longer be undone had set, and the former values. False when there is none."""
     cursor = await connection.execute(
-        "update transaction_edits set has_rows = false, tags = null, sets_note = false, note = null,"
-        " sets_keywords = false, keywords = null where (user_id, id) in (select user_id, id"
-        " from transaction_edits where has_rows and made_at <= now() - make_interval(days => %s)"
-        " order by made_at limit 1 for update skip locked) returning user_id, id",
+        "select user_id, id from all_transaction_edits"
+        " where has_rows and made_at <= now() - make_interval(days => %s)"
+        " order by made_at limit 1 for update skip locked",
         [UNDO_DAYS],
     )
     row = await cursor.fetchone()
     if row is None:
         return False
+    await bind_transaction(connection, row[0])
+    await connection.execute(
+        "update transaction_edits set has_rows = false, tags = null, sets_note = false, note = null,"
+        " sets_keywords = false, keywords = null where user_id = %s and id = %s",
+        list(row),
+    )
     await connection.execute("delete from transaction_edit_rows where user_id = %s and edit_id = %s", list(row))
     return True

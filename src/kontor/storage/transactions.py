@@ -1,6 +1,5 @@
 """Transactions of a product: merged row by row, listed as ready JSON."""
 
-import asyncio
 from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
@@ -14,7 +13,7 @@ from kontor.domain.merging import StoredTransaction
 from kontor.domain.searches import Window
 from kontor.domain.transactions import Transaction, find_day
 from kontor.storage.data_versions import raise_version, take_version
-from kontor.storage.database import TURN_ROWS, Connection, fetch_row, fetch_rows, read_slowly
+from kontor.storage.database import TURN_ROWS, Connection, fetch_nothing, fetch_row, fetch_rows, read_slowly
 from kontor.storage.json_rows import object_expression
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.removals import note_removed
@@ -23,10 +22,14 @@ FIELDS = (
     "amount, currency, booked_at, value_at, purpose, booking_text, gv_code, prima_nota, counterparty_name,"
     " counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending, channel"
 )
-COPY = (
-    "copy transactions (user_id, product_id, id, booked_on, ordinal, batch_id, created_version, changed_version,"
-    f" {FIELDS}) from stdin"
-)
+# `copy` is refused where a table has row-level security.
+INSERT = f"""
+    insert into transactions (user_id, product_id, created_version, changed_version, id, booked_on, ordinal, batch_id,
+        {FIELDS})
+    select $1, $2, $3, $3, * from unnest($4::uuid[], $5::date[], $6::bigint[], $7::text[],
+        $8::numeric[], $9::text[], $10::timestamptz[], $11::timestamptz[], $12::text[], $13::text[], $14::text[],
+        $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::boolean[], $22::text[])
+"""
 
 NEWEST_DAYS = """
     select p.id, p.bank_key, newest.booked_on from products p left join lateral (
@@ -94,23 +97,19 @@ async def insert_transactions(
     row = await cursor.fetchone()
     assert row is not None
     start = row[0] + 1
-    async with cursor.copy(COPY) as copy:
-        for number, transaction in enumerate(transactions):
-            if number % TURN_ROWS == 0:
-                await asyncio.sleep(0)  # writing to a buffer gives nobody else a turn
-            await copy.write_row(
-                (
-                    user_id,
-                    product_id,
-                    uuid4(),
-                    find_day(transaction) or today,
-                    start + number,
-                    None if batch_ids is None else batch_ids[number],
-                    version,
-                    version,
-                    *_values(transaction),
-                )
+    for first in range(0, len(transactions), TURN_ROWS):  # others have their turn in between
+        rows = [
+            (
+                uuid4(),
+                find_day(transaction) or today,
+                start + number,
+                None if batch_ids is None else batch_ids[number],
+                *_values(transaction),
             )
+            for number, transaction in enumerate(transactions[first : first + TURN_ROWS], first)
+        ]
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        await fetch_nothing(connection, INSERT, [user_id, product_id, version, *columns])
     await raise_version(connection, user_id)
 
 

@@ -51,8 +51,8 @@ async def use_verification(connection: Connection, user_id: UUID, verification_i
 
 async def delete_old_verifications(connection: Connection, batch: int) -> int:
     cursor = await connection.execute(
-        "delete from payee_verifications where (user_id, id) in"
-        " (select user_id, id from payee_verifications where expires_at < now() - interval '1 day' limit %s)",
+        "delete from all_payee_verifications where (user_id, id) in"
+        " (select user_id, id from all_payee_verifications where expires_at < now() - interval '1 day' limit %s)",
         [batch],
     )
     return cursor.rowcount

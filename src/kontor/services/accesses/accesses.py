@@ -88,7 +88,7 @@ class Accesses:
     # Reading
 
     async def list_accesses(self, principal: Principal) -> list[AccessView | UnconfirmedAccess]:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             found = await accesses.list_accesses(connection, user_of(principal))
             stored = await products.list_products(connection, user_of(principal))
             with_credentials = await accesses.list_with_credentials(connection, user_of(principal))
@@ -110,7 +110,7 @@ class Accesses:
 
     async def find_for_form(self, principal: Principal, access_id: str) -> AccessView | None:
         """Everything that is known of it, confirmed or not. For the pages of the web form, and nobody else."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             access = await self._find(connection, principal, access_id)
             if access is None:
                 return None
@@ -125,7 +125,7 @@ class Accesses:
 
     @retry_conflicts
     async def delete_access(self, principal: Principal, access_id: str) -> None:
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             if not await delete_access_data(connection, user_of(principal), access_id):
                 raise NotFoundError
             await self._record(connection, principal, [("access.delete", access_id)])
@@ -133,7 +133,7 @@ class Accesses:
     @retry_conflicts
     async def delete_all(self, principal: Principal) -> None:
         user_id = user_of(principal)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             found = sorted(access.id for access in await accesses.list_accesses(connection, user_id))
             locked = [access_id for access_id in found if await accesses.lock_access(connection, user_id, access_id)]
             for access_id in locked:
@@ -160,7 +160,7 @@ class Accesses:
     async def store_access(self, principal: Principal, access_id: str, request: AccessRequest) -> None:
         """Store one access and its credentials, without asking the bank: a consent does that."""
         plan = await self._check(principal, access_id, request)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             written = await self._write(connection, principal, plan)
             if written.credentials is _CredentialsOutcome.INCOMPLETE:
                 assert plan.credentials is not None
@@ -199,12 +199,12 @@ class Accesses:
         )
 
     async def exists(self, principal: Principal, access_id: str) -> bool:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             return await self._find(connection, principal, access_id) is not None
 
     async def is_confirmed(self, principal: Principal, access_id: str) -> bool:
         """Whether it is there, and customer data: not one that is being added in the web form."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             access = await self._find(connection, principal, access_id)
         return access is not None and access.is_confirmed
 
@@ -216,7 +216,7 @@ class Accesses:
 
     async def _check(self, principal: Principal, access_id: str, request: AccessRequest) -> _Plan:
         check_access_id(access_id)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             existing = await accesses.find_access(connection, user_of(principal), access_id)
         if existing is not None and existing.is_over(datetime.now(UTC)):
             await delete_expired(self._database, user_of(principal), access_id)
@@ -244,7 +244,7 @@ class Accesses:
         self, principal: Principal, plans: Sequence[_Plan], *, refresh: bool, is_attended: bool
     ) -> list[StartedFetch | timedelta | None]:
         """In the order of their ids, with the audit entries at the end: two calls for the same ids cannot deadlock."""
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             stored = [
                 await self._store(connection, principal, plan, refresh=refresh, is_attended=is_attended)
                 for plan in plans

@@ -26,7 +26,7 @@ async def delete_access_data(connection: Connection, user_id: UUID, access_id: s
 @retry_conflicts
 async def delete_expired(database: Database, user_id: UUID, access_id: str) -> None:
     """An access whose data has reached its end, unless its user keeps it meanwhile."""
-    async with database.transaction() as connection:
+    async with database.transaction(user_id) as connection:
         access = await accesses.lock_access(connection, user_id, access_id)
         if access is not None and access.is_over(datetime.now(UTC)):
             await delete_access_data(connection, user_id, access_id)

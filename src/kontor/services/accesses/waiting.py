@@ -30,7 +30,7 @@ async def wait_for_fetches(database: Database, user_id: UUID, started: Sequence[
     end = time.monotonic() + seconds
     pause = FIRST_POLL_SECONDS
     while waiting:
-        async with database.connect() as connection:
+        async with database.connect(user_id) as connection:
             states = await fetches.find_states(connection, user_id, waiting)
         waiting = [
             fetch_id
@@ -40,7 +40,7 @@ async def wait_for_fetches(database: Database, user_id: UUID, started: Sequence[
         if not waiting:
             return
         if time.monotonic() > end:
-            async with database.connect() as connection:
+            async with database.connect(user_id) as connection:
                 blocked = await fetches.list_blocked(connection, user_id, waiting)
             if blocked == set(waiting):
                 raise BusyError("Another operation is using these credentials.")

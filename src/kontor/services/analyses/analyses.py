@@ -123,7 +123,7 @@ class Analyses:
         await self._tagging.ensure_tagged(principal)
         user_id = user_of(principal)
         asked = Question(question, self._clock.today(), self._made_by)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             kept = await analyses.find_answer(connection, user_id, asked)
         if kept is not None:
             return kept
@@ -131,7 +131,7 @@ class Analyses:
         answer = loaded.answer
         if answer is None:
             answer = await self._compute.run(answer_facts, make, loaded.facts, owner=user_id)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             await analyses.store_answer(connection, user_id, asked, loaded.version, answer)
         return answer
 
@@ -142,7 +142,7 @@ class Analyses:
 
     async def require_contract(self, principal: Principal, contract_id: UUID) -> None:
         await self.update_contracts(principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             if await contracts.find_settings(connection, user_of(principal), contract_id) is None:
                 raise NotFoundError
 
@@ -152,13 +152,13 @@ class Analyses:
 
     async def explain_periods(self, principal: Principal, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
         """The contract of each transaction; nothing where there is none."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             found = await contracts.find_of_transactions(connection, user_of(principal), ids)
         return {row: [Evidence("contract", str(contract_id), period, 1.0)] for row, contract_id, period in found}
 
     async def load_facts_by_operator(self, user_id: UUID) -> Facts:
         """For the command line, which nobody reaches over the network."""
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user_id) as connection:
             await self._tagging.retag_changed(connection, user_id)
         return (await self._contracts.load(user_id, self._made_by)).facts.unpack()
 

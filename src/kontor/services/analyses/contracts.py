@@ -67,7 +67,7 @@ class KeptContracts:
 
     async def update(self, user_id: UUID, today: date, made_by: str) -> None:
         """Find the contracts of the user's data as it is, unless that is done."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(user_id) as connection:
             state = await contracts.read_state(connection, user_id)
             version = await read_version(connection, user_id)
         if state != ContractState(version, today, made_by):
@@ -76,7 +76,7 @@ class KeptContracts:
     async def load(self, user_id: UUID, made_by: str, make: Make | None = None) -> LoadedFacts:
         """What analyses read, with all contracts that it shows."""
         for _ in range(ATTEMPTS):
-            async with self._database.snapshot() as connection:
+            async with self._database.snapshot(user_id) as connection:
                 facts, version = await self._load(connection, user_id)
                 state = await contracts.read_state(connection, user_id)
             if state == ContractState(version, facts.today, made_by):
@@ -91,7 +91,7 @@ class KeptContracts:
     async def change(self, principal: Principal, contract_id: UUID, changes: Mapping[str, object]) -> None:
         """Set fields of `ContractSettings`; None resets one."""
         user_id = user_of(principal)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await lock_data(connection, user_id)
             settings = await contracts.find_settings(connection, user_id, contract_id)
             if settings is None:
@@ -109,7 +109,7 @@ class KeptContracts:
         self, user_id: UUID, facts: "PackedFacts", version: int, found: FoundContracts, made_by: str
     ) -> LoadedFacts | None:
         """None where the data, or the contracts of it, have changed since they were read."""
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user_id) as connection:
             if await lock_data(connection, user_id) != version:
                 return None
             if await contracts.list_known(connection, user_id) != facts.known:
@@ -118,7 +118,7 @@ class KeptContracts:
 
     @retry_conflicts
     async def _load_locked(self, user_id: UUID, made_by: str, make: Make | None) -> LoadedFacts:
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user_id) as connection:
             await lock_data(connection, user_id)
             facts, _ = await self._load(connection, user_id)
             found = await self._compute.run(find_known, facts, make, owner=user_id)

@@ -28,20 +28,20 @@ class OwnCategories:
 
     async def list_categories(self, principal: Principal) -> list[OwnCategory]:
         """All that the caller can see."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             if not principal.is_user:
                 return await tenant_rules.list_categories(connection, principal.tenant_id)
             return list((await read_categories(connection, user_of(principal))).values())
 
     async def require_own(self, principal: Principal, system_id: int) -> OwnCategory:
         """One that the user can change."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             return find_category(await own_categories.list_categories(connection, user_of(principal)), system_id)
 
     async def add_category(self, principal: Principal, name: str, basis: str, description: str) -> OwnCategory:
         category = clean_category(make_category(name, basis, description))
         user_id = user_of(principal)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await self._tagging.lock(connection, user_id)
             if len(await own_categories.list_categories(connection, user_id)) >= MOST_CATEGORIES:
                 raise InvalidError(f"a user can have at most {MOST_CATEGORIES} own categories")
@@ -53,7 +53,7 @@ class OwnCategories:
         """Its name, description and basis. Transactions that have it get the new basis as their category."""
         category, user_id = clean_category(category), user_of(principal)
         prepared = await self._prepare(principal, category.system_id)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await self._tagging.lock(connection, user_id)
             before = find_category(await own_categories.list_categories(connection, user_id), category.system_id)
             await own_categories.update_category(connection, user_id, category)
@@ -65,7 +65,7 @@ class OwnCategories:
         """Transactions and rules keep the basis."""
         user_id = user_of(principal)
         prepared = await self._prepare(principal, system_id)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await self._tagging.lock(connection, user_id)
             category = find_category(await own_categories.list_categories(connection, user_id), system_id)
             await own_categories.delete_category(connection, user_id, system_id)
@@ -76,7 +76,7 @@ class OwnCategories:
         """What the tagger says about the transactions that have this category, before anything is locked."""
         user_id = user_of(principal)
         await self._tagging.ensure_tagged(principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             category = find_category(await own_categories.list_categories(connection, user_id), system_id)
             own = await read_own_accounts(connection, user_id)
             rows = await own_categories.list_tagged(connection, user_id, category.system_name)

@@ -36,7 +36,7 @@ class Repetitions:
 
         Returns the version of the data that is paired, or None where no account occurs more than once, nor did.
         """
-        async with self._database.connect() as connection:
+        async with self._database.connect(user_id) as connection:
             state = await deltas.read_state(connection, user_id)
             if state.paired_version == state.version:
                 return state.version
@@ -48,7 +48,7 @@ class Repetitions:
 
     @retry_conflicts
     async def _pair(self, user_id: UUID) -> int:
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user_id) as connection:
             version = await lock_data(connection, user_id)
             shared = await load_shared(connection, user_id, await products.list_products(connection, user_id))
             packed = [msgspec.msgpack.encode(ledgers) for ledgers in shared]

@@ -45,7 +45,7 @@ class TaggingRules:
         self._tagging = tagging
 
     async def list_rules(self, principal: Principal) -> list[TaggingRule]:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             return list((await read_rule_set(connection, user_of(principal))).rules)
 
     async def read_rule(self, principal: Principal, rule_id: UUID) -> TaggingRule:
@@ -56,7 +56,7 @@ class TaggingRules:
         user_id = user_of(principal)
         rule = await self._clean(user_id, rule)
         prepared = await self._prepare(principal, [], rule)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await self._tagging.lock(connection, user_id)
             await _check_product(connection, user_id, rule)
             rules = await tagging_rules.list_rules(connection, user_id)
@@ -77,7 +77,7 @@ class TaggingRules:
         user_id = user_of(principal)
         rule = await self._clean(user_id, rule)
         prepared = await self._prepare(principal, [rule.id], rule)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await self._tagging.lock(connection, user_id)
             find_rule(await tagging_rules.list_rules(connection, user_id), rule.id)
             await _check_product(connection, user_id, rule)
@@ -98,7 +98,7 @@ class TaggingRules:
     async def _delete(self, principal: Principal, rule_ids: Sequence[UUID], named: UUID | None) -> None:
         user_id = user_of(principal)
         prepared = await self._prepare(principal, rule_ids, None)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await self._tagging.lock(connection, user_id)
             known = await tagging_rules.list_rules(connection, user_id)
             if named is not None:
@@ -114,7 +114,7 @@ class TaggingRules:
         user_id = user_of(principal)
         rule = await self._clean(user_id, rule)
         await self._tagging.ensure_tagged(principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             rule_set = await read_rule_set(connection, user_id)
             rules = rule_set.rules
             if replaces:
@@ -134,14 +134,14 @@ class TaggingRules:
         return RulePreview(len(rows), total, examples)
 
     async def _clean(self, user_id: UUID, rule: TaggingRule) -> TaggingRule:
-        async with self._database.connect() as connection:
+        async with self._database.connect(user_id) as connection:
             return clean_rule(rule, await read_categories(connection, user_id))
 
     async def _prepare(self, principal: Principal, rule_ids: Sequence[UUID], rule: TaggingRule | None) -> PreparedTags:
         """What the tagger says about the transactions that a change affects, before anything is locked."""
         user_id = user_of(principal)
         await self._tagging.ensure_tagged(principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             own = await read_own_accounts(connection, user_id)
             rows = await list_affected(connection, user_id, rule_ids, rule)
         return await self._tagging.prepare(user_id, own, (row.transaction for row in rows))

@@ -155,19 +155,19 @@ class TransactionTagging:
 
     @retry_conflicts
     async def ensure_user_tagged(self, user_id: UUID) -> None:
-        async with self._database.connect() as connection:
+        async with self._database.connect(user_id) as connection:
             if await tags.find_version(connection, user_id) is not None:
                 return
             own = await read_own_accounts(connection, user_id)
             rows = await tags.list_untagged(connection, user_id)
         prepared = await self.prepare(user_id, own, (row.transaction for row in rows))
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user_id) as connection:
             await self.retag_changed(connection, user_id, prepared)
 
     async def explain(self, principal: Principal, product_id: UUID, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
         """Why transactions have the tags they have. A user's word needs no reason beside it."""
         user_id = user_of(principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             own = await read_own_accounts(connection, user_id)
             rows = await tags.list_tagged(connection, user_id, product_id, ids)
         explanations: dict[UUID, list[Evidence]] = {}
@@ -189,7 +189,7 @@ class TransactionTagging:
     # What users say
 
     async def require_transaction(self, principal: Principal, product_id: UUID, transaction_id: UUID) -> None:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             if await tags.find_tagged(connection, user_of(principal), product_id, transaction_id) is None:
                 raise NotFoundError
 
@@ -211,7 +211,7 @@ class TransactionTagging:
         """
         user_id = user_of(principal)
         await self.ensure_tagged(principal)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             if not await products.has_product(connection, user_id, access_id, product_id):
                 raise NotFoundError
             version = await self.find_version(connection, user_id)
@@ -248,12 +248,12 @@ class TransactionTagging:
 
         What the user has decided stays; the rest is decided anew, by rules and by the tagger.
         """
-        async with self._database.connect() as connection:
+        async with self._database.connect(user_id) as connection:
             version = await self.find_version(connection, user_id)
             own = await read_own_accounts(connection, user_id)
             rows = await tags.list_outdated(connection, user_id, version, RETAG_ROWS)
         prepared = await self.prepare(user_id, own, (row.transaction for row in rows))
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user_id) as connection:
             version = await self.find_version(connection, user_id)
             state = await tags.lock_state(connection, user_id, version)
             await store_bases(connection, user_id)

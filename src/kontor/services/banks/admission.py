@@ -105,7 +105,7 @@ class Admissions:
         permit = Permit(held, is_attended=False)
         if access_id is None:
             return permit
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user_id) as connection:
             if not await refreshes.lock_for_call(connection, user_id, access_id):
                 return permit
             now = self._clock.now()
@@ -121,7 +121,7 @@ class Admissions:
     @retry_conflicts
     async def start_fetch(self, fetch: Fetch, held: HeldLease, *, can_call: bool) -> StartedFetch:
         """Take a fetch that waits, if it may be carried out now. A call is written down with the same commit."""
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(fetch.user_id) as connection:
             is_there = await refreshes.lock_for_call(connection, fetch.user_id, fetch.access_id)
             current = await fetches.find_fetch(connection, fetch.id)
             if not is_there or current is None or current.state is not FetchState.QUEUED:
@@ -168,7 +168,7 @@ class Admissions:
 
     @retry_conflicts
     async def _store_refusal(self, login: StoredLogin, notice: Notice) -> None:
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(login.user_id) as connection:
             await accesses.lock_access(connection, login.user_id, login.access_id)
             secrets = await accesses.find_secrets(connection, login.user_id, login.access_id)
             if secrets is None or (secrets.lease_key, secrets.credentials_digest) != (login.lease_key, login.digest):

@@ -162,7 +162,7 @@ class BankGateway:
 
     async def prepare(self, user_id: UUID, access_id: str, context: Context) -> Prepared | None:
         """None when there is nobody left to call for: no access, no credentials, no active user."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(user_id) as connection:
             found = await accesses.find_callable(connection, user_id, access_id)
             if found is None:
                 return None
@@ -184,7 +184,7 @@ class BankGateway:
         self, user_id: UUID, provider_id: UUID, credentials: Credentials, context: Context
     ) -> Prepared | None:
         """With credentials that belong to no stored access: they live no longer than what they were given for."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(user_id) as connection:
             is_active = await users.is_active(connection, user_id)
         provider = self._providers.find(provider_id)
         if provider is None or not is_active:
@@ -331,7 +331,7 @@ class BankGateway:
 
     @retry_conflicts
     async def _keep_state(self, login: StoredLogin, state: State) -> None:
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(login.user_id) as connection:
             sealed = await self._vault.seal(connection, login.user_id, login.access_id, "memory", state)
             await accesses.store_learnt(connection, login.user_id, login.access_id, login.lease_key, sealed, None)
 

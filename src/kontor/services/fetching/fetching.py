@@ -145,7 +145,8 @@ class Fetching:
             prepared = await self._gateway.prepare(fetch.user_id, fetch.access_id, context)
             job = FetchJob() if prepared is None else await self._plan_job(fetch, prepared.access)
         except Exception:
-            async with self._database.connect() as connection:  # as an attempt, which cannot be made for ever
+            # As an attempt, which cannot be made for ever.
+            async with self._database.connect(fetch.user_id) as connection:
                 await fetches.start_fetch(connection, fetch.id, lease)
             raise
         with self._take_place(fetch, prepared):
@@ -203,7 +204,7 @@ class Fetching:
         A file may have brought newer bookings than the bank has told: what lies between is still to be fetched.
         """
         since: dict[str, date] = {}
-        async with self._database.connect() as connection:
+        async with self._database.connect(fetch.user_id) as connection:
             stored = await transactions.list_newest_days(connection, fetch.user_id, access.id)
         if not fetch.all_history:
             overlap = timedelta(days=OVERLAP_DAYS)

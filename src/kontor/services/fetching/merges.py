@@ -100,7 +100,7 @@ class Merges:
     ) -> FetchedMerges:
         """Everything that can be computed of a fetch before it is stored. `coming` are products that it may add."""
         cleaned = await clean_fetched(fetched, today)
-        async with self._database.connect() as connection:
+        async with self._database.connect(user_id) as connection:
             version = await read_version(connection, user_id)
             ids = await products.list_ids(connection, user_id, access_id)
             own = await read_own_accounts(connection, user_id, coming)

@@ -183,7 +183,7 @@ class FetchResults:
     @asynccontextmanager
     async def fenced(self, user_id: UUID, access_id: str, lease: Lease) -> AsyncIterator[Connection]:
         """A transaction that exists only while the lease and the access do, and the user is active."""
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user_id) as connection:
             if await accesses.lock_leased(connection, user_id, access_id, lease) is None:
                 raise LeaseLostError
             if not await users.is_active(connection, user_id):
@@ -192,7 +192,7 @@ class FetchResults:
 
     async def check_wanted(self, fetch: Fetch, lease: Lease) -> None:
         """Before the bank is called again. Raises LeaseLostError when what it says could not be stored anyway."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(fetch.user_id) as connection:
             if not await fetches.is_wanted(connection, fetch.id, lease):
                 raise LeaseLostError
 
@@ -217,7 +217,7 @@ class FetchResults:
 
         Unless it is the user who is gone: then that is why, and nobody wants to know.
         """
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user_id) as connection:
             access = await accesses.lock_access(connection, user_id, access_id)
             if access is not None:
                 is_wanted = await self._note_internal(connection, user_id, access)
@@ -237,7 +237,7 @@ class FetchResults:
 
     async def prepare_release(self, user_id: UUID, access_id: str, chosen: Collection[UUID]) -> PreparedRelease | None:
         """What can be computed of a choice before the transaction that stores it."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(user_id) as connection:
             staged = await self._staging.find(connection, user_id, access_id)
         if staged is None or staged.done is None:
             return None
@@ -311,7 +311,7 @@ class FetchResults:
 
     async def open_rest(self, fetch: Fetch) -> Rest:
         assert fetch.resume_state is not None
-        async with self._database.connect() as connection:
+        async with self._database.connect(fetch.user_id) as connection:
             return await self._vault.unseal(
                 connection, fetch.user_id, fetch.access_id, "rest", fetch.resume_state, Rest
             )
@@ -343,7 +343,7 @@ class FetchResults:
 
         With the access as it is now: options may have changed while the bank was asked.
         """
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(fetch.user_id) as connection:
             access = await accesses.lock_leased(connection, fetch.user_id, fetch.access_id, lease)
             if access is None or not await fetches.is_running(connection, fetch.id, lease):
                 raise LeaseLostError

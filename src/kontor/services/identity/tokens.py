@@ -81,8 +81,8 @@ class Tokens:
 
     async def authenticate(self, token: str) -> Principal | None:
         """The bearer of a token, or None when it is unknown, expired, revoked, or its user is deactivated."""
-        async with self._database.connect() as connection:
-            return await tokens.find_principal(connection, hash_secret(token))
+        token_hash = hash_secret(token)
+        return await self._database.identify(lambda connection: tokens.bind_principal(connection, token_hash))
 
     async def issue_token(self, login: ClientLogin, request: TokenRequest) -> IssuedToken:
         client = await self.authenticate_client(login)

@@ -34,7 +34,7 @@ class Users:
         self._refreshing = refreshing
 
     async def list_users(self, principal: Principal, tenant_name: str, *, include_inactive: bool) -> list[User]:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             tenant = await find_own_tenant(connection, principal, tenant_name)
             return await users.list_users(connection, tenant.id, include_inactive=include_inactive)
 
@@ -42,7 +42,7 @@ class Users:
         """An active user of the token's tenant."""
         if tenant_name != principal.tenant_name:
             raise NotFoundError
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             user = await users.find_user(connection, principal.tenant_id, user_id)
         if user is None or not user.is_active:
             raise NotFoundError
@@ -50,12 +50,12 @@ class Users:
 
     async def read_any_user(self, principal: Principal, tenant_name: str, user_id: UUID) -> User:
         """A user of the token's tenant, deactivated or not."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             await find_own_tenant(connection, principal, tenant_name)
             return await _require_user(connection, principal.tenant_id, user_id)
 
     async def create_user(self, principal: Principal, tenant_name: str, new: NewUser) -> User:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             tenant = await find_own_tenant(connection, principal, tenant_name)
             client = await tenants.find_client(connection, tenant_name, principal.client_name)
         through = principal.client_id if client is not None and client.kind is ClientKind.USER else None
@@ -87,14 +87,14 @@ class Users:
     ) -> None:
         check_username(username)
         _check_names(first_name, last_name)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await users.rename_user(connection, principal.tenant_id, user.id, username)
             await users.update_names(connection, principal.tenant_id, user.id, first_name, last_name)
             await self._record(connection, principal, "user.change", user)
 
     async def deactivate_user(self, principal: Principal, user: User) -> None:
         """The user's tokens die with the same commit."""
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user.id) as connection:
             await users.set_active(connection, principal.tenant_id, user.id, is_active=False)
             await tokens.delete_user_tokens(connection, principal.tenant_id, user.id)
             await self._refreshing.stop_user(connection, user.id)
@@ -104,10 +104,10 @@ class Users:
         if new.username != user.username:
             raise InvalidError("must be the user's own", "username")
         _check_names(new.first_name, new.last_name)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             tenant = await find_own_tenant(connection, principal, principal.tenant_name)
         password_hash = await self._hash(tenant, new)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user.id) as connection:
             current = await _require_user(connection, principal.tenant_id, user.id)
             if current.is_active:
                 raise ConflictError("The user is active.")
@@ -121,7 +121,7 @@ class Users:
 
     @retry_conflicts
     async def erase_user(self, principal: Principal, user: User) -> None:
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user.id) as connection:
             current = await _require_user(connection, principal.tenant_id, user.id)
             if current.is_active:
                 raise NotAllowedNowError("Deactivate the user before erasing it.")
@@ -130,7 +130,7 @@ class Users:
     async def erase_own(self, principal: Principal, confirmed_name: str) -> None:
         """A user goes, at its own wish: as deactivated and erased, in one step. The name must be repeated exactly."""
         assert principal.user_id is not None, "the operation asks for a user's token"
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             user = await _require_user(connection, principal.tenant_id, principal.user_id)
         if confirmed_name != user.username:
             raise InvalidError("must be the user's own username, exactly", "confirm")
@@ -144,7 +144,7 @@ class Users:
 
     async def _erase_active(self, user: User, actor: str) -> None:
         """First the user is out, with a commit of its own; a fetch that is under way is waited for, then all goes."""
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user.id) as connection:
             await users.set_active(connection, user.tenant_id, user.id, is_active=False)
             await tokens.delete_user_tokens(connection, user.tenant_id, user.id)
             await self._refreshing.stop_user(connection, user.id)
@@ -152,7 +152,7 @@ class Users:
 
     @retry_conflicts
     async def _erase(self, user: User, actor: str) -> None:
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user.id) as connection:
             await self._delete(connection, user, actor)
 
     @staticmethod

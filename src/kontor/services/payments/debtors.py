@@ -49,12 +49,12 @@ class PaymentDebtors:
 
     async def require_product(self, principal: Principal, access_id: str, product_id: UUID) -> None:
         """Raises NotFoundError unless it is a product of the user."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             if not await products.has_product(connection, user_of(principal), access_id, product_id):
                 raise NotFoundError
 
     async def find_product(self, principal: Principal, access_id: str, product_id: UUID) -> Product:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             stored = await products.find_product(connection, user_of(principal), access_id, product_id)
         if stored is None:
             raise NotFoundError
@@ -63,7 +63,7 @@ class PaymentDebtors:
     async def find_stored(self, principal: Principal, access_id: str, product_id: UUID, kind: PaymentKind) -> Debtor:
         """A product of the user, with the credentials of its access."""
         user_id = user_of(principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             stored = await products.find_product(connection, user_id, access_id, product_id)
             access = await accesses.find_access(connection, user_id, access_id)
             secrets = await accesses.find_secrets(connection, user_id, access_id)
@@ -80,7 +80,7 @@ class PaymentDebtors:
     ) -> tuple[StoredProduct, Access]:
         """A product of the user at this provider. Raises NotFoundError where there is none."""
         user_id = user_of(principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             for stored in await products.list_products(connection, user_id):
                 if stored.id == product_id:
                     access = await accesses.find_access(connection, user_id, stored.access_id)
@@ -124,7 +124,7 @@ class PaymentDebtors:
         """The user's product of that id, IBAN or key, at that provider."""
         wanted = product.replace(" ", "")
         user_id = user_of(principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             for stored in await products.list_products(connection, user_id):
                 names = (str(stored.id), stored.product.iban, stored.product.key)
                 if wanted.lower() not in [name.lower() for name in names if name is not None]:

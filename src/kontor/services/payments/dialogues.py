@@ -144,13 +144,13 @@ class PaymentDialogues:
     async def _has_same_login(self, payment: Payment) -> bool:
         """A dialogue that began with one login cannot go on with another."""
         assert payment.access_id is not None
-        async with self._database.connect() as connection:
+        async with self._database.connect(payment.user_id) as connection:
             secrets = await accesses.find_secrets(connection, payment.user_id, payment.access_id)
         return secrets is not None and secrets.lease_key == payment.lease_key
 
     async def open_credentials(self, payment: Payment) -> dict[str, Secret] | None:
         """Those that were given for this payment alone; None where there are none, or nobody to use them for."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(payment.user_id) as connection:
             found = await payments.find_payment(connection, payment.user_id, payment.id)
             if found is None or found[2] is None:
                 return None
@@ -178,7 +178,7 @@ class PaymentDialogues:
     @retry_conflicts
     async def _pass_send_guard(self, payment: Payment, lease: Lease, actor: str) -> bool:
         """Write down that the order leaves now. Once: who comes a second time, too late or without lease is stopped."""
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(payment.user_id) as connection:
             if not await leases.holds_lease(connection, lease):
                 return False
             found = await payments.lock_payment(connection, payment.user_id, payment.id)
@@ -219,13 +219,13 @@ class PaymentDialogues:
     async def _find_access(self, payment: Payment) -> Access | None:
         if payment.access_id is None:
             return None
-        async with self._database.connect() as connection:
+        async with self._database.connect(payment.user_id) as connection:
             return await accesses.find_access(connection, payment.user_id, payment.access_id)
 
     @retry_conflicts
     async def _settle(self, payment: Payment, step: Step, before: Secrets | None, actor: str) -> PaymentView:
         """Store where the payment stands now, unless somebody has decided about it meanwhile."""
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(payment.user_id) as connection:
             found = await payments.lock_payment(connection, payment.user_id, payment.id)
             if found is None:
                 raise NotFoundError
@@ -295,7 +295,7 @@ class PaymentDialogues:
         if payment.state is not PaymentState.EXECUTED or payment.access_id is None:
             return
         try:
-            async with self._database.transaction() as connection:
+            async with self._database.transaction(payment.user_id) as connection:
                 await _start_fetch(connection, payment.user_id, payment.access_id, is_attended=is_attended)
             fault_points.reach("payment.refreshed")
         except Exception as error:
@@ -312,7 +312,7 @@ class PaymentDialogues:
         if step.connector_state is None and step.result.consent_until is None:
             return
         try:
-            async with self._database.transaction() as connection:
+            async with self._database.transaction(payment.user_id) as connection:
                 sealed = None
                 if step.connector_state is not None:
                     sealed = await self._vault.seal(connection, user_id, access_id, "memory", step.connector_state)

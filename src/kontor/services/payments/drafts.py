@@ -79,7 +79,7 @@ class PaymentDrafts:
 
         What was said about the payees before is forgotten.
         """
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             draft, credentials = await self._lock(connection, principal, payment_id)
             if not draft.is_editable:
                 raise InvalidError("the details of this payment cannot be changed", "editableDetails")
@@ -127,7 +127,7 @@ class PaymentDrafts:
         view = await self.read(principal, payment_id)
         debtor = await self._find_debtor(principal, view.payment)
         results = await self._payments.verifications.ask_bank(principal, debtor, view.payment.orders, customer_ip)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             draft, credentials = await self._lock(connection, principal, payment_id)
             if draft.orders == view.payment.orders:
                 known = replace(draft, dialogue=replace(draft.dialogue, payees=results))
@@ -170,7 +170,7 @@ class PaymentDrafts:
     # Parts
 
     async def _choose(self, principal: Principal, payment_id: UUID, debtor: Debtor) -> PaymentView:
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             draft, _ = await self._lock(connection, principal, payment_id)
             chosen = attach_debtor(draft, debtor)
             sealed = None

@@ -43,7 +43,7 @@ class PaymentExports:
         return write_pain008(creditor, batch, payment.created_at)
 
     async def _find_payment(self, principal: Principal, payment_id: UUID) -> Payment:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             found = await payments.find_payment(connection, user_of(principal), payment_id)
         if found is None:
             raise NotFoundError
@@ -53,7 +53,7 @@ class PaymentExports:
         """The user's own account, with its IBAN."""
         stored = None
         if payment.access_id is not None and payment.product_id is not None:
-            async with self._database.connect() as connection:
+            async with self._database.connect(payment.user_id) as connection:
                 stored = await products.find_product(connection, payment.user_id, payment.access_id, payment.product_id)
         if stored is None or not stored.product.iban:
             raise ConflictError("The payment's own account is not stored here.")

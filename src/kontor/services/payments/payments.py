@@ -90,14 +90,14 @@ class Payments:
 
     async def list_payments(self, principal: Principal, limit: int | None = None) -> list[Payment]:
         """Newest first."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             found = await payments.list_payments(connection, user_of(principal), limit)
         now = datetime.now(UTC)
         if any(payment.is_orphaned or payment.is_over(now) for payment in found):
             for payment in found:
                 if payment.is_orphaned or payment.is_over(now):
                     await self.recovery.close_orphaned(payment.user_id, payment.id)
-            async with self._database.connect() as connection:
+            async with self._database.connect(principal.user_id) as connection:
                 found = await payments.list_payments(connection, user_of(principal), limit)
         return found
 
@@ -132,7 +132,7 @@ class Payments:
             return existing
         await self.standing_orders.check_active(payment)
         payment = await self._check_verification(payment, request)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             is_new = await payments.insert_payment(connection, payment, None)
             if is_new:
                 if request.verification_id is not None:
@@ -183,12 +183,12 @@ class Payments:
             await self.recovery.close_orphaned(user_id, payment_id)
             view = await self._load(user_id, payment_id)
         if view.payment.state is PaymentState.UNKNOWN:
-            async with self._database.connect() as connection:
+            async with self._database.connect(user_id) as connection:
                 await payments.hasten_lookup(connection, user_id, payment_id, now)
         return view
 
     async def _load(self, user_id: UUID, payment_id: UUID) -> PaymentView:
-        async with self._database.connect() as connection:
+        async with self._database.connect(user_id) as connection:
             found = await payments.find_payment(connection, user_id, payment_id)
             if found is None:
                 raise NotFoundError
@@ -222,7 +222,7 @@ class Payments:
         async with self._leasing.hold(debtor.lease_key) as held:
             fault_points.reach("payment.lease-taken")
             payment = replace(payment, fence=held.lease.fence)
-            async with self._database.transaction() as connection:
+            async with self._database.transaction(principal.user_id) as connection:
                 is_new = await self._insert(connection, payment, debtor, request)
                 if is_new:
                     await record(connection, payment, actor, "payment.order")
@@ -237,7 +237,7 @@ class Payments:
     async def _find_existing(self, principal: Principal, request: PaymentRequest, digest: bytes) -> Payment | None:
         """The payment that was given under the same key. Raises ConflictError where that was another order."""
         found: list[Payment] = []
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             if request.payment_id is not None:
                 known = await payments.find_payment(connection, user_of(principal), request.payment_id)
                 found += [] if known is None else [known[0]]
@@ -280,7 +280,7 @@ class Payments:
         assert draft.lease_key is not None, "a draft without an account cannot begin"
         actor = auditing.name_actor(principal)
         async with self._leasing.hold(draft.lease_key) as held:
-            async with self._database.transaction() as connection:
+            async with self._database.transaction(principal.user_id) as connection:
                 found = await payments.lock_payment(connection, draft.user_id, draft.id)
                 if found is None:
                     raise NotFoundError
@@ -315,7 +315,7 @@ class Payments:
             return await self._cancel_draft(user_id, payment_id, actor)
         assert view.payment.lease_key is not None
         async with self._leasing.hold(view.payment.lease_key) as held:
-            async with self._database.transaction() as connection:
+            async with self._database.transaction(principal.user_id) as connection:
                 view, credentials = await self._lock(connection, user_id, payment_id)
                 is_fitting = _is_fitting(view.payment, kind, seen_wrong_tans)
                 if is_fitting:
@@ -338,7 +338,7 @@ class Payments:
         return await self.dialogues.open_view(connection, found), found[2]
 
     async def _cancel_draft(self, user_id: UUID, payment_id: UUID, actor: str) -> PaymentView:
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user_id) as connection:
             view, _ = await self._lock(connection, user_id, payment_id)
             if view.payment.state is not PaymentState.DRAFT:
                 raise PaymentNotOpenError(view)

@@ -69,7 +69,7 @@ class PaymentRecovery:
     async def close_orphaned(self, user_id: UUID, payment_id: UUID) -> None:
         """Not sent is failed, sent is unknown; looked at again under the row's lock."""
         now = datetime.now(UTC)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(user_id) as connection:
             found = await payments.lock_payment(connection, user_id, payment_id)
             closed = None if found is None else end_orphaned(found[0], now)
             if found is None or closed is None:
@@ -123,12 +123,12 @@ class PaymentRecovery:
         if isinstance(admitted, Permit):
             return admitted
         await self._store(payment, None)
-        async with self._database.connect() as connection:
+        async with self._database.connect(payment.user_id) as connection:
             await payments.postpone_lookup(connection, payment.user_id, payment.id, admitted.total_seconds())
         return None
 
     async def _make_job(self, payment: Payment) -> LookUp:
-        async with self._database.connect() as connection:
+        async with self._database.connect(payment.user_id) as connection:
             found = await payments.find_payment(connection, payment.user_id, payment.id)
             state = None if found is None else (await self._dialogues.open_lookup_secrets(connection, found)).state
         return LookUp(make_pay(payment), state or None)
@@ -136,7 +136,7 @@ class PaymentRecovery:
     @retry_conflicts
     async def _store(self, payment: Payment, step: Step | None) -> None:
         now = datetime.now(UTC)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(payment.user_id) as connection:
             found = await payments.lock_payment(connection, payment.user_id, payment.id)
             if found is None or found[0].state not in (PaymentState.UNKNOWN, PaymentState.ACCEPTED):
                 return

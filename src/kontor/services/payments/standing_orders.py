@@ -33,7 +33,7 @@ class StandingOrders:
 
     async def list_orders(self, principal: Principal, access_id: str, product_id: UUID) -> list[StoredStandingOrder]:
         """As they are stored; the bank is not asked. Raises NotFoundError for a product that is not the user's."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             if not await products.has_product(connection, user_of(principal), access_id, product_id):
                 raise NotFoundError
             return await standing_orders.list_orders(connection, user_of(principal), product_id)
@@ -41,7 +41,7 @@ class StandingOrders:
     async def find_order(
         self, principal: Principal, access_id: str, product_id: UUID, order_id: UUID
     ) -> tuple[StoredStandingOrder, Product]:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             stored = await products.find_product(connection, user_of(principal), access_id, product_id)
             found = await standing_orders.find_order(connection, user_of(principal), product_id, order_id)
         if stored is None or found is None:
@@ -82,7 +82,7 @@ class StandingOrders:
         wanted = payment.standing
         if wanted is None or wanted.order_id is None or payment.product_id is None:
             return
-        async with self._database.connect() as connection:
+        async with self._database.connect(payment.user_id) as connection:
             found = await standing_orders.find_order(connection, payment.user_id, payment.product_id, wanted.order_id)
         if found is None or found.find_state(self._clock.today()) is StandingState.ENDED:
             raise OrderError(OrderProblem.NOT_POSSIBLE, "this standing order has ended")

@@ -73,7 +73,7 @@ class PaymentVerifications:
             results=results,
             expires_at=datetime.now(UTC) + LIFETIME,
         )
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await verifications.insert_verification(connection, verification)
             subject = f"user {principal.user_pseudonym} payment {verification.payment_id} vop {verification.id}"
             actor = auditing.name_actor(principal)
@@ -105,7 +105,7 @@ class PaymentVerifications:
         self, payment: Payment, verification_id: UUID, wanted: UUID | None, *, is_any_payment: bool
     ) -> None:
         """Raises OrderError unless it was made for the wanted payment and these payees, and can still be used."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(payment.user_id) as connection:
             found = await verifications.find_verification(connection, payment.user_id, verification_id)
         if found is None:
             raise OrderError(OrderProblem.DATA, "is unknown, expired or used", FIELD)

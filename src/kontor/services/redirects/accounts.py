@@ -102,7 +102,7 @@ class FormAccounts:
     async def list_offered(self, session: FormSession) -> tuple[StoredProduct, ...]:
         """The accounts among which the user chooses."""
         user_id = user_of(session.principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(session.principal.user_id) as connection:
             access = await accesses.find_access(connection, user_id, session.access_id)
             return () if access is None else await self._list_offered(connection, session, access)
 

@@ -30,6 +30,7 @@ from kontor.services.redirects.views import FormView
 from kontor.services.sca import Consents
 from kontor.services.security import auditing, hash_secret
 from kontor.storage import redirects
+from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection, Database
 from kontor.storage.retries import retry_conflicts
 
@@ -100,7 +101,7 @@ class Redirects:
             payment_id=payment_id,
             options=options,
         )
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             session = await self._flows[use_case].prepare(connection, session)
             await redirects.insert_session(connection, session, hash_secret(handle.reveal()))
             actor = auditing.name_actor(principal)
@@ -110,11 +111,11 @@ class Redirects:
 
     async def list_sessions(self, principal: Principal) -> list[FormSession]:
         """Those of the user that are kept, the newest first."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             return await redirects.list_sessions(connection, user_of(principal))
 
     async def read_session(self, principal: Principal, session_id: UUID) -> FormSession:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             found = await redirects.list_sessions(connection, user_of(principal), session_id)
         if not found:
             raise NotFoundError
@@ -124,7 +125,7 @@ class Redirects:
     async def delete_sessions(self, principal: Principal, session_id: UUID | None = None) -> None:
         """All sessions of the user, or one. An access that was begun stays: another session can go on with it."""
         assert principal.user_id is not None
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             found = await redirects.lock_sessions(connection, principal.user_id)
             if session_id is not None:
                 found = [(session, owns_access) for session, owns_access in found if session.id == session_id]
@@ -151,6 +152,7 @@ class Redirects:
             if found is None:
                 raise SessionGoneError
             session, was_opened = found
+            await bind_transaction(connection, user_of(session.principal))
             if was_opened:
                 return await self._recognise(connection, session, cookie)
             if session.step is FormStep.END:
@@ -202,11 +204,11 @@ class Redirects:
         return await self._flows[session.use_case].view(session, await self.find_branding(session))
 
     async def find_branding(self, session: FormSession) -> Branding:
-        async with self._database.connect() as connection:
+        async with self._database.connect(session.principal.user_id) as connection:
             return await redirects.find_branding(connection, session.principal.tenant_id)
 
     async def find_logo(self, session: FormSession) -> bytes | None:
-        async with self._database.connect() as connection:
+        async with self._database.connect(session.principal.user_id) as connection:
             return await redirects.find_logo(connection, session.principal.tenant_name)
 
     # The browser's side: what the user does

@@ -11,6 +11,7 @@ from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutc
 from kontor.services.accesses import delete_access_data
 from kontor.services.security import auditing
 from kontor.storage import accesses, payments, redirects
+from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection, Database
 
 
@@ -66,7 +67,7 @@ class FormSessions:
 
     @asynccontextmanager
     async def _locked(self, session: FormSession) -> AsyncIterator[tuple[Connection, FormSession]]:
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(session.principal.user_id) as connection:
             current = await redirects.lock_session(connection, session.id)
             if current is None:
                 raise SessionGoneError
@@ -90,6 +91,7 @@ async def end_abandoned(connection: Connection, batch: int) -> int:
     """Sessions whose time is over. What was begun in them can be gone on with for a day; what was paid is paid."""
     ended = 0
     for session in await redirects.lock_abandoned(connection, batch):
+        await bind_transaction(connection, user_of(session.principal))
         outcome = await _find_outcome(connection, session)
         if outcome is not None:
             await redirects.save_session(connection, replace(session, step=FormStep.END, outcome=outcome))

@@ -81,7 +81,7 @@ class Consents:
         self._engine = DialogueEngine(describe_consent)
 
     async def read_consent(self, principal: Principal, consent_id: UUID) -> ConsentView:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             return await self._load(connection, user_of(principal), consent_id)
 
     async def start_consent(
@@ -111,10 +111,10 @@ class Consents:
 
     async def _start(self, principal: Principal, access_id: str, options: ConsentOptions) -> ConsentView:
         user_id = user_of(principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             lease_key = await self._find_lease_key(connection, user_id, access_id)
         async with self._leasing.hold(lease_key) as held:
-            async with self._database.transaction() as connection:
+            async with self._database.transaction(principal.user_id) as connection:
                 access = await accesses.lock_access(connection, user_id, access_id)
                 if access is None or await self._find_lease_key(connection, user_id, access_id) != lease_key:
                     raise BusyError("The access was changed meanwhile.")
@@ -160,7 +160,7 @@ class Consents:
     ) -> ConsentView:
         view = await self.read_consent(principal, consent_id)
         async with self._leasing.hold(view.dialogue.lease_key) as held:
-            async with self._database.transaction() as connection:
+            async with self._database.transaction(principal.user_id) as connection:
                 view, access = await self._lock(connection, user_of(principal), consent_id)
                 position = view.dialogue.position
                 is_fitting = fits(position.state, kind) and seen_wrong_tans in (None, position.wrong_tans)
@@ -277,7 +277,7 @@ class Consents:
             async with self._results.fenced(dialogue.user_id, dialogue.access_id, lease) as connection:
                 yield connection
         except LeaseLostError:
-            async with self._database.connect() as connection:
+            async with self._database.connect(dialogue.user_id) as connection:
                 if await dialogues.find_dialogue(connection, dialogue.user_id, dialogue.id) is None:
                     raise NotFoundError from None
             raise BusyError("The step took so long that another operation has taken over.") from None

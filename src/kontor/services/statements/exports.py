@@ -46,14 +46,14 @@ class Exports:
     async def begin(self, owner: Owner) -> tuple[list[StoredProduct], datetime]:
         """Write down that the data is taken along, see to its tags, and tell the user's products and the time."""
         await self._tagging.ensure_user_tagged(owner.user_id)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(owner.user_id) as connection:
             held = await products.list_products(connection, owner.user_id)
             subject = f"user {owner.pseudonym}"
             await auditing.record(connection, owner.tenant_id, owner.actor, "user.export", subject)
         return held, self._clock.now()
 
     async def read_user(self, owner: Owner) -> str:
-        async with self._database.connect() as connection:
+        async with self._database.connect(owner.user_id) as connection:
             user_object = await exports.find_user_object(connection, owner.tenant_id, owner.user_id)
         if user_object is None:
             raise NotFoundError
@@ -68,7 +68,7 @@ class Exports:
         """The JSON objects of a list."""
         section, after, is_more = _SECTIONS[name], START, True
         while is_more:
-            async with self._database.connect() as connection:
+            async with self._database.connect(owner.user_id) as connection:
                 page = await exports.list_objects(connection, owner.user_id, section, after, PAGE_ROWS)
             if page:
                 yield [text for _, text in page]
@@ -79,7 +79,7 @@ class Exports:
         """What the audit trail has about the user."""
         after, is_more = 0, True
         while is_more:
-            async with self._database.connect() as connection:
+            async with self._database.connect(owner.user_id) as connection:
                 page = await exports.list_audit_objects(connection, owner.tenant_id, owner.pseudonym, after, PAGE_ROWS)
             if page:
                 yield [text for _, text in page]
@@ -91,7 +91,7 @@ class Exports:
         since, until = span.days
         after, is_more = (since, -1), True
         while is_more:
-            async with self._database.connect() as connection:
+            async with self._database.connect(owner.user_id) as connection:
                 page = await exports.list_transaction_objects(
                     connection, owner.user_id, product_id, after, until, PAGE_ROWS
                 )
@@ -107,7 +107,7 @@ class Exports:
         since, until = span.days
         after, is_more = (since, -1), True
         while is_more:
-            async with self._database.connect() as connection:
+            async with self._database.connect(owner.user_id) as connection:
                 page = await export_rows.list_rows(
                     connection, owner.user_id, product_id, after, until, left_out_ibans, PAGE_ROWS
                 )
@@ -120,14 +120,14 @@ class Exports:
         self, owner: Owner, span: Span, pair: tuple[UUID, UUID], ibans: tuple[str, str]
     ) -> list[ExportRow]:
         """What went from one account of the user to another, on either of the two: a small part of all."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(owner.user_id) as connection:
             return await export_rows.list_transfers(connection, owner.user_id, span.days, pair, ibans)
 
     async def sum_up(self, owner: Owner, product_id: UUID, currency: str, known: date, span: Span) -> Sums:
-        async with self._database.connect() as connection:
+        async with self._database.connect(owner.user_id) as connection:
             return await export_rows.sum_up(connection, owner.user_id, product_id, currency, known, span.days)
 
     async def list_used(self, owner: Owner, span: Span) -> list[tuple[str, str, date]]:
         """Which categories occur in which currencies, and since when."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(owner.user_id) as connection:
             return await export_rows.list_used(connection, owner.user_id, span.days)

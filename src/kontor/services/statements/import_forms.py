@@ -16,7 +16,7 @@ class ImportForms:
         self._database = database
 
     async def list_forms(self, principal: Principal) -> list[ImportForm]:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             return await imports.list_forms(connection, user_of(principal))
 
     async def read_form(self, principal: Principal, name: str) -> ImportForm:
@@ -32,7 +32,7 @@ class ImportForms:
         if any(profile.key == form.name for profile in load_profiles()):
             raise InvalidError("is the name of a form that Kontor has", "name")
         user_id = user_of(principal)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await lock_data(connection, user_id)  # the limit holds for calls at the same time, too
             others = [stored for stored in await imports.list_forms(connection, user_id) if stored.name != form.name]
             if len(others) >= MAX_FORMS:
@@ -42,7 +42,7 @@ class ImportForms:
 
     @retry_conflicts
     async def delete_form(self, principal: Principal, name: str) -> None:
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             if not await imports.delete_form(connection, user_of(principal), name):
                 raise NotFoundError
             await self._record(connection, principal, "import-form.delete")

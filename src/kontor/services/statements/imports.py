@@ -180,7 +180,7 @@ class Imports:
         read = await self._read(owner, data, limits, form)
         result_id = uuid4() if is_kept else None
         for _ in range(PLAN_ATTEMPTS):
-            async with self._database.connect() as connection:
+            async with self._database.connect(owner.user_id) as connection:
                 targets = await self._find_targets(connection, owner, access_id, product_id, read)
             found = await self._plan(owner, targets, has_tags=not is_preview)
             imported = Import(read.kind, tuple(_describe(plan) for plan in found.plans), result_id)
@@ -190,7 +190,7 @@ class Imports:
 
     async def find_access_of(self, owner: Owner, product_id: UUID) -> str:
         """The access of a product that the user has."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(owner.user_id) as connection:
             stored = await products.list_products(connection, owner.user_id)
         access_id = next((product.access_id for product in stored if product.id == product_id), None)
         if access_id is None:
@@ -198,14 +198,14 @@ class Imports:
         return access_id
 
     async def read_result(self, owner: Owner, result_id: UUID) -> KeptImport:
-        async with self._database.connect() as connection:
+        async with self._database.connect(owner.user_id) as connection:
             kept = await stored_imports.find_result(connection, owner.user_id, result_id)
         if kept is None:
             raise NotFoundError
         return kept
 
     async def _read(self, owner: Owner, data: bytes, limits: Limits, form: str | None) -> ReadFile:
-        async with self._database.connect() as connection:
+        async with self._database.connect(owner.user_id) as connection:
             forms = await stored_imports.list_forms(connection, owner.user_id)
         today = self._clock.today()
         read = await self._compute.run(read_file, data, limits, today, forms, form, owner=owner.user_id)
@@ -219,7 +219,7 @@ class Imports:
     ) -> bool:
         """False when the data that the plans were made from has changed since."""
         try:
-            async with self._database.transaction() as connection:
+            async with self._database.transaction(owner.user_id) as connection:
                 access = await accesses.lock_access(connection, owner.user_id, access_id)
                 if not _is_same_access(access, targets.access):
                     raise _OutdatedError
@@ -238,7 +238,7 @@ class Imports:
         self, owner: Owner, access_id: str, product_id: UUID | None, read: ReadFile, result_id: UUID | None
     ) -> Import:
         """In one transaction, because other calls of this user keep changing the data: they wait this time."""
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(owner.user_id) as connection:
             while await accesses.lock_access(connection, owner.user_id, access_id) is None:
                 if product_id is not None:
                     raise NotFoundError

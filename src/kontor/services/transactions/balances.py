@@ -44,7 +44,7 @@ class Balances:
         """
         today = self._clock.today()
         last = today if until is None else min(until, today)
-        async with self._database.snapshot() as connection:
+        async with self._database.snapshot(principal.user_id) as connection:
             stored = await products.find_product(connection, user_of(principal), access_id, product_id)
             if stored is None:
                 raise NotFoundError

@@ -64,7 +64,7 @@ class Deltas:
             await self._tagging.ensure_tagged(principal)
         paired = await self._repetitions.update(user_id) if view.product_id is None else None
         scope = name_scope(view.product_id, view.tag_column)
-        async with self._database.snapshot() as connection:
+        async with self._database.snapshot(principal.user_id) as connection:
             state = await deltas.read_state(connection, user_id)
             _check(cursor, scope, state)
             until = state.version if paired is None else max(paired, cursor.version)

@@ -47,7 +47,7 @@ class TransactionEdits:
     ) -> EditPreview:
         """What `apply` would change; nothing is stored."""
         await self._prepare(principal, selection, change)
-        async with self._database.snapshot() as connection:
+        async with self._database.snapshot(principal.user_id) as connection:
             choice = await _choose(connection, user_of(principal), change)
             rows, _ = await _select(connection, user_of(principal), selection, choice)
             shown = [Change(ChangeKind.CHANGED, 0, row.product_id, row.id) for row in rows[:EXAMPLES]]
@@ -63,7 +63,7 @@ class TransactionEdits:
     @retry_conflicts
     async def _apply(self, principal: Principal, selection: Selection, change: EditChange) -> TransactionEdit:
         user_id, edit_id = user_of(principal), uuid4()
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             version = await self._tagging.find_version(connection, user_id)
             await tags.lock_state(connection, user_id, version)
             choice = await _choose(connection, user_id, change)
@@ -86,11 +86,11 @@ class TransactionEdits:
             return edit
 
     async def list_edits(self, principal: Principal) -> list[TransactionEdit]:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             return await transaction_edits.list_edits(connection, user_of(principal))
 
     async def read_edit(self, principal: Principal, edit_id: UUID) -> TransactionEdit:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             edit = await transaction_edits.find_edit(connection, user_of(principal), edit_id)
         if edit is None:
             raise NotFoundError
@@ -100,7 +100,7 @@ class TransactionEdits:
     async def undo(self, principal: Principal, edit_id: UUID) -> Undoing:
         """Former values for the rows that the user has not changed since; what a refresh changed stays."""
         user_id = user_of(principal)
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             version = await self._tagging.find_version(connection, user_id)
             await tags.lock_state(connection, user_id, version)
             edit = await transaction_edits.find_edit(connection, user_id, edit_id)

@@ -27,14 +27,14 @@ class CustomerTransactions:
     ) -> tuple[list[tuple[UUID, TagRow]], CustomerPosition | None]:
         """The rows of a page with the ids of their products, and where the next page begins."""
         await self._prepare(principal, needs_tags=bool(columns) or filters.categories is not None)
-        async with self._database.snapshot() as connection:
+        async with self._database.snapshot(principal.user_id) as connection:
             return await customer_transactions.list_page(
                 connection, user_of(principal), filters, after, limit, fields, columns
             )
 
     async def add_up(self, principal: Principal, filters: CustomerFilters) -> list[CurrencySum]:
         await self._prepare(principal, needs_tags=filters.categories is not None)
-        async with self._database.snapshot() as connection:
+        async with self._database.snapshot(principal.user_id) as connection:
             return await customer_transactions.add_up(connection, user_of(principal), filters)
 
     async def _prepare(self, principal: Principal, *, needs_tags: bool) -> None:

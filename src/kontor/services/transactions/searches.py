@@ -29,7 +29,7 @@ class Searches:
         """The JSON objects of one page with the asked tags beside them, and where the next page begins."""
         if columns or filters.categories is not None:
             await self._tagging.ensure_tagged(principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             return await searches.search_rows(
                 connection, user_of(principal), product_id, window, filters, fields, columns
             )
@@ -39,7 +39,7 @@ class Searches:
         items = TREES[CATEGORIES].items
         if name in items:
             return (name, *(below for below, item in items.items() if item.parent == name))
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             own = await read_categories(connection, user_of(principal))
         for category in own.values():
             if name in (category.system_name, str(category.system_id)):

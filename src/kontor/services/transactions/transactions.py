@@ -37,7 +37,7 @@ class Transactions:
         self._tagging = tagging
 
     async def read_product(self, principal: Principal, access_id: str, product_id: UUID) -> StoredProduct:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             product = await products.find_product(connection, user_of(principal), access_id, product_id)
         if product is None:
             raise NotFoundError
@@ -45,12 +45,12 @@ class Transactions:
 
     async def require_product(self, principal: Principal, access_id: str, product_id: UUID) -> None:
         """Nothing of it is read but that it is there."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             if not await products.has_product(connection, user_of(principal), access_id, product_id):
                 raise NotFoundError
 
     async def list_positions(self, principal: Principal, access_id: str, product_id: UUID) -> list[Position]:
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             product = await products.find_product(connection, user_of(principal), access_id, product_id)
             if product is None or not product.product.category.is_depot:
                 raise NotFoundError
@@ -60,7 +60,7 @@ class Transactions:
         self, principal: Principal, product_id: UUID, window: Window, fields: tuple[JsonField, ...]
     ) -> tuple[bytes, tuple[date, int] | None]:
         """The JSON objects of one page, and where the next one begins."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             page, count = await transactions.list_json(connection, user_of(principal), product_id, window, fields)
             following = None
             if count == window.limit:
@@ -76,7 +76,7 @@ class Transactions:
         columns: tuple[TagColumns, ...],
     ) -> tuple[list[TagRow], tuple[date, int] | None]:
         """The JSON objects of one page with their tags beside them, and where the next page begins."""
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             user_id = user_of(principal)
             rows = await tag_views.list_tag_rows(connection, user_id, product_id, window, fields, columns)
             following = None
@@ -93,14 +93,14 @@ class Transactions:
         The transactions are clean.
         """
         user_id = user_of(principal)
-        async with self._database.connect() as connection:
+        async with self._database.connect(principal.user_id) as connection:
             if not await products.has_product(connection, user_id, access_id, product_id):
                 raise NotFoundError
             own = await read_own_accounts(connection, user_id)
         prepared = await self._tagging.prepare(
             user_id, own, (pushed_transaction.transaction for pushed_transaction in pushed)
         )
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             await accesses.lock_access(connection, user_id, access_id)
             product = await products.lock_product(connection, user_id, access_id, product_id)
             if product is None:

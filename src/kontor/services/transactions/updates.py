@@ -63,7 +63,7 @@ class TransactionUpdates:
                 also=write,
             )
             return
-        async with self._database.transaction() as connection:
+        async with self._database.transaction(principal.user_id) as connection:
             if not await products.has_product(connection, user_of(principal), access_id, product_id):
                 raise NotFoundError
             await lock_data(connection, user_of(principal))
