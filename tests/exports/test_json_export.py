@@ -25,8 +25,9 @@ def dump(demo1):
 def list_columns(owner):
     rows = owner.execute(
         "select table_name, array_agg(column_name::text) from information_schema.columns"
-        " where table_schema = 'public' and table_name in (select table_name from information_schema.columns"
-        " where column_name = 'user_id' and table_schema = 'public') group by table_name"
+        " join information_schema.tables using (table_schema, table_name)"
+        " where table_schema = 'public' and table_type = 'BASE TABLE' group by table_name"
+        " having bool_or(column_name = 'user_id')"
     )
     return {name: set(columns) for name, columns in rows}
 
