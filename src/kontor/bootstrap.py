@@ -185,7 +185,7 @@ def make_services(
         tenants=Tenants(database),
         tenant_administration=TenantAdministration(database, master),
         users=Users(database, master, passwords, refreshing),
-        tokens=Tokens(database, passwords),
+        tokens=Tokens(database, passwords, digests),
         encryption=encryption,
         housekeeping=Housekeeping(database, refreshing),
         providers=providers,

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import ipaddress
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -39,6 +40,7 @@ class TokenToLookAt(msgspec.Struct):
     "/auth/oauth2/token",
     body=TokenForm,
     body_media_type=FORM,
+    headers={"Customer-IP-Address": "IP address of the end user, by which wrong passwords are counted"},
     success=Success(shape=Token, headers={"Cache-Control": "no-store"}),
     errors=(401, 429),
     **COMMON,
@@ -47,7 +49,9 @@ async def issue_token(call: Call) -> Answer:
     """Issue a token for a client (client_credentials) or a user (password).
 
     OAuth2 as in RFC 6749. With `scope`, the token gets at most the scopes that are named. Errors have the body of the
-    RFC.
+    RFC. After several wrong passwords, 429 with `Retry-After`; a right one is accepted even so from an address that
+    the user has logged in from in the last 30 days. Clients that log in many users from one address should send
+    `Customer-IP-Address`.
     """
     form = await _read_form(call)
     login = _require_login(call)
@@ -56,7 +60,11 @@ async def issue_token(call: Call) -> Answer:
         raise OAuthError(400, "invalid_request", "The parameter grant_type is missing.")
     password = form.get("password")
     request = TokenRequest(
-        grant_type, form.get("scope"), form.get("username"), None if password is None else Secret(password)
+        grant_type,
+        form.get("scope"),
+        form.get("username"),
+        None if password is None else Secret(password),
+        _read_customer_address(call),
     )
     with _login_errors(CHALLENGE):
         issued = await call.services.tokens.issue_token(login, request)
@@ -174,6 +182,15 @@ async def _read_form(call: Call) -> dict[str, str]:
         values = parse_pairs(text, "form")
         call.query_values()
     return {name: value for name, value in values.items() if value}
+
+
+def _read_customer_address(call: Call) -> str | None:
+    """A login is not refused because of it: what is no address counts as not sent."""
+    text = (call.header("customer-ip-address") or "").strip()
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        return None
 
 
 def _require_login(call: Call) -> ClientLogin:

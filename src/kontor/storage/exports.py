@@ -311,6 +311,7 @@ ELSEWHERE = {
     "transaction_tags": "within each transaction",
     "payment_fingerprints": "digests that find an order given twice within a minute",
     "tagging_states": "which version of the tagger read the transactions, and a copy of the user's IBANs",
+    "login_addresses": "keyed hashes of addresses of the last logins; nobody can read them",
     "data_versions": "a counter",
     "contract_states": "for which data contracts were last found",
     "removed_transactions": "ids of transactions that are gone, for readers of changes",

@@ -5,6 +5,17 @@ from kontor.storage.database import Connection
 FREE_FAILURES = 5
 MAX_BLOCK_SECONDS = 60
 FORGET_AFTER_MINUTES = 15
+# A known address may try so often before its right password has to wait too.
+KNOWN_FREE_FAILURES = 100
+
+
+async def find_block(connection: Connection, key: bytes) -> tuple[float, int]:
+    """How long it still has to wait, and how often it has failed lately."""
+    cursor = await connection.execute(
+        "select extract(epoch from blocked_until - now())::float, failures from login_failures where key = %s", [key]
+    )
+    row = await cursor.fetchone()
+    return (0.0, 0) if row is None else (max(0.0, row[0]), row[1])
 
 
 async def seconds_blocked(connection: Connection, keys: list[bytes]) -> float:

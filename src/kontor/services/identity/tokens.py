@@ -10,13 +10,15 @@ from uuid import UUID, uuid4
 
 from kontor.domain.audit import AuditResult
 from kontor.domain.errors import ConflictError, KontorError, NotFoundError, TooManyAttemptsError
+from kontor.domain.login_addresses import shorten_address
 from kontor.domain.principals import Principal
 from kontor.domain.scopes import ALL_SCOPES, add_included_scopes
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import Client, Grant, Tenant, User
 from kontor.services.security import Passwords, auditing, hash_secret, is_same_hash
-from kontor.storage import login_failures, tenants, tokens, users
+from kontor.storage import login_addresses, login_failures, tenants, tokens, users
 from kontor.storage.database import Connection, Database
+from kontor.storage.keys import SealingKey
 from kontor.storage.tokens import ApiKey, StoredToken
 
 TOKEN_SECONDS = 7200
@@ -48,6 +50,7 @@ class TokenRequest:
     scope: str | None = None
     username: str | None = None
     password: Secret | None = None
+    customer_address: str | None = None  # as the client tells it; else the user counts as being where the client is
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,10 @@ class TokenFacts:
 
 
 class Tokens:
-    def __init__(self, database: Database, passwords: Passwords) -> None:
+    def __init__(self, database: Database, passwords: Passwords, digests: SealingKey) -> None:
         self._database = database
         self._passwords = passwords
+        self._digests = digests
 
     async def authenticate(self, token: str) -> Principal | None:
         """The bearer of a token, or None when it is unknown, expired, revoked, or its user is deactivated."""
@@ -94,7 +98,7 @@ class Tokens:
             raise GrantError("unauthorized_client", f"This client may not use the grant {grant}.")
         user = None
         if grant is Grant.PASSWORD:
-            user = await self._authenticate_user(client, request, login.address)
+            user = await self._authenticate_user(client, request, request.customer_address or login.address)
         return await self._issue(client, user, request.scope, "token.issue")
 
     async def issue_token_for_key(self, api_key: Secret, address: str) -> IssuedToken:
@@ -120,7 +124,7 @@ class Tokens:
         key = _failure_key("client", login.username, login.address)
         tenant_name, _, client_name = login.username.partition("/")
         async with self._database.connect() as connection:
-            await _refuse_blocked(connection, [key])
+            seconds, _ = await login_failures.find_block(connection, key)
             found = (
                 await tenants.find_client_login(connection, tenant_name, client_name)
                 if _is_text(login.username)
@@ -131,6 +135,8 @@ class Tokens:
             async with self._database.connect() as connection:
                 await login_failures.forget_failures(connection, [key])
             return found[0]
+        if seconds > 0:  # a right secret is served all the same: nobody can guess 256 bits
+            raise TooManyAttemptsError(math.ceil(seconds))
         subject = f"client {found[0].username}" if found else "unknown client"
         await self._refuse_login(found[0] if found else None, key, "token.client-login", subject)
         raise GrantError("invalid_client", "The client is unknown or its secret is wrong.")
@@ -218,22 +224,38 @@ class Tokens:
     async def _authenticate_user(self, client: Client, request: TokenRequest, address: str) -> User:
         if not request.username or request.password is None:
             raise GrantError("invalid_request", "The password grant needs username and password.")
-        key = _failure_key("user", str(client.tenant_id), request.username, address)
+        place = shorten_address(address)
+        key = _failure_key("user", str(client.tenant_id), request.username, place)
         async with self._database.connect() as connection:
-            await _refuse_blocked(connection, [key])
+            seconds, failures = await login_failures.find_block(connection, key)
             found = (
                 await users.find_user_login(connection, client.tenant_id, request.username)
                 if _is_text(request.username)
                 else None
             )
+            if seconds > 0 and not (found and await self._may_try(connection, found[0], place, failures)):
+                raise TooManyAttemptsError(math.ceil(seconds))
         is_right = await self._passwords.verify(found[1] if found else None, request.password.reveal())
         if found is not None and is_right and found[0].is_active:
             async with self._database.connect() as connection:
                 await login_failures.forget_failures(connection, [key])
+                await login_addresses.remember(connection, found[0].id, self._digest(found[0], place))
             return found[0]
         subject = f"user {found[0].pseudonym}" if found else "unknown user"
         await self._refuse_login(client, key, "token.user-login", subject)
+        if seconds > 0:  # as it would be told without a known address
+            raise TooManyAttemptsError(math.ceil(seconds))
         raise GrantError("invalid_grant", "The user is unknown or the password is wrong.")
+
+    async def _may_try(self, connection: Connection, user: User, place: str, failures: int) -> bool:
+        """Whoever guesses must not keep the user out: at a known address the password is looked at."""
+        if failures >= login_failures.KNOWN_FREE_FAILURES:
+            return False
+        return await login_addresses.is_known(connection, user.id, self._digest(user, place))
+
+    def _digest(self, user: User, place: str) -> bytes:
+        """Of one user only: that two use the same address is not to be seen."""
+        return self._digests.digest("login address", str(user.id), place)
 
     async def _refuse_login(self, client: Client | None, key: bytes, action: str, subject: str) -> None:
         """The same work whether the name exists or not."""

@@ -18,6 +18,7 @@ from kontor.storage import (
     fetches,
     imports,
     leases,
+    login_addresses,
     login_failures,
     payments,
     queue,
@@ -76,6 +77,9 @@ class Housekeeping:
             "old_answers": await self._once(analyses.delete_old_answers),
             "old_leases": await self._once(leases.delete_old_leases),
             "old_failures": await self._once(login_failures.delete_old_failures),
+            "old_login_addresses": await self._in_batches(
+                lambda connection: login_addresses.delete_old_addresses(connection, BATCH)
+            ),
             "stalled_jobs": await self._in_batches(lambda connection: queue.release_stalled_jobs(connection, BATCH)),
             "old_jobs": await self._in_batches(lambda connection: queue.delete_old_failures(connection, BATCH)),
             "old_job_log": await self._in_batches(lambda connection: queue.delete_old_log(connection, BATCH)),
