@@ -33,11 +33,12 @@ async def live(call: Call) -> Answer:
 async def ready(call: Call) -> Answer:
     """Requests can be served: the database answers.
 
-    503 while the database cannot be reached. For load balancers.
+    503 while the database cannot be reached. For load balancers. `disk` is false for a minute after the
+    database has said that its disk is full: reads still work then.
     """
     if not await call.services.database.is_ready():
         raise HttpError(503, "The database does not answer.", {"Retry-After": "5"})
-    return json_answer(Health("ready", {"database": True}))
+    return json_answer(Health("ready", {"database": True, "disk": not call.services.database.is_disk_full()}))
 
 
 @operation("GET", "/metrics", success=Success(shape=str, media_type="text/plain"), errors=(401,), **COMMON)

@@ -11,8 +11,9 @@ from collections import deque
 from collections.abc import Callable
 from uuid import UUID
 
+import structlog
 from psycopg import AsyncConnection, OperationalError
-from psycopg.errors import ReadOnlySqlTransaction
+from psycopg.errors import DiskFull, ReadOnlySqlTransaction
 from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
@@ -22,6 +23,7 @@ from kontor.storage.connections import is_read_only
 
 Connection = AsyncConnection[TupleRow]
 LIFETIME_SECONDS = 3600
+log = structlog.get_logger(__name__)
 
 
 class DatabaseMovedError(OperationalError):
@@ -38,6 +40,7 @@ class ConnectionPool:
         self._waiting: deque[asyncio.Future[Connection | None]] = deque()
         self._retire_at: dict[Connection, float] = {}
         self._users: dict[Connection, UUID | None] = {}  # whom a connection is bound to; missing when that is unknown
+        self.disk_full_at: float | None = None  # when the server last said so
 
     async def acquire(self, user_id: UUID | None = None) -> Connection:
         """A connection that is bound to this user, or to nobody."""
@@ -178,6 +181,9 @@ class PooledConnection:
         if isinstance(error, ReadOnlySqlTransaction) and is_read_only(self._connection) is not False:
             await self._connections.discard(self._connection)
             raise DatabaseMovedError("the database takes no writes any more") from error
+        if isinstance(error, DiskFull):
+            self._connections.disk_full_at = time.monotonic()
+            log.error("database.disk_full")
         await self._connections.release(self._connection)
 
 

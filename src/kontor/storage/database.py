@@ -1,6 +1,7 @@
 """The connection pool, and the two ways to use it: a single read, and a transaction."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ T = TypeVar("T")
 
 # While the database is away, callers get their 503 after this time. It is no limit for queries.
 POOL_SECONDS = 5
+DISK_FULL_SECONDS = 60
 TURN_ROWS = 500  # after so many rows others have their turn on the event loop
 
 
@@ -129,6 +131,11 @@ class Database:
         except (OperationalError, TimeoutError):
             return False
         return True
+
+    def is_disk_full(self) -> bool:
+        """Did the server say so within the last minute?"""
+        noticed = self._connections.disk_full_at
+        return noticed is not None and time.monotonic() - noticed < DISK_FULL_SECONDS
 
     def statistics(self) -> dict[str, int]:
         return self._pool.get_stats()
