@@ -47,6 +47,7 @@ PROTECTED = (
 UNPROTECTED = {
     "access_tokens": "a token is found by its hash, and tells who the user is",
     "api_keys": "a key is found by its hash, and tells who the user is",
+    "login_addresses": "keyed hashes, read while a password is checked, before anybody is known",
     "redirect_sessions": "a session is found by the hash of its handle or cookie, and tells who the user is",
     "role_users": "roles are assigned by the tenant's clients, and read when a token is issued",
     "webhook_deliveries": "the tenant's outbox: ids only, read by webhook",
