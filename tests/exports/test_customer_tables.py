@@ -57,6 +57,7 @@ LEFT_BY_ERASURE = {
 }
 # Tables of the user that do not go with the row of an access, and why.
 LEFT_BY_DELETION = {
+    "login_addresses": "keyed hashes of the user's last addresses, for 30 days",
     "access_tokens": "the user's logins",
     "analysis_results": "deleted by the deletion itself",
     "api_keys": "the user's logins",
@@ -97,6 +98,7 @@ HASHES = {
     "api_keys.hash",
     "dialogues.lease_key",
     "fetches.lease_key",
+    "login_addresses.address",
     "payment_fingerprints.fingerprint",
     "payments.lease_key",
     "payments.request_digest",
