@@ -57,7 +57,7 @@ def make_gateway(seconds):
 
 
 def make_provider(name="Bank"):
-    return SimpleNamespace(id=uuid4(), name=name)
+    return SimpleNamespace(id=uuid4(), name=name, login_fields=())
 
 
 async def count(bank, calls):
