@@ -54,6 +54,7 @@ from kontor.storage import embedded
 from kontor.storage.database import Database
 from kontor.storage.demo_bank import DemoBankMemory
 from kontor.storage.embedded_watch import running_embedded
+from kontor.storage.erasure_log import ErasureLog
 from kontor.storage.keys import KeyUnusableError, SealingKey, generate_key, refuse_wrong_master_key
 from kontor.storage.master_keys import KeyCommand, KeyFile, KeyText, MasterKeySource, WrappedKey
 from kontor.storage.migrate import Migration, find_role, migrate
@@ -184,7 +185,7 @@ def make_services(
         compute=compute,
         tenants=Tenants(database),
         tenant_administration=TenantAdministration(database, master),
-        users=Users(database, master, passwords, refreshing),
+        users=Users(database, master, passwords, refreshing, ErasureLog(settings.erasure_log_file, digests)),
         tokens=Tokens(database, passwords, digests),
         encryption=encryption,
         housekeeping=Housekeeping(database, refreshing),

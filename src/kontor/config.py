@@ -121,6 +121,9 @@ class Settings:
     xs2a_key: Path | None = setting(None, "PEM file of its private key")
     xs2a_seal_certificate: Path | None = setting(None, "PEM file of the certificate (QSealC) that signs XS2A messages")
     xs2a_seal_key: Path | None = setting(None, "PEM file of its private key")
+    erasure_log: Path | None = setting(
+        None, "file that erasures are logged in, outside the database; else erasures.log in `data`"
+    )
     statements: Path | None = setting(
         None, "folder with one subfolder of statement files per customer; without it the files connector is disabled"
     )
@@ -143,6 +146,10 @@ class Settings:
         " seconds, joined by @",
     )
     demo: bool = setting(False, "set by `kontor demo`: lists banks without a connector, allows any Customer-IP-Address")
+
+    @property
+    def erasure_log_file(self) -> Path:
+        return self.erasure_log or self.data / "erasures.log"
 
     def __post_init__(self) -> None:
         if not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/"):

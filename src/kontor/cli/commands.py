@@ -41,6 +41,7 @@ COMMANDS = {
     "retag": ("kontor.cli.retagging:retag", "Tag everybody's transactions anew, after the tagger has changed."),
     "refresh": ("kontor.cli.refreshing:refresh", "Background refresh: what is due, running, late, failing, paused."),
     "operator": ("kontor.cli.operators:operator", "Operators: tokens that see the state of every tenant."),
+    "erasures": ("kontor.cli.erasures:erasures", "Erase again what a restored backup has brought back."),
     "audit": ("kontor.cli.audit:audit", "The audit trail: read it, prove that it is whole."),
 }
 

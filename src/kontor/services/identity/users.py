@@ -1,10 +1,14 @@
 """Users: created, changed, deactivated, reactivated and erased by a tenant's admin client or the operator."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from uuid import UUID, uuid4
 
-from kontor.domain.errors import ConflictError, InvalidError, NotAllowedNowError, NotFoundError
+import structlog
+
+from kontor.domain.errors import ConflictError, InvalidError, NotAllowedNowError, NotFoundError, UnavailableError
 from kontor.domain.principals import Principal
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind, Tenant, User, check_password, check_text, check_username
@@ -14,8 +18,11 @@ from kontor.services.security import Passwords, auditing
 from kontor.storage import deliveries, erased_payments, keys, tenants, tokens, users
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
+from kontor.storage.erasure_log import ERASED, KEPT, ErasureLog
 from kontor.storage.keys import SealingKey
 from kontor.storage.retries import retry_conflicts
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +34,19 @@ class NewUser:
 
 
 class Users:
-    def __init__(self, database: Database, master: SealingKey, passwords: Passwords, refreshing: Refreshing) -> None:
+    def __init__(
+        self,
+        database: Database,
+        master: SealingKey,
+        passwords: Passwords,
+        refreshing: Refreshing,
+        erasures: ErasureLog,
+    ) -> None:
         self._database = database
         self._master = master
         self._passwords = passwords
         self._refreshing = refreshing
+        self._erasures = erasures
 
     async def list_users(self, principal: Principal, tenant_name: str, *, include_inactive: bool) -> list[User]:
         async with self._database.connect(principal.user_id) as connection:
@@ -118,6 +133,7 @@ class Users:
             await users.set_active(connection, principal.tenant_id, user.id, is_active=True)
             await self._refreshing.resume_user(connection, user.id)
             await self._record(connection, principal, "user.reactivate", user)
+            await self._log(user, KEPT)
 
     @retry_conflicts
     async def erase_user(self, principal: Principal, user: User) -> None:
@@ -140,7 +156,28 @@ class Users:
         """Deactivated or not."""
         await self._erase_active(await self.find_user_by_operator(tenant_name, username), auditing.OPERATOR)
 
+    async def erase_again(self, paths: list[Path]) -> tuple[int, int]:
+        """Users whom the log names: a restored backup has brought them back. Also, how many lines name nobody here."""
+        erased, foreign = self._erasures.read_erased(paths)
+        count = 0
+        async with self._database.connect() as connection:
+            known = await tenants.list_tenants(connection)
+        for tenant in known:
+            for user in await self.list_users_by_operator(tenant.name):
+                if self._erasures.name_user(tenant.id, user.id) in erased:
+                    await self._erase_active(user, auditing.OPERATOR)
+                    count += 1
+        return count, foreign
+
     # Parts
+
+    async def _log(self, user: User, event: str) -> None:
+        """The last step of a transaction: what cannot be logged is not done."""
+        try:
+            await asyncio.to_thread(self._erasures.append, user.tenant_id, user.id, event)
+        except OSError as error:
+            log.error("erasure.log_failed", reason=error.strerror)
+            raise UnavailableError("The log of erasures cannot be written; repeat the call later.", 60) from None
 
     async def _erase_active(self, user: User, actor: str) -> None:
         """First the user is out, with a commit of its own; a fetch that is under way is waited for, then all goes."""
@@ -155,14 +192,14 @@ class Users:
         async with self._database.transaction(user.id) as connection:
             await self._delete(connection, user, actor)
 
-    @staticmethod
-    async def _delete(connection: Connection, user: User, actor: str) -> None:
+    async def _delete(self, connection: Connection, user: User, actor: str) -> None:
         await erased_payments.anonymise_payments(connection, user.id)
         await users.lock_accesses(connection, user.id)
         await lock_data(connection, user.id)
         await deliveries.forget_user(connection, user.id)
         await users.delete_user(connection, user.tenant_id, user.id)
         await auditing.record(connection, user.tenant_id, actor, "user.erase", f"user {user.pseudonym}")
+        await self._log(user, ERASED)
 
     async def _create(self, tenant: Tenant, new: NewUser, actor: str, through_client: UUID | None) -> User:
         check_username(new.username)
