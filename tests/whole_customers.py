@@ -34,6 +34,9 @@ def make_whole_customer(server: str, tenant: Any) -> WholeCustomer:
     customer = new_customer(tenant)
     with Kontor(server, customer.token) as client:
         access = client.add_access(DEMO_BANK, {"userid": f"demo1+{uuid4().hex[:8]}", "pin": "demo"})
+        client.wait_until_complete(access.id)
+        client.set_statements(access.id, wanted=True)
+        client.refresh_access(access.id)
         products = client.wait_until_complete(access.id).products
         giro = next(product for product in products if product.category == ProductCategory.CHECKING)
         _annotate(client, customer, access.id, giro.id)

@@ -39,7 +39,7 @@ from kontor.services.redirects import Redirects
 from kontor.services.runtime import Clock, forbid_core_files
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption, Passwords, Vault
-from kontor.services.statements import Exports, ImportForms, Imports
+from kontor.services.statements import AccountStatements, Exports, ImportForms, Imports
 from kontor.services.transactions import (
     Balances,
     CustomerTransactions,
@@ -164,7 +164,6 @@ def prepare_compute_process() -> None:
 def make_services(
     settings: Settings, database: Database, master: SealingKey, digests: SealingKey, compute: Compute
 ) -> Services:
-    assert settings.database_url is not None
     clock, passwords = Clock(settings.today, settings.clock), Passwords(settings.refuse_guessable_passwords)
     events, webhook_calls = Events(), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
     vault, refreshing, registry = Vault(master, digests), Refreshing(database, clock, events), make_registry(settings)
@@ -174,10 +173,10 @@ def make_services(
     tagging, encryption = TransactionTagging(database, compute), Encryption(database, master)
     merges, repetitions = Merges(database, compute, tagging), Repetitions(database, compute)
     writing = FetchWriting(vault, clock, tagging, merges)
+    debtors = PaymentDebtors(database, providers, encryption, vault)
     results = FetchResults(database, vault, clock, events, refreshing, admissions, Staging(vault), merges, writing)
     accesses = Accesses(database, providers, encryption, vault, clock, refreshing, admissions, settings.request_seconds)
     consents = Consents(database, accesses, gateway, vault, clock, results)
-    debtors = PaymentDebtors(database, providers, encryption, vault)
     payments = Payments(database, gateway, vault, clock, debtors, events, settings.request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
     return Services(
@@ -205,7 +204,8 @@ def make_services(
         analyses=Analyses(database, clock, tagging, compute),
         imports=Imports(database, clock, tagging, compute, merges),
         import_forms=ImportForms(database),
-        exports=Exports(database, clock, tagging),
+        exports=Exports(database, clock, tagging, vault),
+        account_statements=AccountStatements(database, vault),
         fetching=Fetching(database, gateway, vault, clock, results),
         consents=consents,
         redirects=make_redirects(settings, database, providers, accesses, consents, results, payments, drafts),

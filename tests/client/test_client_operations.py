@@ -208,6 +208,8 @@ CALLS = {
     "list_life_stages": (),
     "list_sales_triggers": ({"explain": True},),
     "order_payment_file": ("order_file", *HERE, b"<x/>", WHO),
+    "list_account_statements": HERE,
+    "read_account_statement": (*HERE, UUID),
     "list_standing_orders": HERE,
     "read_standing_order": (*HERE, UUID),
     "initiate_standing_order": ("create_standing_order", *HERE, ORDER, PLAN),

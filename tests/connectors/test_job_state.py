@@ -14,7 +14,9 @@ from kontor.domain.accesses import History
 from kontor.domain.payments import Order
 
 ORDER = Order("Erika Mustermann", "DE02120300000000202051", Decimal("12.30"), purpose="Miete", bic="BYLADEM1001")
-FETCH = Fetch(("a", "b"), {"a": date(2026, 2, 3)}, History.RECENT, is_renewal=True)
+FETCH = Fetch(
+    ("a", "b"), {"a": date(2026, 2, 3)}, History.RECENT, is_renewal=True, statements={"a": ((2026, 1), (None, 2))}
+)
 PAY = Pay(UUID(int=7), "a", (ORDER,), is_instant=True, execution_date=date(2026, 3, 4), prefers_rejection=True)
 
 

@@ -83,6 +83,7 @@ LEFT_BY_DELETION = {
 SEALED = {
     "accesses.credentials",
     "accesses.memory",
+    "account_statements.content",
     "dialogues.sealed",
     "fetches.resume_state",
     "payments.credentials",
@@ -95,6 +96,7 @@ HASHES = {
     "access_tokens.hash",
     "accesses.credentials_digest",
     "accesses.lease_key",
+    "account_statements.digest",
     "api_keys.hash",
     "dialogues.lease_key",
     "fetches.lease_key",

@@ -29,6 +29,7 @@ from kontor.api.answers import JSON, PROBLEM_JSON, Answer, HttpError
 from kontor.api.auth import authenticate, find_address
 from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     accesses,
+    account_statements,
     affordability,
     analyses,
     balances,

@@ -157,8 +157,7 @@ async def issue_classic_token(call: Call) -> Answer:
 async def encrypt(call: Call) -> Answer:
     """Encrypt a value for the tenant of the token.
 
-    The body is the plaintext in Base64, at most 256 bytes of it; the answer is its RSA-OAEP (SHA-256) ciphertext
-    under the tenant's certificate, in Base64 without line breaks.
+    The body is the plaintext in Base64, at most 256 bytes; the answer its RSA-OAEP (SHA-256) ciphertext in Base64.
     """
     body = await call.read_body()
     try:

@@ -54,10 +54,9 @@ ERRORS = {
 }
 # Statuses that most operations can answer, that mean the same everywhere, and that have the same body.
 DEFAULT = (
-    "Any other failure: 401, the token is missing, wrong or expired; 403, it is valid, but not for this; 406, nothing"
-    " that the caller accepts is served here; 408, the body did not arrive in time; 413, the body is too large; 415, it"
-    " is of another media type; 500, a defect; 503, the database or the bank cannot be reached at the moment; 504, the"
-    " answer took too long, and it may have been done nevertheless."
+    "Any other failure: 401, token missing, wrong or expired; 403, not for this token; 406, no accepted media type;"
+    " 408, body not in time; 413, body too large; 415, media type of the body; 500, a defect; 503, database or bank out"
+    " of reach; 504, the answer took too long, and it may have been done nevertheless."
 )
 ERROR_HEADERS = {
     401: {"WWW-Authenticate": "how to prove oneself"},

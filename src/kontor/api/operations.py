@@ -59,7 +59,7 @@ class Success:
     shape: Any = None
     media_type: str = JSON
     other_media_types: tuple[str, ...] = ()  # of the forms that the caller can ask for instead
-    description: str = "success"
+    description: str = "ok"
     headers: dict[str, str] = field(default_factory=dict)
     optional_headers: dict[str, str] = field(default_factory=dict)  # that not every such answer has
     # Of the body that only a file is answered with. OpenAPI has no optional bodies, so it is told as an extension.

@@ -4,8 +4,7 @@
 open: no socket, no thread, no transaction. All a connector needs to go on is in `state`, which is JSON without
 the customer's credentials, kept encrypted by the caller and given back to any process. `connector_state` is what a
 connector wants to keep for the next dialogue of the same access (a FinTS system id, an XS2A consent id, OAuth tokens),
-encrypted likewise. Failures a bank can cause are values
-(`Failed`, `Problem`), never exceptions.
+encrypted likewise. Failures a bank can cause are values (`Failed`, `Problem`), never exceptions.
 """
 
 import math
@@ -18,6 +17,7 @@ from typing import Any, Protocol, TypeAlias
 from uuid import UUID
 
 from kontor.domain.accesses import History
+from kontor.domain.account_statements import AccountStatement, StatementNumber
 from kontor.domain.balances import BalanceSpan
 from kontor.domain.mandates import DebitInstruction
 from kontor.domain.payments import Order, PayeeResult, PaymentOutcome
@@ -79,14 +79,15 @@ class Fetch:
     """Fetch products, transactions and positions.
 
     `selected` limits the fetch to these product keys. `since` says per product key from which day on transactions are
-    wanted; a product not named there is fetched as far back as `history` says.
-    `is_renewal` asks the bank for a new consent, even where the old one still holds.
+    wanted; a product not named there is fetched as far back as `history` says. `is_renewal` asks for a new consent,
+    even where the old one holds. `statements` asks for account statements but those named, which are known; by key.
     """
 
     selected: tuple[str, ...] | None = None
     since: Mapping[str, date] = field(default_factory=dict)
     history: History = History.ALL
     is_renewal: bool = False
+    statements: Mapping[str, tuple[StatementNumber, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +123,7 @@ class VerifyPayees:
 class LookUp:
     """What became of a payment whose answer was lost? Answered by `Done(LookedUp(…))`; nothing is sent again.
 
-    A bank that wants the customer to authenticate first is answered for by its question, which nobody answers.
-    `state` is where its dialogue stood last, as far as that is known.
+    A bank that wants the customer to authenticate first is answered for by its question. `state` is where it stood.
     """
 
     payment: Pay
@@ -242,21 +242,22 @@ Answer: TypeAlias = Continue | ChooseMethod | ChooseMedium | Tan | Poll | Return
 
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """Header data: the products, and how the user may authenticate. `offered`: what the bank says that it can do."""
+    """The products, and how the user may authenticate. `offered`, `has_statements`: what the bank says of itself."""
 
     products: tuple[Product, ...]
     methods: tuple[ScaMethod, ...] = ()
     media: tuple[ScaMedium, ...] = ()
     active_method: ScaMethod | None = None
     offered: tuple[Capability, ...] | None = None
+    has_statements: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """The rest of a fetch, per product key. A key missing from `transactions` was not fetched: see `problems`.
 
-    `standing_orders` has every standing order of a product; a key that is missing was not asked about.
-    `spans` are times of which the bank tells the balance before and after: they prove that nothing is missing.
+    `standing_orders` has every standing order of a product; a key that is missing was not asked about. `spans` are of
+    times of which the bank tells the balance before and after. `statements` are those not known before, newest first.
     """
 
     transactions: Mapping[str, tuple[Transaction, ...]]
@@ -265,6 +266,7 @@ class Fetched:
     consent_until: date | None = None
     spans: Mapping[str, tuple[BalanceSpan, ...]] = field(default_factory=dict)
     standing_orders: Mapping[str, tuple[StandingOrder, ...]] = field(default_factory=dict)
+    statements: Mapping[str, tuple[AccountStatement, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,8 +371,7 @@ class NeedPayeeDecision:
 class Failed:
     """`is_outcome_unknown`: the order left for the bank, and nobody knows what became of it.
 
-    `state`, after a wrong TAN: from where the dialogue goes on with another one; where the outcome is unknown: by which
-    the order is looked up. None: from where it stood before.
+    `state`, after a wrong TAN: to go on with another one (None: from before); of an unknown outcome: to look it up by.
     """
 
     kind: FailureKind

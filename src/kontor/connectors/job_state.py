@@ -10,9 +10,9 @@ from kontor.connectors.base import Fetch, Pay, State
 
 def serialize_job(job: Fetch | Pay) -> State:
     values: State = msgspec.json.decode(msgspec.json.encode(job))
-    for name in ("standing", "debit"):
+    for name in ("standing", "debit", "statements"):
         if values.get(name, "") is None:
-            del values[name]  # a transfer is written as it always was
+            del values[name]  # a job without them is written as it always was
     return {"kind": "pay" if isinstance(job, Pay) else "fetch"} | values
 
 

@@ -102,7 +102,7 @@ class Access:
     """`form_session_id` is the web form session in which it is being added, until the user has chosen accounts.
 
     `known_products` are all that the bank has ever named, selected or not; None where that is not known.
-    `history` is how far back every fetch of it goes.
+    `history` is how far back every fetch of it goes. `wants_statements`: fetches ask for account statements as well.
     """
 
     id: str
@@ -123,6 +123,7 @@ class Access:
     form_session_id: UUID | None = None
     known_products: tuple[UUID, ...] | None = None
     history: History = History.ALL
+    wants_statements: bool = False
 
     @property
     def is_confirmed(self) -> bool:

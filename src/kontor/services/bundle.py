@@ -13,7 +13,7 @@ from kontor.services.payments import PaymentDrafts, PaymentExports, Payments
 from kontor.services.redirects import Redirects
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption
-from kontor.services.statements import Exports, ImportForms, Imports
+from kontor.services.statements import AccountStatements, Exports, ImportForms, Imports
 from kontor.services.transactions import (
     Balances,
     CustomerTransactions,
@@ -54,6 +54,7 @@ class Services:
     imports: Imports
     import_forms: ImportForms
     exports: Exports
+    account_statements: AccountStatements
     fetching: Fetching
     consents: Consents
     redirects: Redirects

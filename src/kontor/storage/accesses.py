@@ -22,7 +22,7 @@ from kontor.storage.removals import note_removed_products
 COLUMNS = (
     "id, provider_id, status, is_synced, updated_at, expires_at, selected_products, methods, media, active_method,"
     " messages, issues, issues_at, consent_until, active_medium, form_session_id,"
-    " known_products, history"
+    " known_products, history, wants_statements"
 )
 
 
@@ -56,6 +56,7 @@ def _access(row: Sequence[Any]) -> Access:
         form_session_id=row[15],
         known_products=None if row[16] is None else tuple(row[16]),
         history=History(row[17]),
+        wants_statements=row[18],
     )
 
 
@@ -175,14 +176,16 @@ async def change_options(
     *,
     is_synced: bool,
     selected_products: Sequence[UUID] | None,
+    wants_statements: bool,
 ) -> None:
     await connection.execute(
-        "update accesses set is_synced = %s, selected_products = %s,"
+        "update accesses set is_synced = %s, selected_products = %s, wants_statements = %s,"
         " expires_at = case when %s then null else coalesce(expires_at, now() + %s) end"
         " where user_id = %s and id = %s",
         [
             is_synced,
             None if selected_products is None else list(selected_products),
+            wants_statements,
             is_synced,
             DATA_LIFETIME,
             user_id,

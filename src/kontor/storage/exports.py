@@ -92,7 +92,7 @@ SECTIONS = (
         "t.id",
         "id, provider_id, status, is_synced, selected_products, methods, media, active_method, active_medium, messages,"
         " issues, issues_at, consent_until, created_at, updated_at, expires_at, next_refresh_at, refresh_pause,"
-        " history",
+        " history, wants_statements",
         {
             "user_id": WHOSE,
             "credentials": SECRET,
@@ -182,12 +182,13 @@ SECTIONS = (
         "name, marks, columns, fields, day_format, decimal_sign, created_at",
         {"user_id": WHOSE},
     ),
+    Section("file_imports", "file_imports", "t.id::text", "id, access_id, accounts, imported_at", {"user_id": WHOSE}),
     Section(
-        "file_imports",
-        "file_imports",
+        "account_statements",
+        "account_statements",
         "t.id::text",
-        "id, access_id, accounts, imported_at",
-        {"user_id": WHOSE},
+        "id, product_id, number, year, format, starts_on, ends_on, created_on, size, state, fetched_at",
+        {"user_id": WHOSE, "tenant_id": WHOSE, "digest": SECRET, "content": "sealed; the file is added"},
     ),
     Section(
         "payments",

@@ -15,6 +15,7 @@ BINDING_VERSION = 36  # since this version the program binds its connections
 
 PROTECTED = (
     "accesses",
+    "account_statements",
     "analysis_results",
     "contract_states",
     "contracts",

@@ -61,6 +61,7 @@ class BankAccess(msgspec.Struct):
     timeout: Timestamp | UnsetType = UNSET
     messages: list[Message] | UnsetType = UNSET
     bankprodukte: list[BankProduct] | UnsetType = UNSET
+    kontoauszuege: bool | UnsetType = UNSET
 
 
 class AccessIssues(msgspec.Struct):
@@ -85,20 +86,24 @@ class NewAccess(msgspec.Struct):
     """One access to add; an empty object uses what is stored, or the redirect frontend."""
 
     providerId: UUID | None = None  # noqa: N815
-    credentials: (
-        Annotated[dict[str, str], Meta(description="fieldkey to encrypted value (RSA-OAEP, Base64)")] | None
-    ) = None
+    credentials: Annotated[dict[str, str], Meta(description="by fieldkey; RSA-OAEP, Base64")] | None = None
     sync: Annotated[bool, Meta(description="default true")] | None = None
     selectedBankProducts: (  # noqa: N815
         Annotated[list[UUID], Meta(description="the only products that are kept; null: all of them again")]
         | UnsetType
         | None
     ) = UNSET
+    kontoauszuege: Annotated[bool, Meta(description="fetch account statements too; default false")] | None = None
 
     def to_request(self) -> AccessRequest:
         selected = tuple(self.selectedBankProducts) if isinstance(self.selectedBankProducts, list) else None
         return AccessRequest(
-            self.providerId, self.credentials, self.sync, selected, lifts_selection=self.selectedBankProducts is None
+            self.providerId,
+            self.credentials,
+            self.sync,
+            selected,
+            lifts_selection=self.selectedBankProducts is None,
+            wants_statements=self.kontoauszuege,
         )
 
 
@@ -144,6 +149,7 @@ def show_access(view: AccessView | UnconfirmedAccess, urls: Urls) -> BankAccess:
         bankprodukte=shown_products or UNSET,
         relations=urls.access_relations(access.id, needs_sca=view.needs_sca),
         sync=access.is_synced,
+        kontoauszuege=access.wants_statements or UNSET,
     )
 
 

@@ -24,33 +24,34 @@ class Export(msgspec.Struct):
     schema: Annotated[str, Meta(examples=[SCHEMA])]
     version: int
     exported_at: str
-    since: Annotated[str, Meta(description="first day of the transactions, where one was asked for")] | None
-    until: Annotated[str, Meta(description="last day of the transactions, where one was asked for")] | None
+    since: str | None
+    until: str | None
     user: dict[str, Any]
     roles: Objects
-    tokens: Annotated[Objects, Meta(description="tokens that are valid, without what makes them work")]
+    tokens: Objects
     api_keys: Objects
     legal_acceptances: Objects
-    accesses: Annotated[Objects, Meta(description="bank accesses, without credentials")]
+    accesses: Objects
     products: Objects
     positions: Objects
     pushed_batches: Objects
     tagging_rules: Objects
     own_categories: Objects
-    transaction_edits: Annotated[Objects, Meta(description="edits of several transactions at once")]
-    values_before_edits: Annotated[Objects, Meta(description="what transactions had before edits of 30 days")]
-    contracts: Annotated[Objects, Meta(description="as last found, with what the user has set")]
-    standing_orders: Annotated[Objects, Meta(description="as the bank last listed them")]
-    import_forms: Annotated[Objects, Meta(description="CSV forms that the user has described")]
-    file_imports: Annotated[Objects, Meta(description="what came of files imported in the last 30 days")]
+    transaction_edits: Objects
+    values_before_edits: Objects
+    contracts: Objects
+    standing_orders: Objects
+    import_forms: Objects
+    file_imports: Objects
+    account_statements: Objects
     payments: Objects
     payee_verifications: Objects
     consents: Objects
     redirect_sessions: Objects
     fetches: Objects
     calls_without_the_user: Objects
-    notifications: Annotated[Objects, Meta(description="what webhooks told about the user")]
-    transactions: Annotated[Objects, Meta(description="with tags of all trees and who decided the category")]
+    notifications: Objects
+    transactions: Objects
     audit_entries: Annotated[Objects, Meta(description="of the audit trail; `self` is the user")]
 
 

@@ -83,7 +83,7 @@ class NewTransferDetails(msgspec.Struct):
         )
 
 
-Credentials = Annotated[dict[str, str], Meta(description="fieldkey to encrypted value (RSA-OAEP, Base64)")]
+Credentials = Annotated[dict[str, str], Meta(description="by fieldkey; RSA-OAEP, Base64")]
 ProductName = Annotated[str, Meta(max_length=64, description="id of an own product, IBAN, or the bank's key")]
 
 

@@ -255,6 +255,7 @@ class Urls:
             ("get_kontoumsaetze_insurances", f"{listing}?tag=insurances", "list_tag_trees"),
             ("get_kontoumsaetze_business_partners", f"{listing}?tag=business-partners", "list_tag_trees"),
             ("get_kontoumsaetze_aenderungen", f"{listing}/aenderungen", "list_transaction_changes"),
+            ("get_kontoauszuege", f"{here}/kontoauszuege", "list_account_statements"),
         )
         if can_transfer:
             legacy = f"{self.customer}/ueberweisung/{provider_id}/{product_id}"

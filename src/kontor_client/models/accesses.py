@@ -1,6 +1,6 @@
 """Accesses to banks, their products and positions."""
 
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 
@@ -109,6 +109,30 @@ class Product(
     is_saving: bool | None = None
 
 
+class AccountStatement(
+    Model,
+    rename={
+        "number": "nummer",
+        "year": "jahr",
+        "starts_on": "von",
+        "ends_on": "bis",
+        "created_on": "erstellt",
+        "size": "groesse",
+    },
+):
+    """A statement as the bank has issued it. Its file can be read where `status` is `VORHANDEN`."""
+
+    id: str
+    status: str
+    number: int | None = None
+    year: int | None = None
+    format: str | None = None
+    starts_on: date | None = None
+    ends_on: date | None = None
+    created_on: date | None = None
+    size: int | None = None
+
+
 class Access(
     Linked,
     kw_only=True,
@@ -121,6 +145,7 @@ class Access(
         "methods": "sicherheitsverfahren",
         "active_method": "aktivesSicherheitsverfahren",
         "products": "bankprodukte",
+        "wants_statements": "kontoauszuege",
     },
 ):
     """A customer's access to a bank. Compare `status` with `AccessStatus`.
@@ -139,6 +164,7 @@ class Access(
     active_method: SecurityMethod | None = None
     messages: list[Message] = []
     products: list[Product] = []
+    wants_statements: bool = False
 
     @property
     def is_complete(self) -> bool:

@@ -23,7 +23,12 @@ class LoginForm(Model, rename="camel"):
 class Provider(
     Linked,
     kw_only=True,
-    rename={"is_consumer_relevant": "consumerRelevant", "login": "authenticationInfo", "bank_code": "blz"},
+    rename={
+        "is_consumer_relevant": "consumerRelevant",
+        "login": "authenticationInfo",
+        "bank_code": "blz",
+        "has_statements": "kontoauszuege",
+    },
 ):
     id: str
     name: str
@@ -34,6 +39,7 @@ class Provider(
     group: str | None = None
     bank_code: str | None = None
     bic: str | None = None
+    has_statements: bool | None = None
 
 
 class ProviderStatistics(Model, rename="camel"):

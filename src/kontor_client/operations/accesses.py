@@ -97,6 +97,11 @@ def add_access(
     return (yield from read_access(chosen))
 
 
+def set_statements(access_id: str, *, wanted: bool) -> Plan[None]:
+    """Whether fetches of this access bring account statements from now on."""
+    yield from send(Call("POST", ACCESSES, json={access_id: {"kontoauszuege": wanted}}))
+
+
 def refresh_access(access_id: str, *, customer_ip: str | None = None) -> Plan[Access]:
     """Fetch everything again with the stored credentials."""
     headers = customer_headers(customer_ip)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Generic, TypeVar
 
-from kontor_client.models.accesses import Position, Product
+from kontor_client.models.accesses import AccountStatement, Position, Product
 from kontor_client.models.imports import ImportResult
 from kontor_client.models.transactions import NewTransaction, PreviewedTransaction, Transaction
 from kontor_client.operations.accesses import access_path
@@ -73,6 +73,17 @@ def _show_window(since: date | None, until: date | None, tag: str | None, explai
 def list_positions(access_id: str, product_id: str) -> Plan[list[Position]]:
     """The securities of a depot."""
     return fetch(list[Position], access_path(access_id, product_id, "depotpositionen"))
+
+
+def list_account_statements(access_id: str, product_id: str) -> Plan[list[AccountStatement]]:
+    """Account statements as the bank has issued them, newest first."""
+    return fetch(list[AccountStatement], access_path(access_id, product_id, "kontoauszuege"))
+
+
+def read_account_statement(access_id: str, product_id: str, statement_id: str) -> Plan[bytes]:
+    """The file of a statement whose status is `VORHANDEN`."""
+    answer = yield from send(Call("GET", access_path(access_id, product_id, "kontoauszuege", statement_id)))
+    return answer.content
 
 
 def push_transactions(access_id: str, product_id: str, transactions: Sequence[NewTransaction]) -> Plan[None]:

@@ -105,8 +105,8 @@ async def add_accesses(call: Call) -> Answer:
     """Add one or several accesses.
 
     Answers once the header data is known, or the bank asked for SCA, or refused; transactions follow in the
-    background. Whatever the bank said, the access is stored: see its messages and issues. Without
-    `Customer-IP-Address` a bank is called four times in 24 hours at most; `Retry-After` says when it may be again.
+    background. The access is stored in any case: see its messages and issues. Without `Customer-IP-Address` a bank is
+    called four times in 24 hours at most.
     """
     query = call.query(AddQuery)
     body = await call.json_map(NewAccess)
@@ -120,6 +120,8 @@ async def add_accesses(call: Call) -> Answer:
     if not call.principal.is_regulated:
         new_id = await _find_new_access(call, body)
         if new_id is not None:
+            if body[new_id].kontoauszuege:
+                raise HttpError(400, f"{new_id}.kontoauszuege: can be set once the access is added")
             selected = body[new_id].to_request().selected_products
             options = FormOptions(selected_products=selected, language=query.language)
             return await redirect_user(call, UseCase.CREATE_ACCOUNT, new_id, query.callbackUrl, address, options)

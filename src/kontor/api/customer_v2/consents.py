@@ -147,7 +147,7 @@ async def read_consent(call: Call) -> Answer:
 async def answer_consent(call: Call) -> Answer:
     """Answer the open step: a method, a medium, a TAN, or a confirmation in the app.
 
-    Which step is open is told by the relations of the status. 409 with the status where it is another one.
+    The relations of the status tell which step is open; 409 where it is another.
     """
     view = await _find(call)
     body = await call.json(ScaAnswer)
@@ -163,7 +163,7 @@ async def answer_consent(call: Call) -> Answer:
 async def poll_consent(call: Call) -> Answer:
     """Ask the bank whether the user has confirmed in the app.
 
-    409 with the status where nothing is to be confirmed in an app.
+    409 where no app has anything to confirm.
     """
     return await _answer(call, await _find(call), AnswerKind.CONFIRMED, "")
 

@@ -51,9 +51,9 @@ class ChangesQuery(msgspec.Struct):
 async def list_transaction_changes(call: Call) -> Answer:
     """List which transactions of a product are new, changed or removed since a cursor.
 
-    Without `since` all are new. `weitere` true: call again with `cursor`. A pending transaction that is booked keeps
-    its id and is a changed one. With `tag`, another tag of that tree is a change, too. Removed ones are told for 90
-    days; an older cursor, one of another user and one that is malformed are refused by 409.
+    Without `since` all are new. `weitere` true: call again with `cursor`. A pending transaction that is booked is a
+    changed one. With `tag`, another tag of that tree is a change, too. Removed ones are told for 90 days; 409 for an
+    older or unknown cursor.
     """
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     await call.services.transactions.require_product(call.principal, access_id, product_id)
@@ -72,8 +72,8 @@ async def list_transaction_changes(call: Call) -> Answer:
 async def list_all_transaction_changes(call: Call) -> Answer:
     """List which transactions of all accounts are new, changed or removed since a cursor.
 
-    As for one product; each transaction says its access and product. Of an account that several accesses report, a
-    booking counts once, in the product of the freshest access. The transactions of a deleted access are removed ones.
+    As for one product, and counted as in `list_all_transactions`. The transactions of a deleted access are removed
+    ones.
     """
     return await _answer_changes(call, None, CUSTOMER_FIELDS)
 

@@ -93,7 +93,7 @@ async def get_direct_debit(call: Call) -> Answer:
 async def answer_direct_debit(call: Call) -> Answer:
     """Answer the open step: a method, a medium, a TAN, or a confirmation in the app.
 
-    Which step is open is told by the relations of the status. 409 with the status where it is another one.
+    The relations of the status tell which step is open; 409 where it is another.
     """
     return await answer_body(call, KINDS)
 
@@ -102,7 +102,7 @@ async def answer_direct_debit(call: Call) -> Answer:
 async def poll_direct_debit(call: Call) -> Answer:
     """Ask the bank whether the user has confirmed in the app.
 
-    409 with the status where nothing is to be confirmed in an app.
+    409 where no app has anything to confirm.
     """
     return await answer_step(call, await find_payment(call, KINDS), AnswerKind.CONFIRMED, "")
 

@@ -25,10 +25,7 @@ class ExportQuery(msgspec.Struct, rename={"since": "from", "until": "to"}):
     until: Annotated[datetime.date, Meta(description="transactions booked until that day, included")] | None = None
     dialect: Annotated[
         Dialect,
-        Meta(
-            description="of csv. plain: comma, decimal point, English headings; german: for a German spreadsheet,"
-            " semicolon, decimal comma, German headings, byte order mark"
-        ),
+        Meta(description="of csv. plain: comma, decimal point, English headings; german: for a German spreadsheet"),
     ] = "plain"
 
 

@@ -56,11 +56,10 @@ class ImportQuery(msgspec.Struct, rename={"product_id": "produkt", "access_id": 
 async def add_import(call: Call) -> Answer:
     """Import a statement file.
 
-    MT940, camt.052 to 054, MT535, OFX, QIF, CSV, or a zip of them, whatever content type it is sent with. What is
-    stored already is not added again. Without `produkt` the file's accounts become products of an access for files,
-    found by IBAN, or number and bank, or the form alone; they never join a bank's product. A row that cannot be read is
-    told in the answer, and the rest is stored; a file of which no booking can be read is refused. A CSV whose columns
-    are those of no form is refused; with `preview` its columns are told, to be described at `imports/forms`.
+    MT940, camt.052 to 054, MT535, OFX, QIF, CSV, or a zip of them, of any content type. What is stored already is not
+    added again. Without `produkt` its accounts become products of an access for files, never of a bank's. The answer
+    tells rows that cannot be read; a file without any that can is refused, as is a CSV of an unknown form; with
+    `preview` its columns are told, to be described at `imports/forms`.
     """
     query = call.query(ImportQuery)
     owner = name_owner(call.principal)

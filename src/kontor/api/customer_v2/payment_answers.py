@@ -119,7 +119,7 @@ async def get_bulk_transfer_of_product(call: Call) -> Answer:
 async def answer_single_transfer(call: Call) -> Answer:
     """Answer the open step of a transfer: a method, a medium, a TAN, or a confirmation in the app.
 
-    Which step is open is told by the relations of the status. 409 with the status where it is another one.
+    The relations of the status tell which step is open; 409 where it is another.
     """
     return await answer_body(call, SINGLE_KINDS)
 
@@ -138,7 +138,7 @@ async def answer_bulk_transfer(call: Call) -> Answer:
 async def poll_single_transfer(call: Call) -> Answer:
     """Ask the bank whether the user has confirmed the transfer in the app.
 
-    409 with the status where nothing is to be confirmed in an app.
+    409 where no app has anything to confirm.
     """
     return await answer_step(call, await find_payment(call, SINGLE_KINDS), AnswerKind.CONFIRMED, "")
 
@@ -174,7 +174,7 @@ async def cancel_bulk_transfer(call: Call) -> Answer:
 async def confirm_payee_of_single_transfer(call: Call) -> Answer:
     """Pay although the bank could not match the payee.
 
-    Money can then go to somebody else than the payee that is named. The bank is not liable for it.
+    Money may then go to another payee. The bank is not liable.
     """
     return await accept_payees(call, await find_payment(call, SINGLE_KINDS))
 

@@ -34,10 +34,9 @@ XML = "application/xml"
 async def order_payment_file(call: Call) -> Answer:
     """Order what a pain.001.001.03 or .09 file contains: one transfer per PmtInf, a bulk transfer where it has several.
 
-    A pain.008.001.02 or .08 file is collected: direct debits, one order per PmtInf. Debtor's account of transfers, and
-    creditor's account of direct debits, must be the product's. Nothing is ordered unless everything can be. The same
-    file again is the same payments; with a `paymentId`, files are told apart by it. Redirect tenants get 451, for one
-    PmtInf only.
+    A pain.008.001.02 or .08 file is collected: direct debits, one order per PmtInf. The own account must be the
+    product's. Nothing is ordered unless everything can be. The same file again is the same payments, unless its
+    `paymentId` is another. Redirect tenants get 451, for one PmtInf only.
     """
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     paying = call.services.payments

@@ -124,7 +124,7 @@ async def get_standing_order(call: Call) -> Answer:
 async def answer_standing_order(call: Call) -> Answer:
     """Answer the open step: a method, a medium, a TAN, or a confirmation in the app.
 
-    Which step is open is told by the relations of the status. 409 with the status where it is another one.
+    The relations of the status tell which step is open; 409 where it is another.
     """
     return await answer_body(call, KINDS)
 
@@ -133,7 +133,7 @@ async def answer_standing_order(call: Call) -> Answer:
 async def poll_standing_order(call: Call) -> Answer:
     """Ask the bank whether the user has confirmed in the app.
 
-    409 with the status where nothing is to be confirmed in an app.
+    409 where no app has anything to confirm.
     """
     return await answer_step(call, await find_payment(call, KINDS), AnswerKind.CONFIRMED, "")
 
@@ -151,7 +151,7 @@ async def cancel_standing_order(call: Call) -> Answer:
 async def confirm_payee_of_standing_order(call: Call) -> Answer:
     """Go on although the bank could not match the payee.
 
-    Money can then go to somebody else than the payee that is named. The bank is not liable for it.
+    Money may then go to another payee. The bank is not liable.
     """
     return await accept_payees(call, await find_payment(call, KINDS))
 

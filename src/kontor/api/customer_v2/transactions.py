@@ -135,8 +135,8 @@ async def find_product(call: Call) -> StoredProduct:
 async def list_transactions(call: Call) -> Answer:
     """List the transactions of a product, newest first.
 
-    Without parameters the whole stored history. With `limit`, a page; the header Link names the next one. What narrows
-    the list (`search`, `category`, `minAmount`, `maxAmount`) can be combined; a transaction must fit all of it.
+    Without parameters the whole stored history. With `limit`, a page; the header Link names the next one. A
+    transaction must fit all filters.
     """
     access_id, product_id = call.path("access-id"), call.path_uuid("product-id")
     await call.services.transactions.require_product(call.principal, access_id, product_id)
@@ -200,8 +200,7 @@ async def push_transactions(call: Call) -> Answer:
 
     Each names its batch; a batch that was pushed before adds nothing. Instead of JSON a statement file of the account
     can be sent (MT940, camt.052 to 054, CSV of a large bank, or a zip of them): what is stored already is not added
-    again, whichever file it came in. A row that cannot be read is told in the answer, and the rest is stored; a file of
-    which no booking can be read is refused. A file that names no account is taken as one of this product.
+    again. The answer tells rows that cannot be read; a file without any that can is refused.
     """
     product = await find_product(call)
     is_preview = call.query(PushQuery).preview

@@ -26,6 +26,7 @@ from kontor.connectors.base import (
     VerifyPayees,
 )
 from kontor.connectors.demo import authentication
+from kontor.connectors.demo.account_statements import list_new
 from kontor.connectors.demo.memory import Bank, find_owner
 from kontor.connectors.demo.paying import Payments
 from kontor.connectors.demo.people import Account, Person, person_for
@@ -33,6 +34,7 @@ from kontor.connectors.demo.scenarios import DEMANDING_SCA, Scenario, find_scena
 from kontor.connectors.demo.standing_orders import execute_due, list_standing_orders
 from kontor.connectors.demo.statements import list_rows, move_balance
 from kontor.connectors.job_state import deserialize_job, serialize_job
+from kontor.domain.account_statements import AccountStatement
 from kontor.domain.positions import Position
 from kontor.domain.products import Product
 from kontor.domain.providers import Provider
@@ -131,7 +133,7 @@ class DemoConnector:
         products = _list_products(person, scenario)
         moved = tuple(move_balance(product, bookings.get(product.key, ())) for product in products)
         return Progress(
-            Headers(moved, scenario.methods, scenario.media, scenario.methods[0]),
+            Headers(moved, scenario.methods, scenario.media, scenario.methods[0], has_statements=True),
             {"login": state["login"], "job": state["job"], "consent_until": state["consent_until"], "stage": "headers"},
         )
 
@@ -146,6 +148,7 @@ class DemoConnector:
         transactions: dict[str, tuple[Transaction, ...]] = {}
         positions: dict[str, tuple[Position, ...]] = {}
         standing: dict[str, tuple[StandingOrder, ...]] = {}
+        statements: dict[str, tuple[AccountStatement, ...]] = {}
         problems = [Problem(kind) for kind in scenario.problems if kind is ProblemKind.BANK_MESSAGE]
         for number, account in enumerate(person.accounts):
             key = account.product.key
@@ -158,13 +161,19 @@ class DemoConnector:
                 if failing is None:
                     positions[key] = account.positions
             elif failing is not ProblemKind.TRANSACTIONS and failing is not ProblemKind.PRODUCT:
-                rows = _select_rows(list_rows(account, bookings.get(key, ())), account, job, context.today)
+                listed_rows = list_rows(account, bookings.get(key, ()))
+                rows = _select_rows(listed_rows, account, job, context.today)
                 transactions[key] = _break_rows(rows) if scenario.broken_rows else rows
+                if job.statements is not None and not account.product.category.is_card:
+                    known = job.statements.get(key, ())
+                    statements[key] = list_new(account.product, listed_rows, context.today, known)
             if account.product.standing_order_actions and failing is None:
                 standing[key] = listed.get(key, ())
         connector_state = {"consent_until": state["consent_until"]}
         consent_until = date.fromisoformat(state["consent_until"])
-        fetched = Fetched(transactions, positions, tuple(problems), consent_until, standing_orders=standing)
+        fetched = Fetched(
+            transactions, positions, tuple(problems), consent_until, standing_orders=standing, statements=statements
+        )
         return Done(fetched, connector_state)
 
 

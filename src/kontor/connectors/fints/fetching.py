@@ -16,6 +16,7 @@ from kontor.connectors.base import (
     Progress,
     Step,
 )
+from kontor.connectors.fints.account_statements import StatementFiles, are_offered
 from kontor.connectors.fints.accounts import Account, add_balance, list_accounts, make_product
 from kontor.connectors.fints.cards import add_card_balance, read_card_pages
 from kontor.connectors.fints.challenges import list_media
@@ -35,6 +36,7 @@ from kontor.connectors.fints.sessions import MALFORMED, RefusedError, Reply
 from kontor.connectors.fints.standing_orders import list_actions, list_standing
 from kontor.connectors.fints.transport import NoResponseError
 from kontor.domain.accesses import History as Depth
+from kontor.domain.account_statements import AccountStatement
 from kontor.domain.balances import BalanceSpan
 from kontor.domain.positions import Position
 from kontor.domain.products import Product
@@ -187,7 +189,8 @@ class FetchDialogue(Dialogue):
         active = next((method for method in methods if method.code == self.state["method"]), None)
         has_media = any(method.needs_medium for method in parameters.list_methods())
         media = list_media(self.session) if has_media else ()
-        headers = Headers(tuple(products), methods, media, active, parameters.capabilities)
+        has_statements = are_offered(self.session)
+        headers = Headers(tuple(products), methods, media, active, parameters.capabilities, has_statements)
         return Progress(headers, self.put_aside("headers"))
 
     def _complete(self, account: Account, product: Product) -> Product | Problem | Question:
@@ -239,12 +242,13 @@ class FetchDialogue(Dialogue):
             problems += more
         standing = self._list_standing_orders()
         self._add_old_bookings(transactions, spans, problems)
+        statements = self._list_statements()
         self.session.end()
         until = self.state.get("consent_until")
         consent_until = None if until is None else date.fromisoformat(until)
         if consent_until is not None and consent_until < self.context.today:
             consent_until = None  # the bank has let us in, so it was wrong
-        fetched = Fetched(transactions, positions, tuple(problems), consent_until, spans, standing)
+        fetched = Fetched(transactions, positions, tuple(problems), consent_until, spans, standing, statements)
         return Done(fetched, self.remember())
 
     def _add_old_bookings(
@@ -299,6 +303,18 @@ class FetchDialogue(Dialogue):
                 break
             if listed is not None and listed.is_complete:
                 found[account.key] = listed.orders
+        return found
+
+    def _list_statements(self) -> dict[str, tuple[AccountStatement, ...]]:
+        """After everything else: a bank that wants a TAN for them may end the dialogue."""
+        if self._job.statements is None:
+            return {}
+        files = StatementFiles(self.session, self.context, is_authenticated=self._has_answered)
+        found = {}
+        for account in self._accounts:
+            listed = files.list_new(account, self._job.statements.get(account.key, ()))
+            if listed is not None:
+                found[account.key] = listed
         return found
 
     def _find_raw(self, account: Account) -> Raw | Question | None:

@@ -1,10 +1,10 @@
-"""Segments that python-fints does not have: balances in version 8, dated transfers, standing orders, B2B direct debits.
+"""Segments that python-fints does not have: balances, dated transfers, standing orders, B2B direct debits, statements.
 
 Its parser finds them by name.
 """
 
 from fints.fields import DataElementField, DataElementGroupField
-from fints.formals import KTI1, Amount1, DataElementGroup, SupportedMessageTypes
+from fints.formals import KTI1, Account3, Amount1, DataElementGroup, ReportPeriod2, SupportedMessageTypes
 from fints.segments.base import FinTS3Segment, ParameterSegment
 from fints.segments.debit import (
     HIDBS1,
@@ -221,3 +221,54 @@ class HIBBS1(HIDBS1):  # type: ignore[misc]
 
 class HIBBSS1(HIDBSS1):  # type: ignore[misc]
     pass
+
+
+# Account statements
+
+
+class HKEKA3(FinTS3Segment):  # type: ignore[misc]
+    """Kontoauszug anfordern. The library's segments cannot leave the number out."""
+
+    account = DataElementGroupField(type=Account3, _d="Kontoverbindung Auftraggeber")
+    statement_format = DataElementField(type="code", length=1, required=False, _d="Kontoauszugsformat")
+    statement_number = DataElementField(type="num", max_length=5, required=False, _d="Kontoauszugsnummer")
+    statement_year = DataElementField(type="num", length=4, required=False, _d="Kontoauszugsjahr")
+    max_number_responses = DataElementField(type="num", max_length=4, required=False, _d="Maximale Anzahl Einträge")
+    touchdown_point = DataElementField(type="an", max_length=35, required=False, _d="Aufsetzpunkt")
+
+
+class HKEKA4(HKEKA3):
+    account = DataElementGroupField(type=KTI1, _d="Kontoverbindung international")
+
+
+class HKEKA5(HKEKA4):
+    pass
+
+
+class HKEKP1(FinTS3Segment):  # type: ignore[misc]
+    """Kontoauszug PDF anfordern."""
+
+    account = DataElementGroupField(type=KTI1, _d="Kontoverbindung international")
+    statement_number = DataElementField(type="num", max_length=5, required=False, _d="Kontoauszugsnummer")
+    statement_year = DataElementField(type="num", length=4, required=False, _d="Kontoauszugsjahr")
+    max_number_responses = DataElementField(type="num", max_length=4, required=False, _d="Maximale Anzahl Einträge")
+    touchdown_point = DataElementField(type="an", max_length=35, required=False, _d="Aufsetzpunkt")
+
+
+class HKEKP2(HKEKP1):
+    pass
+
+
+class HIEKP1(FinTS3Segment):  # type: ignore[misc]
+    data = DataElementField(type="bin", _d="Kontoauszug")
+    confirmation_code = DataElementField(type="bin", required=False, _d="Quittungscode")
+
+
+class HIEKP2(FinTS3Segment):  # type: ignore[misc]
+    """What follows the number (account, names, file name, receipt) is not read."""
+
+    data = DataElementField(type="bin", _d="Kontoauszug")
+    statement_period = DataElementGroupField(type=ReportPeriod2, required=False, _d="Berichtszeitraum")
+    date_created = DataElementField(type="dat", required=False, _d="Erstellungsdatum Kontoauszug")
+    statement_year = DataElementField(type="num", length=4, required=False, _d="Kontoauszugsjahr")
+    statement_number = DataElementField(type="num", max_length=5, required=False, _d="Kontoauszugsnummer")

@@ -20,7 +20,7 @@ from kontor.domain.sca import MediumClass, ScaMedium
 
 _MEDIA = {MediumClass.LIST: "L", MediumClass.GENERATOR: "G", MediumClass.SECODER: "S"}
 _MOBILE = "M"
-_INTERNATIONAL_SINCE = {"HKSAL": 7, "HKKAZ": 7, "HKCAZ": 1, "HKWPD": 99, "DKKKU": 99}
+_INTERNATIONAL_SINCE = {"HKSAL": 7, "HKKAZ": 7, "HKCAZ": 1, "HKWPD": 99, "DKKKU": 99, "HKKAU": 2, "HKEKA": 4}
 
 
 def find_product(turn: Turn, customer: Customer, order: Segment) -> Product | None:

@@ -8,6 +8,7 @@ from kontor.connectors.demo.memory import Bank
 from kontor.connectors.demo.people.numbers import DEMO_BANK_CODE
 from kontor.demobank.faults import UNDISTURBED, Fault, FaultInjector, LostAnswerError, Visit
 from kontor.demobank.fints import (
+    account_statements,
     accounts,
     challenges,
     dated_transfers,
@@ -23,7 +24,7 @@ from kontor.demobank.fints.fault_hooks import exchange
 from kontor.demobank.fints.initialisation import Entrance
 from kontor.demobank.fints.messages import ONE_STEP, Envelope, Request, read_request, write_response
 from kontor.demobank.fints.modes import Mode
-from kontor.demobank.fints.parameters import BUSINESSES, VERIFIED_ORDERS, is_switched_off, list_versions
+from kontor.demobank.fints.parameters import BUSINESSES, STATEMENTS, VERIFIED_ORDERS, is_switched_off, list_versions
 from kontor.demobank.fints.segments import Segment, WireError
 from kontor.demobank.fints.turns import Turn
 from kontor.domain.clocks import BERLIN
@@ -203,6 +204,9 @@ class FintsBank:
         if Mode.PIN_REFUSED_LATER in turn.modes and order.code in _READING:
             turn.reply(order, "9942")
             return
+        if order.code in STATEMENTS and account_statements.needs_tan(turn):
+            turn.abort(order, "9075")
+            return
         if order.code in _BOOKINGS:
             tan_request = challenges.find_first_step(turn)
             if statements.needs_tan(turn, self._customers, self._find_customer(turn), order):
@@ -227,6 +231,10 @@ class FintsBank:
                 statements.show_holdings(turn, self._customers, customer, order)
             case "HKKAZ" | "HKCAZ" | "DKKKU":
                 statements.show_bookings(turn, self._customers, customer, order, self._options.page_rows)
+            case "HKKAU":
+                account_statements.show_list(turn, self._customers, customer, order, self._options.page_rows)
+            case "HKEKA" | "HKEKP":
+                account_statements.show_statement(turn, self._customers, customer, order)
             case "HKCSB":
                 dated_transfers.show_list(turn, self._customers, customer, order, self._options.page_rows)
             case "HKCDB":

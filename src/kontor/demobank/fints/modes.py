@@ -45,6 +45,7 @@ class Mode(StrEnum):
     REGISTRATION_REFUSED = "registration-refused"
     ONE_STEP_ONLY = "one-step-only"
     DEPOT_BY_WKN = "depot-by-wkn"
+    STATEMENTS_ASK = "statements-ask"
 
 
 # Mode: (banks that do it, what they do).
@@ -175,5 +176,10 @@ MODES: dict[Mode, tuple[str, str]] = {
         "MLP, DKB",
         "positions have a WKN and no ISIN, prices of purchase stand in several lines of :70E:, the depot has no total"
         " (raphaelm/python-fints#104, nemiah/phpFinTS#464)",
+    ),
+    Mode.STATEMENTS_ASK: (
+        "some",
+        "account statements (HKKAU, HKEKA, HKEKP) need a TAN at login: HIPINS says so, and they are refused (9075)"
+        " without",
     ),
 }

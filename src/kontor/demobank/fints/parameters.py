@@ -62,7 +62,11 @@ BUSINESSES: dict[str, tuple[tuple[int, ...], bool]] = {
     "HKBBS": ((1,), False),
     "HKTAB": ((4, 5), False),
     "DKKKU": ((2,), False),
+    "HKKAU": ((1, 2), False),
+    "HKEKA": ((3, 4, 5), False),
+    "HKEKP": ((1, 2), False),
 }
+STATEMENTS = ("HKKAU", "HKEKA", "HKEKP")
 VERIFIED_ORDERS = ("HKCCS", "HKIPZ", "HKCCM", "HKIPM", "HKCSE", "HKCME", "HKCDE", "HKCDN")
 # Of these versions the parameters name no security class: they are older than FinTS 3.0.
 _WITHOUT_CLASS = frozenset((("HKSAL", 5), ("HKKAZ", 5), ("HKWPD", 5)))
@@ -134,7 +138,7 @@ def list_bank_parameters(address: str, modes: frozenset[Mode], version: int | No
         make_segment("HIKOM", 4, bank, 1, (3, address, None, "MIM", 1)),
         make_segment("HISHV", 3, False, ("PIN", 1)),
         *_list_business_parameters(modes),
-        _make_pin_parameters(),
+        _make_pin_parameters(modes),
         *_list_tan_parameters(modes),
         make_segment(
             "HIVPPS",
@@ -169,6 +173,10 @@ def _list_business_parameters(modes: frozenset[Mode]) -> list[Segment]:
         "HKCDB": (True,),
         "HKDBS": (True, False),
         "HKBBS": (True, False),
+        "HKKAU": (False,),
+        # May a number be named, is an acknowledgement wanted, may a count be named, formats: PDF alone.
+        "HKEKA": (True, True, False, "3"),
+        "HKEKP": (True, True, False),
     }
     segments = []
     for code in BUSINESSES:
@@ -184,7 +192,7 @@ def _list_business_parameters(modes: frozenset[Mode]) -> list[Segment]:
             elif code in DEBIT_NOTICES:
                 elements.append(_describe_debits(code, version))
             elif code in details:
-                elements.append(details[code])
+                elements.append((*details[code], False) if (code, version) == ("HKEKP", 2) else details[code])
             segments.append(make_segment(f"{code[0]}I{code[2:]}S", version, *elements))
     return segments
 
@@ -210,8 +218,12 @@ def is_switched_off(code: str, modes: frozenset[Mode]) -> bool:
     return code == "HKKAZ" and Mode.CAMT_ONLY in modes
 
 
-def _make_pin_parameters() -> Segment:
-    businesses = [value for code, (_, asks_tan) in BUSINESSES.items() for value in (code, asks_tan)]
+def _asks_tan(code: str, modes: frozenset[Mode]) -> bool:
+    return BUSINESSES[code][1] or (Mode.STATEMENTS_ASK in modes and code in STATEMENTS)
+
+
+def _make_pin_parameters(modes: frozenset[Mode]) -> Segment:
+    businesses = [value for code in BUSINESSES for value in (code, _asks_tan(code, modes))]
     return make_segment("HIPINS", 1, 1, 1, 1, (4, 20, 8, "Login der Demobank", "", *businesses))
 
 
@@ -324,6 +336,8 @@ def list_businesses(product: Product, modes: frozenset[Mode]) -> list[str]:
     codes += ["HKWPD"] if product.category.is_depot else reading
     if product.category.is_card:
         codes.append("DKKKU")
+    elif not product.category.is_depot:
+        codes += STATEMENTS
     if product.can_transfer:
         codes += _PAYING
     if product.can_bulk_transfer:

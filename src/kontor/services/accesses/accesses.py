@@ -315,6 +315,7 @@ class Accesses:
             plan.access_id,
             is_synced=access.is_synced if request.is_synced is None else request.is_synced,
             selected_products=selected,
+            wants_statements=request.choose_statements(access.wants_statements),
         )
         credentials = await self._keep_credentials(connection, user_id, plan, is_attended=is_attended)
         await self._refreshing.reschedule(connection, user_id, plan.access_id)

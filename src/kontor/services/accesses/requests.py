@@ -28,12 +28,17 @@ class AccessRequest:
     is_synced: bool | None = None
     selected_products: tuple[UUID, ...] | None = None
     lifts_selection: bool = False
+    wants_statements: bool | None = None
 
     def select_from(self, current: tuple[UUID, ...] | None) -> tuple[UUID, ...] | None:
         """The products that are selected from now on; None are all."""
         if self.lifts_selection:
             return None
         return current if self.selected_products is None else self.selected_products
+
+    def choose_statements(self, current: bool) -> bool:
+        """Whether account statements are wanted from now on."""
+        return current if self.wants_statements is None else self.wants_statements
 
 
 def refuse_unknown_products(request: AccessRequest, access: Access, stored: Collection[UUID]) -> None:

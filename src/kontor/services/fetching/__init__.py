@@ -1,5 +1,6 @@
 """Fetching from a bank: the dialogue without the user, and how its result is merged and stored."""
 
+from kontor.services.fetching.account_statements import find_wanted_statements
 from kontor.services.fetching.bookings import write_plan
 from kontor.services.fetching.fetching import Fetching, Outcome
 from kontor.services.fetching.merges import NOTHING_KNOWN, Merges, PackedKnown
@@ -19,5 +20,6 @@ __all__ = [
     "Outcome",
     "PackedKnown",
     "Staging",
+    "find_wanted_statements",
     "write_plan",
 ]

@@ -22,6 +22,7 @@ from kontor.domain.accesses import Access, AccessStatus
 from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import BusyError, OutOfTimeError, TooLargeError
 from kontor.services.banks import BankDialogue, BankGateway, HeldLease, Leasing, Prepared, Start
+from kontor.services.fetching.account_statements import find_wanted_statements
 from kontor.services.fetching.results import FetchResults, FinishedFetch, LeaseLostError, Rest
 from kontor.services.runtime import Clock, correlation_id
 from kontor.services.security import Vault
@@ -206,6 +207,7 @@ class Fetching:
         since: dict[str, date] = {}
         async with self._database.connect(fetch.user_id) as connection:
             stored = await transactions.list_newest_days(connection, fetch.user_id, access.id)
+            statements = await find_wanted_statements(connection, fetch.user_id, access)
         if not fetch.all_history:
             overlap = timedelta(days=OVERLAP_DAYS)
             fetched_on = access.updated_at.astimezone(BERLIN).date()
@@ -215,7 +217,7 @@ class Fetching:
             keys = {product_id: key for product_id, key, _ in stored}
             if keys and all(product_id in keys for product_id in access.selected_products):
                 selected = tuple(keys[product_id] for product_id in access.selected_products)
-        return FetchJob(selected=selected, since=since, history=access.history)
+        return FetchJob(selected=selected, since=since, history=access.history, statements=statements)
 
     async def _talk(self, fetch: Fetch, prepared: Prepared, bank: BankDialogue, job: FetchJob, lease: Lease) -> Step:
         """Step by step until the bank is done, refuses, or needs the user; or until this worker is to stop."""

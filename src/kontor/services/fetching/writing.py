@@ -12,6 +12,7 @@ from kontor.domain.positions import Position
 from kontor.domain.standing_orders import StandingOrder, StoredStandingOrder, match_orders
 from kontor.domain.webhooks import NewTransactions
 from kontor.services.analyses import TransactionTagging
+from kontor.services.fetching.account_statements import write_statements
 from kontor.services.fetching.bookings import write_plan
 from kontor.services.fetching.merges import FetchedMerges, Merges
 from kontor.services.fetching.notices import make_notices
@@ -76,6 +77,7 @@ class FetchWriting:
                 is_changed |= written.is_changed
         await self._write_positions(connection, user_id, stored, result.positions)
         await self._write_standing_orders(connection, user_id, stored, result.standing_orders)
+        await write_statements(connection, self._vault, user_id, access.id, stored, result.statements)
         told = [product.key for product in map(clean_product, headers.products)] if headers is not None else []
         complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
         seen = [stored[key] for key in told if key in stored]

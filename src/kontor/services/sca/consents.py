@@ -20,7 +20,7 @@ from kontor.domain.principals import Principal, user_of
 from kontor.domain.sca_machine import AnswerKind, Reaction, ScaPosition, ScaState, advance, close_spent, count_tan, fits
 from kontor.services.accesses import Accesses, AccessRequest
 from kontor.services.banks import REFUSALS, BankDialogue, BankGateway, HeldLease, Leasing
-from kontor.services.fetching import FAILURES, FetchResults, LeaseLostError
+from kontor.services.fetching import FAILURES, FetchResults, LeaseLostError, find_wanted_statements
 from kontor.services.runtime import Clock
 from kontor.services.sca.engine import DialogueEngine
 from kontor.services.sca.steps import choose_alone, classify, describe, find_unoffered, keep_open_secrets, secrets_of
@@ -216,8 +216,10 @@ class Consents:
         return view, access
 
     async def _begin(self, held: HeldLease, dialogue: Dialogue, access: Access) -> tuple[Dialogue, Step]:
+        async with self._database.connect(dialogue.user_id) as connection:
+            statements = await find_wanted_statements(connection, dialogue.user_id, access)
         bank = await self._open_bank(held, dialogue)
-        job = FetchJob(history=dialogue.history, is_renewal=dialogue.is_renewal)
+        job = FetchJob(history=dialogue.history, is_renewal=dialogue.is_renewal, statements=statements)
         return await self._engine.begin(bank, job, dialogue, _decide_for(access))
 
     async def _resume(

@@ -5,10 +5,11 @@ from kontor.services.security.auditing import OPERATOR, Finding, read_chain, ver
 from kontor.services.security.encryption import Encryption
 from kontor.services.security.hashing import hash_secret, is_same_hash
 from kontor.services.security.passwords import Passwords
-from kontor.services.security.vault import Vault
+from kontor.services.security.vault import STATEMENT, Vault
 
 __all__ = [
     "OPERATOR",
+    "STATEMENT",
     "Encryption",
     "Finding",
     "Passwords",

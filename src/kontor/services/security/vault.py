@@ -1,5 +1,6 @@
 """Credentials and other secrets of an access, sealed with the user's own key."""
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 from uuid import UUID
@@ -14,6 +15,8 @@ from kontor.storage.database import Connection
 from kontor.storage.keys import SealingKey
 
 T = TypeVar("T")
+
+STATEMENT = "account statement"  # what is sealed
 
 
 class Vault:
@@ -32,6 +35,20 @@ class Vault:
     ) -> T:
         key = await self._user_key(connection, user_id)
         return msgspec.json.decode(key.unseal(sealed, _associated_data(user_id, access_id, what)), type=shape)
+
+    async def seal_file(
+        self, connection: Connection, user_id: UUID, access_id: str, what: str, content: bytes
+    ) -> tuple[bytes, bytes]:
+        """A keyed hash of it, and the sealed file."""
+        key = await self._user_key(connection, user_id)
+        digest = key.digest(what, hashlib.sha256(content).hexdigest())
+        return digest, key.seal(content, _associated_data(user_id, access_id, what))
+
+    async def unseal_file(
+        self, connection: Connection, user_id: UUID, access_id: str, what: str, sealed: bytes
+    ) -> bytes:
+        key = await self._user_key(connection, user_id)
+        return key.unseal(sealed, _associated_data(user_id, access_id, what))
 
     async def seal_credentials(
         self, connection: Connection, user_id: UUID, access_id: str, credentials: Mapping[str, Secret]

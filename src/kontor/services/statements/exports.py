@@ -3,6 +3,7 @@
 No connection is held while a page is on its way to the caller: what changes meanwhile may be in the export or not.
 """
 
+import base64
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -13,14 +14,15 @@ from kontor.domain.exports import ExportRow
 from kontor.domain.stored_products import StoredProduct
 from kontor.services.analyses import TransactionTagging
 from kontor.services.runtime import Clock
-from kontor.services.security import auditing
+from kontor.services.security import STATEMENT, Vault, auditing
 from kontor.services.statements.imports import Owner
-from kontor.storage import export_rows, exports, products
+from kontor.storage import account_statements, export_rows, exports, products
 from kontor.storage.database import Database
 from kontor.storage.export_rows import Sums
 from kontor.storage.exports import SECTIONS
 
 PAGE_ROWS = 1000
+FILES = "account_statements"  # the section whose objects have files
 START = ""  # behind it is the first page of a section
 _SECTIONS = {section.name: section for section in SECTIONS}
 
@@ -38,8 +40,9 @@ class Span:
 
 
 class Exports:
-    def __init__(self, database: Database, clock: Clock, tagging: TransactionTagging) -> None:
+    def __init__(self, database: Database, clock: Clock, tagging: TransactionTagging, vault: Vault) -> None:
         self._database = database
+        self._vault = vault
         self._clock = clock
         self._tagging = tagging
 
@@ -70,10 +73,24 @@ class Exports:
         while is_more:
             async with self._database.connect(owner.user_id) as connection:
                 page = await exports.list_objects(connection, owner.user_id, section, after, PAGE_ROWS)
-            if page:
+            if page and name == FILES:
+                for id, text in page:  # one at a time, since files are large
+                    yield [await self._add_file(owner, UUID(id), text)]
+            elif page:
                 yield [text for _, text in page]
+            if page:
                 after = page[-1][0]
             is_more = len(page) == PAGE_ROWS
+
+    async def _add_file(self, owner: Owner, statement_id: UUID, text: str) -> str:
+        """The JSON object of an account statement, with its file where it is stored."""
+        async with self._database.connect(owner.user_id) as connection:
+            found = await account_statements.find_exported_file(connection, owner.user_id, statement_id)
+            if found is None:
+                return text
+            access_id, sealed = found
+            content = await self._vault.unseal_file(connection, owner.user_id, access_id, STATEMENT, sealed)
+        return f'{text[:-1]},"content":"{base64.b64encode(content).decode()}"}}'
 
     async def page_audit(self, owner: Owner) -> AsyncIterator[list[str]]:
         """What the audit trail has about the user."""
