@@ -59,6 +59,19 @@ def test_a_known_address_cannot_guess_for_ever(log_in, new_user, owner):
     owner.execute("delete from login_failures")
 
 
+def test_guesses_from_many_addresses_slow_down_unknown_addresses_only(log_in, new_user, owner):
+    person = new_user()
+    assert log_in(person, person.password, HOME) == 200
+    owner.execute("delete from login_failures")
+    assert log_in(person, "wrong", STRANGER) == 401
+    owner.execute("update login_failures set failures = %s", [login_failures.NAME_FREE_FAILURES])  # of name and pair
+    guesses = [log_in(person, "wrong", f"203.0.113.{number}") for number in range(10, 14)]
+    assert guesses == [401, 429, 429, 429]
+    assert log_in(person, person.password, OTHER) == 429
+    assert log_in(person, person.password, HOME) == 200
+    owner.execute("delete from login_failures")
+
+
 def test_an_address_is_unknown_again_after_thirty_days(log_in, new_user, owner):
     person = new_user()
     assert log_in(person, person.password, HOME) == 200

@@ -5,6 +5,8 @@ from kontor.storage.database import Connection
 FREE_FAILURES = 5
 MAX_BLOCK_SECONDS = 60
 FORGET_AFTER_MINUTES = 15
+# Of one name, from all addresses together.
+NAME_FREE_FAILURES = 100
 # A known address may try so often before its right password has to wait too.
 KNOWN_FREE_FAILURES = 100
 
@@ -30,7 +32,7 @@ async def seconds_blocked(connection: Connection, keys: list[bytes]) -> float:
     return max(0.0, float(row[0]))
 
 
-async def count_failure(connection: Connection, key: bytes) -> None:
+async def count_failure(connection: Connection, key: bytes, free: int = FREE_FAILURES) -> None:
     """The first failures are free, then each doubles the wait, up to a minute: slowed down, never locked for good."""
     await connection.execute(
         """
@@ -42,7 +44,7 @@ async def count_failure(connection: Connection, key: bytes) -> None:
                 when f.last_at < now() - make_interval(mins => %(forget)s) or f.failures + 1 < %(free)s then 0
                 else least(%(max)s, power(2, least(f.failures + 1 - %(free)s, 10))) end)
         """,
-        {"key": key, "free": FREE_FAILURES, "max": MAX_BLOCK_SECONDS, "forget": FORGET_AFTER_MINUTES},
+        {"key": key, "free": free, "max": MAX_BLOCK_SECONDS, "forget": FORGET_AFTER_MINUTES},
     )
 
 

@@ -226,8 +226,10 @@ class Tokens:
             raise GrantError("invalid_request", "The password grant needs username and password.")
         place = shorten_address(address)
         key = _failure_key("user", str(client.tenant_id), request.username, place)
+        name_key = _failure_key("user at all addresses", str(client.tenant_id), request.username)
         async with self._database.connect() as connection:
             seconds, failures = await login_failures.find_block(connection, key)
+            seconds = max(seconds, (await login_failures.find_block(connection, name_key))[0])
             found = (
                 await users.find_user_login(connection, client.tenant_id, request.username)
                 if _is_text(request.username)
@@ -242,7 +244,7 @@ class Tokens:
                 await login_addresses.remember(connection, found[0].id, self._digest(found[0], place))
             return found[0]
         subject = f"user {found[0].pseudonym}" if found else "unknown user"
-        await self._refuse_login(client, key, "token.user-login", subject)
+        await self._refuse_login(client, key, "token.user-login", subject, name_key)
         if seconds > 0:  # as it would be told without a known address
             raise TooManyAttemptsError(math.ceil(seconds))
         raise GrantError("invalid_grant", "The user is unknown or the password is wrong.")
@@ -257,10 +259,14 @@ class Tokens:
         """Of one user only: that two use the same address is not to be seen."""
         return self._digests.digest("login address", str(user.id), place)
 
-    async def _refuse_login(self, client: Client | None, key: bytes, action: str, subject: str) -> None:
-        """The same work whether the name exists or not."""
+    async def _refuse_login(
+        self, client: Client | None, key: bytes, action: str, subject: str, name_key: bytes | None = None
+    ) -> None:
+        """The same work whether the name exists or not. `name_key` counts over all addresses."""
         async with self._database.transaction() as connection:
             await login_failures.count_failure(connection, key)
+            if name_key is not None:
+                await login_failures.count_failure(connection, name_key, login_failures.NAME_FREE_FAILURES)
             chain = client.tenant_id if client else None
             await auditing.record(connection, chain, auditing.ANONYMOUS, action, subject, AuditResult.REFUSED)
 
