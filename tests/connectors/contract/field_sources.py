@@ -13,6 +13,7 @@ from scenarios import SUBJECTS, Subject, demo
 
 from kontor.connectors.base import (
     Done,
+    Fetch,
     Fetched,
     Headers,
     NeedConfirmation,
@@ -27,13 +28,24 @@ from kontor.connectors.base import (
 )
 from kontor.connectors.demo.people import person_for
 from kontor.domain.accesses import Access, AccessStatus
+from kontor.domain.account_statements import StoredStatement
 from kontor.domain.payments import Verification
 from kontor.domain.sca_machine import ScaState
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 from kontor.domain.standing_orders import StoredStandingOrder
 from kontor.domain.stored_products import StoredProduct
 from kontor.services.accesses import AccessView
-from kontor.wire import accesses, consents, payments, positions, products, products_en, standing_orders, transactions
+from kontor.wire import (
+    accesses,
+    account_statements,
+    consents,
+    payments,
+    positions,
+    products,
+    products_en,
+    standing_orders,
+    transactions,
+)
 from kontor.wire.urls import Urls
 
 NOTHING = (None, msgspec.UNSET, False, "", [], {})
@@ -47,14 +59,25 @@ LOGINS = (
     "test_phototan",
     "test_chiptan",
 )
-PAYING = ("demo", "fints")  # connectors that list standing orders and verify payees
+PAYING = ("demo", "fints")  # connectors that list standing orders, verify payees and have account statements
+STATEMENT_FACTS = ("number", "year", "format", "starts_on", "ends_on", "created_on", "size", "state")
 TRANSACTION_FIELDS = frozenset(("tags", "classifications", "id", "hash", "identifier", "notiz", "schlagworte", "teile"))
 # The resources that tell what a bank has told, and the fields of each that Kontor or the user fills.
 RESOURCES: dict[str, tuple[type[msgspec.Struct], frozenset[str]]] = {
     "BankAccess": (
         accesses.BankAccess,
         frozenset(
-            ("id", "providerId", "status", "aktualisierungszeitpunkt", "sync", "relations", "timeout", "messages")
+            (
+                "id",
+                "providerId",
+                "status",
+                "aktualisierungszeitpunkt",
+                "sync",
+                "relations",
+                "timeout",
+                "messages",
+                "kontoauszuege",
+            )
         ),
     ),
     "SecurityMethod": (accesses.SecurityMethod, frozenset()),
@@ -71,6 +94,7 @@ RESOURCES: dict[str, tuple[type[msgspec.Struct], frozenset[str]]] = {
     "Transaction": (transactions.Transaction, TRANSACTION_FIELDS),
     "Position": (positions.Position, frozenset()),
     "StandingOrder": (standing_orders.StandingOrder, frozenset(("id", "state", "relations", "nextExecutionDate"))),
+    "Kontoauszug": (account_statements.Kontoauszug, frozenset(("id", "status"))),
     "TransferDetails of a StandingOrder": (payments.TransferDetails, frozenset()),
     "ScaMethod": (consents.ScaMethod, frozenset()),
     "ScaMedium": (consents.ScaMedium, frozenset()),
@@ -104,6 +128,8 @@ def _list_steps(subject: Subject) -> Iterator[Step]:
     if subject.name in PAYING and subject.verifies_payees:
         job = VerifyPayees(_find_account(subject, "test_vop_close"), (order(),))
         yield from drive(subject, demo("test_vop_close", pin="demo"), run_step, job=job)
+    if subject.name in PAYING:
+        yield from drive(subject, demo("student", pin="demo"), run_step, job=Fetch(statements={}))
 
 
 def _order_standing(subject: Subject) -> None:
@@ -191,6 +217,9 @@ def _show_fetched(fetched: Fetched) -> Iterator[tuple[str, msgspec.Struct]]:
         stored = StoredStandingOrder(ID, ID, standing)
         shown = standing_orders.show_standing_order(stored, "bank", (), TODAY, URLS)
         yield from (("StandingOrder", shown), ("TransferDetails of a StandingOrder", shown.transferDetails))
+    for told in _join(fetched.statements.values()):
+        facts = {field: getattr(told, field) for field in STATEMENT_FACTS}
+        yield "Kontoauszug", account_statements.show_statement(StoredStatement(ID, ID, **facts, fetched_at=NOW))
 
 
 def _join(parts: Any) -> Iterator[Any]:
