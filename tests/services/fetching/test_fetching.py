@@ -178,7 +178,7 @@ async def test_methods_and_media_of_a_consent_stay_where_a_fetch_tells_none(harn
     await harness.add()
     method = ScaMethod("901", "mockTAN")
     medium = ScaMedium("Mein Handy", MediumClass.MOBILE, NOON, NOON + timedelta(days=365))
-    async with harness.services.database.transaction() as connection:
+    async with harness.services.database.transaction(harness.user_id) as connection:
         await accesses.store_sca_options(connection, harness.user_id, "a", [method], [medium], method)
     await harness.refresh()
     access = (await harness.view()).access
