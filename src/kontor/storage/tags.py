@@ -10,6 +10,7 @@ from kontor.domain.transactions import Transaction
 from kontor.storage.data_versions import lock_data, raise_version, take_version
 from kontor.storage.database import TURN_ROWS, Connection, fetch_nothing, fetch_row, fetch_rows, read_slowly
 from kontor.storage.lock_order import Lock, note_lock
+from kontor.storage.row_documents import split_columns, write_document
 from kontor.storage.transactions import FIELDS
 
 TAGS = (
@@ -20,12 +21,15 @@ TAG_COLUMNS = ", ".join(f"g.{name}" for name in TAGS.split(", "))
 ROW_COLUMNS = ", ".join(f"t.{name}" for name in FIELDS.split(", "))
 TAGS_FROM = 2 + len(FIELDS.split(", "))  # behind product, id and the fields of a transaction
 VERSIONS = "category_version, insurance_version, partner_version, freelancer_version, own_category_version"
-# `copy` is refused where a table has row-level security.
+NEW_COLUMNS = """
+    product_id uuid, transaction_id uuid, category text, insurance_type text, partner text, freelancer_category text,
+    category_confidence real, insurance_confidence real, partner_confidence real, freelancer_confidence real,
+    source text, rule_id uuid, own_category text, learnt_from uuid
+"""
+NEW_NAMES = split_columns(NEW_COLUMNS)
 INSERT_TAGS = f"""
-    insert into transaction_tags (user_id, tagger_version, {VERSIONS}, product_id, transaction_id, {TAGS})
-    select $1, $2, $3, $3, $3, $3, $3, * from unnest($4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[],
-        $9::text[], $10::real[], $11::real[], $12::real[], $13::real[], $14::text[], $15::uuid[], $16::text[],
-        $17::uuid[])
+    insert into transaction_tags (user_id, tagger_version, {VERSIONS}, {", ".join(NEW_NAMES)})
+    select $1, $2, $3, $3, $3, $3, $3, * from json_to_recordset($4::json) as new ({NEW_COLUMNS})
 """
 
 
@@ -106,8 +110,7 @@ async def insert_tags(
     new = [(row, tags) for row, tags in tagged if not row.is_forgotten]
     for first in range(0, len(new), TURN_ROWS):  # others have their turn in between
         values = [(row.product_id, row.id, *make_values(tags)) for row, tags in new[first : first + TURN_ROWS]]
-        columns = [list(column) for column in zip(*values, strict=True)]
-        await fetch_nothing(connection, INSERT_TAGS, [user_id, version, taken, *columns])
+        await fetch_nothing(connection, INSERT_TAGS, [user_id, version, taken, write_document(NEW_NAMES, values)])
     await update_tags(connection, user_id, version, [(row, tags) for row, tags in tagged if row.is_forgotten])
     await raise_version(connection, user_id)
 

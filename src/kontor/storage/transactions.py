@@ -17,18 +17,22 @@ from kontor.storage.database import TURN_ROWS, Connection, fetch_nothing, fetch_
 from kontor.storage.json_rows import object_expression
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.removals import note_removed
+from kontor.storage.row_documents import split_columns, write_document
 
 FIELDS = (
     "amount, currency, booked_at, value_at, purpose, booking_text, gv_code, prima_nota, counterparty_name,"
     " counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending, channel"
 )
-# `copy` is refused where a table has row-level security.
+NEW_COLUMNS = """
+    id uuid, booked_on date, ordinal bigint, batch_id text, amount numeric, currency text, booked_at timestamptz,
+    value_at timestamptz, purpose text, booking_text text, gv_code text, prima_nota text, counterparty_name text,
+    counterparty_iban text, counterparty_bic text, ultimate_counterparty text, bank_id text, is_pending boolean,
+    channel text
+"""
+NEW_NAMES = split_columns(NEW_COLUMNS)
 INSERT = f"""
-    insert into transactions (user_id, product_id, created_version, changed_version, id, booked_on, ordinal, batch_id,
-        {FIELDS})
-    select $1, $2, $3, $3, * from unnest($4::uuid[], $5::date[], $6::bigint[], $7::text[],
-        $8::numeric[], $9::text[], $10::timestamptz[], $11::timestamptz[], $12::text[], $13::text[], $14::text[],
-        $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[], $21::boolean[], $22::text[])
+    insert into transactions (user_id, product_id, created_version, changed_version, {", ".join(NEW_NAMES)})
+    select $1, $2, $3, $3, * from json_to_recordset($4::json) as new ({NEW_COLUMNS})
 """
 
 NEWEST_DAYS = """
@@ -108,8 +112,7 @@ async def insert_transactions(
             )
             for number, transaction in enumerate(transactions[first : first + TURN_ROWS], first)
         ]
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        await fetch_nothing(connection, INSERT, [user_id, product_id, version, *columns])
+        await fetch_nothing(connection, INSERT, [user_id, product_id, version, write_document(NEW_NAMES, rows)])
     await raise_version(connection, user_id)
 
 
