@@ -242,14 +242,13 @@ Answer: TypeAlias = Continue | ChooseMethod | ChooseMedium | Tan | Poll | Return
 
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """The products, and how the user may authenticate. `offered`, `has_statements`: what the bank says of itself."""
+    """The products, and how the user may authenticate. `offered`: what the bank says of itself."""
 
     products: tuple[Product, ...]
     methods: tuple[ScaMethod, ...] = ()
     media: tuple[ScaMedium, ...] = ()
     active_method: ScaMethod | None = None
     offered: tuple[Capability, ...] | None = None
-    has_statements: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,12 +52,11 @@ class Finding:
     """What dialogues over one channel have shown of a provider.
 
     `offered` is what the bank's own parameters say, None where it has told none. `categories` are of products that were
-    found there. `has_statements`: what its parameters say of account statements.
+    found there.
     """
 
     offered: tuple[Capability, ...] | None = None
     categories: tuple[ProductCategory, ...] = ()
-    has_statements: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,6 @@ class Provider:
     is_consumer_relevant: bool = True
     address: str | None = None
     bank_channels: tuple[str, ...] = ()
-    has_statements: bool | None = None  # None: nobody knows yet
 
     @property
     def capabilities(self) -> tuple[Capability, ...]:
@@ -86,12 +84,7 @@ class Provider:
 
     def with_findings(self, findings: Mapping[str, Finding]) -> "Provider":
         """As dialogues have shown it. By kind of channel; what a bank says of itself replaces what was assumed."""
-        told = [finding.has_statements for finding in findings.values() if finding.has_statements is not None]
-        return replace(
-            self,
-            channels=tuple(_extend(channel, findings.get(channel.kind)) for channel in self.channels),
-            has_statements=any(told) if told else None,
-        )
+        return replace(self, channels=tuple(_extend(channel, findings.get(channel.kind)) for channel in self.channels))
 
 
 def _extend(channel: ProviderChannel, finding: Finding | None) -> ProviderChannel:

@@ -8,15 +8,13 @@ from kontor.storage.database import Connection
 
 # Nothing is locked where nothing is new.
 NOTE = """
-    insert into provider_findings as known (provider_id, way, offered, categories, has_statements)
-    select %(provider)s, %(way)s, %(offered)s::text[], %(categories)s::text[], %(statements)s::boolean
+    insert into provider_findings as known (provider_id, way, offered, categories)
+    select %(provider)s, %(way)s, %(offered)s::text[], %(categories)s::text[]
     where not exists (
         select 1 from provider_findings where provider_id = %(provider)s and way = %(way)s
-        and (%(offered)s::text[] is null or offered = %(offered)s::text[]) and categories @> %(categories)s::text[]
-        and (%(statements)s::boolean is null or has_statements is not distinct from %(statements)s::boolean))
+        and (%(offered)s::text[] is null or offered = %(offered)s::text[]) and categories @> %(categories)s::text[])
     on conflict (provider_id, way) do update set
         offered = coalesce(excluded.offered, known.offered), updated_at = now(),
-        has_statements = coalesce(excluded.has_statements, known.has_statements),
         categories = array(select unnest(known.categories) union select unnest(excluded.categories) order by 1)
 """
 
@@ -27,7 +25,6 @@ async def note_finding(connection: Connection, provider_id: UUID, bank_channel: 
         "provider": provider_id,
         "way": bank_channel,
         "offered": None if finding.offered is None else [str(capability) for capability in finding.offered],
-        "statements": finding.has_statements,
         "categories": sorted(str(category) for category in finding.categories),
     }
     await connection.execute(NOTE, values)
@@ -36,13 +33,12 @@ async def note_finding(connection: Connection, provider_id: UUID, bank_channel: 
 async def list_findings(connection: Connection, provider_id: UUID | None = None) -> dict[UUID, dict[str, Finding]]:
     """By provider and channel; of one provider, or of all."""
     cursor = await connection.execute(
-        "select provider_id, way, offered, categories, has_statements from provider_findings"
+        "select provider_id, way, offered, categories from provider_findings"
         " where %(provider)s::uuid is null or provider_id = %(provider)s",
         {"provider": provider_id},
     )
     found: dict[UUID, dict[str, Finding]] = {}
-    for id, way, offered, categories, has_statements in await cursor.fetchall():
+    for id, way, offered, categories in await cursor.fetchall():
         capabilities = None if offered is None else tuple(map(Capability, offered))
-        kinds = tuple(map(ProductCategory, categories))
-        found.setdefault(id, {})[way] = Finding(capabilities, kinds, has_statements)
+        found.setdefault(id, {})[way] = Finding(capabilities, tuple(map(ProductCategory, categories)))
     return found

@@ -50,7 +50,6 @@ class Provider(msgspec.Struct):
     group: str | msgspec.UnsetType = msgspec.UNSET
     blz: Annotated[str, Meta(description="bank code of a German bank")] | msgspec.UnsetType = msgspec.UNSET
     bic: str | msgspec.UnsetType = msgspec.UNSET
-    kontoauszuege: Annotated[bool, Meta(description="known once it was called")] | msgspec.UnsetType = msgspec.UNSET
 
 
 class WayStatistics(msgspec.Struct):
@@ -100,7 +99,6 @@ def show_provider(provider: DomainProvider, urls: Urls) -> Provider:
             ],
         ),
         relations=urls.provider_relations(provider.id),
-        kontoauszuege=msgspec.UNSET if provider.has_statements is None else provider.has_statements,
     )
 
 

@@ -23,12 +23,7 @@ class LoginForm(Model, rename="camel"):
 class Provider(
     Linked,
     kw_only=True,
-    rename={
-        "is_consumer_relevant": "consumerRelevant",
-        "login": "authenticationInfo",
-        "bank_code": "blz",
-        "has_statements": "kontoauszuege",
-    },
+    rename={"is_consumer_relevant": "consumerRelevant", "login": "authenticationInfo", "bank_code": "blz"},
 ):
     id: str
     name: str
@@ -39,7 +34,6 @@ class Provider(
     group: str | None = None
     bank_code: str | None = None
     bic: str | None = None
-    has_statements: bool | None = None
 
 
 class ProviderStatistics(Model, rename="camel"):

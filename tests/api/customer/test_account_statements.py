@@ -2,7 +2,7 @@
 
 import base64
 
-from banking import ACCESSES, DEMO_BANK, href, narrow, new_customer, rels
+from banking import ACCESSES, href, narrow, new_customer, rels
 from kontor.domain.scopes import CUSTOMER_MODIFY
 
 LOGIN = "student"
@@ -104,11 +104,6 @@ def test_the_export_has_the_files_and_erasure_removes_them(customer, owner):
     assert answer.status_code == 200
     found = owner.execute("select count(*) from account_statements where user_id = %s", [customer.reference])
     assert found.fetchone() == (0,)
-
-
-def test_the_provider_tells_that_it_has_statements_once_it_was_called(customer, http):
-    customer.add_complete(LOGIN)
-    assert customer.http.get(f"/providers/v2/{DEMO_BANK}", headers=customer.headers).json()["kontoauszuege"] is True
 
 
 def test_a_depot_offers_no_statements(customer):

@@ -133,7 +133,7 @@ class DemoConnector:
         products = _list_products(person, scenario)
         moved = tuple(move_balance(product, bookings.get(product.key, ())) for product in products)
         return Progress(
-            Headers(moved, scenario.methods, scenario.media, scenario.methods[0], has_statements=True),
+            Headers(moved, scenario.methods, scenario.media, scenario.methods[0]),
             {"login": state["login"], "job": state["job"], "consent_until": state["consent_until"], "stage": "headers"},
         )
 

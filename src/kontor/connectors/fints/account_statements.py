@@ -41,11 +41,6 @@ MARGIN_SECONDS = 15.0  # of a step, for what comes after
 COMMANDS = ("HKEKA", "HKEKP")
 
 
-def are_offered(session: Session) -> bool:
-    """By the bank, to any of its customers."""
-    return any(_find_form(session, command) is not None for command in COMMANDS)
-
-
 class StatementFiles:
     """Statements of a customer's accounts that are not known yet.
 

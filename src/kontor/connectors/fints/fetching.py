@@ -16,7 +16,7 @@ from kontor.connectors.base import (
     Progress,
     Step,
 )
-from kontor.connectors.fints.account_statements import StatementFiles, are_offered
+from kontor.connectors.fints.account_statements import StatementFiles
 from kontor.connectors.fints.accounts import Account, add_balance, list_accounts, make_product
 from kontor.connectors.fints.cards import add_card_balance, read_card_pages
 from kontor.connectors.fints.challenges import list_media
@@ -189,8 +189,7 @@ class FetchDialogue(Dialogue):
         active = next((method for method in methods if method.code == self.state["method"]), None)
         has_media = any(method.needs_medium for method in parameters.list_methods())
         media = list_media(self.session) if has_media else ()
-        has_statements = are_offered(self.session)
-        headers = Headers(tuple(products), methods, media, active, parameters.capabilities, has_statements)
+        headers = Headers(tuple(products), methods, media, active, parameters.capabilities)
         return Progress(headers, self.put_aside("headers"))
 
     def _complete(self, account: Account, product: Product) -> Product | Problem | Question:

@@ -98,9 +98,8 @@ class Providers:
         """
         categories = {product.category for product in headers.products} if is_confirmed else set()
         known = self._noted.get((provider_id, bank_channel), Finding())
-        kinds = tuple(sorted({*categories, *known.categories}))
-        finding = Finding(headers.offered, kinds, headers.has_statements)
-        if finding in (Finding(), known):
+        finding = Finding(headers.offered, tuple(sorted({*categories, *known.categories})))
+        if (finding.offered is None and not finding.categories) or finding == known:
             return
         async with self._database.connect() as connection:
             await provider_findings.note_finding(connection, provider_id, bank_channel, finding)

@@ -1,8 +1,6 @@
 -- Account statements as banks issue them. They are fetched for accesses whose user wants them.
 
 alter table accesses add column wants_statements boolean not null default false;
--- What the bank's own parameters say; null: it has told nothing.
-alter table provider_findings add column has_statements boolean;
 
 -- `content` is the file, sealed with the user's key; null while the bank has only named the statement, or where the file
 -- is too large. `digest` is a keyed hash of the file.
