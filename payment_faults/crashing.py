@@ -9,6 +9,7 @@ import contextlib
 import ssl
 import sys
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,21 @@ class Point:
         return f"{self.name} #{self.count}"
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """To a bank, over HTTP."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    content: bytes
+
+    def __str__(self) -> str:
+        """Method and path without numbers."""
+        parts = ["…" if len(part) > 30 else part for part in httpx.URL(self.url).path.split("/")]
+        return f"{self.method} {'/'.join(parts)}"
+
+
 class Crashes:
     """Decides at each point whether the process dies there. One process at a time lives."""
 
@@ -41,8 +57,7 @@ class Crashes:
         self.is_dead = False
         self._counts: Counter[str] = Counter()
         self._wanted: int | None = None
-        self._late: list[httpx.Request] = []
-        self.transmit = httpx.HTTPTransport.handle_request  # as it was before `install`
+        self._late: list[Message] = []
 
     def begin(self, wanted: int | None = None) -> None:
         """A new process, which dies at its point of that place, counted from 0."""
@@ -58,14 +73,14 @@ class Crashes:
             self.is_dead = True
             raise CrashError(name)
 
-    def meet_in_flight(self, name: str, request: httpx.Request) -> None:
+    def meet_in_flight(self, name: str, message: Message) -> None:
         """The process dies; its message has left, and the bank reads it later."""
         if self._note(name):
             self.is_dead = True
-            self._late.append(request)
+            self._late.append(message)
             raise CrashError(name)
 
-    def take_late_messages(self) -> list[httpx.Request]:
+    def take_late_messages(self) -> list[Message]:
         late, self._late = self._late, []
         return late
 
@@ -90,55 +105,48 @@ def install(crashes: Crashes) -> None:
 
 
 def _watch_http(crashes: Crashes) -> None:
-    handle = crashes.transmit
+    from kontor.connectors.bank_http import BankHttp, HttpAnswer
 
-    def watched(self: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
-        name = _name_message(request)
-        crashes.meet(f"send {name}")
-        crashes.meet_in_flight(f"in flight {name}", request)
-        response = handle(self, request)
-        assert isinstance(response.stream, httpx.SyncByteStream)
-        body = b"".join(response.stream)
-        response.stream.close()
-        crashes.meet(f"receive {name}")
-        return httpx.Response(
-            response.status_code,
-            headers=response.headers,
-            stream=httpx.ByteStream(body),
-            extensions=response.extensions,
-        )
+    stream = BankHttp.stream
 
-    httpx.HTTPTransport.handle_request = watched  # type: ignore[method-assign]
+    @contextlib.contextmanager
+    def watched(
+        self: BankHttp, method: str, url: str, headers: Mapping[str, str], content: bytes
+    ) -> Iterator[HttpAnswer]:
+        message = Message(method, url, headers, content)
+        crashes.meet(f"send {message}")
+        crashes.meet_in_flight(f"in flight {message}", message)
+        with stream(self, method, url, headers, content) as answer:
+            body = answer.read()
+            crashes.meet(f"receive {message}")
+            answer.read = lambda: body  # type: ignore[method-assign]
+            yield answer
 
-
-def _name_message(request: httpx.Request) -> str:
-    """Method and path without numbers."""
-    parts = ["…" if len(part) > 30 else part for part in request.url.path.split("/")]
-    return f"{request.method} {'/'.join(parts)}"
+    BankHttp.stream = watched  # type: ignore[method-assign]
 
 
 def _refuse_dead(crashes: Crashes) -> None:
     """A dead process gets no connection: what it held stays held, and a lease is not given back."""
     from kontor.storage.connection_pool import ConnectionPool
 
-    acquire = ConnectionPool.acquire
+    acquire = ConnectionPool._acquire
 
-    async def watched(self: ConnectionPool) -> Any:
+    async def watched(self: ConnectionPool, *given: Any) -> Any:
         if crashes.is_dead:
             raise CrashError("database")
-        return await acquire(self)
+        return await acquire(self, *given)
 
-    ConnectionPool.acquire = watched  # type: ignore[method-assign]
+    ConnectionPool._acquire = watched  # type: ignore[method-assign]
 
 
 def deliver_late_messages(crashes: Crashes, authority: Path) -> None:
     """What was in flight arrives at the bank. Nobody reads the answer."""
     late = crashes.take_late_messages()
     trusted = ssl.create_default_context(cafile=authority) if late else None
-    for request in late:
+    for message in late:
         assert trusted is not None
-        with httpx.HTTPTransport(verify=trusted) as transport, contextlib.suppress(httpx.HTTPError):
-            crashes.transmit(transport, request).read()
+        with httpx.Client(verify=trusted, trust_env=False) as http, contextlib.suppress(httpx.HTTPError):
+            http.request(message.method, message.url, headers=dict(message.headers), content=message.content)
 
 
 async def bury_tasks(before: set["asyncio.Task[Any]"]) -> None:

@@ -190,18 +190,22 @@ def watch_bank() -> None:
 
 def watch_http() -> None:
     """Banks behind HTTP: each message to them, and each answer."""
-    import httpx
+    from contextlib import contextmanager
+    from urllib.parse import urlsplit
 
-    handle = httpx.HTTPTransport.handle_request
+    from kontor.connectors.bank_http import BankHttp
 
-    def watched_handle(self, request):
-        name = f"{request.method} {re.sub('[0-9a-f-]{30,}', '…', request.url.path)}"
+    stream = BankHttp.stream
+
+    @contextmanager
+    def watched(self, method, url, headers, content):
+        name = f"{method} {re.sub('[0-9a-f-]{30,}', '…', urlsplit(url).path)}"
         meet(f"send {name}", "effect")
-        response = handle(self, request)
-        meet(f"receive {name}", "effect")
-        return response
+        with stream(self, method, url, headers, content) as answer:
+            meet(f"receive {name}", "effect")
+            yield answer
 
-    httpx.HTTPTransport.handle_request = watched_handle
+    BankHttp.stream = watched
 
 
 def pay_twice() -> None:
