@@ -370,7 +370,7 @@ def test_invented_methods_do_not_multiply_the_metrics(http):
 
 def test_metrics_and_health_need_no_token(http):
     assert http.get("/health/live").json() == {"status": "live"}
-    assert http.get("/health/ready").json() == {"status": "ready", "checks": {"database": True}}
+    assert http.get("/health/ready").json() == {"status": "ready", "checks": {"database": True, "disk": True}}
     answer = http.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert "kontor_requests_total" in answer.text

@@ -139,7 +139,12 @@ class Payer:
                 )
             if not is_synced:
                 await accesses.change_options(
-                    connection, self.principal.user_id, self.access_id, is_synced=False, selected_products=None
+                    connection,
+                    self.principal.user_id,
+                    self.access_id,
+                    is_synced=False,
+                    selected_products=None,
+                    wants_statements=False,
                 )
                 await accesses.forget_credentials(connection, self.principal.user_id, self.access_id)
 
