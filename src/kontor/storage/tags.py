@@ -27,8 +27,9 @@ NEW_COLUMNS = """
     source text, rule_id uuid, own_category text, learnt_from uuid
 """
 NEW_NAMES = split_columns(NEW_COLUMNS)
+NEW_LIST = ", ".join(NEW_NAMES)
 INSERT_TAGS = f"""
-    insert into transaction_tags (user_id, tagger_version, {VERSIONS}, {", ".join(NEW_NAMES)})
+    insert into transaction_tags (user_id, tagger_version, {VERSIONS}, {NEW_LIST})
     select $1, $2, $3, $3, $3, $3, $3, * from json_to_recordset($4::json) as new ({NEW_COLUMNS})
 """
 

@@ -30,8 +30,9 @@ NEW_COLUMNS = """
     channel text
 """
 NEW_NAMES = split_columns(NEW_COLUMNS)
+NEW_LIST = ", ".join(NEW_NAMES)
 INSERT = f"""
-    insert into transactions (user_id, product_id, created_version, changed_version, {", ".join(NEW_NAMES)})
+    insert into transactions (user_id, product_id, created_version, changed_version, {NEW_LIST})
     select $1, $2, $3, $3, * from json_to_recordset($4::json) as new ({NEW_COLUMNS})
 """
 
