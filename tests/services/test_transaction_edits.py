@@ -333,6 +333,10 @@ def test_an_edit_and_its_undoing_take_as_many_statements_for_10000_rows_as_for_t
     async def check():
         counts = []
         change = replace(to_category("HOUSING_RENT"), annotation=Annotation("Notiz", ("Urlaub",)))
+        neighbour = stage.add_user()
+        await store_many(stage.owner, neighbour, 500)
+        await neighbour.edits.apply(neighbour.principal, EVERYTHING, change)
+        stage.owner.execute("analyze")  # from now on statistics know users, but not those who follow
         for number in (MOST_ROWS - 1, 1):
             user = stage.add_user()
             await store_many(stage.owner, user, number)
