@@ -166,7 +166,7 @@ def _deflate_thrice(size: int) -> bytes:
     return data
 
 
-PACKED = {
+COMPRESSED = {
     "gzip": answer(gzip.compress(bytes(50_000_000)), Content_Encoding="gzip"),
     "gzip three times": answer(_deflate_thrice(200_000_000), Content_Encoding="gzip, gzip, gzip"),
     "gzip in several headers": answer(_deflate_thrice(10_000_000), Content_Encoding="gzip\r\nContent-Encoding: gzip"),

@@ -11,10 +11,10 @@ import pytest
 
 from fints_banks import TODAY
 from hostile_banks import (
+    COMPRESSED,
     ENDLESS_FAST,
     ENDLESS_SLOW,
     MALFORMED,
-    PACKED,
     REDIRECTS,
     Visit,
     answer,
@@ -86,9 +86,9 @@ def test_a_bank_that_sends_without_end_is_left_at_the_largest_size(protocol, cas
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("case", PACKED)
-def test_a_packed_answer_is_refused_and_not_unpacked(protocol, case, caplog):
-    with running_hostile_bank(PACKED[case]) as bank:
+@pytest.mark.parametrize("case", COMPRESSED)
+def test_a_compressed_answer_is_refused_and_not_decompressed(protocol, case, caplog):
+    with running_hostile_bank(COMPRESSED[case]) as bank:
         tracemalloc.start()
         try:
             check_failure(fetch(protocol, bank.url), caplog.text)

@@ -19,6 +19,7 @@ from kontor.domain.errors import ConflictError
 
 GRACE_SECONDS = 30
 CONNECTIONS = 2048  # per API process, idle ones included
+OPEN_FILES = CONNECTIONS + 1024  # a connection takes one; many systems allow 1,024 unless a process asks for more
 
 AllowLoopback = Annotated[
     bool, Parameter(negative="", help="Webhooks may lead to this machine itself, for local trials.")
@@ -93,11 +94,9 @@ def run_server(settings: Settings, host: str, port: int, workers: int) -> None:
 
 
 def _raise_file_limit() -> None:
-    """A connection takes a file descriptor; many systems allow 1,024 of them unless a process asks for more."""
-    wanted = CONNECTIONS + 1024
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < OPEN_FILES:
+        most = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 

@@ -49,10 +49,10 @@ class HttpAnswer:
         self.headers = httpx.Headers(response.headers)
 
     def read(self) -> bytes:
-        """Raises BankHttpError for a body that is packed, or larger than allowed."""
+        """Raises BankHttpError for a body that is compressed, or larger than allowed."""
         encodings = self.headers.get_list("content-encoding", split_commas=True)
         if any(encoding.strip().lower() not in NO_ENCODING for encoding in encodings):
-            raise BankHttpError("the answer is packed, though nobody asked for that")
+            raise BankHttpError("the answer is compressed, which was not requested")
         body, largest = bytearray(), self._http.find_largest()  # a list of single bytes would be large
         for piece in self._response.iter_stream():
             if len(body) + len(piece) > largest:

@@ -20,18 +20,6 @@ async def find_block(connection: Connection, key: bytes) -> tuple[float, int]:
     return (0.0, 0) if row is None else (max(0.0, row[0]), row[1])
 
 
-async def seconds_blocked(connection: Connection, keys: list[bytes]) -> float:
-    """How long the slowest of these names still has to wait; 0 when none has."""
-    cursor = await connection.execute(
-        "select coalesce(max(extract(epoch from blocked_until - now())), 0)::float from login_failures"
-        " where key = any(%s)",
-        [keys],
-    )
-    row = await cursor.fetchone()
-    assert row is not None
-    return max(0.0, float(row[0]))
-
-
 async def count_failure(connection: Connection, key: bytes, free: int = FREE_FAILURES) -> None:
     """The first failures are free, then each doubles the wait, up to a minute: slowed down, never locked for good."""
     await connection.execute(

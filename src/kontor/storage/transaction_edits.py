@@ -88,7 +88,7 @@ RESTORE_ROWS = """
 """
 # Row-level security adds a condition on the user to a join by `ctid`. Of a user whom statistics do not know the planner
 # expects one row, and would compare each row with each.
-SET_LOOPS = "select set_config('enable_nestloop', %s, true)"
+SET_NESTED_LOOPS = "select set_config('enable_nestloop', %s, true)"
 FORGET_EDITS = """
     delete from transaction_edits where user_id = %(user)s and made_at <= now() - make_interval(days => %(days)s)
         and id not in (select id from transaction_edits where user_id = %(user)s
@@ -176,12 +176,12 @@ async def undo_edit(connection: Connection, user_id: UUID, edit: TransactionEdit
     cursor = await connection.execute(RESTORABLE, values)
     rows = await cursor.fetchall()
     values |= {"ids": [row[0] for row in rows], "changed_ids": [row[0] for row in rows if row[1]]}
-    await connection.execute(SET_LOOPS, ["off"])
+    await connection.execute(SET_NESTED_LOOPS, ["off"])
     if edit.tags is not None:
         await connection.execute(RESTORE_TAGS, values)
         await connection.execute(FORGET_TAGS, values)
     await connection.execute(RESTORE_ROWS, values)
-    await connection.execute(SET_LOOPS, ["on"])
+    await connection.execute(SET_NESTED_LOOPS, ["on"])
     if rows:
         await raise_version(connection, user_id)
     await connection.execute("delete from transaction_edits where user_id = %s and id = %s", [user_id, edit.id])

@@ -41,9 +41,7 @@ def order_transfer(
     can be made again with it. Tenants with the redirect frontend send the user on to the status's `web_form`.
     """
     details = show_orders(order)
-    body: dict[str, Any] = {"instant": is_instant, "transferDetails": details}
-    body |= {"requestedExecutionDate": execution_date} if execution_date is not None else {}
-    body |= {"vopId": verification_id} if verification_id is not None else {}
+    body = describe_transfer(details, execution_date, verification_id, is_instant=is_instant)
     params = {
         "callbackUrl": callback_url,
         "paymentId": payment_id or str(uuid4()),
@@ -166,6 +164,15 @@ def export_transfer(payment_id: str) -> Plan[bytes]:
     """As pain.001."""
     answer = yield from send(Call("GET", PAYMENTS + path_of(payment_id, "pain001"), headers={"Accept": "*/*"}))
     return answer.content
+
+
+def describe_transfer(
+    details: Any, execution_date: date | None, verification_id: str | None, *, is_instant: bool
+) -> dict[str, Any]:
+    """The body of an order; `details` as `show_orders` makes them."""
+    body: dict[str, Any] = {"instant": is_instant, "transferDetails": details}
+    body |= {"requestedExecutionDate": execution_date} if execution_date is not None else {}
+    return body | ({"vopId": verification_id} if verification_id is not None else {})
 
 
 def show_orders(order: Order | Sequence[Order]) -> dict[str, Any] | list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from kontor_client.models.payments import Order, TransferStatus, Verification
 from kontor_client.operations.accesses import customer_headers, encrypt_all
-from kontor_client.operations.payments import PAYMENT, name_kind, show_orders
+from kontor_client.operations.payments import PAYMENT, describe_transfer, name_kind, show_orders
 from kontor_client.plans import Plan, fetch, path_of
 
 
@@ -28,9 +28,7 @@ def order_transfer_with_credentials(
     """As `order_transfer`. `product` is the IBAN or number of the account to pay from."""
     details = show_orders(order)
     source = yield from _show_source(provider_id, credentials, product, is_encrypted=is_encrypted)
-    body: dict[str, Any] = {"instant": is_instant, "transferDetails": details} | source
-    body |= {"requestedExecutionDate": execution_date} if execution_date is not None else {}
-    body |= {"vopId": verification_id} if verification_id is not None else {}
+    body = describe_transfer(details, execution_date, verification_id, is_instant=is_instant) | source
     params = {"callbackUrl": callback_url, "paymentId": payment_id or str(uuid4())}
     path = PAYMENT + path_of(name_kind(isinstance(details, list)))
     headers = customer_headers(customer_ip)

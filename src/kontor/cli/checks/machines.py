@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kontor.cli.checks.findings import Finding, ok, problem, warning
+from kontor.cli.processes import OPEN_FILES
 from kontor.config import Settings
 
 LEAST_BYTES, COMFORTABLE_BYTES = 500_000_000, 5_000_000_000
-LEAST_FILES = 3072  # connections and files of an API process
 
 
 def check_machine(settings: Settings) -> Iterator[Finding]:
@@ -20,8 +20,8 @@ def check_machine(settings: Settings) -> Iterator[Finding]:
         yield _check_room("disk of KONTOR_DATA", settings.data)
     yield _check_room("disk of temporary files", Path(tempfile.gettempdir()))
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    if hard != resource.RLIM_INFINITY and hard < LEAST_FILES:
-        yield warning("open files", f"A process may open {hard} files; an API process wants {LEAST_FILES}.")
+    if hard != resource.RLIM_INFINITY and hard < OPEN_FILES:
+        yield warning("open files", f"A process may open {hard} files; an API process wants {OPEN_FILES}.")
     else:
         yield ok("open files", "The limit is high enough.")
 

@@ -108,7 +108,9 @@ class Tokens:
             # A right key is served even from an address that guesses: nobody can guess 256 bits, and many share one.
             found = await tokens.find_api_key(connection, hash_secret(api_key.reveal()))
             if found is None:
-                await _refuse_blocked(connection, [failure_key])
+                seconds, _ = await login_failures.find_block(connection, failure_key)
+                if seconds > 0:
+                    raise TooManyAttemptsError(math.ceil(seconds))
         if found is None:
             await self._refuse_login(None, failure_key, "token.issue-by-key", "unknown API key")
             raise GrantError("invalid_client", "The API key is unknown.")
@@ -315,9 +317,3 @@ def _failure_key(*parts: str) -> bytes:
 def _is_text(name: str) -> bool:
     """Can PostgreSQL take this as text at all?"""
     return "\x00" not in name and not any("\ud800" <= character <= "\udfff" for character in name)
-
-
-async def _refuse_blocked(connection: Connection, keys: list[bytes]) -> None:
-    seconds = await login_failures.seconds_blocked(connection, keys)
-    if seconds > 0:
-        raise TooManyAttemptsError(math.ceil(seconds))
