@@ -15,8 +15,9 @@ SOURCE = Path(kontor_client.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
 # Parts of other operations.
 PARTS = {
-    "access_path", "customer_headers", "describe_access", "describe_category", "describe_rule", "encrypt_all",
-    "name_kind", "open_web_form", "present", "show_order", "show_orders", "tenant_path",
+    "access_path", "customer_headers", "describe_access", "describe_category", "describe_rule",
+    "describe_transfer", "encrypt_all", "name_kind", "open_web_form", "present", "show_order", "show_orders",
+    "tenant_path",
 }  # fmt: skip
 
 
