@@ -104,16 +104,33 @@ def test_every_version_of_the_segments_brings_the_same_file(reader_at, monkeypat
 
 
 def test_a_bank_without_a_list_hands_out_what_it_counts_as_not_received(reader_at, monkeypatch):
+    """Every file again at every fetch, as nothing is acknowledged: those that are known are passed over."""
     payer = reader_at()
+    expected = [(item.year, item.number) for item in fetch(payer)[1].statements[payer.account]][::-1]
+    assert len(expected) > MAX_PER_FETCH
     offered = {name: value for name, value in parameters.BUSINESSES.items() if name != "HKKAU"}
     monkeypatch.setattr(parameters, "BUSINESSES", offered)
     with overheard() as sent:
-        (statement,) = fetch(payer)[1].statements[payer.account]
-    (order,) = [segment for message in sent for segment in message.segments if segment.code == "HKEKA"
-                and segment.read(1) == payer.account]  # fmt: skip
-    assert (order.read(3), order.read(4)) == ("", "")
-    assert statement.content
-    assert statement.number
+        first = fetch(payer)[1].statements[payer.account]
+    orders = [segment for message in sent for segment in message.segments if segment.code == "HKEKA"
+              and segment.read(1) == payer.account]  # fmt: skip
+    assert {(order.read(3), order.read(4)) for order in orders} == {("", "")}
+    assert len(orders) == MAX_PER_FETCH, "no page is asked for that is not wanted"
+    assert [(item.year, item.number) for item in first] == expected[:MAX_PER_FETCH]
+    known = tuple((item.year, item.number) for item in first)
+    second = fetch(payer, Fetch(statements={payer.account: known}))[1].statements[payer.account]
+    assert [(item.year, item.number) for item in second] == expected[MAX_PER_FETCH:]
+    assert all(item.content for item in (*first, *second))
+
+
+def test_a_bank_without_a_list_and_without_numbers_hands_out_all_files(reader_at, monkeypatch):
+    payer = reader_at()
+    expected = len(fetch(payer)[1].statements[payer.account])
+    offered = {name: value for name, value in parameters.BUSINESSES.items() if name not in ("HKKAU", "HKEKA")}
+    monkeypatch.setattr(parameters, "BUSINESSES", offered | {"HKEKP": ((1,), False)})
+    statements = fetch(payer)[1].statements[payer.account]
+    assert {item.number for item in statements} == {None}
+    assert len({item.content for item in statements}) == expected > MAX_PER_FETCH
 
 
 def test_without_an_authentication_nothing_is_asked_that_needs_a_tan(reader_at):
@@ -140,7 +157,7 @@ def test_trouble_with_statements_leaves_the_rest_of_the_fetch_whole(reader_at, m
     payer = reader_at()
     show = bank_statements.show_statement
 
-    def fail(turn, customers, customer, order):
+    def fail(turn, customers, customer, order, receipts):
         if trouble == "refused":
             turn.reply(order, "9210")
         elif trouble == "aborted":
@@ -149,7 +166,7 @@ def test_trouble_with_statements_leaves_the_rest_of_the_fetch_whole(reader_at, m
             turn.reply(order, "0020")
             turn.add(bank_statements.make_segment("HIEKA", 5, "3", "nonsense"), order)
         else:
-            show(turn, customers, customer, order)
+            show(turn, customers, customer, order, receipts)
 
     monkeypatch.setattr(bank_statements, "show_statement", fail)
     if trouble == "huge":

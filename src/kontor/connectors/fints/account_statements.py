@@ -4,7 +4,7 @@ Nothing is acknowledged (HKQTG): a bank that waits for that goes on counting a s
 a TAN method, so that no bank can challenge the customer: one that wants a TAN refuses.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from typing import Any
 
@@ -14,7 +14,7 @@ from fints.segments.statement import HKKAU1, HKKAU2
 
 from kontor.connectors.base import Context
 from kontor.connectors.fints.accounts import Account, name_account
-from kontor.connectors.fints.listed_orders import list_pages
+from kontor.connectors.fints.listed_orders import list_pages, read_pages
 from kontor.connectors.fints.segments import HKEKA3, HKEKA4, HKEKA5, HKEKP1, HKEKP2
 from kontor.connectors.fints.sessions import MALFORMED, RefusedError, Session
 from kontor.connectors.fints.transport import NoResponseError
@@ -39,6 +39,7 @@ PDF = "3"
 FIRST_FORMAT = 3  # in the parameters: behind whether a number may be named, is a receipt wanted, may a count be named
 MARGIN_SECONDS = 15.0  # of a step, for what comes after
 COMMANDS = ("HKEKA", "HKEKP")
+MAX_UNLISTED_BYTES = MAX_PER_FETCH * MAX_BYTES
 
 
 class StatementFiles:
@@ -85,16 +86,33 @@ class StatementFiles:
         """Into `found`, so that what came before a failure counts."""
         listed = self._list(account) if list(_read_flags(self._session, form)[:1]) == ["J"] else None
         if listed is None:
-            found += self._fetch(account, form, AccountStatement())
+            self._collect_unlisted(account, form, known, found)
             return
         missing = [statement for statement in listed if (statement.year, statement.number) not in known]
         found += missing  # named at least
         for place, statement in enumerate(missing[:MAX_PER_FETCH]):
             if not self._has_time:
                 return
-            files = self._fetch(account, form, statement)
-            if files:
-                found[place] = files[0]
+            first = next(self._fetch(account, form, statement), None)
+            if first is not None:
+                found[place] = first
+
+    def _collect_unlisted(
+        self,
+        account: Account,
+        form: type[FinTS3Segment],
+        known: Collection[StatementNumber],
+        found: list[AccountStatement],
+    ) -> None:
+        """What the bank counts as not received. It goes on sending what is known here, as nothing is acknowledged."""
+        size = 0
+        for statement in self._fetch(account, form, AccountStatement()):
+            if statement.number is None or (statement.year, statement.number) not in known:
+                found.append(statement)
+            size += statement.size or 0
+            numbered = sum(item.number is not None for item in found)
+            if numbered >= MAX_PER_FETCH or size >= MAX_UNLISTED_BYTES or not self._has_time:
+                return
 
     def _list(self, account: Account) -> list[AccountStatement] | None:
         """What the bank has, newest first; None where it has no such list."""
@@ -111,7 +129,9 @@ class StatementFiles:
         listed.sort(key=lambda statement: (statement.year or 0, statement.number or 0), reverse=True)
         return listed[:MAX_STATEMENTS]
 
-    def _fetch(self, account: Account, form: type[FinTS3Segment], wanted: AccountStatement) -> list[AccountStatement]:
+    def _fetch(
+        self, account: Account, form: type[FinTS3Segment], wanted: AccountStatement
+    ) -> Iterator[AccountStatement]:
         """The files of one statement; without a number, of those that the bank counts as not received."""
 
         def make_request(touchdown: str | None) -> FinTS3Segment:
@@ -123,8 +143,10 @@ class StatementFiles:
                 segment.statement_format = _choose_format(self._session, form)
             return segment
 
-        segments = list_pages(self._session, form.TYPE, make_request)
-        return [_read_file(segment, wanted) for segment in segments[:MAX_PER_FETCH] if segment.data]
+        for page in read_pages(self._session, form.TYPE, make_request):
+            for segment in page:
+                if segment.data:
+                    yield _read_file(segment, wanted)
 
     def _choose_form(self, account: Account) -> type[FinTS3Segment] | None:
         """HKEKA where it has PDF, else HKEKP, else HKEKA with what it has."""

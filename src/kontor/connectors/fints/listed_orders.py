@@ -1,6 +1,6 @@
 """Orders that a bank lists: dated transfers (HKCSB), standing orders (HKCDB), direct debits (HKDBS), page by page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fints.formals import SupportedMessageTypes
@@ -37,13 +37,19 @@ def list_segments(session: Session, account: Account, form: type[FinTS3Segment])
 
 def list_pages(session: Session, command: str, make_request: Callable[[str | None], FinTS3Segment]) -> list[Any]:
     """What the bank lists, page by page; `make_request` gets the point from which to go on."""
-    segments: list[Any] = []
+    return [segment for page in read_pages(session, command, make_request) for segment in page]
+
+
+def read_pages(
+    session: Session, command: str, make_request: Callable[[str | None], FinTS3Segment]
+) -> Iterator[Sequence[Any]]:
+    """One page after the other. Each is asked for only when it is wanted."""
     touchdown = None
     for _ in range(MOST_PAGES):
         reply = session.send(make_request(touchdown)).refuse()
-        segments += reply.list(f"HI{command[2:]}")
+        yield reply.list(f"HI{command[2:]}")
         more = [code for code in reply.codes if code.code == MORE_FOLLOWS and code.parameters]
         if not more:
-            return segments
+            return
         touchdown = more[0].parameters[0]
     raise NoResponseError("a list without an end")

@@ -1,8 +1,10 @@
-"""Account statements: HKKAU lists them, HKEKA and HKEKP hand them out as PDF.
+"""Account statements: HKKAU lists them, HKEKA and HKEKP hand them out as PDF, HKQTG acknowledges one.
 
-Each comes with an acknowledgement code. The bank takes no acknowledgement, so that all count as not received.
+Each comes with an acknowledgement code, and counts as received once a client has sent the code back.
 """
 
+import base64
+from dataclasses import dataclass, field
 from datetime import date
 
 from kontor.connectors.demo.account_statements import draw_statement, list_statements
@@ -17,25 +19,47 @@ from kontor.domain.products import Product
 from kontor.domain.transactions import Transaction
 
 PDF = "3"
-OPEN = "2"  # the acknowledgement is still to come
-# Where an order names number, year and touchdown point.
+# Of the list: acknowledged, or still to be.
+ACKNOWLEDGED, OPEN = "1", "2"
+# Where an order names the number; year, highest count and touchdown point follow.
 _NUMBER = {"HKEKA": 3, "HKEKP": 2}
+
+
+@dataclass(slots=True)
+class Receipts:
+    """Codes of the statements that customers have acknowledged since the server began: of login and code."""
+
+    _codes: set[tuple[str, bytes]] = field(default_factory=set)
+
+    def add(self, customer: Customer, code: bytes) -> None:
+        self._codes.add((customer.login, code))
+
+    def has(self, customer: Customer, product: Product, statement: AccountStatement) -> bool:
+        return (customer.login, _make_code(product, statement)) in self._codes
 
 
 def needs_tan(turn: Turn) -> bool:
     return Mode.STATEMENTS_ASK in turn.modes and not turn.dialogue.has_fresh_sca
 
 
-def show_list(turn: Turn, customers: Customers, customer: Customer, order: Segment, page_rows: int) -> None:
+def show_list(
+    turn: Turn, customers: Customers, customer: Customer, order: Segment, page_rows: int, receipts: Receipts
+) -> None:
     product = find_product(turn, customer, order)
     if product is None or not _is_served(turn, order, product):
         return
+
+    def describe(statement: AccountStatement) -> Segment:
+        state = ACKNOWLEDGED if receipts.has(customer, product, statement) else OPEN
+        created = (statement.year, statement.created_on, "060000")
+        return make_segment("HIKAU", order.version, statement.number, state, True, *created)
+
     listed = list_statements(_read_rows(turn, customers, customer, product), turn.today)
-    show_page(turn, order, listed, order.read(3), page_rows, lambda statement: _describe(order, statement))
+    show_page(turn, order, listed, order.read(3), page_rows, describe)
 
 
-def show_statement(turn: Turn, customers: Customers, customer: Customer, order: Segment) -> None:
-    """One file: the one that is named, else the oldest that nobody has acknowledged."""
+def show_statement(turn: Turn, customers: Customers, customer: Customer, order: Segment, receipts: Receipts) -> None:
+    """The file that is named, else those that nobody has acknowledged: the oldest first, one in each answer."""
     product = find_product(turn, customer, order)
     if product is None or not _is_served(turn, order, product):
         return
@@ -45,20 +69,40 @@ def show_statement(turn: Turn, customers: Customers, customer: Customer, order: 
     place = _NUMBER[order.code]
     rows = _read_rows(turn, customers, customer, product)
     listed = list_statements(rows, turn.today)
-    wanted = (order.read(place), order.read(place + 1))
-    if wanted == ("", ""):
-        found = listed[-1:]
+    number, year = order.read(place).lstrip("0"), order.read(place + 1)
+    oldest_first = [item for item in reversed(listed) if year in ("", str(item.year))]
+    if number:
+        found = [item for item in oldest_first if str(item.number) == number][-1:]
     else:
-        found = [statement for statement in listed if (str(statement.number), str(statement.year)) == wanted]
+        # A code that arrives between two answers shortens what is left, and skips nothing.
+        start = order.read(place + 3)
+        left = oldest_first[int(start) if start.isdecimal() else 0 :]
+        found = [item for item in left if not receipts.has(customer, product, item)]
     if not found:
         turn.reply(order, "3010")
         return
-    turn.reply(order, "0020")
+    if found[1:]:
+        turn.reply(order, "3040", None, str(oldest_first.index(found[1])))
+    else:
+        turn.reply(order, "0020")
     turn.add(_write_file(order, product, draw_statement(product, rows, found[0])), order)
 
 
+def acknowledge(turn: Turn, customers: Customers, customer: Customer, order: Segment, receipts: Receipts) -> None:
+    """Only a code of the customer's own statements counts."""
+    code = order.read_binary(1)
+    for product in customer.products:
+        if _has_statements(product) and code.startswith(product.key.encode()):
+            listed = list_statements(_read_rows(turn, customers, customer, product), turn.today)
+            if code in {_make_code(product, statement) for statement in listed}:
+                receipts.add(customer, code)
+                turn.reply(order, "0020")
+                return
+    turn.reply(order, "9210", "Auftrag abgelehnt - Der Quittungscode ist der Bank nicht bekannt.")
+
+
 def _is_served(turn: Turn, order: Segment, product: Product) -> bool:
-    if product.category.is_depot or product.category.is_card:
+    if not _has_statements(product):
         turn.reply(order, "9210", "Auftrag abgelehnt - Für dieses Konto gibt es keine Auszüge.")
         return False
     return True
@@ -68,22 +112,25 @@ def _read_rows(turn: Turn, customers: Customers, customer: Customer, product: Pr
     return customers.fetch(customer, product, None, turn.today).transactions.get(product.key, ())
 
 
-def _describe(order: Segment, statement: AccountStatement) -> Segment:
-    return make_segment(
-        "HIKAU", order.version, statement.number, OPEN, True, statement.year, statement.created_on, "060000"
-    )
+def _has_statements(product: Product) -> bool:
+    return not (product.category.is_depot or product.category.is_card)
+
+
+def _make_code(product: Product, statement: AccountStatement) -> bytes:
+    return f"{product.key} {statement.year}/{statement.number}".encode()
 
 
 def _write_file(order: Segment, product: Product, statement: AccountStatement) -> Segment:
     content = statement.content or b""
     period: tuple[date | None, ...] = (statement.starts_on, statement.ends_on)
-    receipt = f"{product.key} {statement.year}/{statement.number}".encode()
+    receipt = _make_code(product, statement)
     numbers = (statement.created_on, statement.year, statement.number)
     owner = (product.iban, product.bic, product.holder[:35], None, None)
     if order.code == "HKEKA":
         told = numbers if order.version >= 5 else ()
         return make_segment("HIEKA", order.version, PDF, period, *told, content, None, None, None, *owner, receipt)
     if order.version == 1:
-        return make_segment("HIEKP", 1, content, receipt)
+        # The first version has Base64 in a binary element.
+        return make_segment("HIEKP", 1, base64.b64encode(content), receipt)
     name = f"Kontoauszug_{statement.year}_{statement.number}.pdf"
     return make_segment("HIEKP", 2, content, period, *numbers, *owner, name, receipt)

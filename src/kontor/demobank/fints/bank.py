@@ -64,6 +64,7 @@ class FintsBank:
         self._customers = Customers(bank, options.slow_seconds)
         self._dialogues = Dialogues() if dialogues is None else dialogues
         self._trusted = TrustedSystems()
+        self._receipts = account_statements.Receipts()
         self._entrance = Entrance(self._customers, self._trusted, options.address, options.products)
 
     def answer(self, message: bytes) -> bytes:
@@ -232,9 +233,12 @@ class FintsBank:
             case "HKKAZ" | "HKCAZ" | "DKKKU":
                 statements.show_bookings(turn, self._customers, customer, order, self._options.page_rows)
             case "HKKAU":
-                account_statements.show_list(turn, self._customers, customer, order, self._options.page_rows)
+                rows = self._options.page_rows
+                account_statements.show_list(turn, self._customers, customer, order, rows, self._receipts)
             case "HKEKA" | "HKEKP":
-                account_statements.show_statement(turn, self._customers, customer, order)
+                account_statements.show_statement(turn, self._customers, customer, order, self._receipts)
+            case "HKQTG":
+                account_statements.acknowledge(turn, self._customers, customer, order, self._receipts)
             case "HKCSB":
                 dated_transfers.show_list(turn, self._customers, customer, order, self._options.page_rows)
             case "HKCDB":

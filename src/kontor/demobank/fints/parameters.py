@@ -65,6 +65,7 @@ BUSINESSES: dict[str, tuple[tuple[int, ...], bool]] = {
     "HKKAU": ((1, 2), False),
     "HKEKA": ((3, 4, 5), False),
     "HKEKP": ((1, 2), False),
+    "HKQTG": ((1,), False),
 }
 STATEMENTS = ("HKKAU", "HKEKA", "HKEKP")
 VERIFIED_ORDERS = ("HKCCS", "HKIPZ", "HKCCM", "HKIPM", "HKCSE", "HKCME", "HKCDE", "HKCDN")

@@ -6,9 +6,11 @@ from decimal import Decimal
 
 from fints_banks import FintsBankUnderTest
 from kontor.connectors.base import Context
+from kontor.connectors.demo.account_statements import draw_statement, list_statements
 from kontor.connectors.demo.memory import find_owner
 from kontor.connectors.demo.people import Account, person_for
 from kontor.demobank.fints.customers import WIRE_CUSTOMER
+from kontor.domain.account_statements import AccountStatement
 from kontor.domain.demo_books import BookOwner
 from kontor.domain.transactions import find_day
 
@@ -59,3 +61,9 @@ class Books:
         key = self.accounts[0].product.key
         bookings = self.bank.memory.list_bookings(self._owner, self.bank.today)
         return [(booking.amount, booking.counterparty_iban) for booking in bookings.get(key, ())]
+
+    def list_statements(self) -> list[AccountStatement]:
+        """Of the first account, with their files, newest first."""
+        account = self.accounts[0]
+        rows = [entry.transaction for entry in account.entries]
+        return [draw_statement(account.product, rows, item) for item in list_statements(rows, self.bank.today)]

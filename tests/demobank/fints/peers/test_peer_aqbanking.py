@@ -9,6 +9,8 @@ from aqbanking import AqBanking
 from peers_books import SHOP, SINCE, Books
 
 from fints_banks import FintsBankUnderTest
+from kontor.demobank.fints import parameters
+from kontor.domain.account_statements import decode_content
 
 pytestmark = pytest.mark.peers
 MODES = {"901": "6901", "900": "6900"}
@@ -95,3 +97,29 @@ def test_old_transactions_ask_for_a_tan(fints_bank: FintsBankUnderTest, tmp_path
     assert "Bitte geben Sie eine gerade Zahl ein" in shown
     _, listed = peer.cli("listtrans", f"--ctxfile={context}")
     assert len(re.findall(r"^\d\d\.\d\d\.\d{4}\t", listed, re.MULTILINE)) >= len(books.list_days(0))
+
+
+@pytest.mark.parametrize("code", ["HKEKA", "HKEKP"])
+def test_statements_are_fetched_and_acknowledged(
+    fints_bank: FintsBankUnderTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+):
+    """It knows HKEKP 1 and HKEKA 5, asks on for every page, and keeps Base64 as it came."""
+    monkeypatch.setattr("kontor.connectors.demo.account_statements.MAX_MONTHS", 4)
+    offered = {name: value for name, value in parameters.BUSINESSES.items() if name not in ("HKEKA", "HKEKP")}
+    version = 5 if code == "HKEKA" else 1
+    monkeypatch.setattr(parameters, "BUSINESSES", offered | {code: ((version,), False)})
+    books = Books(fints_bank, f"student+aq-{code}")
+    peer = sign_up(fints_bank, tmp_path / "aq", books.login)
+    number = find_accounts(peer)[books.accounts[0].product.iban or ""]
+    request = ("request", f"--aid={number}", "--estatements", f"--ctxfile={tmp_path / 'context'}")
+    for acknowledges in (False, True):
+        status, shown = peer.cli(*request, *(["--acknowledge"] if acknowledges else []))
+        assert status == 0, shown
+        files = {path.name: path.read_bytes() for path in (tmp_path / "aq").rglob("docs/*.pdf")}
+        seen = sorted(decode_content(content) for content in files.values())
+        assert seen == sorted(statement.content for statement in books.list_statements()), shown
+        for name in files:
+            next((tmp_path / "aq").rglob(f"docs/{name}")).unlink()
+    status, shown = peer.cli(*request)
+    assert "3010" in shown, "all are acknowledged"
+    assert not list((tmp_path / "aq").rglob("docs/*.pdf"))

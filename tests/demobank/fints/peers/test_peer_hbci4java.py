@@ -1,5 +1,6 @@
 """hbci4java, the strictest reader of them all: accounts, balances, transactions, depots, and payments with a TAN."""
 
+import hashlib
 import os
 import subprocess
 from datetime import timedelta
@@ -10,6 +11,7 @@ import pytest
 from peers_books import SHOP, SINCE, Books
 
 from fints_banks import FintsBankUnderTest
+from kontor.demobank.fints import parameters
 
 pytestmark = pytest.mark.peers
 JARS = (
@@ -31,7 +33,7 @@ CLASSPATH = ":".join(f"/usr/share/java/{name}.jar" for name in JARS)
 @pytest.fixture(scope="module")
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("classes")
-    sources = [Path(__file__).with_name(f"{name}.java") for name in ("HbciPeer", "HbciOrders")]
+    sources = [Path(__file__).with_name(f"{name}.java") for name in ("HbciPeer", "HbciOrders", "HbciStatements")]
     command = ["javac", "-cp", CLASSPATH, "-d", folder, *sources]
     subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True, timeout=180)
     return folder
@@ -100,3 +102,37 @@ def test_dated_transfers_standing_orders_and_direct_debits_are_ordered(
     assert books.list_scheduled() == [(Decimal("2.22"), SHOP)]
     assert books.list_collected() == [(Decimal("5.55"), SHOP)]
     assert books.list_standing_actions() == ["CREATE", "CHANGE", "DELETE"]
+
+
+@pytest.mark.parametrize(
+    ("job", "code", "version"),
+    [("Kontoauszug", "HKEKA", version) for version in (3, 4, 5)] + [("KontoauszugPdf", "HKEKP", v) for v in (1, 2)],
+)
+def test_statements_are_fetched_by_number_or_until_they_are_acknowledged(
+    fints_bank: FintsBankUnderTest, classes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job, code, version
+):
+    """Versions before HKEKA 5 and HKEKP 2 tell no number, HKEKP 1 has Base64."""
+    monkeypatch.setattr("kontor.connectors.demo.account_statements.MAX_MONTHS", 4)
+    offered = {name: value for name, value in parameters.BUSINESSES.items() if name not in ("HKEKA", "HKEKP")}
+    monkeypatch.setattr(parameters, "BUSINESSES", offered | {code: ((version,), False)})
+    books = Books(fints_bank, f"student+java-{code}{version}")
+    expected = books.list_statements()
+    wanted = expected[1]
+    rows = run_peer(
+        fints_bank, classes, tmp_path, books.login, "901:2", job, str(wanted.year), str(wanted.number),
+        program="HbciStatements",
+    )  # fmt: skip
+    assert find_rows(rows, "failed") == []
+    ((year, number, form, starts, ends, created, iban, name, digest),) = find_rows(rows, "named")
+    assert digest == hashlib.sha256(wanted.content).hexdigest()
+    assert form == "PDF"
+    if (code, version) != ("HKEKP", 1):
+        assert (starts, ends, iban) == (str(wanted.starts_on), str(wanted.ends_on), books.accounts[0].product.iban)
+    if (code, version) in (("HKEKA", 5), ("HKEKP", 2)):
+        assert (year, number, created) == (str(wanted.year), str(wanted.number), str(wanted.created_on))
+    if (code, version) == ("HKEKP", 2):
+        assert name == f"Kontoauszug_{wanted.year}_{wanted.number}.pdf"
+    digests = [hashlib.sha256(statement.content).hexdigest() for statement in reversed(expected)]
+    assert [row[-1] for row in find_rows(rows, "open")] == digests, "page by page, the oldest first"
+    assert find_rows(rows, "acknowledged") == [["true", ""]]
+    assert [row[-1] for row in find_rows(rows, "left")] == digests[1:]

@@ -5,10 +5,12 @@ from decimal import Decimal
 import pytest
 from fints.client import FinTS3PinTanClient, NeedTANResponse, NeedVOPResponse
 from fints.exceptions import FinTSClientPINError, FinTSClientTemporaryAuthError
+from fints.formals import Confirmation, StatementFormat
 from fints.models import SEPAAccount
 from peers_books import SHOP, SINCE, Books
 
 from fints_banks import BANK_CODE, FintsBankUnderTest
+from kontor.demobank.fints import parameters
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("default")]
 TANS = {"900": "12", "901": "2", "902": "8534842", "913": "936086", "923": ""}
@@ -78,6 +80,41 @@ def test_a_depot_is_listed(fints_bank: FintsBankUnderTest):
         account = SEPAAccount(None, "KONTDEFFXXX", depot.product.account_number, "", BANK_CODE)
         holdings = client.get_holdings(account)
     assert {holding.ISIN[:12] for holding in holdings} == {position.isin for position in depot.positions}
+
+
+@pytest.mark.parametrize("version", [3, 4, 5])
+def test_statements_are_listed_and_fetched(
+    fints_bank: FintsBankUnderTest, monkeypatch: pytest.MonkeyPatch, version: int
+):
+    """Their numbers and files are the bank's. Without a format it is PDF; a format that is not offered is refused."""
+    offered = {"HKEKA": ((version,), False), "HKKAU": ((1 if version == 3 else 2,), False)}
+    monkeypatch.setattr(parameters, "BUSINESSES", parameters.BUSINESSES | offered)
+    monkeypatch.setattr("kontor.connectors.demo.account_statements.MAX_MONTHS", 4)
+    books = Books(fints_bank, f"student+python-statements{version}")
+    expected = books.list_statements()
+    client = make_client(fints_bank, books.login)
+    with client:
+        account = client.get_sepa_accounts()[0]
+        listed = client.get_statements(account)
+        assert [(item.year, item.statement_number) for item in listed] == [(i.year, i.number) for i in expected]
+        assert {(item.confirmation, item.collection_possible) for item in listed} == {
+            (Confirmation.AWAITING_CONFIRMATION, True)
+        }
+        newest = expected[0]
+        for form in (StatementFormat.PDF, None):
+            file = client.get_statement(account, newest.number, newest.year, form)
+            assert file.data == newest.content
+            assert file.statement_format == StatementFormat.PDF
+            assert (file.statement_period.start_date, file.statement_period.end_date) == (
+                newest.starts_on, newest.ends_on,
+            )  # fmt: skip
+        if version == 5:
+            assert (file.statement_year, file.statement_number, file.date_created) == (
+                newest.year, newest.number, newest.created_on,
+            )  # fmt: skip
+        assert file.account_iban == account.iban
+        assert file.confirmation_code
+        assert client.get_statement(account, newest.number, newest.year, StatementFormat.MT_940) is None
 
 
 @pytest.mark.parametrize(
