@@ -99,12 +99,12 @@ def find_transit_key(settings: Settings) -> TransitKey:
 
 
 @contextmanager
-def with_database(settings: Settings) -> Iterator[Settings]:
+def with_database(settings: Settings, *, is_restored: bool = False) -> Iterator[Settings]:
     """Settings with a database to connect to: the external one, or the embedded one for the time of the block."""
     if settings.database_url is not None:
         yield settings
         return
-    with running_embedded(settings.data) as addresses:
+    with running_embedded(settings.data, is_restored=is_restored) as addresses:
         yield attach_embedded(settings, addresses)
 
 

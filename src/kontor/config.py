@@ -69,6 +69,9 @@ class Settings:
     )
     database_url: Secret | None = setting(None, "PostgreSQL to use; without it an embedded one is started in `data`")
     migration_database_url: Secret | None = setting(None, "owner's connection for `kontor migrate`, else database_url")
+    postgres_programs: Path | None = setting(
+        None, "folder of pg_dump and pg_restore, for `kontor backup` and `restore`; else they are looked for"
+    )
     is_embedded: bool = setting(False, "set for child processes: database_url is the embedded database in `data`")
     parent_pid: int | None = setting(None, "set for child processes: they end when this process has ended")
     master_key: Secret | None = setting(None, "32 bytes in Base64 that wrap all tenant keys")

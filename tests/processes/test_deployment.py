@@ -245,8 +245,8 @@ def compose():
 
 
 SERVICE_KEYS = {
-    "build", "cap_drop", "command", "depends_on", "deploy", "environment", "healthcheck", "image", "ports", "read_only",
-    "restart", "secrets", "security_opt", "shm_size", "stop_grace_period", "tmpfs", "volumes",
+    "build", "cap_drop", "command", "depends_on", "deploy", "environment", "healthcheck", "image", "logging", "ports",
+    "read_only", "restart", "secrets", "security_opt", "shm_size", "stop_grace_period", "tmpfs", "volumes",
 }  # fmt: skip
 
 

