@@ -12,9 +12,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 
+from patience import PATIENCE_SECONDS
+
 DEMO_BANK = "00000000-0000-0000-0000-000000000000"
 ACCESSES = "/customer/v2/bankzugaenge"
-PATIENCE_SECONDS = 60
 _certificates: dict[tuple[str, str], x509.Certificate] = {}
 
 

@@ -12,12 +12,12 @@ import httpx
 
 from banking import ACCESSES, DEMO_BANK, BankCustomer, new_id
 from consenting import PRESENT
+from patience import PATIENCE_SECONDS
 from plain_http import plain_client
 
 CALLBACK = "https://example.com/back?state=1"
 SINGLE = "/customer/v2/payment/single-transfer"
 WAITING = ("connecting", "working", "fetching")
-PATIENCE_SECONDS = 60
 DETAILS = {
     "recipient": "Erika Müller",
     "purpose": "Rechnung 4711",
@@ -43,7 +43,7 @@ class FormClient:
         # No connection is kept, so none is left open.
         limits = httpx.Limits(max_keepalive_connections=0)
         self.http = plain_client(
-            base_url=self.base_url, headers=headers, follow_redirects=True, timeout=60, limits=limits
+            base_url=self.base_url, headers=headers, follow_redirects=True, timeout=PATIENCE_SECONDS, limits=limits
         )
 
     def open(self, location: str, callback: str = CALLBACK) -> "FormClient":

@@ -20,6 +20,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from kontor.config import Settings, export_settings
 from kontor.domain.secrets import Secret
+from patience import PATIENCE_SECONDS
 from plain_http import plain_client
 
 TEMPLATE = "kontor_template"
@@ -43,7 +44,7 @@ class running_server:  # noqa: N801 (reads as a statement)
 
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
-        assert self.process.wait(40) == 0, self.log.read_text()
+        assert self.process.wait(PATIENCE_SECONDS) == 0, self.log.read_text()
 
 
 class running_worker:  # noqa: N801 (reads as a statement)
@@ -60,7 +61,7 @@ class running_worker:  # noqa: N801 (reads as a statement)
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
         # A worker that was still starting knows no other end; that one at work ends well has tests of its own.
-        assert self.process.wait(60) in (0, -signal.SIGTERM, 128 + signal.SIGTERM), self.log.read_text()
+        assert self.process.wait(PATIENCE_SECONDS) in (0, -signal.SIGTERM, 128 + signal.SIGTERM), self.log.read_text()
 
 
 def start_kontor(
@@ -76,7 +77,9 @@ def start_kontor(
         )
 
 
-def wait_until_ready(base_url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = 90) -> None:
+def wait_until_ready(
+    base_url: str, process: subprocess.Popen[bytes], log: Path, seconds: float = PATIENCE_SECONDS
+) -> None:
     end = time.monotonic() + seconds
     with plain_client(timeout=2) as client:
         while time.monotonic() < end:
@@ -97,7 +100,7 @@ def run_kontor(settings: Settings, *arguments: Any, code: int = 0) -> subprocess
         env=os.environ | export_settings(settings),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == code, done.stderr

@@ -9,9 +9,10 @@ from playwright.sync_api import expect
 from banking import new_customer
 from browser.form_driver import Form
 from console_site import enter
+from patience import PATIENCE_SECONDS
 
 FETCHING_MS = 120_000  # three years of bookings, each looked at
-PATIENCE_MS = 60_000
+PATIENCE_MS = PATIENCE_SECONDS * 1000
 FINDINGS = "/customer/v2/ai"
 
 

@@ -78,7 +78,7 @@ def list_deaths(server):
 
 def kill_all(server, before=()):
     """Both processes, as soon as there are two that are not among those killed before; returns them."""
-    wait_until(lambda: len(set(children_of(server.pid)) - set(before)) == 2, "both processes are there", 30)
+    wait_until(lambda: len(set(children_of(server.pid)) - set(before)) == 2, "both processes are there")
     victims = set(children_of(server.pid)) - set(before)
     for victim in victims:
         os.kill(victim, signal.SIGKILL)
@@ -101,7 +101,7 @@ def test_one_process_serves_while_the_other_dies_again_and_again(settings, tmp_p
     with fragile_server(settings, tmp_path) as (address, server, _):
         survivor = children_of(server.pid)[0]
         for _ in range(4):
-            wait_until(lambda: len(children_of(server.pid)) == 2, "both processes are there", 30)
+            wait_until(lambda: len(children_of(server.pid)) == 2, "both processes are there")
             [victim] = [child for child in children_of(server.pid) if child != survivor]
             os.kill(victim, signal.SIGKILL)
             wait_until(lambda gone=victim: not is_alive(gone), "the victim is gone")
@@ -122,7 +122,7 @@ def test_a_process_that_cannot_start_is_tried_again_at_growing_intervals_and_eac
             assert all(before < after for before, after in pairwise(waits[: len(BACKOFF_SECONDS)]))
         assert server.process.poll() is None
         obstacle.unlink()
-        wait_until(lambda: status_of(f"{address}/") == 200, "it serves again", 30)
+        wait_until(lambda: status_of(f"{address}/") == 200, "it serves again")
 
 
 def test_sigterm_between_two_attempts_ends_the_server_at_once(settings, tmp_path):
@@ -147,7 +147,7 @@ def test_sighup_replaces_the_processes_and_the_server_goes_on(settings, tmp_path
         before = set(children_of(server.pid))
         os.kill(server.pid, signal.SIGHUP)
         wait_until(lambda: not before & set(children_of(server.pid)), "replaced", 40)
-        wait_until(lambda: status_of(f"{address}/") == 200, "answers", 30)
+        wait_until(lambda: status_of(f"{address}/") == 200, "answers")
         assert server.process.poll() is None
         assert "process.died" not in server.printed
 

@@ -115,7 +115,7 @@ def test_after_kill_9_of_the_server_its_processes_end_and_the_port_is_free(setti
     with running_servers(own, tmp_path, 2, preloads=True) as [(address, server)]:
         children = children_of(server.pid)
         server.end(signal.SIGKILL)
-        wait_until(lambda: not any(is_alive(pid) for pid in children), "the children end", 30)
+        wait_until(lambda: not any(is_alive(pid) for pid in children), "the children end")
         assert is_port_free(int(address.rpartition(":")[2]))
 
 

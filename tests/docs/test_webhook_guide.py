@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE_SECONDS
+from process_tree import clean_environment
 from processes import free_port
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "webhooks.md"
-START_SECONDS = 90
 
 
 @pytest.fixture
@@ -25,7 +26,8 @@ def folder() -> Iterator[Path]:
     folder.chmod(0o755)
     (receiver,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
     (folder / "receiver.py").write_text(receiver, encoding="utf-8")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("KONTOR_")}
+    # Compute processes that start at their first task: `test_cli_demo.py` starts the demo with all of them.
+    environment = clean_environment(KONTOR_COMPUTE_PROCESSES="1", KONTOR_COMPUTE_PRELOAD="false")
     log = folder / "demo.log"
     with log.open("wb") as output:
         command = [sys.executable, "-m", "kontor", *start_options(), "--port", str(free_port())]
@@ -37,7 +39,7 @@ def folder() -> Iterator[Path]:
             stdin=subprocess.DEVNULL,
         )
     try:
-        end = time.monotonic() + START_SECONDS
+        end = time.monotonic() + PATIENCE_SECONDS
         while "Ctrl-C stops everything." not in log.read_text():
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < end, log.read_text()
@@ -45,7 +47,7 @@ def folder() -> Iterator[Path]:
         yield folder
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(PATIENCE_SECONDS)
         shutil.rmtree(folder)
 
 
@@ -74,7 +76,7 @@ def test_every_line_and_the_receiver_work_as_pasted(folder):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr

@@ -53,7 +53,7 @@ def leave_work(settings: Settings) -> None:
             "update pgqueuer_schedules set next_run = now() - interval '1 minute'"
             " where entrypoint = %s and status = 'queued'"
         )
-        wait_until(lambda: connection.execute(statement, ["housekeeping"]).rowcount == 1, "the schedule waits", 60)
+        wait_until(lambda: connection.execute(statement, ["housekeeping"]).rowcount == 1, "the schedule waits")
 
 
 def is_work_done(settings: Settings) -> bool:
@@ -70,11 +70,11 @@ def test_it_survives_a_restart_of_postgresql_and_its_schedules_go_on(worker_setu
     before = count_ready(worker)
     leave_work(settings)
     database.stop()
-    wait_until(lambda: "worker.database-lost" in worker.printed, "the worker notices", 15)
+    wait_until(lambda: "worker.database-lost" in worker.printed, "the worker notices")
     assert worker.process.poll() is None
     database.start()
-    wait_until(lambda: count_ready(worker) > before, "the worker is back", 20)
-    wait_until(lambda: is_work_done(settings), "housekeeping goes on", 60)
+    wait_until(lambda: count_ready(worker) > before, "the worker is back")
+    wait_until(lambda: is_work_done(settings), "housekeeping goes on")
 
 
 def test_it_survives_that_its_connections_are_terminated(worker_setup):
@@ -88,8 +88,8 @@ def test_it_survives_that_its_connections_are_terminated(worker_setup):
                 f"select pg_terminate_backend(pid) from pg_stat_activity where {condition}"
             ).fetchall()
             assert rows
-        wait_until(lambda before=before: count_ready(worker) > before, "the worker is back", 20)
-        wait_until(lambda: is_work_done(settings), "housekeeping goes on", 60)
+        wait_until(lambda before=before: count_ready(worker) > before, "the worker is back")
+        wait_until(lambda: is_work_done(settings), "housekeeping goes on")
         assert worker.process.poll() is None
 
 
@@ -103,7 +103,7 @@ def test_it_gives_up_a_server_that_does_not_answer(worker_setup):
     before = count_ready(worker)
     os.kill(backend, signal.SIGSTOP)
     try:
-        wait_until(lambda: count_ready(worker) > before, "the worker has left the frozen connection", 30)
+        wait_until(lambda: count_ready(worker) > before, "the worker has left the frozen connection")
     finally:
         os.kill(backend, signal.SIGCONT)
     assert worker.process.poll() is None
@@ -122,7 +122,7 @@ def test_sigterm_ends_it_promptly_while_the_database_is_away(worker_setup):
     database, _, worker = worker_setup
     database.stop()
     try:
-        wait_until(lambda: worker.printed.rstrip().splitlines()[-1].count("database-lost"), "the worker notices", 20)
+        wait_until(lambda: worker.printed.rstrip().splitlines()[-1].count("database-lost"), "the worker notices")
         assert worker.end(signal.SIGTERM, seconds=15) == 0
     finally:
         database.start()
@@ -145,8 +145,8 @@ def test_it_ends_with_the_process_that_started_it(worker_setup, tmp_path):
             stdout=subprocess.PIPE, stderr=file, text=True,
         )  # fmt: skip
         child = int(parent.stdout.readline())
-        wait_until(lambda: "worker.ready" in log.read_text(), "the child works", 20)
+        wait_until(lambda: "worker.ready" in log.read_text(), "the child works")
         parent.kill()
         parent.wait()
         parent.stdout.close()
-    wait_until(lambda: not is_alive(child), "the child ends too", 30)
+    wait_until(lambda: not is_alive(child), "the child ends too")
