@@ -31,6 +31,7 @@ from kontor.storage import demo_bank_payments
 from kontor.storage.embedded import EmbeddedPostgres
 from kontor.storage.lock_order import check_lock_order
 from long_tier import LongTier, add_options
+from patience import PATIENCE_SECONDS
 from plain_http import plain_client
 from processes import KONTOR, WITH_CHEAP_PASSWORDS, free_port, make_template, running_server, running_worker
 from tenants import TenantUnderTest, create_tenant
@@ -46,7 +47,7 @@ examples.register_profile(
 examples.load_profile("kontor")
 
 # Commands that tests start have one compute process instead of two, and it starts at its first task: loading takes 4 s
-# of processor time. The server and the worker that most tests share have two that start at once, as installed.
+# of processor time. The server and the worker that most tests share have some that start at once, as installed.
 os.environ["KONTOR_COMPUTE_PROCESSES"] = "1"
 os.environ["KONTOR_COMPUTE_PRELOAD"] = "false"
 
@@ -156,10 +157,16 @@ def program(request: pytest.FixtureRequest) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def server(settings: Settings, server_log: Path, program: list[str]) -> Iterator[str]:
-    """A server process of its own; yields its base address."""
+def shared_settings(settings: Settings, request: pytest.FixtureRequest) -> Settings:
+    """Of shared servers and workers: one compute process each. The long tier has as many as are installed."""
     verbose = replace(settings, log_level="info")
-    with running_server(verbose, server_log, program=program) as address:
+    return verbose if request.config.getoption("--long-tier") else replace(verbose, compute_processes=1)
+
+
+@pytest.fixture(scope="session")
+def server(shared_settings: Settings, server_log: Path, program: list[str]) -> Iterator[str]:
+    """A server process of its own; yields its base address."""
+    with running_server(shared_settings, server_log, program=program) as address:
         yield address
 
 
@@ -169,15 +176,15 @@ def worker_log(data_dir: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def bank_server(server: str, settings: Settings, worker_log: Path) -> Iterator[str]:
+def bank_server(server: str, shared_settings: Settings, worker_log: Path) -> Iterator[str]:
     """The server, and a worker beside it that asks the banks; yields the server's base address."""
-    with running_worker(replace(settings, log_level="info"), worker_log):
+    with running_worker(shared_settings, worker_log):
         yield server
 
 
 @pytest.fixture(scope="session")
 def http(server: str) -> Iterator[httpx.Client]:
-    with plain_client(base_url=server, timeout=30) as client:
+    with plain_client(base_url=server, timeout=PATIENCE_SECONDS) as client:
         yield client
 
 
