@@ -24,7 +24,7 @@ async def test_housekeeping_removes_expired_tokens_in_batches_and_nothing_else(s
     monkeypatch.setattr(housekeeping, "BATCH", 2)
     token = shared.user_token()
     [(row,)] = owner.execute("select id from tenants where name = %s", [shared.name]).fetchall()
-    [(client,)] = owner.execute("select id from clients where tenant_id = %s limit 1", [row]).fetchall()
+    [(client,)] = owner.execute("select id from clients where tenant_id = %s order by id limit 1", [row]).fetchall()
     past, now = datetime.now(UTC) - timedelta(hours=3), datetime.now(UTC)
     for _ in range(5):
         owner.execute(

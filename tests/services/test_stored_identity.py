@@ -34,7 +34,9 @@ def read(harness, table, columns):
 def webhook(refreshing):
     """A receiver of the tenant's events; nobody calls it here."""
     tenant_id = refreshing.principal.tenant_id
-    key = refreshing.owner.execute("select id from tenant_keys where tenant_id = %s limit 1", [tenant_id]).fetchone()
+    key = refreshing.owner.execute(
+        "select id from tenant_keys where tenant_id = %s order by id limit 1", [tenant_id]
+    ).fetchone()
     refreshing.owner.execute(
         "insert into webhooks (id, tenant_id, url, events, wrapping_key_id, secrets)"
         " values (gen_random_uuid(), %s, 'https://receiver.example', array['transactions.new'], %s, 'x')",
