@@ -185,7 +185,7 @@ def make_services(
         tenants=Tenants(database),
         tenant_administration=TenantAdministration(database, master),
         users=Users(database, master, passwords, refreshing, ErasureLog(settings.erasure_log_file, digests)),
-        tokens=Tokens(database, passwords, digests),
+        tokens=Tokens(database, passwords, digests, needs_nonce=settings.require_dpop_nonce),
         encryption=encryption,
         housekeeping=Housekeeping(database, refreshing),
         providers=providers,

@@ -106,6 +106,9 @@ class Settings:
     refuse_guessable_passwords: bool = setting(
         False, "refuse passwords of users that are easy to guess, when a user is created or reactivated"
     )
+    require_dpop_nonce: bool = setting(
+        False, "DPoP proofs must contain a nonce of the server, so that none can be made in advance"
+    )
     trusted_proxies: tuple[str, ...] = setting((), "addresses whose X-Forwarded-For is trusted, comma-separated")
     metrics_token: Secret | None = setting(None, "bearer token that /metrics requires")
     otlp_endpoint: str | None = setting(None, "OpenTelemetry collector (OTLP over HTTP); no traces without it")

@@ -43,6 +43,13 @@ class Answer:
         return self.status == 403 and "invalid_token" in self.headers.get("www-authenticate", "")
 
     @property
+    def wants_nonce(self) -> bool:
+        """A proof of DPoP must contain the nonce that comes with this answer."""
+        if self.status not in (400, 401) or "dpop-nonce" not in self.headers:
+            return False
+        return "use_dpop_nonce" in self.headers.get("www-authenticate", "") or b"use_dpop_nonce" in self.content
+
+    @property
     def next_url(self) -> str | None:
         """Where the next page of a list is."""
         match = _NEXT.search(self.headers.get("link", ""))

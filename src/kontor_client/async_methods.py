@@ -229,6 +229,7 @@ class AsyncMethods(AsyncRunner):
     change_tenant_category = awaited(tenant_rules.change_tenant_category)
     delete_tenant_category = awaited(tenant_rules.delete_tenant_category)
     introspect_token = awaited(tokens.introspect_token)
+    read_server_metadata = awaited(tokens.read_server_metadata)
     revoke_token = awaited(tokens.revoke_token)
 
     # Operators

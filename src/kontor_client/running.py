@@ -5,7 +5,7 @@ import inspect
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import httpx
 
@@ -13,6 +13,9 @@ from kontor_client.answers import Answer
 from kontor_client.plans import Ask, Call, Pause, Plan, Send, Step
 from kontor_client.retries import Retries
 from kontor_client.sessions import Login, Session
+
+if TYPE_CHECKING:  # needs a library that nothing else of the client needs
+    from kontor_client.proofs import ProofKey
 
 T = TypeVar("T")
 
@@ -29,8 +32,10 @@ def _timeout(seconds: float) -> httpx.Timeout:
 class _Client:
     """What the clients know; nothing of it shows a token."""
 
-    def __init__(self, base_url: str, token: str | None, retries: int, login: Login | None) -> None:
-        self.session = Session(base_url, token, login, Retries(retries))
+    def __init__(
+        self, base_url: str, token: str | None, retries: int, login: Login | None, key: "ProofKey | None"
+    ) -> None:
+        self.session = Session(base_url, token, login, Retries(retries), key)
 
     @property
     def base_url(self) -> str:
@@ -52,8 +57,9 @@ class AsyncRunner(_Client):
         timeout_seconds: float = TIMEOUT_SECONDS,
         retries: int = RETRIES,
         login: Login | None = None,
+        dpop_key: "ProofKey | None" = None,
     ) -> None:
-        super().__init__(base_url, token, retries, login)
+        super().__init__(base_url, token, retries, login, dpop_key)
         self._http = httpx.AsyncClient(transport=transport, timeout=_timeout(timeout_seconds), follow_redirects=False)
 
     async def request(
@@ -125,8 +131,9 @@ class SyncRunner(_Client):
         timeout_seconds: float = TIMEOUT_SECONDS,
         retries: int = RETRIES,
         login: Login | None = None,
+        dpop_key: "ProofKey | None" = None,
     ) -> None:
-        super().__init__(base_url, token, retries, login)
+        super().__init__(base_url, token, retries, login, dpop_key)
         self._http = httpx.Client(transport=transport, timeout=_timeout(timeout_seconds), follow_redirects=False)
 
     def request(

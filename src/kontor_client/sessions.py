@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlencode
 from zoneinfo import ZoneInfo
 
@@ -14,11 +14,15 @@ import httpx
 import msgspec
 
 from kontor_client.answers import Answer, read_answer, read_error
-from kontor_client.errors import ForeignAddressError, KontorClientError, UnreachableError
+from kontor_client.errors import ForeignAddressError, KontorClientError, UnexpectedAnswerError, UnreachableError
 from kontor_client.plans import Call, Pause, Plan, Send
 from kontor_client.retries import Retries
 
+if TYPE_CHECKING:  # needs a library that nothing else of the client needs
+    from kontor_client.proofs import ProofKey
+
 RENEW_BEFORE_SECONDS = 60
+SCHEME = "DPoP"
 BERLIN = ZoneInfo("Europe/Berlin")
 
 _encoder = msgspec.json.Encoder(decimal_format="number")
@@ -58,6 +62,7 @@ def basic_headers(client: str, secret: str) -> dict[str, str]:
 class _Token(msgspec.Struct):
     access_token: str
     expires_in: float
+    token_type: str
 
 
 @dataclass
@@ -68,7 +73,9 @@ class Session:
     token: str | None = field(repr=False)
     login: Login | None
     retries: Retries
+    key: "ProofKey | None" = None
     renew_at: float | None = None  # by time.monotonic()
+    nonce: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self.base_url = self.base_url.rstrip("/")
@@ -92,6 +99,8 @@ class Session:
         if answer.status != 200:
             raise read_error(answer)
         token = answer.decode(_Token)
+        if self.key is not None and token.token_type.lower() != SCHEME.lower():
+            raise UnexpectedAnswerError("The service does not bind tokens to keys (DPoP).")
         self.token = token.access_token
         self.renew_at = time.monotonic() + token.expires_in - RENEW_BEFORE_SECONDS
 
@@ -99,7 +108,8 @@ class Session:
         return self.renew_at is not None and time.monotonic() >= self.renew_at
 
     def _headers_of(self, call: Call) -> dict[str, str]:
-        own = {"Authorization": f"Bearer {self.token}"} if self.token is not None else {}
+        scheme = "Bearer" if self.key is None else SCHEME
+        own = {"Authorization": f"{scheme} {self.token}"} if self.token is not None else {}
         if call.json is not None:
             own["Content-Type"] = "application/json"
         return own | dict(call.headers or {})
@@ -110,9 +120,10 @@ class Session:
         content = call.content if call.json is None else encode_json(call.json)
         _refuse_odd_headers(headers)
         failures = 0
+        has_new_nonce = False
         while True:
             try:
-                response: httpx.Response = yield Send(call.method, url, headers, content)
+                response: httpx.Response = yield Send(call.method, url, self._add_proof(call, url, headers), content)
             except httpx.TransportError as error:
                 seconds = self.retries.seconds_after_error(call, error, failures)
                 if seconds is None:
@@ -120,6 +131,9 @@ class Session:
                     raise UnreachableError(message) from error
             else:
                 answer = read_answer(response)
+                if answer.wants_nonce and not has_new_nonce:  # nothing else of the call was looked at
+                    has_new_nonce, self.nonce = True, answer.headers["dpop-nonce"]
+                    continue
                 if call.method == "DELETE" and failures and answer.status == 404:
                     return Answer(200, answer.headers, b"")  # an attempt before this one deleted it
                 seconds = self.retries.seconds_after_answer(call, answer, failures)
@@ -127,6 +141,14 @@ class Session:
                     return answer
             failures += 1
             yield Pause(seconds)
+
+    def _add_proof(self, call: Call, url: str, headers: Mapping[str, str]) -> Mapping[str, str]:
+        if self.key is None:
+            return headers
+        is_login = self.login is not None and call is self.login.call
+        address = str(httpx.URL(url).copy_with(query=None, fragment=None))
+        proof = self.key.make_proof(call.method, address, None if is_login else self.token, self.nonce)
+        return {**headers, "DPoP": proof}
 
     def address_of(self, path: str, params: Mapping[str, Any] | None = None) -> str:
         """The full address of a path, or of an href if it is one of the service."""

@@ -229,6 +229,7 @@ class SyncMethods(SyncRunner):
     change_tenant_category = waited(tenant_rules.change_tenant_category)
     delete_tenant_category = waited(tenant_rules.delete_tenant_category)
     introspect_token = waited(tokens.introspect_token)
+    read_server_metadata = waited(tokens.read_server_metadata)
     revoke_token = waited(tokens.revoke_token)
 
     # Operators

@@ -134,6 +134,7 @@ def test_clients_and_their_secrets_are_shown_once(kontor, name, http):
         "kind": "user",
         "scopes": list(USER_SCOPES),
         "directDebits": False,
+        "requiresDpop": False,
         "description": "the app",
     }
     renewed = kontor("client", "renew-secret", name, "app", "--json")
@@ -151,6 +152,17 @@ def test_clients_and_their_secrets_are_shown_once(kontor, name, http):
     assert [line.split()[0] for line in plain.out.splitlines()] == ["username", "password"]
     assert kontor("client", "delete", name, "app").err == f"Deleted {name}/app.\n"
     assert [client["username"] for client in kontor("client", "list", name, "--json").json] == [f"{name}/second"]
+
+
+def test_a_client_is_told_to_use_dpop_and_released_again(kontor, name, http):
+    made = kontor("client", "create", name, "strict", "--kind", "admin", "--require-dpop", "--json").json
+    form, login = {"grant_type": "client_credentials"}, (made["username"], made["password"])
+    refused = http.post("/auth/oauth2/token", data=form, auth=login)
+    assert (refused.status_code, refused.json()["error"]) == (400, "invalid_dpop_proof")
+    for option, is_required, status in (("--no-require-dpop", False, 200), ("--require-dpop", True, 400)):
+        assert kontor("client", "change", name, "strict", option).err == f"Changed {name}/strict.\n"
+        assert kontor("client", "list", name, "--json").json[0]["requiresDpop"] is is_required
+        assert http.post("/auth/oauth2/token", data=form, auth=login).status_code == status
 
 
 def test_roles_users_and_api_keys(kontor, name, http):

@@ -72,6 +72,7 @@ CALLS = {
     "reactivate_user": (*USER, "anna", "a password"),
     "read_certificate": ("t",),
     "revoke_token": ("t/app", "secret", "token"),
+    "read_server_metadata": (),
     "introspect_token": ("t/app", "secret", "token"),
     "encrypt": ("text",),
     "list_operated_tenants": ({"limit": 5},),

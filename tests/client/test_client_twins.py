@@ -57,7 +57,7 @@ def test_files_and_functions_are_short_and_know_nothing_of_the_service(file):
     modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     modules |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     third = {module.partition(".")[0] for module in modules} & {"kontor", "cryptography", "structlog", "litestar"}
-    assert third == set()
+    assert third == ({"cryptography"} if file.name == "proofs.py" else set())
 
 
 def test_it_says_that_it_is_typed():

@@ -30,6 +30,7 @@ WITHOUT_CUSTOMERS = {
     "demo_bank_pages": DEMO_BANK,
     "demo_bank_payments": DEMO_BANK,
     "demo_bank_standing_orders": DEMO_BANK,
+    "dpop_proofs": "hashes of keys and of random ids, for minutes",
     "login_failures": "hashes of names and addresses, for minutes",
     "operators": OF_OPERATORS,
     "pgqueuer": QUEUE,
@@ -94,6 +95,7 @@ SEALED = {
 }
 HASHES = {
     "access_tokens.hash",
+    "access_tokens.key_thumbprint",
     "accesses.credentials_digest",
     "accesses.lease_key",
     "account_statements.digest",

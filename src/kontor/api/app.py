@@ -19,6 +19,7 @@ from kontor.api import (  # noqa: F401 (declares the operations)
     health,
     management_v1,
     oauth2,
+    oauth2_metadata,
     ops_v1,
     providers_v2,
     tags_v1,
@@ -163,7 +164,7 @@ class Runner:
             raise HttpError(410, f"This operation was retired on {operation.retired_on}.")
         bearer: Principal | Operator | None = None
         if operation.security.is_bearer:
-            bearer = await authenticate(operation, request, self.services)
+            bearer = await authenticate(operation, request, self.services, self.settings.base_url)
         urls = self.urls
         if isinstance(bearer, Principal):
             urls = self._find_urls(bearer.is_regulated, bearer.may_collect, bearer.scopes)

@@ -4,7 +4,7 @@ import base64
 import binascii
 import ipaddress
 from typing import Any
-from urllib.parse import parse_qs, unquote_plus
+from urllib.parse import parse_qs, quote, unquote_plus
 
 from litestar import Request
 
@@ -17,34 +17,65 @@ from kontor.domain.secrets import Secret
 from kontor.services.bundle import Services
 from kontor.services.identity import TOKEN_PREFIX as OPERATOR_PREFIX
 from kontor.services.identity import ClientLogin
+from kontor.services.security import ALGORITHMS, ProofError, SentProof
 
 REALM = 'realm="kontor"'
+PROVED = f'algs="{" ".join(ALGORITHMS)}"'
 
 
 async def authenticate(
-    operation: Operation, request: Request[Any, Any, Any], services: Services
+    operation: Operation, request: Request[Any, Any, Any], services: Services, base_url: str
 ) -> Principal | Operator:
-    """401 without a bearer token; 403 with one that is invalid, or may not do this."""
+    """401 without a token, or without a proof that it needs; 403 with one that is invalid, or may not do this."""
     header = single_header(request, "authorization")
     query = request.scope["query_string"].decode("latin-1")
     if query and "access_token" in parse_qs(query, keep_blank_values=True, errors="replace"):
         raise HttpError(400, "A token is sent in the Authorization header, never in the URL.")
     scheme, _, token = (header or "").partition(" ")
-    if scheme.lower() != "bearer":
+    is_proved = scheme.lower() == "dpop"
+    if scheme.lower() != "bearer" and not is_proved:
         raise HttpError(401, "Send the header Authorization: Bearer <token>.", {"WWW-Authenticate": f"Bearer {REALM}"})
     token = token.strip()
     bearer: Principal | Operator | None
-    if operation.security.admits_operators and token.startswith(OPERATOR_PREFIX):
+    if operation.security.admits_operators and not is_proved and token.startswith(OPERATOR_PREFIX):
         bearer = await services.operators.authenticate(token)
     else:
         bearer = await services.tokens.authenticate(token)
-    if bearer is None:
-        challenge = f'Bearer {REALM}, error="invalid_token"'
+    is_bound = isinstance(bearer, Principal) and bearer.key_thumbprint is not None
+    if bearer is None or is_bound != is_proved:
+        challenge = _challenge(is_proved or is_bound, "invalid_token")
         raise HttpError(403, "The token is invalid, expired or revoked.", {"WWW-Authenticate": challenge})
     _name_caller(request, bearer)
     if isinstance(bearer, Principal):
+        if is_proved:
+            await _check_proof(request, services, base_url, bearer, token)
         _check_scope(operation, bearer)
     return bearer
+
+
+async def _check_proof(
+    request: Request[Any, Any, Any], services: Services, base_url: str, bearer: Principal, token: str
+) -> None:
+    try:
+        await services.tokens.check_proof(bearer, token, read_proof_header(request, base_url))
+    except ProofError as error:
+        headers = {"WWW-Authenticate": _challenge(True, error.error)}
+        raise HttpError(401, error.message, headers | nonce_header(error)) from None
+
+
+def read_proof_header(request: Request[Any, Any, Any], base_url: str) -> SentProof:
+    """A proof is made for the address that callers know, whatever proxies make of it."""
+    headers = [value.decode("latin-1") for key, value in request.scope["headers"] if key == b"dpop"]
+    path = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
+    return SentProof(headers, request.method, base_url + path.decode("latin-1").partition("?")[0])
+
+
+def nonce_header(error: ProofError) -> dict[str, str]:
+    return {} if error.nonce is None else {"DPoP-Nonce": error.nonce}
+
+
+def _challenge(is_proved: bool, error: str) -> str:
+    return f'DPoP {REALM}, error="{error}", {PROVED}' if is_proved else f'Bearer {REALM}, error="{error}"'
 
 
 def _name_caller(request: Request[Any, Any, Any], bearer: Principal | Operator) -> None:
@@ -60,19 +91,19 @@ def _name_caller(request: Request[Any, Any, Any], bearer: Principal | Operator) 
 def _check_scope(operation: Operation, principal: Principal) -> None:
     wanted = operation.scope
     if operation.security is Security.USER_TOKEN and not principal.is_user:
-        raise _insufficient("This needs a user's token; a client's token was sent.", wanted)
+        raise _insufficient(principal, "This needs a user's token; a client's token was sent.", wanted)
     if operation.security is Security.CLIENT_TOKEN and principal.is_user:
-        raise _insufficient("This needs a client's token; a user's token was sent.", wanted)
+        raise _insufficient(principal, "This needs a client's token; a user's token was sent.", wanted)
     if operation.security is Security.OPERATOR_TOKEN:
-        raise _insufficient("This needs an operator's token.", wanted)
+        raise _insufficient(principal, "This needs an operator's token.", wanted)
     if operation.security is Security.OPERATOR_OR_CLIENT_TOKEN and principal.is_user:
-        raise _insufficient("This needs an operator's or a client's token; a user's token was sent.", wanted)
+        raise _insufficient(principal, "This needs an operator's or a client's token; a user's token was sent.", wanted)
     if wanted is not None and wanted not in add_included_scopes(principal.scopes):
-        raise _insufficient(f"The token lacks the scope {wanted}.", wanted)
+        raise _insufficient(principal, f"The token lacks the scope {wanted}.", wanted)
 
 
-def _insufficient(message: str, scope: str | None) -> HttpError:
-    challenge = f'Bearer {REALM}, error="insufficient_scope"'
+def _insufficient(principal: Principal, message: str, scope: str | None) -> HttpError:
+    challenge = _challenge(principal.key_thumbprint is not None, "insufficient_scope")
     if scope is not None:
         challenge += f', scope="{scope}"'
     return HttpError(403, message, {"WWW-Authenticate": challenge})

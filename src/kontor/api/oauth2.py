@@ -10,16 +10,18 @@ from typing import Any
 import msgspec
 
 from kontor.api.answers import BASE64, FORM, NO_STORE, Answer, HttpError, OAuthError, empty_answer, json_answer
-from kontor.api.auth import read_basic, single_header
+from kontor.api.auth import nonce_header, read_basic, read_proof_header, single_header
 from kontor.api.bodies import parse_pairs
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.domain.errors import TooManyAttemptsError
 from kontor.domain.secrets import Secret
 from kontor.services.identity import ClientLogin, GrantError, TokenRequest
+from kontor.services.security import ProofError, SentProof
 from kontor.wire.tokens import GrantType, Introspection, Token, show_introspection, show_token
 
 COMMON: dict[str, Any] = {"tag": "Tokens", "security": Security.BASIC, "is_oauth": True}
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="kontor", charset="UTF-8"'}
+PROOF = "proof of a key (RFC 9449) that the token shall be bound to; then token_type is DPoP"
 KEY_CHALLENGE = {"WWW-Authenticate": 'ApiKey realm="kontor", header="X-API-KEY"'}
 
 
@@ -40,7 +42,7 @@ class TokenToLookAt(msgspec.Struct):
     "/auth/oauth2/token",
     body=TokenForm,
     body_media_type=FORM,
-    headers={"Customer-IP-Address": "IP address of the end user, by which wrong passwords are counted"},
+    headers={"Customer-IP-Address": "IP address of the end user, by which wrong passwords are counted", "DPoP": PROOF},
     success=Success(shape=Token, headers={"Cache-Control": "no-store"}),
     errors=(401, 429),
     **COMMON,
@@ -64,6 +66,7 @@ async def issue_token(call: Call) -> Answer:
         form.get("scope"),
         form.get("username"),
         None if password is None else Secret(password),
+        _read_proof(call),
         _read_customer_address(call),
     )
     with _login_errors(CHALLENGE):
@@ -127,6 +130,7 @@ async def introspect_token(call: Call) -> Answer:
     tag="Tokens",
     security=Security.API_KEY,
     is_oauth=True,
+    headers={"DPoP": PROOF},
     success=Success(shape=Token, headers={"Cache-Control": "no-store"}),
     errors=(401, 429),
 )
@@ -141,7 +145,7 @@ async def issue_classic_token(call: Call) -> Answer:
     if not key:
         raise OAuthError(401, "invalid_client", "Send the header X-API-KEY.", KEY_CHALLENGE)
     with _login_errors(KEY_CHALLENGE):
-        issued = await call.services.tokens.issue_token_for_key(Secret(key), call.address)
+        issued = await call.services.tokens.issue_token_for_key(Secret(key), call.address, _read_proof(call))
     return json_answer(show_token(issued), headers=dict(NO_STORE))
 
 
@@ -181,6 +185,11 @@ async def _read_form(call: Call) -> dict[str, str]:
         values = parse_pairs(text, "form")
         call.query_values()
     return {name: value for name, value in values.items() if value}
+
+
+def _read_proof(call: Call) -> SentProof | None:
+    proof = read_proof_header(call.request, call.settings.base_url)
+    return proof if proof.headers else None
 
 
 def _read_customer_address(call: Call) -> str | None:
@@ -226,6 +235,8 @@ def _login_errors(challenge: dict[str, str]) -> Iterator[None]:
         if error.error in ("invalid_client", "invalid_grant"):
             raise OAuthError(401, error.error, error.message, challenge) from None
         raise OAuthError(400, error.error, error.message) from None
+    except ProofError as error:
+        raise OAuthError(400, error.error, error.message, nonce_header(error)) from None
     except TooManyAttemptsError as error:
         headers = {"Retry-After": str(error.retry_after_seconds)}
         raise OAuthError(429, "temporarily_unavailable", error.message, headers) from None

@@ -166,14 +166,21 @@ def list_clients(tenant: str, *, as_json: AsJson = False) -> None:
     """List the clients of a tenant."""
     clients = use_services(lambda services: services.tenant_administration.list_clients(tenant))
     rows = [
-        (client.username, client.kind, client.granted_scopes, client.may_collect, client.description)
+        (
+            client.username,
+            client.kind,
+            client.granted_scopes,
+            client.may_collect,
+            client.requires_dpop,
+            client.description,
+        )
         for client in clients
     ]
     show_rows(
-        ("username", "kind", "scopes", "direct debits", "description"),
+        ("username", "kind", "scopes", "direct debits", "DPoP", "description"),
         rows,
         as_json=as_json,
-        keys=("username", "kind", "scopes", "directDebits", "description"),
+        keys=("username", "kind", "scopes", "directDebits", "requiresDpop", "description"),
     )
 
 
@@ -186,6 +193,7 @@ def create_client(
     scope: Scopes = None,
     description: Description = None,
     direct_debits: Annotated[bool, Parameter(negative="", help="Its users may collect direct debits.")] = False,
+    require_dpop: Annotated[bool, Parameter(negative="", help="It gets only tokens that are bound by DPoP.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Create a client. Its secret is shown now and never again.
@@ -196,7 +204,7 @@ def create_client(
     scopes = scope or (MANAGEMENT_SCOPES if kind is ClientKind.ADMIN else USER_SCOPES)
     made, secret = use_services(
         lambda services: services.tenant_administration.create_client(
-            tenant, name, kind, scopes, description, may_collect=direct_debits
+            tenant, name, kind, scopes, description, may_collect=direct_debits, requires_dpop=require_dpop
         )
     )
     show_facts({"username": made.username, "password": secret}, as_json=as_json)
@@ -209,6 +217,18 @@ def renew_client_secret(tenant: str, name: str, *, as_json: AsJson = False) -> N
     secret = use_services(lambda services: services.tenant_administration.renew_client_secret(tenant, name))
     show_facts({"username": f"{tenant}/{name}", "password": secret}, as_json=as_json)
     say(KEEP_IT)
+
+
+@client.command(name="change")
+def change_client(
+    tenant: str,
+    name: str,
+    *,
+    require_dpop: Annotated[bool, Parameter(help="It gets only tokens that are bound by DPoP; other tokens end now.")],
+) -> None:
+    """Change a client."""
+    use_services(lambda services: services.tenant_administration.require_dpop(tenant, name, require_dpop))
+    say(f"Changed {tenant}/{name}.")
 
 
 @client.command(name="delete")

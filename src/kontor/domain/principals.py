@@ -8,7 +8,7 @@ from uuid import UUID
 class Principal:
     """The bearer of a valid token. `user_id` is None for a client-level (management) token.
 
-    `may_collect`: the client was made for direct debits.
+    `may_collect`: the client was made for direct debits. `key_thumbprint`: of the key that the token is bound to.
     """
 
     tenant_id: UUID
@@ -20,6 +20,7 @@ class Principal:
     user_id: UUID | None = None
     user_pseudonym: UUID | None = None
     may_collect: bool = False
+    key_thumbprint: bytes | None = None
 
     @property
     def is_user(self) -> bool:

@@ -53,6 +53,7 @@ class Client:
     grants: tuple[Grant, ...]
     description: str | None = None
     may_collect: bool = False
+    requires_dpop: bool = False
 
     @property
     def username(self) -> str:

@@ -14,7 +14,10 @@ TENANT_COLUMNS = (
     "id, name, is_regulated, description, allowed_scopes, callback_bases, is_any_callback_allowed,"
     " min_password_length, payment_retention_days, learns_from_corrections"
 )
-CLIENT_COLUMNS = "c.id, c.tenant_id, t.name, c.name, c.kind, c.granted_scopes, c.grants, c.description, c.may_collect"
+CLIENT_COLUMNS = (
+    "c.id, c.tenant_id, t.name, c.name, c.kind, c.granted_scopes, c.grants, c.description, c.may_collect,"
+    " c.requires_dpop"
+)
 ROLE_COLUMNS = "r.id, r.name, r.is_default, r.granted_scopes, r.description"
 
 
@@ -24,9 +27,9 @@ def _tenant(row: Sequence[Any]) -> Tenant:
 
 
 def _client(row: Sequence[Any]) -> Client:
-    id_, tenant_id, tenant_name, name, kind, scopes, grants, description, may_collect = row
+    id_, tenant_id, tenant_name, name, kind, scopes, grants, description, *rest = row
     granted = tuple(Grant(grant) for grant in grants)
-    return Client(id_, tenant_id, tenant_name, name, ClientKind(kind), tuple(scopes), granted, description, may_collect)
+    return Client(id_, tenant_id, tenant_name, name, ClientKind(kind), tuple(scopes), granted, description, *rest)
 
 
 def _role(row: Sequence[Any]) -> Role:
@@ -93,7 +96,7 @@ async def insert_client(connection: Connection, client: Client, secret_hash: byt
     try:
         await connection.execute(
             "insert into clients (id, tenant_id, name, kind, description, secret_hash, granted_scopes, grants,"
-            " may_collect) values (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            " may_collect, requires_dpop) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
             [
                 client.id,
                 client.tenant_id,
@@ -104,6 +107,7 @@ async def insert_client(connection: Connection, client: Client, secret_hash: byt
                 list(client.granted_scopes),
                 [str(grant) for grant in client.grants],
                 client.may_collect,
+                client.requires_dpop,
             ],
         )
     except errors.UniqueViolation:
@@ -112,6 +116,10 @@ async def insert_client(connection: Connection, client: Client, secret_hash: byt
 
 async def update_client_secret(connection: Connection, client_id: UUID, secret_hash: bytes) -> None:
     await connection.execute("update clients set secret_hash = %s where id = %s", [secret_hash, client_id])
+
+
+async def update_requires_dpop(connection: Connection, client_id: UUID, requires_dpop: bool) -> None:
+    await connection.execute("update clients set requires_dpop = %s where id = %s", [requires_dpop, client_id])
 
 
 async def delete_client(connection: Connection, client_id: UUID) -> None:

@@ -17,6 +17,7 @@ class StoredToken:
     scopes: tuple[str, ...]
     issued_at: datetime
     expires_at: datetime
+    key_thumbprint: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class ApiKey:
 
 # Deactivating a user or revoking a token takes effect with the next request of any process: nothing is cached.
 OF_PRINCIPAL = """
-    k.tenant_id, t.name, t.is_regulated, k.client_id, c.name, k.scopes, k.user_id, u.pseudonym, c.may_collect
+    k.tenant_id, t.name, t.is_regulated, k.client_id, c.name, k.scopes, k.user_id, u.pseudonym, c.may_collect,
+    k.key_thumbprint
 """
 BY_HASH = """
     from access_tokens k
@@ -56,17 +58,17 @@ async def bind_principal(connection: Connection, token_hash: bytes) -> tuple[Pri
     row = await fetch_row(connection, BIND_PRINCIPAL, [token_hash])
     if row is None or row[0] is None:
         return None, None
-    tenant_id, tenant_name, is_regulated, client_id, client_name, scopes, user_id, pseudonym, collects = row
+    tenant_id, tenant_name, is_regulated, client_id, client_name, scopes, user_id, *rest = row
     principal = Principal(
-        tenant_id, tenant_name, is_regulated, client_id, client_name, frozenset(scopes), user_id, pseudonym, collects
+        tenant_id, tenant_name, is_regulated, client_id, client_name, frozenset(scopes), user_id, *rest
     )
     return principal, user_id
 
 
 async def insert_token(connection: Connection, token: StoredToken) -> None:
     await connection.execute(
-        "insert into access_tokens (hash, tenant_id, client_id, user_id, scopes, issued_at, expires_at)"
-        " values (%s, %s, %s, %s, %s, %s, %s)",
+        "insert into access_tokens (hash, tenant_id, client_id, user_id, scopes, issued_at, expires_at, key_thumbprint)"
+        " values (%s, %s, %s, %s, %s, %s, %s, %s)",
         [
             token.hash,
             token.tenant_id,
@@ -75,6 +77,7 @@ async def insert_token(connection: Connection, token: StoredToken) -> None:
             list(token.scopes),
             token.issued_at,
             token.expires_at,
+            token.key_thumbprint,
         ],
     )
 
@@ -82,13 +85,13 @@ async def insert_token(connection: Connection, token: StoredToken) -> None:
 async def find_token(connection: Connection, tenant_id: UUID, token_hash: bytes) -> StoredToken | None:
     """A valid token of the tenant."""
     cursor = await connection.execute(
-        "select k.hash, k.tenant_id, k.client_id, k.user_id, k.scopes, k.issued_at, k.expires_at"
-        " from access_tokens k left join users u on u.id = k.user_id"
+        "select k.hash, k.tenant_id, k.client_id, k.user_id, k.scopes, k.issued_at, k.expires_at,"
+        " k.key_thumbprint from access_tokens k left join users u on u.id = k.user_id"
         " where k.tenant_id = %s and k.hash = %s and k.expires_at > now() and (k.user_id is null or u.is_active)",
         [tenant_id, token_hash],
     )
     row = await cursor.fetchone()
-    return None if row is None else StoredToken(row[0], row[1], row[2], row[3], tuple(row[4]), row[5], row[6])
+    return None if row is None else StoredToken(row[0], row[1], row[2], row[3], tuple(row[4]), *row[5:])
 
 
 async def delete_token(connection: Connection, tenant_id: UUID, token_hash: bytes) -> bool:
@@ -101,6 +104,13 @@ async def delete_token(connection: Connection, tenant_id: UUID, token_hash: byte
 async def delete_user_tokens(connection: Connection, tenant_id: UUID, user_id: UUID) -> int:
     cursor = await connection.execute(
         "delete from access_tokens where tenant_id = %s and user_id = %s", [tenant_id, user_id]
+    )
+    return cursor.rowcount
+
+
+async def delete_unbound_tokens(connection: Connection, client_id: UUID) -> int:
+    cursor = await connection.execute(
+        "delete from access_tokens where client_id = %s and key_thumbprint is null", [client_id]
     )
     return cursor.rowcount
 

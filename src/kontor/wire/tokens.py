@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from kontor.services.identity import TOKEN_SECONDS, IssuedToken, TokenFacts
+from kontor.services.security import show_thumbprint
 from kontor.wire.encoding import format_timestamp
 
 Timestamp = Annotated[
@@ -33,9 +34,17 @@ class Token(msgspec.Struct):
     issuedAt: Annotated[int, Meta(description="epoch seconds")]  # noqa: N815
     expiresAt: Annotated[int, Meta(description="epoch seconds")]  # noqa: N815
     access_token: Annotated[str, Meta(examples=["kontor_at_…"])]
-    token_type: Annotated[Literal["Bearer"], Meta(title="TokenType")]
+    token_type: Annotated[
+        Literal["Bearer", "DPoP"], Meta(title="TokenType", description="DPoP only if it was asked for")
+    ]
     expires_in: Annotated[int, Meta(description="lifetime in seconds", examples=[7200])]
     user: Annotated[UUID, Meta(description="user reference, for user tokens")] | msgspec.UnsetType = msgspec.UNSET
+
+
+class Confirmation(msgspec.Struct):
+    """RFC 9449, 6."""
+
+    jkt: Annotated[str, Meta(description="thumbprint (RFC 7638) of the key that the token is bound to")]
 
 
 class Introspection(msgspec.Struct):
@@ -50,6 +59,7 @@ class Introspection(msgspec.Struct):
     iat: int | msgspec.UnsetType = msgspec.UNSET
     sub: str | msgspec.UnsetType = msgspec.UNSET
     tenant: str | msgspec.UnsetType = msgspec.UNSET
+    cnf: Confirmation | msgspec.UnsetType = msgspec.UNSET
 
 
 def show_token(issued: IssuedToken) -> Token:
@@ -65,7 +75,7 @@ def show_token(issued: IssuedToken) -> Token:
         issuedAt=int(issued.issued_at.timestamp()),
         expiresAt=int(issued.expires_at.timestamp()),
         access_token=issued.token.reveal(),
-        token_type="Bearer",  # noqa: S106
+        token_type="DPoP" if issued.is_bound else "Bearer",
         expires_in=TOKEN_SECONDS,
     )
 
@@ -78,9 +88,10 @@ def show_introspection(facts: TokenFacts | None) -> Introspection:
         scope=" ".join(facts.scopes),
         client_id=facts.client_username,
         username=facts.username or msgspec.UNSET,
-        token_type="Bearer",  # noqa: S106
+        token_type="DPoP" if facts.key_thumbprint else "Bearer",
         exp=int(facts.expires_at.timestamp()),
         iat=int(facts.issued_at.timestamp()),
         sub=str(facts.user_id) if facts.user_id else facts.client_username,
         tenant=facts.tenant_name,
+        cnf=Confirmation(show_thumbprint(facts.key_thumbprint)) if facts.key_thumbprint else msgspec.UNSET,
     )

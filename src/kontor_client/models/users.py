@@ -32,6 +32,12 @@ class User(UserReference, rename={"reference": "userReference"}):
     username: str
 
 
+class Confirmation(Model):
+    """`jkt` is the thumbprint of the key that a token is bound to (DPoP)."""
+
+    jkt: str
+
+
 class TokenFacts(Model, rename={"is_active": "active", "expires_at": "exp", "issued_at": "iat"}):
     """All but `is_active` is there for a valid token alone. Times are seconds since 1970."""
 
@@ -44,6 +50,23 @@ class TokenFacts(Model, rename={"is_active": "active", "expires_at": "exp", "iss
     issued_at: int | None = None
     sub: str | None = None
     tenant: str | None = None
+    cnf: Confirmation | None = None
+
+
+class ServerMetadata(Model):
+    """What the token endpoints can do (RFC 8414)."""
+
+    issuer: str
+    token_endpoint: str
+    revocation_endpoint: str
+    introspection_endpoint: str
+    response_types_supported: list[str] = []
+    grant_types_supported: list[str] = []
+    scopes_supported: list[str] = []
+    token_endpoint_auth_methods_supported: list[str] = []
+    revocation_endpoint_auth_methods_supported: list[str] = []
+    introspection_endpoint_auth_methods_supported: list[str] = []
+    dpop_signing_alg_values_supported: list[str] = []
 
 
 class Health(Model):

@@ -2,8 +2,8 @@
 
 from urllib.parse import urlencode
 
-from kontor_client.models.users import TokenFacts
-from kontor_client.plans import Call, Plan, send
+from kontor_client.models.users import ServerMetadata, TokenFacts
+from kontor_client.plans import Call, Plan, fetch, send
 from kontor_client.sessions import basic_headers
 
 
@@ -16,6 +16,11 @@ def introspect_token(client: str, client_secret: str, token: str) -> Plan[TokenF
 def revoke_token(client: str, client_secret: str, token: str) -> Plan[None]:
     """The token is void from now on."""
     yield from send(_call("revoke", client, client_secret, token))
+
+
+def read_server_metadata() -> Plan[ServerMetadata]:
+    """What the token endpoints can do."""
+    return (yield from fetch(ServerMetadata, "/.well-known/oauth-authorization-server"))
 
 
 def _call(what: str, client: str, client_secret: str, token: str) -> Call:

@@ -21,7 +21,7 @@ from kontor.domain.tenants import (
 )
 from kontor.services.identity.branding import BrandingChange, check_change, check_colours, check_origin, clean_logo
 from kontor.services.security import auditing, hash_secret
-from kontor.storage import keys, queue, redirects, system_keys, tenant_rules, tenants, users
+from kontor.storage import keys, queue, redirects, system_keys, tenant_rules, tenants, tokens, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.keys import SealingKey, TransportKey
 
@@ -208,6 +208,7 @@ class TenantAdministration:
         description: str | None = None,
         *,
         may_collect: bool = False,
+        requires_dpop: bool = False,
     ) -> tuple[Client, str]:
         """A client and its secret, which is shown now and never again."""
         check_technical_name(name)
@@ -216,7 +217,7 @@ class TenantAdministration:
             _check_scopes(scopes, tenant.allowed_scopes, f"tenant {tenant.name}")
             client = Client(
                 uuid4(), tenant.id, tenant.name, name, kind, tuple(scopes), GRANTS_BY_KIND[kind],
-                check_text(description, "description") if description else None, may_collect,
+                check_text(description, "description") if description else None, may_collect, requires_dpop,
             )  # fmt: skip
             secret = secrets.token_urlsafe(32)
             await tenants.insert_client(connection, client, hash_secret(secret))
@@ -234,6 +235,18 @@ class TenantAdministration:
                 connection, client.tenant_id, auditing.OPERATOR, "client.renew-secret", f"client {client.username}"
             )
         return secret
+
+    async def require_dpop(self, tenant_name: str, name: str, is_required: bool) -> Client:
+        """From now on the client gets and uses bound tokens only; those that are not bound end at once."""
+        async with self._database.transaction() as connection:
+            client = await _require_client(connection, tenant_name, name)
+            await tenants.update_requires_dpop(connection, client.id, is_required)
+            if is_required:
+                await tokens.delete_unbound_tokens(connection, client.id)
+            await auditing.record(
+                connection, client.tenant_id, auditing.OPERATOR, "client.change", f"client {client.username}"
+            )
+        return replace(client, requires_dpop=is_required)
 
     async def delete_client(self, tenant_name: str, name: str) -> None:
         async with self._database.transaction() as connection:

@@ -15,7 +15,7 @@ from kontor.domain.principals import Principal
 from kontor.domain.scopes import ALL_SCOPES, add_included_scopes
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import Client, Grant, Tenant, User
-from kontor.services.security import Passwords, auditing, hash_secret, is_same_hash
+from kontor.services.security import Passwords, ProofChecks, SentProof, auditing, hash_secret, is_same_hash
 from kontor.storage import login_addresses, login_failures, tenants, tokens, users
 from kontor.storage.database import Connection, Database
 from kontor.storage.keys import SealingKey
@@ -50,6 +50,7 @@ class TokenRequest:
     scope: str | None = None
     username: str | None = None
     password: Secret | None = None
+    proof: SentProof | None = None  # binds the token to the key that made it
     customer_address: str | None = None  # as the client tells it; else the user counts as being where the client is
 
 
@@ -62,6 +63,7 @@ class IssuedToken:
     scopes: tuple[str, ...]
     issued_at: datetime
     expires_at: datetime
+    is_bound: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +77,15 @@ class TokenFacts:
     expires_at: datetime
     user_id: UUID | None
     username: str | None
+    key_thumbprint: bytes | None
 
 
 class Tokens:
-    def __init__(self, database: Database, passwords: Passwords, digests: SealingKey) -> None:
+    def __init__(self, database: Database, passwords: Passwords, digests: SealingKey, *, needs_nonce: bool) -> None:
         self._database = database
         self._passwords = passwords
         self._digests = digests
+        self._proofs = ProofChecks(database, digests, needs_nonce=needs_nonce)
 
     async def authenticate(self, token: str) -> Principal | None:
         """The bearer of a token, or None when it is unknown, expired, revoked, or its user is deactivated."""
@@ -96,12 +100,13 @@ class Tokens:
             raise GrantError("unsupported_grant_type", "Use client_credentials or password.") from None
         if grant not in client.grants:
             raise GrantError("unauthorized_client", f"This client may not use the grant {grant}.")
+        thumbprint = await self._check_proof(client, request.proof)
         user = None
         if grant is Grant.PASSWORD:
             user = await self._authenticate_user(client, request, request.customer_address or login.address)
-        return await self._issue(client, user, request.scope, "token.issue")
+        return await self._issue(client, user, request.scope, "token.issue", thumbprint)
 
-    async def issue_token_for_key(self, api_key: Secret, address: str) -> IssuedToken:
+    async def issue_token_for_key(self, api_key: Secret, address: str, proof: SentProof | None = None) -> IssuedToken:
         """The classic token: an API key stands for a client and a user."""
         failure_key = _failure_key("api key", address)
         async with self._database.connect() as connection:
@@ -120,7 +125,12 @@ class Tokens:
             user = await users.find_user(connection, client.tenant_id, user_id) if client else None
         if client is None or user is None:  # deleted a moment ago
             raise GrantError("invalid_client", "The API key is unknown.")
-        return await self._issue(client, user, None, "token.issue-by-key")
+        thumbprint = await self._check_proof(client, proof)
+        return await self._issue(client, user, None, "token.issue-by-key", thumbprint)
+
+    async def check_proof(self, principal: Principal, token: str, proof: SentProof) -> None:
+        """ProofError unless whoever sent the token has the key that it is bound to."""
+        await self._proofs.check(proof, token, principal.key_thumbprint)
 
     async def authenticate_client(self, login: ClientLogin) -> Client:
         key = _failure_key("client", login.username, login.address)
@@ -161,6 +171,7 @@ class Tokens:
             stored.expires_at,
             stored.user_id,
             user.username if user else None,
+            stored.key_thumbprint,
         )
 
     async def revoke_token(self, login: ClientLogin | None, token: str) -> None:
@@ -223,6 +234,14 @@ class Tokens:
 
     # Parts
 
+    async def _check_proof(self, client: Client, proof: SentProof | None) -> bytes | None:
+        """The thumbprint of the key that the token shall be bound to."""
+        if proof is not None:
+            return await self._proofs.check(proof)
+        if client.requires_dpop:
+            raise GrantError("invalid_dpop_proof", "This client must send the header DPoP.")
+        return None
+
     async def _authenticate_user(self, client: Client, request: TokenRequest, address: str) -> User:
         if not request.username or request.password is None:
             raise GrantError("invalid_request", "The password grant needs username and password.")
@@ -272,7 +291,9 @@ class Tokens:
             chain = client.tenant_id if client else None
             await auditing.record(connection, chain, auditing.ANONYMOUS, action, subject, AuditResult.REFUSED)
 
-    async def _issue(self, client: Client, user: User | None, scope: str | None, action: str) -> IssuedToken:
+    async def _issue(
+        self, client: Client, user: User | None, scope: str | None, action: str, thumbprint: bytes | None
+    ) -> IssuedToken:
         token = Secret(TOKEN_PREFIX + secrets.token_urlsafe(32))
         issued_at = datetime.now(UTC).replace(microsecond=0)
         expires_at = issued_at + timedelta(seconds=TOKEN_SECONDS)
@@ -293,12 +314,13 @@ class Tokens:
                 scopes,
                 issued_at,
                 expires_at,
+                thumbprint,
             )
             await tokens.insert_token(connection, stored)
             actor = f"client {client.username}"
             subject = f"user {user.pseudonym}" if user else actor
             await auditing.record(connection, tenant.id, actor, action, subject)
-        return IssuedToken(token, tenant, client, user, scopes, issued_at, expires_at)
+        return IssuedToken(token, tenant, client, user, scopes, issued_at, expires_at, thumbprint is not None)
 
 
 def _choose_scopes(full: frozenset[str], named: frozenset[str], requested: str | None) -> tuple[str, ...]:

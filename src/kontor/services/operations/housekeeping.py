@@ -21,6 +21,7 @@ from kontor.storage import (
     login_addresses,
     login_failures,
     payments,
+    proofs,
     queue,
     redirects,
     removals,
@@ -80,6 +81,7 @@ class Housekeeping:
             "old_login_addresses": await self._in_batches(
                 lambda connection: login_addresses.delete_old_addresses(connection, BATCH)
             ),
+            "old_proofs": await self._in_batches(lambda connection: proofs.delete_old_proofs(connection, BATCH)),
             "stalled_jobs": await self._in_batches(lambda connection: queue.release_stalled_jobs(connection, BATCH)),
             "old_jobs": await self._in_batches(lambda connection: queue.delete_old_failures(connection, BATCH)),
             "old_job_log": await self._in_batches(lambda connection: queue.delete_old_log(connection, BATCH)),

@@ -5,18 +5,25 @@ from kontor.services.security.auditing import OPERATOR, Finding, read_chain, ver
 from kontor.services.security.encryption import Encryption
 from kontor.services.security.hashing import hash_secret, is_same_hash
 from kontor.services.security.passwords import Passwords
+from kontor.services.security.proof_checks import ProofChecks
+from kontor.services.security.proofs import ALGORITHMS, ProofError, SentProof, show_thumbprint
 from kontor.services.security.vault import STATEMENT, Vault
 
 __all__ = [
+    "ALGORITHMS",
     "OPERATOR",
     "STATEMENT",
     "Encryption",
     "Finding",
     "Passwords",
+    "ProofChecks",
+    "ProofError",
+    "SentProof",
     "Vault",
     "auditing",
     "hash_secret",
     "is_same_hash",
     "read_chain",
+    "show_thumbprint",
     "verify_chains",
 ]

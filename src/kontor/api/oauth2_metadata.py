@@ -1,0 +1,57 @@
+"""What the token endpoints can do, for programs (RFC 8414)."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from kontor.api.answers import Answer, json_answer
+from kontor.api.operations import Call, Security, Success, operation
+from kontor.domain.scopes import ALL_SCOPES
+from kontor.domain.tenants import Grant
+from kontor.services.security import ALGORITHMS
+
+LOGIN = ["client_secret_basic"]
+
+
+class ServerMetadata(msgspec.Struct):
+    issuer: Annotated[str, Meta(description="the service's address")]
+    token_endpoint: str
+    revocation_endpoint: str
+    introspection_endpoint: str
+    response_types_supported: list[str]
+    grant_types_supported: list[str]
+    scopes_supported: list[str]
+    token_endpoint_auth_methods_supported: list[str]
+    revocation_endpoint_auth_methods_supported: list[str]
+    introspection_endpoint_auth_methods_supported: list[str]
+    dpop_signing_alg_values_supported: Annotated[list[str], Meta(description="of DPoP proofs (RFC 9449)")]
+
+
+@operation(
+    "GET",
+    "/.well-known/oauth-authorization-server",
+    tag="Tokens",
+    security=Security.NONE,
+    success=Success(shape=ServerMetadata),
+)
+async def read_server_metadata(call: Call) -> Answer:
+    """Describe the token endpoints (RFC 8414).
+
+    There is no authorization endpoint, so `response_types_supported` is empty.
+    """
+    base = call.settings.base_url
+    metadata = ServerMetadata(
+        issuer=base,
+        token_endpoint=f"{base}/auth/oauth2/token",
+        revocation_endpoint=f"{base}/auth/oauth2/revoke",
+        introspection_endpoint=f"{base}/auth/oauth2/introspect",
+        response_types_supported=[],
+        grant_types_supported=[str(grant) for grant in Grant],
+        scopes_supported=list(ALL_SCOPES),
+        token_endpoint_auth_methods_supported=LOGIN,
+        revocation_endpoint_auth_methods_supported=LOGIN,
+        introspection_endpoint_auth_methods_supported=LOGIN,
+        dpop_signing_alg_values_supported=list(ALGORITHMS),
+    )
+    return json_answer(metadata)
