@@ -119,9 +119,9 @@ def _describe(package: Package, kind: str) -> dict[str, Any]:
 
 
 def _own_version() -> str:
-    match = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
-    assert match is not None
-    return match[1]
+    from kontor import __version__
+
+    return __version__
 
 
 def check_licences(packages: Sequence[Package]) -> list[str]:

@@ -1,3 +1,5 @@
 """Kontor: connects bank accounts, pays, and understands what transactions mean."""
 
-__version__ = "0.1.0"
+from kontor.versions import find_version
+
+__version__ = find_version()

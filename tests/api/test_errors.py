@@ -10,6 +10,7 @@ import pytest
 import structlog
 from psycopg_pool import PoolTimeout
 
+from kontor import __version__
 from kontor.api.answers import Answer, HttpError, empty_answer, json_answer
 from kontor.domain.clocks import BERLIN
 from kontor.wire.errors import Message
@@ -370,8 +371,9 @@ def test_invented_methods_do_not_multiply_the_metrics(http):
 
 
 def test_metrics_and_health_need_no_token(http):
-    assert http.get("/health/live").json() == {"status": "live"}
-    assert http.get("/health/ready").json() == {"status": "ready", "checks": {"database": True, "disk": True}}
+    assert http.get("/health/live").json() == {"status": "live", "version": __version__}
+    checks = {"database": True, "disk": True}
+    assert http.get("/health/ready").json() == {"status": "ready", "version": __version__, "checks": checks}
     answer = http.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert "kontor_requests_total" in answer.text

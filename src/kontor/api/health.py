@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from kontor import __version__
 from kontor.api.answers import Answer, HttpError, json_answer
 from kontor.api.metrics import render_metrics
 from kontor.api.operations import Call, Security, Success, operation
@@ -14,6 +15,7 @@ METRICS_TYPE = "text/plain; version=0.0.4"
 
 class Health(msgspec.Struct):
     status: str
+    version: str
     checks: dict[str, bool] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -26,7 +28,7 @@ async def live(call: Call) -> Answer:
 
     It asks nothing else, so that a slow database does not make an orchestrator end the process.
     """
-    return json_answer(Health("live"))
+    return json_answer(Health("live", __version__))
 
 
 @operation("GET", "/health/ready", success=Success(shape=Health), errors=(503,), **COMMON)
@@ -38,7 +40,8 @@ async def ready(call: Call) -> Answer:
     """
     if not await call.services.database.is_ready():
         raise HttpError(503, "The database does not answer.", {"Retry-After": "5"})
-    return json_answer(Health("ready", {"database": True, "disk": not call.services.database.is_disk_full()}))
+    checks = {"database": True, "disk": not call.services.database.is_disk_full()}
+    return json_answer(Health("ready", __version__, checks))
 
 
 @operation("GET", "/metrics", success=Success(shape=str, media_type="text/plain"), errors=(401,), **COMMON)

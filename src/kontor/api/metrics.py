@@ -12,6 +12,7 @@ from prometheus_client.registry import REGISTRY, Collector
 from psycopg import Error
 from psycopg_pool import PoolTimeout
 
+from kontor import __version__
 from kontor.domain.operator_views import DeliveryCounts
 from kontor.services.compute import ComputeObserver
 from kontor.services.operations import OpsFigures, RefreshFigures, SystemFigures
@@ -89,6 +90,8 @@ class _State(Collector):
 async def _read_state(figures: OpsFigures) -> _State:
     """Without a database the rest is still worth telling."""
     is_up = _gauge("kontor_database_up", "Whether the database answers")
+    build = _gauge("kontor_build_info", "Version of this service", "version")
+    build.add_metric([__version__], 1)
     try:
         refreshes = await figures.count_refreshes(None)
         deliveries = await figures.count_deliveries(None)
@@ -96,9 +99,9 @@ async def _read_state(figures: OpsFigures) -> _State:
     except (Error, PoolTimeout, TimeoutError, OSError) as error:
         log.warning("metrics.incomplete", reason=type(error).__name__)
         is_up.add_metric([], 0)
-        return _State([is_up])
+        return _State([is_up, build])
     is_up.add_metric([], 1)
-    return _State([is_up, *_show_refreshes(refreshes), _show_deliveries(deliveries), *_show_system(system)])
+    return _State([is_up, build, *_show_refreshes(refreshes), _show_deliveries(deliveries), *_show_system(system)])
 
 
 def _gauge(name: str, text: str, *labels: str) -> GaugeMetricFamily:
@@ -146,4 +149,7 @@ def _show_system(figures: SystemFigures) -> list[GaugeMetricFamily]:
     workers = _gauge("kontor_workers", "Workers at work, and those gone without a word in the last hour", "state")
     workers.add_metric(["alive"], figures.workers_alive)
     workers.add_metric(["dead"], figures.workers_dead)
-    return [outages, jobs, workers]
+    versions = _gauge("kontor_worker_versions", "Workers at work, by the version that they run", "version")
+    for version, count in figures.worker_versions.items():
+        versions.add_metric([version], count)
+    return [outages, jobs, workers, versions]

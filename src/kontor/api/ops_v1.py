@@ -299,7 +299,7 @@ async def list_held_jobs(call: Call) -> Answer:
 
 @operation("GET", OPS + "/workers", success=page(wire.OpsWorker), **ALONE)
 async def list_workers(call: Call) -> Answer:
-    """List the workers: those at work, and those that went without a word within the last hour.
+    """List the workers: those at work, and those that stopped responding within the last hour.
 
     Each with its host, its version and when it was last seen.
     """

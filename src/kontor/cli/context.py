@@ -2,21 +2,33 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
 
 from kontor.cli.output import say
-from kontor.config import read_settings
+from kontor.config import Settings, read_settings
 
 if TYPE_CHECKING:
     from kontor.services.bundle import Services
 
-__all__ = ["AsJson", "say", "use_services"]
+__all__ = ["AsJson", "open_services_once", "say", "use_services"]
 
 T = TypeVar("T")
 
 AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for programs.")]
+
+
+def open_services_once(settings: Settings, application_name: str) -> None:
+    """What each process does at its start: safe server settings, the right master key, connectors that can be made."""
+    from kontor.bootstrap import open_services
+
+    async def open_once() -> None:
+        async with open_services(replace(settings, pool_size=1), application_name):
+            pass
+
+    asyncio.run(open_once())
 
 
 def use_services(task: "Callable[[Services], Awaitable[T]]", *, skips_keys: bool = False) -> T:

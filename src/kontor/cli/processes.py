@@ -1,6 +1,5 @@
 """Commands that run processes: serve, worker, migrate; and two that only tell: settings, openapi."""
 
-import asyncio
 import os
 import resource
 import shutil
@@ -10,12 +9,16 @@ import time
 from dataclasses import replace
 from typing import Annotated
 
+import structlog
 from cyclopts import Parameter
 
-from kontor.cli.context import AsJson, say
+from kontor import __version__
+from kontor.cli.context import AsJson, open_services_once, say
 from kontor.cli.output import show_json, show_rows
 from kontor.config import Settings, describe_settings, export_settings, read_settings, refuse_unknown_variables
 from kontor.domain.errors import ConflictError
+
+log = structlog.get_logger(__name__)
 
 GRACE_SECONDS = 30
 CONNECTIONS = 2048  # per API process, idle ones included
@@ -54,6 +57,9 @@ def serve(
     refuse_used_port(host, port)
     with with_database(settings) as ready:
         _refuse_unusable(ready)
+        log.info(
+            "serve.starting", version=__version__, host=host, port=port, processes=workers, base_url=ready.base_url
+        )
         run_server(ready, host, port, workers)
 
 
@@ -129,24 +135,19 @@ def worker(*, allow_loopback: AllowLoopback = False) -> None:
     end_with_parent(settings.parent_pid)
     with with_database(settings) as ready:
         _refuse_unusable(ready)
+        log.info("worker.starting", version=__version__)
         run_worker(ready)
 
 
 def _refuse_unusable(settings: Settings) -> None:
     """Before any process is started: is the database there, of this version, safe, and is the master key its own?"""
-    from kontor.bootstrap import open_services
     from kontor.cli.checks import refuse_unusable_files
     from kontor.storage.migrate import require_migrated
 
     assert settings.database_url is not None
     refuse_unusable_files(settings)
     require_migrated(settings.database_url)
-
-    async def try_out() -> None:
-        async with open_services(replace(settings, pool_size=1), "kontor start"):
-            pass
-
-    asyncio.run(try_out())
+    open_services_once(settings, "kontor start")
 
 
 def migrate(

@@ -29,6 +29,15 @@ async def list_workers(connection: Connection, limit: int) -> list[Worker]:
     return [Worker(*row) for row in await cursor.fetchall()]
 
 
+async def count_versions(connection: Connection) -> dict[str, int]:
+    """Living workers by the version that they run."""
+    cursor = await connection.execute(
+        "select version, count(*) from workers where seen_at > now() - %s group by version order by version",
+        [WORKER_SILENCE],
+    )
+    return {row[0]: row[1] for row in await cursor.fetchall()}
+
+
 async def count_workers(connection: Connection) -> tuple[int, int]:
     """(alive, dead without a word within the last hour)"""
     cursor = await connection.execute(

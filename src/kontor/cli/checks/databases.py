@@ -1,12 +1,11 @@
 """The database and the master key: reachable, of a tested version, migrated, with the right role and our clock."""
 
-import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
 
 import psycopg
 
 from kontor.cli.checks.findings import Finding, ok, problem, warning
+from kontor.cli.context import open_services_once
 from kontor.config import Settings
 from kontor.storage.inspection import Server, inspect_server
 from kontor.storage.keys import KeyUnusableError
@@ -73,16 +72,11 @@ def _check_role(server: Server) -> Finding:
 
 
 def _check_start(settings: Settings) -> Finding:
-    """As `serve` does at its start: safe server settings, the right master key, connectors that can be made."""
-    from kontor.bootstrap import open_services
+    """As `serve` and `worker` do."""
     from kontor.cli.commands import explain
 
-    async def open_once() -> None:
-        async with open_services(replace(settings, pool_size=1), "kontor check"):
-            pass
-
     try:
-        asyncio.run(open_once())
+        open_services_once(settings, "kontor check")
     except Exception as error:
         reason = explain(error)
         if reason is None:

@@ -38,6 +38,7 @@ class SystemFigures:
     jobs: list[JobCount]
     workers_alive: int
     workers_dead: int
+    worker_versions: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,4 +124,5 @@ class OpsFigures:
             outages = await ops_providers.count_outages(connection)
             jobs = await ops_jobs.count_jobs(connection)
             alive, dead = await workers.count_workers(connection)
-        return SystemFigures(outages, jobs, alive, dead)
+            versions = await workers.count_versions(connection)
+        return SystemFigures(outages, jobs, alive, dead, versions)
