@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 import pytest
 
-from kontor.storage.exports import SECTIONS, TRANSACTIONS
+from kontor.storage.export_sections import SECTIONS, TRANSACTIONS
 from kontor.storage.keys import load_data_key
 from kontor.wire.exports import Export
 from whole_customers import WholeCustomer, make_whole_customer

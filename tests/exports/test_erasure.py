@@ -4,7 +4,7 @@ import pytest
 
 from banking import narrow, new_customer
 from kontor.domain.scopes import CUSTOMER_READ
-from kontor.storage.exports import ELSEWHERE, SECTIONS
+from kontor.storage.export_sections import ELSEWHERE, SECTIONS
 
 CUSTOMER = "/customer/v2"
 

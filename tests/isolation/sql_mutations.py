@@ -69,13 +69,13 @@ def find_statements() -> list[Statement]:
     found = [
         Statement(where, text)
         for file in sorted(STORAGE.glob("*.py"))
-        for where, text in _read_texts(file)
+        for where, text in read_texts(file)
         if STATEMENT.match(text) and TOUCHES.search(text)
     ]
     return [statement for statement in dict.fromkeys(found) if statement.mutate()]
 
 
-def _read_texts(file: Path) -> Iterator[tuple[str, str]]:
+def read_texts(file: Path) -> Iterator[tuple[str, str]]:
     module = importlib.import_module(f"kontor.storage.{file.stem}")
     tree = ast.parse(file.read_text())
     inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}

@@ -292,15 +292,14 @@ async def delete_access(connection: Connection, user_id: UUID, access_id: str) -
     """With its products, and all that belongs to them."""
     note_lock(Lock.DATA_VERSION, user_id)
     await note_removed_products(connection, user_id, access_id)
+    # No cascade does this on a cluster, where products are on another node than accesses (ADR 0062).
     cursor = await connection.execute(
-        "delete from accesses where user_id = %(user)s and id = %(id)s"
-        " returning exists (select 1 from products where user_id = %(user)s and access_id = %(id)s)",
-        {"user": user_id, "id": access_id},
+        "delete from products where user_id = %s and access_id = %s", [user_id, access_id]
     )
-    row = await cursor.fetchone()
-    if row is not None and row[0]:
+    if cursor.rowcount:
         await raise_version(connection, user_id)
-    return row is not None
+    cursor = await connection.execute("delete from accesses where user_id = %s and id = %s", [user_id, access_id])
+    return cursor.rowcount == 1
 
 
 async def lock_expired(connection: Connection) -> tuple[UUID, str] | None:

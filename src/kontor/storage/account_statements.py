@@ -20,16 +20,16 @@ ORDER = "coalesce(year, extract(year from coalesce(ends_on, created_on))) desc n
 # A statement that is there with its file stays as it is.
 STORE = """
     insert into account_statements as known (user_id, tenant_id, product_id, id, number, year, format, starts_on,
-        ends_on, created_on, size, state, digest, content)
+        ends_on, created_on, size, state, digest, content, fetched_at)
     select %(user)s, u.tenant_id, %(product)s, gen_random_uuid(), %(number)s, %(year)s, %(format)s, %(starts_on)s,
-        %(ends_on)s, %(created_on)s, %(size)s, %(state)s, %(digest)s, %(content)s
+        %(ends_on)s, %(created_on)s, %(size)s, %(state)s, %(digest)s, %(content)s, now()
     from users u where u.id = %(user)s
         and not exists (select 1 from account_statements where user_id = %(user)s and product_id = %(product)s
             and %(number)s::integer is null and digest = %(digest)s)
     on conflict (user_id, product_id, coalesce(year, 0), number) do update set format = excluded.format,
         starts_on = excluded.starts_on, ends_on = excluded.ends_on, created_on = excluded.created_on,
         size = excluded.size, state = excluded.state, digest = excluded.digest, content = excluded.content,
-        fetched_at = now()
+        fetched_at = excluded.fetched_at
     where known.state <> 'STORED' and excluded.state <> 'LISTED'
 """
 DROP_OLDEST = f"""

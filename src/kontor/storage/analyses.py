@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
+from kontor.storage.clusters import hold_user
 from kontor.storage.database import Connection, fetch_row, fetch_rows
 
 # A full join is never done row against row, whatever the statistics believe of a user who has just come. The condition
@@ -54,12 +55,15 @@ async def find_answer(connection: Connection, user_id: UUID, question: Question)
 async def store_answer(
     connection: Connection, user_id: UUID, question: Question, data_version: int, answer: bytes
 ) -> None:
-    """A later answer of another process is not replaced by an earlier one."""
+    """A later answer of another process is not replaced by an earlier one. Nothing for a user who is gone."""
+    if not await hold_user(connection, user_id):
+        return
     await connection.execute(
-        "insert into analysis_results as kept (user_id, question, data_version, made_for, made_by, answer)"
-        " select %(user)s, %(text)s, %(version)s, %(today)s, %(by)s, %(answer)s from users where id = %(user)s"
+        "insert into analysis_results as kept (user_id, question, data_version, made_for, made_by, answer, made_at)"
+        " select %(user)s, %(text)s, %(version)s, %(today)s, %(by)s, %(answer)s, now() from users where id = %(user)s"
         " on conflict (user_id, question) do update set data_version = excluded.data_version,"
-        " made_for = excluded.made_for, made_by = excluded.made_by, answer = excluded.answer, made_at = now()"
+        " made_for = excluded.made_for, made_by = excluded.made_by, answer = excluded.answer,"
+        " made_at = excluded.made_at"
         " where kept.data_version <= excluded.data_version",
         {
             "user": user_id,

@@ -7,13 +7,14 @@ through the views `all_…`, which show ids, states and times of everybody, and 
 from typing import TypeAlias
 from uuid import UUID
 
-from psycopg import AsyncConnection, AsyncRawCursor
+from psycopg import AsyncConnection, AsyncRawCursor, sql
 from psycopg.rows import TupleRow
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
 
 BIND_SESSION = "select set_config('kontor.user_id', $1, false)"
-BIND_TRANSACTION = "select set_config('kontor.user_id', $1, true)"
+# `set local`, since a cluster forwards it to its workers, which it does not do with `set_config`.
+BIND_TRANSACTION = sql.SQL("set local kontor.user_id = {}")
 UNBOUND = ""
 
 
@@ -24,7 +25,7 @@ async def bind_session(connection: Connection, user_id: UUID | None) -> None:
 
 async def bind_transaction(connection: Connection, user_id: UUID) -> None:
     """Until the end of the transaction: for background work that has found whose row is to be dealt with."""
-    await AsyncRawCursor(connection).execute(BIND_TRANSACTION, [_name(user_id)], prepare=True)
+    await connection.execute(BIND_TRANSACTION.format(sql.Literal(str(user_id))))
 
 
 def _name(user_id: UUID | None) -> str:

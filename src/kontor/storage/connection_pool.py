@@ -19,6 +19,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from kontor.storage.bindings import bind_session
+from kontor.storage.clusters import begin_bound, note_clustered
 from kontor.storage.connections import is_read_only
 
 Connection = AsyncConnection[TupleRow]
@@ -41,6 +42,7 @@ class ConnectionPool:
         self._retire_at: dict[Connection, float] = {}
         self._users: dict[Connection, UUID | None] = {}  # whom a connection is bound to; missing when that is unknown
         self.disk_full_at: float | None = None  # when the server last said so
+        self.is_clustered = False
 
     async def acquire(self, user_id: UUID | None = None) -> Connection:
         """A connection that is bound to this user, or to nobody."""
@@ -122,6 +124,8 @@ class ConnectionPool:
             raise
         self._retire_at[connection] = time.monotonic() + LIFETIME_SECONDS
         self._users.pop(connection, None)  # psycopg_pool hands out connections again that came back to it
+        if self.is_clustered:
+            note_clustered(connection)
         return connection
 
     async def _return(self, *connections: Connection) -> None:
@@ -164,19 +168,28 @@ def _time_out(future: "asyncio.Future[Connection | None]") -> None:
 
 
 class PooledConnection:
-    """A connection for the time of a block."""
+    """A connection for the time of a block. On a cluster, what it does for a user is a transaction (ADR 0062)."""
 
-    __slots__ = ("_connection", "_connections", "_user_id")
+    __slots__ = ("_begins", "_connection", "_connections", "_user_id")
 
-    def __init__(self, connections: ConnectionPool, user_id: UUID | None) -> None:
+    def __init__(self, connections: ConnectionPool, user_id: UUID | None, *, begins: bool = True) -> None:
         self._connections = connections
         self._user_id = user_id
+        self._begins = begins and user_id is not None and connections.is_clustered
 
     async def __aenter__(self) -> Connection:
         self._connection = await self._connections.acquire(self._user_id)
+        if self._begins and self._user_id is not None:
+            try:
+                await begin_bound(self._connection, self._user_id)
+            except BaseException:
+                await self._connections.release(self._connection)
+                raise
         return self._connection
 
     async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if self._begins:
+            await self._end(error)
         # A snapshot refuses writes as well; then the server itself says that it takes them.
         if isinstance(error, ReadOnlySqlTransaction) and is_read_only(self._connection) is not False:
             await self._connections.discard(self._connection)
@@ -185,6 +198,15 @@ class PooledConnection:
             self._connections.disk_full_at = time.monotonic()
             log.error("database.disk_full")
         await self._connections.release(self._connection)
+
+    async def _end(self, error: BaseException | None) -> None:
+        """What failed is rolled back by the pool."""
+        if error is None:
+            try:
+                await self._connection.commit()
+            except BaseException:
+                await self._connections.release(self._connection)
+                raise
 
 
 def refuse_dead_connection(connection: Connection) -> None:

@@ -22,7 +22,9 @@ SESSION_OPTIONS: dict[str, Any] = {
     "keepalives_count": 2,
     "tcp_user_timeout": 8_000,
     "connect_timeout": 5,
-    "options": "-c statement_timeout=60s -c idle_in_transaction_session_timeout=60s -c timezone=UTC -c datestyle=ISO",
+    # The last one is for Citus, and means nothing elsewhere: its workers learn whose rows a transaction may see.
+    "options": "-c statement_timeout=60s -c idle_in_transaction_session_timeout=60s -c timezone=UTC -c datestyle=ISO"
+    " -c citus.propagate_set_commands=local",
 }
 
 # Somebody in a thread who needs the database for a moment waits so long for one that is just moving.

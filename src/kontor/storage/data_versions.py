@@ -8,6 +8,7 @@ from uuid import UUID
 
 from psycopg.pq import TransactionStatus
 
+from kontor.storage.clusters import require_user
 from kontor.storage.database import Connection, fetch_row, find_versions
 from kontor.storage.lock_order import Lock, note_lock
 
@@ -34,6 +35,7 @@ async def lock_data(connection: Connection, user_id: UUID) -> int:
         await connection.execute(insert, [user_id])
         row = await fetch_row(connection, LOCK, [user_id])
     assert row is not None
+    await require_user(connection, user_id)
     return int(row[0])
 
 
@@ -59,6 +61,7 @@ async def raise_version(connection: Connection, user_id: UUID) -> None:
         note_lock(Lock.DATA_VERSION, user_id)
         row = await fetch_row(connection, RAISE, [user_id])
         assert row is not None
+        await require_user(connection, user_id)
         versions.taken[user_id] = row[0]
         versions.raised.add(user_id)
 

@@ -14,6 +14,8 @@ from psycopg.rows import TupleRow, tuple_row
 from psycopg_pool import AsyncConnectionPool
 
 from kontor.domain.secrets import Secret
+from kontor.storage.bindings import bind_transaction
+from kontor.storage.clusters import find_cluster, is_clustered, note_clustered
 from kontor.storage.connection_pool import ConnectionPool, PooledConnection, refuse_dead_connection
 from kontor.storage.connections import SESSION_OPTIONS, address_writer
 from kontor.storage.lock_order import begin_locks
@@ -72,6 +74,9 @@ class Database:
         await self._pool.open(wait=True, timeout=30)
         async with self.connect() as connection:
             await refuse_unsafe_server(connection)
+            self._connections.is_clustered = await find_cluster(connection)
+            if self._connections.is_clustered:
+                note_clustered(connection)
 
     async def close(self) -> None:
         await self._connections.close()
@@ -110,7 +115,10 @@ class Database:
     async def transaction(self, user_id: UUID | None = None) -> AsyncIterator[Connection]:
         """All or nothing. Keep it short; never talk to a bank inside. Of `user_id` as in `connect`."""
         with begin_locks():
-            async with self.connect(user_id) as connection, connection.transaction():
+            borrowed = PooledConnection(self._connections, user_id, begins=False)
+            async with borrowed as connection, connection.transaction():
+                if user_id is not None and is_clustered(connection):
+                    await bind_transaction(connection, user_id)
                 _open_versions[connection] = OpenVersions()
                 try:
                     yield connection

@@ -19,7 +19,7 @@ COLUMNS = (
     " array(select part ->> 'category' from jsonb_array_elements(t.parts) part)"
 )
 TABLES = (
-    "transactions t left join lateral (select * from transaction_tags where user_id = t.user_id"
+    "transactions t left join lateral (select * from transaction_tags where user_id = $1"
     " and product_id = t.product_id and transaction_id = t.id limit 1) g on true"
 )
 # The IBAN of the other account, as IBANs are compared.

@@ -46,9 +46,9 @@ async def list_tagged(connection: Connection, user_id: UUID, system_name: str) -
     """Transactions that have this own category."""
     cursor = await connection.execute(
         f"select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS}"
-        " from transaction_tags g join lateral (select * from transactions where user_id = g.user_id"
+        " from transaction_tags g join lateral (select * from transactions where user_id = %(user)s"
         " and product_id = g.product_id and id = g.transaction_id limit 1) t on true"
-        " where g.user_id = %s and g.own_category = %s",
-        [user_id, system_name],
+        " where g.user_id = %(user)s and g.own_category = %(name)s",
+        {"user": user_id, "name": system_name},
     )
     return [make_row(row) for row in await cursor.fetchall()]

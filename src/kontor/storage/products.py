@@ -27,11 +27,17 @@ COLUMNS = (
 )
 # What the last fetch had to say about the product is stored with its access.
 NOTICES = (
-    "coalesce((select jsonb_agg(n.notice order by n.number) from accesses a,"
-    " jsonb_array_elements(a.issues) with ordinality n (notice, number) where a.user_id = products.user_id"
-    " and a.id = products.access_id and n.notice->>'product_id' = products.id::text), '[]')"
+    "coalesce((select jsonb_agg(n.notice order by n.number) from jsonb_array_elements(theirs.issues)"
+    " with ordinality n (notice, number) where n.notice->>'product_id' = products.id::text), '[]')"
 )
 WHOLE = f"{COLUMNS}, {NOTICES}"
+# Data that is not stored permanently is shown until its end, whenever it is deleted.
+IS_SHOWN = "(expires_at is null or expires_at > now())"
+# Accesses and products may be on different nodes: a subselect of accesses names the user, and nothing of `products`.
+WITH_ACCESS = (
+    f"products join (select id as owner_id, issues, {IS_SHOWN} as is_shown from accesses where user_id = %(user)s)"
+    " theirs on theirs.owner_id = products.access_id"
+)
 
 
 def _product(row: Sequence[Any]) -> StoredProduct:
@@ -116,24 +122,23 @@ UPDATES = ", ".join(f"{name} = excluded.{name}" for name in _ALL if name not in 
 STORED = ", ".join(f"products.{name}" for name in _ALL)
 FETCHED = ", ".join(f"excluded.{name}" for name in _ALL)
 UPSERT = (
-    f"insert into products ({INSERT_COLUMNS}) values ({INSERT_VALUES})"
-    f" on conflict (user_id, id) do update set {UPDATES}, updated_at = now()"
+    f"insert into products ({INSERT_COLUMNS}, updated_at) values ({INSERT_VALUES}, now())"
+    f" on conflict (user_id, id) do update set {UPDATES}, updated_at = excluded.updated_at"
     f" where ({STORED}) is distinct from ({FETCHED})"
 )
 
 
-# Data that is not stored permanently is shown until its end, whenever it is deleted.
-IS_SHOWN = (
-    "exists (select 1 from accesses a where a.user_id = products.user_id and a.id = products.access_id"
-    " and (a.expires_at is null or a.expires_at > now()))"
-)
-HAS_PRODUCT = f"select 1 from products where user_id = $1 and access_id = $2 and id = $3 and {IS_SHOWN}"
+HAS_PRODUCT = f"""
+    select 1 from products where user_id = $1 and access_id = $2 and id = $3
+        and exists (select 1 from accesses where user_id = $1 and id = $2 and {IS_SHOWN})
+"""
 
 
 async def find_product(connection: Connection, user_id: UUID, access_id: str, product_id: UUID) -> StoredProduct | None:
     cursor = await connection.execute(
-        f"select {WHOLE} from products where user_id = %s and access_id = %s and id = %s and {IS_SHOWN}",
-        [user_id, access_id, product_id],
+        f"select {WHOLE} from {WITH_ACCESS} where user_id = %(user)s and access_id = %(access)s and id = %(id)s"
+        " and is_shown",
+        {"user": user_id, "access": access_id, "id": product_id},
     )
     row = await cursor.fetchone()
     return None if row is None else _product(row)
@@ -152,8 +157,9 @@ async def lock_product(connection: Connection, user_id: UUID, access_id: str, pr
     """As `find_product`; nobody else adds transactions to it until the end of the transaction."""
     note_lock(Lock.PRODUCT, user_id, product_id)
     cursor = await connection.execute(
-        f"select {WHOLE} from products where user_id = %s and access_id = %s and id = %s for update",
-        [user_id, access_id, product_id],
+        f"select {WHOLE} from {WITH_ACCESS} where user_id = %(user)s and access_id = %(access)s and id = %(id)s"
+        " for update of products",
+        {"user": user_id, "access": access_id, "id": product_id},
     )
     row = await cursor.fetchone()
     return None if row is None else _product(row)
@@ -162,8 +168,8 @@ async def lock_product(connection: Connection, user_id: UUID, access_id: str, pr
 async def list_products(connection: Connection, user_id: UUID, access_id: str | None = None) -> list[StoredProduct]:
     """Of one access, or of all."""
     cursor = await connection.execute(
-        f"select {WHOLE} from products where user_id = %(user)s"
-        f" and (access_id = %(access)s or %(access)s::text is null) and {IS_SHOWN} order by access_id, ordinal, id",
+        f"select {WHOLE} from {WITH_ACCESS} where user_id = %(user)s"
+        " and (access_id = %(access)s or %(access)s::text is null) and is_shown order by access_id, ordinal, id",
         {"user": user_id, "access": access_id},
     )
     return [_product(row) for row in await cursor.fetchall()]

@@ -52,7 +52,7 @@ async def forget_old_removals(connection: Connection) -> bool:
         "with old as (delete from removed_transactions"
         " where user_id = %(user)s and removed_at < now() - make_interval(days => %(days)s)"
         " returning user_id, product_id, transaction_id, version), gone as (delete from repeated_transactions r"
-        " using old where r.user_id = old.user_id and r.product_id = old.product_id"
+        " using old where r.user_id = %(user)s and r.product_id = old.product_id"
         " and r.transaction_id = old.transaction_id)"
         " update data_versions set first_version = greatest(first_version, (select max(version) from old))"
         " where user_id = %(user)s",

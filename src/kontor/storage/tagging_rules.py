@@ -101,8 +101,8 @@ def make_rule(
 AFFECTED = f"""
     select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS}
     from transaction_tags g join lateral (
-        select * from transactions where user_id = g.user_id and product_id = g.product_id and id = g.transaction_id
-        limit 1
+        select * from transactions
+        where user_id = %(user)s and product_id = g.product_id and id = g.transaction_id limit 1
     ) t on true
     where g.user_id = %(user)s and g.source <> 'USER' and (
         g.source = 'RULE' and (g.rule_id = any(%(rules)s) or g.rule_id is null)

@@ -28,9 +28,11 @@ NEW_COLUMNS = """
 """
 NEW_NAMES = split_columns(NEW_COLUMNS)
 NEW_LIST = ", ".join(NEW_NAMES)
+# With the user's data version for the same reason as in `transactions.INSERT`.
 INSERT_TAGS = f"""
     insert into transaction_tags (user_id, tagger_version, {VERSIONS}, {NEW_LIST})
-    select $1, $2, $3, $3, $3, $3, $3, * from json_to_recordset($4::json) as new ({NEW_COLUMNS})
+    select d.user_id, $2, $3, $3, $3, $3, $3, new.*
+    from data_versions d, json_to_recordset($4::json) as new ({NEW_COLUMNS}) where d.user_id = $1
 """
 
 
@@ -72,18 +74,19 @@ UNTAGGED = f"""
 OUTDATED = f"""
     select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS}
     from transaction_tags g join lateral (
-        select * from transactions where user_id = g.user_id and product_id = g.product_id and id = g.transaction_id
-        limit 1
+        select * from transactions
+        where user_id = %(user)s and product_id = g.product_id and id = g.transaction_id limit 1
     ) t on true
-    where g.user_id = %s and g.tagger_version <> %s
-    limit %s for update of g
+    where g.user_id = %(user)s and g.tagger_version <> %(version)s
+    limit %(limit)s for update of g
 """
 
 
 THEIR_TAGS = (
-    "left join lateral (select * from transaction_tags where user_id = t.user_id and product_id = t.product_id"
+    "left join lateral (select * from transaction_tags where user_id = %(user)s and product_id = t.product_id"
     " and transaction_id = t.id limit 1) g on true"
 )
+THEIR_TAGS_NUMBERED = THEIR_TAGS.replace("%(user)s", "$1")
 
 
 async def list_untagged(connection: Connection, user_id: UUID) -> list[TaggedRow]:
@@ -96,7 +99,7 @@ async def list_untagged(connection: Connection, user_id: UUID) -> list[TaggedRow
 
 async def list_outdated(connection: Connection, user_id: UUID, version: str, limit: int) -> list[TaggedRow]:
     """Rows that another version of the tagger has tagged."""
-    cursor = await connection.execute(OUTDATED, [user_id, version, limit])
+    cursor = await connection.execute(OUTDATED, {"user": user_id, "version": version, "limit": limit})
     return [make_row(row) for row in await cursor.fetchall()]
 
 
@@ -318,8 +321,8 @@ async def count_users(connection: Connection, version: str) -> tuple[int, int]:
 async def list_tagged(connection: Connection, user_id: UUID, product_id: UUID, ids: Sequence[UUID]) -> list[TaggedRow]:
     cursor = await connection.execute(
         f"select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS} from transactions t {THEIR_TAGS}"
-        " where t.user_id = %s and t.product_id = %s and t.id = any(%s)",
-        [user_id, product_id, list(ids)],
+        " where t.user_id = %(user)s and t.product_id = %(product)s and t.id = any(%(ids)s)",
+        {"user": user_id, "product": product_id, "ids": list(ids)},
     )
     return [make_row(row) for row in await cursor.fetchall()]
 
@@ -333,8 +336,8 @@ CORRECTIONS = f"""
                 where u.id = %(user)s)
         order by category_version desc, transaction_id limit %(limit)s
     ) g join lateral (
-        select * from transactions where user_id = g.user_id and product_id = g.product_id and id = g.transaction_id
-        limit 1
+        select * from transactions
+        where user_id = %(user)s and product_id = g.product_id and id = g.transaction_id limit 1
     ) t on true
     order by g.category_version desc, g.transaction_id
 """
@@ -347,7 +350,7 @@ async def list_corrections(connection: Connection, user_id: UUID, limit: int) ->
 
 
 TAGGED_ROWS = f"""
-    select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS} from transactions t {THEIR_TAGS}
+    select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS} from transactions t {THEIR_TAGS_NUMBERED}
     where t.user_id = $1 and case when t.id in (select unnest($2::uuid[])) then true else false end
 """
 
@@ -378,9 +381,9 @@ async def list_of_counterparty(connection: Connection, user_id: UUID, like: Tran
     """Tagged bookings with the same counterparty, by name and IBAN, on any of the user's accounts."""
     cursor = await connection.execute(
         f"select t.product_id, t.id, {ROW_COLUMNS}, {TAG_COLUMNS} from transactions t {THEIR_TAGS}"
-        " where t.user_id = %s and g.category is not null"
-        " and coalesce(lower(t.counterparty_name), '') = coalesce(lower(%s), '')"
-        " and coalesce(t.counterparty_iban, '') = coalesce(%s, '')",
-        [user_id, like.counterparty_name, like.counterparty_iban],
+        " where t.user_id = %(user)s and g.category is not null"
+        " and coalesce(lower(t.counterparty_name), '') = coalesce(lower(%(name)s), '')"
+        " and coalesce(t.counterparty_iban, '') = coalesce(%(iban)s, '')",
+        {"user": user_id, "name": like.counterparty_name, "iban": like.counterparty_iban},
     )
     return [make_row(row) for row in await cursor.fetchall()]

@@ -27,7 +27,7 @@ KEEP_ROWS = """
     select t.user_id, t.product_id, t.id, %(edit)s,
         case when %(sets_tags)s then (
             select to_jsonb(g) - '{user_id,product_id,transaction_id}'::text[] from transaction_tags g
-            where g.user_id = t.user_id and g.product_id = t.product_id and g.transaction_id = t.id) end,
+            where g.user_id = %(user)s and g.product_id = t.product_id and g.transaction_id = t.id) end,
         case when %(sets_note)s then t.note end, case when %(sets_keywords)s then t.keywords end, t.edited_version
     from transactions t where t.user_id = %(user)s
         and case when t.id in (select unnest(%(ids)s::uuid[])) then true else false end
@@ -57,7 +57,7 @@ RESTORE_TAGS = """
             ) r on r.product_id = o.product_id and r.transaction_id = o.transaction_id
         where coalesce(r.tags, 'null') <> 'null'
     ) f cross join lateral jsonb_populate_record(null::transaction_tags, f.tags) b
-    where g.ctid = f.place
+    where g.user_id = %(user)s and g.ctid = f.place
 """
 # Tags of a rule are decided anew, since it may be another one now, and those of the tagger where the booking or the
 # tagger has changed since.
@@ -84,11 +84,12 @@ RESTORE_ROWS = """
         ) r on r.product_id = o.product_id and r.transaction_id = o.id
         where coalesce(r.edit_id, %(none)s) = %(edit)s
     ) f
-    where t.ctid = f.place
+    where t.user_id = %(user)s and t.ctid = f.place
 """
 # Row-level security adds a condition on the user to a join by `ctid`. Of a user whom statistics do not know the planner
 # expects one row, and would compare each row with each.
-SET_NESTED_LOOPS = "select set_config('enable_nestloop', %s, true)"
+AVOID_NESTED_LOOPS = "set local enable_nestloop = off"
+ALLOW_NESTED_LOOPS = "set local enable_nestloop = on"
 FORGET_EDITS = """
     delete from transaction_edits where user_id = %(user)s and made_at <= now() - make_interval(days => %(days)s)
         and id not in (select id from transaction_edits where user_id = %(user)s
@@ -176,12 +177,12 @@ async def undo_edit(connection: Connection, user_id: UUID, edit: TransactionEdit
     cursor = await connection.execute(RESTORABLE, values)
     rows = await cursor.fetchall()
     values |= {"ids": [row[0] for row in rows], "changed_ids": [row[0] for row in rows if row[1]]}
-    await connection.execute(SET_NESTED_LOOPS, ["off"])
+    await connection.execute(AVOID_NESTED_LOOPS)
     if edit.tags is not None:
         await connection.execute(RESTORE_TAGS, values)
         await connection.execute(FORGET_TAGS, values)
     await connection.execute(RESTORE_ROWS, values)
-    await connection.execute(SET_NESTED_LOOPS, ["on"])
+    await connection.execute(ALLOW_NESTED_LOOPS)
     if rows:
         await raise_version(connection, user_id)
     await connection.execute("delete from transaction_edits where user_id = %s and id = %s", [user_id, edit.id])
@@ -191,9 +192,9 @@ async def undo_edit(connection: Connection, user_id: UUID, edit: TransactionEdit
 async def delete_empty_edits(connection: Connection, user_id: UUID) -> None:
     """Edits whose transactions are all gone: what the user wrote goes with them."""
     await connection.execute(
-        "delete from transaction_edits e where e.user_id = %s and e.has_rows and (select true"
-        " from transaction_edit_rows r where r.user_id = e.user_id and r.edit_id = e.id limit 1) is null",
-        [user_id],
+        "delete from transaction_edits e where e.user_id = %(user)s and e.has_rows and (select true"
+        " from transaction_edit_rows r where r.user_id = %(user)s and r.edit_id = e.id limit 1) is null",
+        {"user": user_id},
     )
 
 

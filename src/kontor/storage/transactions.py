@@ -31,15 +31,18 @@ NEW_COLUMNS = """
 """
 NEW_NAMES = split_columns(NEW_COLUMNS)
 NEW_LIST = ", ".join(NEW_NAMES)
+# With the row that `take_version` has locked, a cluster runs the whole statement on the user's shard. Else it would
+# copy rows there, which row-level security refuses.
 INSERT = f"""
     insert into transactions (user_id, product_id, created_version, changed_version, {NEW_LIST})
-    select $1, $2, $3, $3, * from json_to_recordset($4::json) as new ({NEW_COLUMNS})
+    select d.user_id, $2, $3, $3, new.* from data_versions d, json_to_recordset($4::json) as new ({NEW_COLUMNS})
+    where d.user_id = $1
 """
 
 NEWEST_DAYS = """
     select p.id, p.bank_key, newest.booked_on from products p left join lateral (
         select t.booked_on from transactions t
-        where t.user_id = p.user_id and t.product_id = p.id and not t.is_pending and t.batch_id is null
+        where t.user_id = $1 and t.product_id = p.id and not t.is_pending and t.batch_id is null
         order by t.booked_on desc, t.ordinal desc limit 1) newest on true
     where p.user_id = $1 and p.access_id = $2 order by p.ordinal, p.id
 """

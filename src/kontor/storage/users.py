@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from psycopg import errors
+from psycopg import errors, sql
 
 from kontor.domain.errors import ConflictError
 from kontor.domain.tenants import User
 from kontor.storage.database import Connection, fetch_row
+from kontor.storage.distribution import DELETED_WITH_USER
 
 COLUMNS = "id, tenant_id, username, is_active, pseudonym, created_at"
+DELETE_DISTRIBUTED = [
+    sql.SQL("delete from {} where user_id = %s").format(sql.Identifier(table)) for table in DELETED_WITH_USER
+]
 FIND_USER = f"select {COLUMNS} from users where tenant_id = $1 and id = $2"
 
 
@@ -110,6 +114,10 @@ async def lock_accesses(connection: Connection, user_id: UUID) -> None:
 
 async def delete_user(connection: Connection, tenant_id: UUID, user_id: UUID) -> None:
     """Everything that belongs to the user goes with the row, the data key first of all."""
+    # On a cluster no cascade leads to distributed tables. The row is held first: whoever writes for the user holds it.
+    await connection.execute("select 1 from users where tenant_id = %s and id = %s for update", [tenant_id, user_id])
+    for statement in DELETE_DISTRIBUTED:
+        await connection.execute(statement, [user_id])
     await connection.execute("delete from users where tenant_id = %s and id = %s", [tenant_id, user_id])
 
 

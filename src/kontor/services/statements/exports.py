@@ -19,7 +19,7 @@ from kontor.services.statements.imports import Owner
 from kontor.storage import account_statements, export_rows, exports, products
 from kontor.storage.database import Database
 from kontor.storage.export_rows import Sums
-from kontor.storage.exports import SECTIONS
+from kontor.storage.export_sections import SECTIONS
 
 PAGE_ROWS = 1000
 FILES = "account_statements"  # the section whose objects have files
