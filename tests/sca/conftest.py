@@ -1,12 +1,16 @@
-"""Servers of one's own, and tenants that are not regulated."""
+"""Tenants that are not regulated, and users with services of their own."""
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from consenting_users import ConsentingUser, new_principal, open_consenting_user
 
 from banking import BankCustomer, new_customer
+from kontor.config import Settings
+from kontor.domain.principals import Principal
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
@@ -63,3 +67,17 @@ def make_like() -> Any:
         return await make_tenant(services, like, is_regulated=True)
 
     return make
+
+
+@pytest.fixture(scope="module")
+async def principal(standing_services: Services, shared: Any) -> Principal:
+    return await new_principal(standing_services, shared)
+
+
+@pytest.fixture
+async def user(
+    settings: Settings, principal: Principal, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[ConsentingUser]:
+    """With a bank that can be held up."""
+    async with open_consenting_user(settings, principal, monkeypatch) as user:
+        yield user
