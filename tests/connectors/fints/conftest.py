@@ -2,6 +2,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from fints_payer import know_bank
+from scripted_bank_server import ScriptedBank, running_scripted_bank
 
 from fints_banks import FintsBankUnderTest, running_fints_bank
 from kontor.config import Settings
@@ -31,3 +33,11 @@ def bank_with(
             return banks[key]
 
         yield find
+
+
+@pytest.fixture(scope="module")
+def script(bank: FintsBankUnderTest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScriptedBank]:
+    """A bank whose answers a test changes on their way."""
+    with running_scripted_bank(tmp_path_factory.mktemp("bad"), bank.bank) as script:
+        know_bank(script)  # while it still behaves
+        yield script
