@@ -222,8 +222,13 @@ def publish_people(target: Path) -> None:
 
 
 def make_people_page(by_truth: PeopleScores, by_tagger: PeopleScores) -> str:
+    parts = [*introduce_people(by_truth, by_tagger), *describe_forecasts(by_tagger), *describe_findings(by_tagger)]
+    return "\n".join(parts)
+
+
+def introduce_people(by_truth: PeopleScores, by_tagger: PeopleScores) -> list[str]:
     days = " and ".join(str(day) for day in DAYS)
-    lines = [
+    return [
         "# How well people are understood",
         "",
         f"Written by `{COMMAND}`; do not edit. Tagger {load_tagger().version}.",
@@ -253,6 +258,11 @@ def make_people_page(by_truth: PeopleScores, by_tagger: PeopleScores) -> str:
             ("", "true tags", "of", "tagger's tags", "of", "aim", "reached"), list_people_rows(by_truth, by_tagger)
         ),
         "",
+    ]
+
+
+def describe_forecasts(by_tagger: PeopleScores) -> list[str]:
+    return [
         "## Are the intervals of forecasts honest?",
         "",
         *wrap(
@@ -284,6 +294,11 @@ def make_people_page(by_truth: PeopleScores, by_tagger: PeopleScores) -> str:
             list_forecast_rows(by_tagger),
         ),
         "",
+    ]
+
+
+def describe_findings(by_tagger: PeopleScores) -> list[str]:
+    return [
         "## Contracts",
         "",
         "![Precision and recall of each person](people-contracts.svg)",
@@ -303,7 +318,6 @@ def make_people_page(by_truth: PeopleScores, by_tagger: PeopleScores) -> str:
         ),
         "",
     ]
-    return "\n".join(lines)
 
 
 PeoplePick = Callable[[PeopleScores], tuple[float, int]]
