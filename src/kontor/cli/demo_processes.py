@@ -13,7 +13,7 @@ from kontor.cli.output import say
 from kontor.config import Settings, export_settings
 from kontor.domain.errors import ConflictError
 
-READY_SECONDS = 60
+READY_SECONDS = 180  # on a machine that is very busy; an idle one needs less than ten
 STOP_SECONDS = 40
 
 
