@@ -46,6 +46,7 @@ SCENES = [
     Scene("account", "account"),
     Scene("transactions", "/transactions", is_whole=False),
     Scene("imports", "/imports"),
+    Scene("statements", "/statements"),
     Scene("contracts", "/contracts", is_whole=False),
     Scene("cashflow", "/cashflow", is_whole=False),
     Scene("disposable", "/disposable"),

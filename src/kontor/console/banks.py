@@ -43,7 +43,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """An access. `renewal` is where the API starts authentication, when the bank wants it."""
+    """An access. `renewal` is where the API starts authentication, when the bank wants it.
+
+    `wants_statements`: fetches bring account statements. `has_statements`: does the bank offer them? None: unknown.
+    """
 
     id: str
     name: str
@@ -54,6 +57,8 @@ class Bank:
     is_synced: bool
     products: Sequence[Product]
     renewal: str | None
+    wants_statements: bool = False
+    has_statements: bool | None = None
 
     @property
     def tone(self) -> str:
@@ -117,6 +122,8 @@ def read_bank(access: Mapping[str, Any], issues: Mapping[str, Any], provider: Ma
         access["sync"],
         products,
         renewal,
+        access.get("kontoauszuege", False),
+        provider.get("kontoauszuege") if provider is not None else False,
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 from litestar.response.base import ASGIResponse
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
@@ -58,7 +58,7 @@ def make_scope(request: AnyRequest, token: str, base_url: str, path: str, query:
         "http_version": "1.1",
         "method": "GET",
         "scheme": address.scheme,
-        "path": path,
+        "path": unquote(path),
         "raw_path": path.encode(),
         "query_string": urlencode(query).encode(),
         "root_path": "",

@@ -14,7 +14,7 @@ from litestar.types import ASGIApp
 from kontor.config import Settings
 from kontor.console.clients import read_clients, read_sample
 from kontor.console.downloads import Download
-from kontor.console.gateway import Gateway
+from kontor.console.gateway import Gateway, segment
 from kontor.console.rendering import choose_texts, draw, group_views, load_assets, load_texts, see_other
 from kontor.console.sessions import Session, SessionCookies
 from kontor.console.signing_in import SigningIn
@@ -55,6 +55,7 @@ def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTP
         ("POST", f"{BASE}/language", console.choose_language),
         ("GET", f"{BASE}/json", console.open_json),
         ("GET", f"{BASE}/data/export", console.download_export),
+        ("GET", f"{BASE}/statements/{{access:str}}/{{product:str}}/{{statement:str}}", console.download_statement),
         ("GET", f"{BASE}/assets/{{name:str}}", load_assets().serve),
     ]
     made = [_make_route(console, *route) for route in routes]
@@ -227,16 +228,26 @@ class Console:
 
     async def download_export(self, request: AnyRequest) -> ASGIResponse:
         """The API's export, as a file for the browser."""
+        return self._download(request, "/customer/v2/export", read_query(request), f"{BASE}/data")
+
+    async def download_statement(self, request: AnyRequest) -> ASGIResponse:
+        access, product, statement = (
+            segment(str(request.path_params[name])) for name in ("access", "product", "statement")
+        )
+        path = f"/customer/v2/bankzugaenge/{access}/{product}/kontoauszuege/{statement}"
+        return self._download(request, path, {}, f"{BASE}/statements")
+
+    def _download(self, request: AnyRequest, path: str, query: dict[str, str], page: str) -> ASGIResponse:
+        """A file of the API; `page` is where somebody gets who has to sign in first."""
         session = self._cookies.read(request, is_operator=False)
         if session is None:
-            return see_other(f"{BASE}/sign-in?next={BASE}/data")
+            return see_other(f"{BASE}/sign-in?next={page}")
 
         def refuse(status: int) -> ASGIResponse:
             if status in (401, 403):
-                return see_other(f"{BASE}/sign-in?next={BASE}/data&notice=expired")
-            return self.draw_problem(request, "bad_request", status)
+                return see_other(f"{BASE}/sign-in?next={page}&notice=expired")
+            return self.draw_problem(request, "gone" if status == 404 else "bad_request", status)
 
-        path, query = "/customer/v2/export", read_query(request)
         return Download(self._get_api(), request, session.token, self._settings.base_url, path, query, refuse)
 
     # Parts

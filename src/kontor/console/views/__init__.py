@@ -16,6 +16,7 @@ from kontor.console.views import (
     overview,
     payments,
     quickstart,
+    statements,
     transactions,
     triggers,
 )
@@ -27,6 +28,7 @@ VIEWS: list[View] = [
     *transactions.VIEWS,
     *payments.VIEWS,
     *imports.VIEWS,
+    *statements.VIEWS,
     *contracts.VIEWS,
     *cashflow.VIEWS,
     *disposable.VIEWS,
