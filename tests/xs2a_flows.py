@@ -8,7 +8,19 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
-from kontor.connectors.base import Cancel, ChooseMethod, Done, Failed, FailureKind, LookUp, Pay, Poll, Returned, Tan
+from kontor.connectors.base import (
+    Cancel,
+    ChooseMethod,
+    Continue,
+    Done,
+    Failed,
+    FailureKind,
+    LookUp,
+    Pay,
+    Poll,
+    Returned,
+    Tan,
+)
 from kontor.connectors.demo.people import person_for
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
@@ -87,6 +99,18 @@ def pay_by_redirect(bank: Xs2aBankUnderTest, url: str) -> None:
     question: Any = dialogue.begin(make_pay(dialogue))
     paid: Any = dialogue.resume(question, Returned(bank.confirm(question.url)))
     assert paid.result.outcome is PaymentOutcome.EXECUTED
+
+
+def fetch_and_pay_by_oauth(bank: Xs2aBankUnderTest, url: str) -> None:
+    """At a bank whose consents and orders link to its OAuth server."""
+    dialogue = Dialogue(bank.make_connector(url, client_id="PSDDE-BAFIN-000001"), new_login("test_bank_message"))
+    question: Any = dialogue.begin()
+    progress = dialogue.resume(question, Returned(bank.authorise(question.url, dialogue.login)))
+    assert isinstance(dialogue.resume(progress, Continue()), Done)
+    for decision, expected in (("confirm", Done), ("cancel", Failed)):
+        question = dialogue.begin(make_pay(dialogue))
+        query = bank.authorise(question.url, dialogue.login, decision=decision)
+        assert isinstance(dialogue.resume(question, Returned(query)), expected)
 
 
 def cancel_standing(bank: Xs2aBankUnderTest, url: str) -> None:

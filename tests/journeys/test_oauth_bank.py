@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import psycopg
 import pytest
 
-from banking import href, new_customer
-from consenting import codes, new_login, start
+from banking import href, new_customer, new_id
+from consenting import CALLBACK, PRESENT, codes, new_login, start
 from kontor.bootstrap import open_services
 from kontor.demobank.xs2a.dialects import DIALECTS
 from plain_http import plain_client
@@ -83,3 +83,36 @@ def test_a_return_with_a_forged_state_has_not_consented(service):
     customer = new_customer(service.tenant)
     consent = start(customer, new_login("test_bank_message"), facts={"providerId": service.provider})
     assert codes(consent.enter("code=4711&state=forged"))[-1] == "BA3040"
+
+
+def order(service, customer, access_id):
+    details = {
+        "amount": 1.5, "currency": "EUR", "recipient": "Erika Mustermann", "iban": "DE02120300000000202051",
+        "bic": "BYLADEM1001", "purpose": "Miete",
+    }  # fmt: skip
+    answer = customer.post(
+        href(customer.product(access_id, "GIROKONTO"), "initiate_single_transfer"),
+        {"instant": False, "transferDetails": details},
+        params={"callbackUrl": CALLBACK, "paymentId": new_id()},
+        headers=PRESENT,
+    )
+    assert answer.status_code == 200, answer.text
+    assert codes(answer.json()) == ["BA3005"]
+    return answer.json()
+
+
+def test_a_transfer_is_authorised_on_the_banks_page_or_declined_there(service):
+    customer = new_customer(service.tenant)
+    login = new_login("test_bank_message")
+    consent = start(customer, login, facts={"providerId": service.provider})
+    consent.enter(service.bank.authorise(href(consent.read(), "redirect_url"), login))
+    consent.wait_until_complete()
+    for decision, expected in (("cancel", "BA3040"), ("confirm", "BA1111")):
+        status = order(service, customer, consent.access_id)
+        query = service.bank.authorise(href(status, "redirect_url"), login, decision=decision)
+        answer = customer.post(href(status, "authenticate"), {"scaAuthenticationData": query})
+        assert codes(answer.json())[-1] == expected, answer.text
+    for log in service.logs:
+        text = log.read_text()
+        assert "Traceback" not in text
+        assert not [value for value in service.issued if value in text]

@@ -52,10 +52,7 @@ class DemoBankMemory(DemoBankBooks):
 
     def open_page(self, return_url: str, orders: Sequence[Order] = ()) -> str:
         page_id = uuid4()
-        shown = [
-            [order.recipient, order.iban, f"{order.amount:.2f} {order.currency}".replace(".", ","), order.purpose]
-            for order in orders
-        ]
+        shown = [show_order(order) for order in orders]
         with self._connect() as connection:
             connection.execute(
                 "insert into demo_bank_pages (id, return_url, orders) values (%s, %s, %s)",
@@ -68,6 +65,11 @@ class DemoBankMemory(DemoBankBooks):
         with self._connect() as connection:
             row = connection.execute("select is_confirmed from demo_bank_pages where id = %s", [page_id]).fetchone()
         return row is not None and row[0] is True
+
+
+def show_order(order: Order) -> list[str]:
+    """Name, IBAN, amount and purpose, as a page of the bank shows them."""
+    return [order.recipient, order.iban, f"{order.amount:.2f} {order.currency}".replace(".", ","), order.purpose]
 
 
 async def find_page(connection: Connection, page_id: UUID) -> Page | None:

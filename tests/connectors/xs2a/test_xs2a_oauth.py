@@ -297,12 +297,13 @@ def test_without_a_client_id_a_bank_with_oauth_is_not_supported(bank):
     assert dialogue.begin() == Failed(FailureKind.NO_SUPPORTED_METHOD, "the bank's profile has no client_id")
 
 
-def test_a_bank_with_oauth_offers_no_payments(bank):
-    dialogue = talk(bank)
-    question = dialogue.begin()
-    progress = dialogue.resume(question, Returned(bank.authorise(question.url, dialogue.login)))
-    assert not any(product.can_transfer for product in progress.partial.products)
-    assert dialogue.begin(Pay(uuid4(), progress.partial.products[0].key, ())).kind is FailureKind.NOT_SUPPORTED
+def test_a_bank_without_consents_offers_no_payments(settings):
+    with running_xs2a_bank(settings, dialect=DIALECTS["ing"]) as bank:
+        dialogue = talk(bank, "ing")
+        question = dialogue.begin()
+        progress = dialogue.resume(question, Returned(bank.authorise(question.url, dialogue.login)))
+        assert not any(product.can_transfer for product in progress.partial.products)
+        assert dialogue.begin(Pay(uuid4(), progress.partial.products[0].key, ())).kind is FailureKind.NOT_SUPPORTED
 
 
 def test_states_hold_tokens_and_never_the_pin(bank):

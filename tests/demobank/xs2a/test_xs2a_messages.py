@@ -1,5 +1,7 @@
 """Every message that Kontor and the demo bank exchange keeps to the interface, by schemas of our own."""
 
+from dataclasses import replace
+
 import httpx
 import pytest
 from jsonschema import Draft202012Validator
@@ -7,9 +9,10 @@ from message_checks import DOCUMENT, SCHEMAS, CheckedApp
 
 from asgi_servers import serve_app
 from kontor.demobank.xs2a import DemoAspsp, make_xs2a_app
+from kontor.demobank.xs2a.dialects import STANDARD, OAuthUse
 from kontor.demobank.xs2a.pages import make_pages
 from kontor.storage.demo_bank_pages import DemoBankPages
-from xs2a_flows import FLOWS
+from xs2a_flows import FLOWS, fetch_and_pay_by_oauth
 from xs2a_talk import MovableClock, Xs2aBankUnderTest
 
 
@@ -37,6 +40,19 @@ def test_the_flows_use_every_operation_that_has_a_schema(checked):
         FLOWS[flow](bank, bank.url)
     known = {f"{operation['method']} {operation['path']}" for operation in DOCUMENT["operations"]}
     assert known - watched.seen == set()
+
+
+def test_consents_and_orders_over_oauth_violate_nothing(settings):
+    """The OAuth server itself speaks OAuth, for which there is no schema here."""
+    clock = MovableClock()
+    bank = DemoBankPages(settings.database_url, "http://bank.example/demobank/confirm")
+    dialect = replace(STANDARD, oauth=OAuthUse.FOR_CONSENT)
+    watched = CheckedApp(make_xs2a_app(DemoAspsp(bank, read_time=clock.read), pages=make_pages(bank), dialect=dialect))
+    with serve_app(watched) as url:
+        fetch_and_pay_by_oauth(Xs2aBankUnderTest(url, clock, bank), url)
+    own = ("/v1/authorise", "/v1/token")
+    assert [violation for violation in watched.violations if not violation.split()[1].startswith(own)] == []
+    assert {"POST /v1/consents", "POST /v1/payments/[a-z-]+"} <= watched.seen
 
 
 def test_the_schemas_are_schemas():

@@ -53,6 +53,16 @@ class Payments:
         self._slow_seconds = slow_seconds
 
     def begin(self, login: str, job: Pay, context: Context) -> Step:
+        prepared = self._prepare(login, job, context)
+        return authentication.begin(prepared, find_scenario(login)) if isinstance(prepared, dict) else prepared
+
+    def pay(self, login: str, job: Pay, context: Context) -> Step:
+        """For a customer who has authenticated for this order elsewhere: on a page of the bank."""
+        prepared = self._prepare(login, job, context)
+        return self._send(prepared, context) if isinstance(prepared, dict) else prepared
+
+    def _prepare(self, login: str, job: Pay, context: Context) -> State | Step:
+        """What the bank checks before it asks for a TAN: the state to go on with, or its answer."""
         person = _find_person(login, context)
         account = _find_account(person, job.product_key)
         refusal = _check_order(job, account, context) or _check_reference(login, job, person)
@@ -72,7 +82,7 @@ class Payments:
             results = self._check_payees(login, person, job.orders)
             if any(result.match is not PayeeMatch.MATCH for result in results):
                 return NeedPayeeDecision(results, state | {"stage": "payees"})
-        return authentication.begin(state, find_scenario(login))
+        return state
 
     def resume(self, state: State, answer: Answer, context: Context) -> Step:
         scenario = find_scenario(state["login"])

@@ -1,7 +1,7 @@
-"""OAuth 2 for the account data of a bank: authorisation code with PKCE and state, tokens and their renewal.
+"""OAuth 2 at a bank: authorisation code with PKCE and state, tokens and their renewal.
 
-Two variants: a new consent links to the bank's OAuth server (`scaOAuth`), or the bank wants a token before anything
-else. The customer decides on the bank's page. Tokens are part of states, which callers keep sealed.
+Two variants: a new consent or order links to the bank's OAuth server (`scaOAuth`), or the bank wants a token before
+anything else. The customer decides on the bank's page. Tokens are part of states, which callers keep sealed.
 """
 
 import time

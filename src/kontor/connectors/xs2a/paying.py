@@ -1,7 +1,8 @@
 """Paying: the order is placed, the customer authorises it, and the bank's status says what became of it.
 
 Placing an order moves nothing where every payment must be authorised. Its `X-Request-ID` is Kontor's payment id: a bank
-that keeps the id takes the same order once.
+that keeps the id takes the same order once. Where the order links to an OAuth server, the customer authorises it there,
+and the token that follows reads its status.
 """
 
 from dataclasses import replace
@@ -28,6 +29,7 @@ from kontor.connectors.xs2a.banks import INSTANT, SEPA, Xs2aBank
 from kontor.connectors.xs2a.client import Client
 from kontor.connectors.xs2a.failures import BankError, NoResponseError, RefusedError, StoppedError
 from kontor.connectors.xs2a.messages import Authorising, PaymentStatus
+from kontor.connectors.xs2a.oauth import OAuth
 from kontor.domain.payments import Order, PaymentOutcome
 from kontor.domain.schedules import Period, Schedule, StandingAction, StandingInstruction
 
@@ -55,6 +57,8 @@ CANCELLED_STATUS = "CANC"
 CANCELLED = Failed(FailureKind.CANCELLED)
 # Checked: after the customer's authorisation the bank goes on by itself.
 CHECKED = ("ACTC", "ACCP")
+# Stage: the customer is at the bank's OAuth server.
+PAYMENT_BY_OAUTH = "payment by OAuth"
 # Held by the bank: taken in and not checked yet, or still to be signed by somebody else.
 HELD = ("RCVD", "PDNG", "PATC")
 
@@ -64,6 +68,7 @@ class Paying:
         self._client = client
         self._bank = bank
         self._context = context
+        self._oauth = OAuth(client, bank, context)
 
     def begin(self, job: Pay) -> Step:
         product = self._find_product(job)
@@ -73,6 +78,8 @@ class Paying:
         if has_left and not self._context.may_send():
             return Failed(FailureKind.INTERNAL)
         try:
+            if self._bank.needs_client_token:
+                self._oauth.use_client_token()
             opened, approach, resource = self._place(job, product)
         except BankError as error:
             return error.to_failed(is_outcome_unknown=has_left)
@@ -83,12 +90,16 @@ class Paying:
         if opened.transaction_status in OUTCOMES:
             return self._conclude(authoriser)
         try:
+            if "scaOAuth" in opened.links:
+                return self._ask_by_oauth(state, opened)
             step = authoriser.open(opened, approach)
         except BankError as error:
             return self._end(error, authoriser)
         return self._conclude(authoriser) if step is None else step
 
     def resume(self, state: State, answer: Answer) -> Step:
+        if state["stage"] == PAYMENT_BY_OAUTH:
+            return self._return_from_page(state, answer)
         authoriser = Authoriser(self._client, self._bank, state, self._context.may_send)
         try:
             # Somebody may have decided about it meanwhile; then there is nothing left to send.
@@ -123,11 +134,52 @@ class Paying:
         """
         if "resource" not in state:
             return Done(LookedUp(PaymentOutcome.UNKNOWN))
+        if "tokens" in state:
+            self._use_tokens(state["tokens"])
         status = self._read_status(state)
         outcome = OUTCOMES.get(status.transaction_status, PaymentOutcome.UNKNOWN)
         if state.get("is_cancellation"):
             outcome = PaymentOutcome.EXECUTED if _is_decided(status, state) else PaymentOutcome.UNKNOWN
         return Done(LookedUp(outcome, status.psu_message, state.get("standing_key")))
+
+    # At the bank's OAuth server
+
+    def _ask_by_oauth(self, state: State, opened: Authorising) -> Step:
+        """The bank may execute the order once the customer agrees on its page: the send guard is asked before."""
+        question = self._oauth.ask(
+            state | {"stage": PAYMENT_BY_OAUTH}, opened.links["scaOAuth"].href, f"PIS:{opened.payment_id}"
+        )
+        if not state["has_left"] and not self._context.may_send():
+            return Failed(FailureKind.INTERNAL)
+        return replace(question, state=question.state | {"has_left": True})
+
+    def _return_from_page(self, state: State, answer: Answer) -> Step:
+        """What the browser brought along proves nothing about the order: the bank's status does."""
+        unknown = Failed(FailureKind.UNREACHABLE, is_outcome_unknown=True, state=state)
+        try:
+            granted = self._oauth.return_from_page(state, answer)
+        except StoppedError as error:
+            if error.kind is FailureKind.CANCELLED:
+                return self._drop(state)
+            return replace(unknown, detail=error.detail)
+        except BankError:
+            return unknown
+        self._oauth.use(granted["tokens"])
+        return self._conclude(Authoriser(self._client, self._bank, granted, None))
+
+    def _drop(self, state: State) -> Step:
+        """The customer declined: the bank shall forget the order. One that it has executed after all stays executed."""
+        step = self.cancel(state)
+        if isinstance(step, Failed) and step.kind is FailureKind.REJECTED and not step.is_outcome_unknown:
+            return CANCELLED
+        return step
+
+    def _use_tokens(self, tokens: State) -> None:
+        is_over = self._oauth.is_ending(tokens)
+        if is_over and tokens["refresh"] is not None:
+            self._oauth.renew(tokens)
+        else:
+            self._oauth.use(tokens)
 
     # Parts
 

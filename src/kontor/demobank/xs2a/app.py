@@ -62,8 +62,10 @@ def make_xs2a_app(
     `pages` serves what the interface does not, the bank's own page above all. `faults` concern the interface.
     """
     consents = Consents(aspsp, Authoriser(aspsp, draw_code), dialect)
-    routes = _list_routes(aspsp, consents, page_size, confirms_redirects, draw_code, dialect)
-    oauth = None if dialect.oauth is None else OAuthServer(aspsp, consents, dialect, draw_code)
+    authoriser = Authoriser(aspsp, draw_code)
+    orders = PaymentOrders(aspsp, authoriser, confirms_redirects=confirms_redirects, dialect=dialect)
+    routes = _list_routes(aspsp, consents, orders, page_size, dialect)
+    oauth = None if dialect.oauth is None else OAuthServer(aspsp, consents, orders, dialect, draw_code)
     respond = partial(_answer, routes, dialect, oauth)
     disturbances = None if faults is None else Xs2aFaults(faults)
 
@@ -87,15 +89,12 @@ def make_xs2a_app(
 def _list_routes(
     aspsp: DemoAspsp,
     consents: Consents,
+    orders: PaymentOrders,
     page_size: int,
-    confirms_redirects: bool,
-    draw_code: Callable[[], str],
     dialect: Dialect,
 ) -> list[tuple[str, re.Pattern[str], tuple[str, ...], Handler]]:
-    authoriser = Authoriser(aspsp, draw_code)
     accounts = Accounts(aspsp, consents, page_size, dialect)
     cards = CardAccounts(aspsp, consents, page_size, dialect)
-    orders = PaymentOrders(aspsp, authoriser, confirms_redirects=confirms_redirects)
     one_payment = "/v1/{}/{}/{}"
     listed: list[tuple[str, str, tuple[str, ...], Handler]] = [
         ("POST", "/v1/consents", ADDRESS, consents.create),

@@ -18,7 +18,7 @@ MT940 = "text/plain"
 
 
 class OAuthUse(StrEnum):
-    """When a customer authorises at the bank's OAuth server: for a consent, before it, or instead of it."""
+    """When a customer authorises at the bank's OAuth server: for a consent or an order, before it, or instead of it."""
 
     FOR_CONSENT = "FOR_CONSENT"
     BEFORE_CONSENT = "BEFORE_CONSENT"
@@ -70,7 +70,7 @@ DIALECTS = {
         ),
         Dialect(
             "commerzbank",
-            "amounts are JSON numbers; a consent is authorised over OAuth",
+            "amounts are JSON numbers; consents and orders are authorised over OAuth",
             has_number_amounts=True,
             oauth=OAuthUse.FOR_CONSENT,
             discovery_path="/.well-known/openid-configuration",
@@ -85,7 +85,8 @@ DIALECTS = {
         Dialect(
             "santander",
             "amounts are JSON numbers; the code of a booking ends after the GV code (`NTRF+116`); a consent needs a"
-            " token of the caller (`client_credentials`) and is authorised over OAuth; there are no refresh tokens",
+            " token of the caller (`client_credentials`), and an order as well; both are authorised over OAuth; there"
+            " are no refresh tokens",
             has_number_amounts=True,
             has_prima_nota=False,
             oauth=OAuthUse.FOR_CONSENT,

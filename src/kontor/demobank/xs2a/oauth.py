@@ -15,19 +15,28 @@ from string import Template
 from urllib.parse import parse_qsl, urlencode
 from uuid import uuid4
 
-from kontor.demobank.routes import HEADERS
+from kontor.demobank.routes import HEADERS, show_orders
 from kontor.demobank.xs2a.aspsp import DemoAspsp
 from kontor.demobank.xs2a.consents import Consents
 from kontor.demobank.xs2a.dialects import Dialect, OAuthUse
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
-from kontor.demobank.xs2a.resources import Shelf
+from kontor.demobank.xs2a.payments import PaymentOrders
+from kontor.demobank.xs2a.resources import Payment, Shelf
+from kontor.storage.demo_bank import show_order
 
 ACCESS_SECONDS = 600
 CODE_SECONDS = 60
 REFRESH_DAYS = 180
 AUTHORISE = "/v1/authorise"
+# A new consent, or a new order.
+_NEW = re.compile(r"/v1/consents|/v1/(bulk-|periodic-)?payments/[^/]+")
+ASK_ACCESS = (
+    "<p>Ein Kontoinformationsdienst möchte Ihre Konten, Kontostände und Umsätze abrufen. Melden Sie sich an, um den"
+    " Zugriff für 180 Tage freizugeben. Sie können ihn jederzeit widerrufen.</p>"
+)
+ASK_PAYMENT = "<p>Ein Zahlungsdienst möchte für Sie überweisen. Melden Sie sich an, um den Auftrag freizugeben.</p>"
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
-_CONSENT_SCOPE = "AIS:"
+_CONSENT_SCOPE, _PAYMENT_SCOPE = "AIS:", "PIS:"
 
 
 @dataclass
@@ -41,6 +50,7 @@ class AuthorisationRequest:
     challenge: str
     consent_id: str | None
     login: str | None
+    payment: Payment | None = None
     is_decided: bool = False
 
 
@@ -51,6 +61,7 @@ class Grant:
     client_id: str
     login: str | None
     consent_id: str | None
+    payment_path: str | None = None
     is_revoked: bool = False
 
 
@@ -65,9 +76,18 @@ class Ticket:
 
 
 class OAuthServer:
-    def __init__(self, aspsp: DemoAspsp, consents: Consents, dialect: Dialect, draw: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        aspsp: DemoAspsp,
+        consents: Consents,
+        orders: PaymentOrders,
+        dialect: Dialect,
+        draw: Callable[[], str],
+    ) -> None:
         self._aspsp = aspsp
         self._consents = consents
+        self._orders = orders
+        self._granted: Shelf[Grant] = Shelf()  # of payments, by their paths
         self._dialect = dialect
         self._draw = draw
         self._requests: Shelf[AuthorisationRequest] = Shelf()
@@ -99,6 +119,9 @@ class OAuthServer:
             raise RefusedError("TOKEN_INVALID", "Dieses Token gilt nicht.")
         if ticket.until <= self._aspsp.read_time():
             raise RefusedError("TOKEN_EXPIRED", "Dieses Token ist abgelaufen.")
+        paid = self._find_granted(request)
+        if paid is not None and ticket.grant.payment_path != paid.payment_path:
+            raise RefusedError("TOKEN_INVALID", "Dieses Token gehört zu einem anderen Auftrag.")
         consent_id = request.headers.get("consent-id")
         if self._dialect.oauth is OAuthUse.INSTEAD:
             return replace(request, headers={**request.headers, "consent-id": ticket.grant.consent_id or ""})
@@ -110,10 +133,14 @@ class OAuthServer:
     def _needs_token(self, request: Request) -> bool:
         if request.path.startswith(("/v1/accounts", "/v1/card-accounts")):
             return True
-        is_new_consent = (request.method, request.path) == ("POST", "/v1/consents")
         if self._dialect.oauth is OAuthUse.FOR_CONSENT:
-            return is_new_consent and self._dialect.needs_client_token
+            is_new = request.method == "POST" and _NEW.fullmatch(request.path) is not None
+            return (is_new and self._dialect.needs_client_token) or self._find_granted(request) is not None
         return request.path.startswith("/v1/consents")
+
+    def _find_granted(self, request: Request) -> Grant | None:
+        """Of a payment that its customer has authorised here: from then on it is read with a token."""
+        return self._granted.find("/".join(request.path.split("/")[:5]))
 
     # For the third party and the browser
 
@@ -136,9 +163,12 @@ class OAuthServer:
         """The page. Who asks wrongly is told so here: an address that is not proven gets no redirect."""
         query = request.query
         scope = query.get("scope", "")
-        consent = None
+        consent = payment = None
         if scope.startswith(_CONSENT_SCOPE):
             consent = self._consents.find(scope.removeprefix(_CONSENT_SCOPE))
+        elif scope.startswith(_PAYMENT_SCOPE):
+            payment = self._orders.find_open(scope.removeprefix(_PAYMENT_SCOPE))
+        named = payment or consent
         is_right = (
             query.get("response_type") == "code"
             and query.get("code_challenge_method") == "S256"
@@ -147,7 +177,7 @@ class OAuthServer:
             and query.get("client_id")
             and query.get("state")
             and scope
-            and (consent is not None) == (self._dialect.oauth is OAuthUse.FOR_CONSENT)
+            and (named is not None) == (self._dialect.oauth is OAuthUse.FOR_CONSENT)
         )
         if not is_right or (consent is not None and consent.status != "received"):
             return _refuse("invalid_request")
@@ -159,14 +189,19 @@ class OAuthServer:
             query["state"],
             query["code_challenge"],
             None if consent is None else consent.id,
-            None if consent is None else consent.login,
+            None if named is None else named.login,
+            payment,
         )
         self._requests.put(number, asked)
-        return self._show(number, asked.login or "", "")
+        return self._show(number, asked, asked.login or "", "")
 
-    def _show(self, number: str, login: str, problem: str) -> Response:
+    def _show(self, number: str, asked: AuthorisationRequest, login: str, problem: str) -> Response:
+        """What is asked for: the orders of a payment, or access to accounts."""
         text = f'<p role="alert">{escape(problem)}</p>' if problem else ""
-        page = self._page.substitute(request_id=number, login=escape(login), problem=text)
+        question = ASK_ACCESS
+        if asked.payment is not None and asked.payment.job is not None:
+            question = ASK_PAYMENT + show_orders([show_order(order) for order in asked.payment.job.orders])
+        page = self._page.substitute(request_id=number, login=escape(login), problem=text, question=question)
         return Response(200, content=page.encode(), headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"})
 
     def _decide(self, request: Request, number: str) -> Response:
@@ -178,12 +213,14 @@ class OAuthServer:
             asked.is_decided = True
             if asked.consent_id is not None:
                 self._consents.find(asked.consent_id).status = "rejected"
+            if asked.payment is not None:
+                self._orders.decline(asked.payment)
             return _return(asked, error="access_denied", iss=_name_issuer(request))
         login = form.get("login", "")
         try:
             self._aspsp.check_pin(login, form.get("pin", ""))
         except RefusedError as error:
-            return self._show(number, login, error.text or "Die Anmeldung ist zurzeit nicht möglich.")
+            return self._show(number, asked, login, error.text or "Die Anmeldung ist zurzeit nicht möglich.")
         asked.is_decided = True
         consent_id = asked.consent_id
         if self._dialect.oauth is OAuthUse.INSTEAD:
@@ -192,6 +229,10 @@ class OAuthServer:
             self._consents.grant(consent_id, login)
         code = self._draw()
         grant = Grant(asked.client_id, login, consent_id)
+        if asked.payment is not None:
+            self._orders.grant(asked.payment, login)
+            grant.payment_path = asked.payment.path
+            self._granted.put(asked.payment.path, grant)
         self._codes.put(code, Ticket(grant, self._find_end(seconds=CODE_SECONDS), asked))
         return _return(asked, code=code, iss=_name_issuer(request))
 

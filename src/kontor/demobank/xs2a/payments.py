@@ -21,7 +21,15 @@ from kontor.demobank.xs2a.authorising import (
     show_authorisation,
     show_opening,
 )
-from kontor.demobank.xs2a.bodies import AuthorisationBody, BulkPayment, PeriodicPayment, SinglePayment, Transfer
+from kontor.demobank.xs2a.bodies import (
+    AuthorisationBody,
+    BulkPayment,
+    PeriodicPayment,
+    SinglePayment,
+    Transfer,
+    make_link,
+)
+from kontor.demobank.xs2a.dialects import STANDARD, Dialect, OAuthUse
 from kontor.demobank.xs2a.exchanges import RefusedError, Request, Response
 from kontor.demobank.xs2a.modes import Xs2aMode
 from kontor.demobank.xs2a.resources import Approach, Authorisation, Cancellation, Payment, Shelf
@@ -83,9 +91,12 @@ class PaymentSubject(Subject):
 
 
 class PaymentOrders:
-    def __init__(self, aspsp: DemoAspsp, authoriser: Authoriser, *, confirms_redirects: bool) -> None:
+    def __init__(
+        self, aspsp: DemoAspsp, authoriser: Authoriser, *, confirms_redirects: bool, dialect: Dialect = STANDARD
+    ) -> None:
         self._aspsp = aspsp
         self._authoriser = authoriser
+        self._dialect = dialect
         self._confirms_redirects = confirms_redirects
         self._kept: Shelf[Payment] = Shelf()
 
@@ -117,6 +128,8 @@ class PaymentOrders:
 
     def _show_new(self, request: Request, payment: Payment) -> Response:
         status = self._read_status(payment)[0]
+        if self._dialect.oauth is OAuthUse.FOR_CONSENT:
+            return self._link_to_oauth(request, payment, status)
         authorisation = None
         is_implicit = payment.approach is Approach.REDIRECT and not request.has("tpp-explicit-authorisation-preferred")
         if is_implicit and status == "RCVD":
@@ -124,6 +137,40 @@ class PaymentOrders:
         shown, headers = show_opening(payment, authorisation)
         body = {"transactionStatus": status, "paymentId": payment.id, **shown}
         return Response(201, body, headers | request.locate(payment.path))
+
+    def _link_to_oauth(self, request: Request, payment: Payment, status: str) -> Response:
+        payment.approach = Approach.REDIRECT
+        links = {"self": payment.path, "status": f"{payment.path}/status"}
+        if status == "RCVD":
+            links["scaOAuth"] = self._dialect.discovery_path
+        body = {
+            "transactionStatus": status,
+            "paymentId": payment.id,
+            "_links": {name: make_link(path) for name, path in links.items()},
+        }
+        return Response(201, body, {"ASPSP-SCA-Approach": str(payment.approach)} | request.locate(payment.path))
+
+    # At the OAuth server
+
+    def find_open(self, payment_id: str) -> Payment | None:
+        """An order that waits for its customer."""
+        payment = self._kept.find(payment_id)
+        return payment if payment is not None and self._read_status(payment)[0] == "RCVD" else None
+
+    def grant(self, payment: Payment, login: str) -> None:
+        """The customer has agreed on the bank's page, and the bank executes it."""
+        with payment.lock:
+            self._check_open(payment)
+            assert payment.job is not None
+            payment.login = login
+            step = self._aspsp.payments.pay(login, payment.job, self._aspsp.make_context())
+            if isinstance(step, Failed) and self._aspsp.find_receipt(login, payment.uuid) is None:
+                payment.refusal = (str(step.kind), step.detail or "")
+
+    def decline(self, payment: Payment) -> None:
+        with payment.lock:
+            if self._withdraw(payment):
+                payment.is_cancelled = True
 
     def read(self, request: Request, service: str, product: str, payment_id: str) -> Response:
         payment = self._find(service, product, payment_id)
