@@ -29,6 +29,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         "--start", type=datetime.fromisoformat, default="2026-10-22T00:00:00+02:00", help="summer time ends on the 25th"
     )
     parser.add_argument("--kill-minutes", type=float, nargs=2, default=(2, 8), help="simulated, between two kills")
+    parser.add_argument("--jumps", action="store_true", help="let the clocks of workers jump")
+    parser.add_argument("--outage-hours", type=float, default=0, help="of the bank, every third day")
+    parser.add_argument("--restarts", type=int, default=2, help="of the database; every second one is a crash")
+    parser.add_argument("--page", type=Path, default=PAGE)
     parser.add_argument("--dry", action="store_true", help="leave docs/benchmarks as it is")
     return parser.parse_args(arguments)
 
@@ -44,7 +48,10 @@ def main(arguments: list[str]) -> int:
             options.factor,
             options.workers,
             tuple(options.kill_minutes),
+            restarts=options.restarts,
             settle_seconds=1200,
+            has_jumps=options.jumps,
+            outage_hours=options.outage_hours,
         )
     except UnfitPlanError as error:
         console.print(str(error), highlight=False)
@@ -61,8 +68,8 @@ def main(arguments: list[str]) -> int:
     if outcome.violations:
         return 1
     if not options.dry:
-        write_page(outcome, PAGE, " ".join(["./dev soak", *arguments]), load_before)
-        console.print(f"Wrote {PAGE.relative_to(ROOT)}.")
+        write_page(outcome, options.page, " ".join(["./dev soak", *arguments]), load_before)
+        console.print(f"Wrote {options.page}.")
     shutil.rmtree(folder, ignore_errors=True)
     return 0
 

@@ -81,8 +81,9 @@ class SimulationEnvironment:
 
     # The outside world
 
-    def start_bank(self, clock: SimulatedClock, failure_rate: float) -> int:
-        return self._start("simulation.bank", "bank.port", str(self.folder), clock.setting, str(failure_rate))
+    def start_bank(self, clock: SimulatedClock, failure_rate: float, outage_hours: float = 0) -> int:
+        arguments = (str(self.folder), clock.setting, str(failure_rate), str(outage_hours))
+        return self._start("simulation.bank", "bank.port", *arguments)
 
     def start_receiver(self, failure_rate: float) -> int:
         return self._start("simulation.receiver", "receiver.port", str(self.folder), str(failure_rate))

@@ -38,8 +38,12 @@ def list_facts(outcome: Outcome) -> Iterable[tuple[str, str]]:
     yield "clock", f"{plan.factor:g} times real time, {outcome.seconds / 60:.0f} minutes in all"
     yield "refreshes", f"{refreshes:,}, {refreshes / plan.real_seconds:.1f} a second"
     yield "faults", f"{plan.bank_failure_rate:.0%} of bank calls, {plan.receiver_failure_rate:.0%} of deliveries"
+    if plan.outage_hours:
+        yield "outages of the bank", f"{plan.outage_hours:g} hours every third day"
+    if plan.has_jumps:
+        yield "clocks of workers", "wrong half of the time: 7 hours or 2 days ahead, 7 hours or 40 days behind"
     yield "workers killed", f"{outcome.killed:,}"
-    yield "database restarts", f"{plan.restarts} (an ordinary one, then a crash)"
+    yield "database restarts", f"{plan.restarts} (ordinary ones and crashes in turn)"
     yield "slots", ", ".join(f"{count:,} {state.lower()}" for state, count in outcome.slots.most_common())
     yield "slots skipped because of", ", ".join(f"{name}: {count:,}" for name, count in outcome.skips.items()) or "none"
     yield "calls of the bank", f"{outcome.calls:,}, of them {outcome.lost_calls:,} without an answer"

@@ -50,6 +50,8 @@ class Plan:
     bank_failure_rate: float = 0.05
     receiver_failure_rate: float = 0.2
     settle_seconds: float = 120
+    has_jumps: bool = False
+    outage_hours: float = 0
 
     def __post_init__(self) -> None:
         if self.factor > MOST_FACTOR:
@@ -97,9 +99,9 @@ def simulate(plan: Plan, folder: Path, say: Callable[[str], None] = lambda _: No
         asyncio.run(environment.populate(clock, plan.accesses, receiver_port))
         say(f"{plan.accesses:,} accesses are there after {time.monotonic() - started:.0f} s")
         clock = SimulatedClock.start_now(plan.start, plan.factor)
-        bank_port = environment.start_bank(clock, plan.bank_failure_rate)
+        bank_port = environment.start_bank(clock, plan.bank_failure_rate, plan.outage_hours)
         settings = replace(environment.settings, clock=clock.setting)
-        workers = WorkerForkServer(folder, export_settings(settings), bank_port)
+        workers = WorkerForkServer(folder, export_settings(settings), bank_port, plan.factor if plan.has_jumps else 0)
         try:
             killed = _let_days_pass(plan, clock, environment, workers, say)
             end = clock.now()

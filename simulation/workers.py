@@ -18,10 +18,10 @@ LEASE_SECONDS, HEARTBEAT_SECONDS, REAPER_SECONDS, CLAIM_SECONDS = 3, 0.5, 0.5, 3
 class WorkerForkServer:
     """Starts and kills workers. They are numbered, since the system reuses process ids."""
 
-    def __init__(self, folder: Path, environment: dict[str, str], port: int) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str], port: int, jumping_factor: float = 0) -> None:
         with (folder / "workers.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "simulation.workers", str(port)],
+                [sys.executable, "-m", "simulation.workers", str(port), str(jumping_factor)],
                 env=os.environ | environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -61,8 +61,8 @@ class WorkerForkServer:
                 stream.close()
 
 
-def main(port: int) -> None:
-    run = prepare(port)
+def main(port: int, jumping_factor: float) -> None:
+    run = prepare(port, jumping_factor)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended workers need no waiting for
     for line in sys.stdin:
         if line.strip() == "fork":
@@ -88,7 +88,7 @@ def run_worker(run: Callable[[], None]) -> None:
         os._exit(0)
 
 
-def prepare(port: int) -> Callable[[], None]:
+def prepare(port: int, jumping_factor: float) -> Callable[[], None]:
     """Load what a worker needs, before any is forked."""
     from kontor import bootstrap
     from kontor.analysis.tagging.taggers import load_tagger
@@ -100,10 +100,14 @@ def prepare(port: int) -> Callable[[], None]:
     from kontor.logs import configure_logs
     from kontor.services.banks import leasing
     from kontor.services.compute.compute import Compute
+    from kontor.services.runtime import clock
     from kontor.services.webhooks import deliveries
     from kontor.storage import leases
     from simulation.connector import PROVIDERS, SimulatedConnector
+    from simulation.jumps import let_clock_jump
 
+    if jumping_factor:
+        let_clock_jump(clock, jumping_factor)
     leases.LEASE_SECONDS, leasing.HEARTBEAT_SECONDS = LEASE_SECONDS, HEARTBEAT_SECONDS
     tasks.REAPER_SECONDS, tasks.BUSY_SECONDS = REAPER_SECONDS, REAPER_SECONDS
     worker.PROBE_SECONDS, worker.RECONNECT_SECONDS = 1, (0.1, 0.5)
@@ -125,4 +129,4 @@ def prepare(port: int) -> Callable[[], None]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), float(sys.argv[2]))

@@ -34,6 +34,9 @@ class HandClock:
     def now(self) -> datetime:
         return self.at
 
+    async def read(self, connection: object) -> datetime:
+        return self.at
+
     def today(self) -> date:
         return self.at.astimezone(BERLIN).date()
 

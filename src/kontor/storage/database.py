@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
@@ -183,6 +184,14 @@ async def fetch_row(connection: Connection, query: str, values: list[Any], *, bi
     cursor = AsyncRawCursor(connection)
     await cursor.execute(query, values, prepare=True, binary=binary)
     return await cursor.fetchone()
+
+
+async def read_time(connection: Connection) -> datetime:
+    """By the clock that all processes share, whatever their machines show."""
+    row = await fetch_row(connection, "select clock_timestamp()", [])
+    assert row is not None
+    moment: datetime = row[0]
+    return moment
 
 
 async def fetch_rows(connection: Connection, query: str, values: list[Any], *, binary: bool = False) -> list[TupleRow]:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,8 @@ from fetch_harness import FetchHarness, Gate
 
 import kontor
 from kontor import bootstrap
+from kontor.services.banks.admission import Admissions
+from kontor.services.runtime import clock
 
 JUMPS = (date(2027, 12, 24), date(2025, 1, 1), date(2026, 11, 3), date(2026, 2, 28))
 # Where the wall clock of the machine is the right one: tokens of banks say when they end.
@@ -52,3 +54,27 @@ def test_no_time_limit_is_measured_by_the_wall_clock():
     [folder] = kontor.__path__
     files = {path for path in Path(folder).rglob("*.py") if re.search(r"\btime\.time\(", path.read_text())}
     assert {str(path.relative_to(folder)) for path in files} == WALL_CLOCK
+
+
+async def test_a_machine_whose_clock_is_wrong_counts_calls_of_a_bank_as_all_others_do(own, harness, monkeypatch):
+    """By the machine's clock the four calls of the last minutes would be two days old, or to come in two days."""
+    await harness.add()
+    user_id = harness.principal.user_id
+    harness.owner.execute(
+        "insert into unattended_calls (user_id, access_id, called_at, fetch_id)"
+        " select %s, 'a', now() - make_interval(mins => n), gen_random_uuid() from generate_series(1, 4) n",
+        [user_id],
+    )
+    for days in (2, -2):
+
+        class WrongDatetime(datetime):
+            @classmethod
+            def now(cls, tz=None, shift=timedelta(days=days)):
+                return datetime.now(tz) + shift
+
+        monkeypatch.setattr(clock, "datetime", WrongDatetime)
+        admissions = Admissions(harness.services.database, clock.Clock())
+        async with harness.services.database.connect(user_id) as connection:
+            wait = await admissions.find_wait(connection, user_id, "a")
+        assert wait is not None
+        assert timedelta(hours=23) < wait < timedelta(hours=24)

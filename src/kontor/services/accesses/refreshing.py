@@ -60,8 +60,8 @@ class Refreshing:
 
     @retry_conflicts
     async def _schedule_batch(self) -> int:
-        now = self._clock.now()
         async with self._database.transaction() as connection:
+            now = await self._clock.read(connection)
             due = await refreshes.list_due(connection, now, BATCH, MOST_QUEUED)
             if not due:
                 return 0
@@ -79,10 +79,10 @@ class Refreshing:
 
     async def repair_schedule(self) -> int:
         """Give a time to every access that should have one: those of a former version, or after a change of clock."""
-        now = self._clock.now()
         total = 0
         while True:
             async with self._database.transaction() as connection:
+                now = await self._clock.read(connection)
                 await refreshes.clear_far_refreshes(connection, now + SLOT_SPACING * 2, BATCH)
                 found = await refreshes.list_unscheduled(connection, BATCH)
                 await refreshes.set_next_refreshes(
@@ -108,7 +108,7 @@ class Refreshing:
 
     async def reschedule(self, connection: Connection, user_id: UUID, access_id: str) -> None:
         """Whether and when an access is refreshed next, from what is known of it now."""
-        now = self._clock.now()
+        now = await self._clock.read(connection)
         await refreshes.reschedule(connection, user_id, access_id, now, find_next_slot(user_id, access_id, now))
 
     async def resume(self, connection: Connection, user_id: UUID, access_id: str) -> None:
@@ -139,12 +139,13 @@ class Refreshing:
         await refreshes.stop_user(connection, user_id)
 
     async def resume_user(self, connection: Connection, user_id: UUID) -> None:
-        now = self._clock.now()
+        now = await self._clock.read(connection)
         while found := await refreshes.list_unscheduled(connection, BATCH, user_id):
             await refreshes.set_next_refreshes(connection, [_begin(user_id, access, now) for user_id, access in found])
 
     async def forget_old_calls(self, connection: Connection, batch: int) -> int:
-        return await refreshes.delete_old_calls(connection, self._clock.now() - CALLS_KEPT, batch)
+        before = await self._clock.read(connection) - CALLS_KEPT
+        return await refreshes.delete_old_calls(connection, before, batch)
 
 
 def _begin(user_id: UUID, access_id: str, now: datetime) -> NextRefresh:

@@ -108,7 +108,7 @@ class Admissions:
         async with self._database.transaction(user_id) as connection:
             if not await refreshes.lock_for_call(connection, user_id, access_id):
                 return permit
-            now = self._clock.now()
+            now = await self._clock.read(connection)
             facts = await refreshes.read_call_facts(connection, user_id, access_id, now)
             if facts.pause is not None:
                 return PAUSED_LOOKUP
@@ -132,20 +132,21 @@ class Admissions:
 
     async def find_wait(self, connection: Connection, user_id: UUID, access_id: str) -> timedelta | None:
         """How long until another call without the customer may be made; None when it may be now."""
-        now = self._clock.now()
+        now = await self._clock.read(connection)
         free_at = find_free_at(await refreshes.list_calls(connection, user_id, access_id, now), now)
         return None if free_at is None else free_at - now
 
     async def hasten(self, connection: Connection, user_id: UUID, access_id: str, wait: timedelta) -> None:
         """As soon as the budget allows; then, or at the next slot, the bank is called."""
-        await refreshes.hasten(connection, user_id, access_id, self._clock.now() + wait)
+        now = await self._clock.read(connection)
+        await refreshes.hasten(connection, user_id, access_id, now + wait)
 
     async def note_answer(self, connection: Connection, provider_id: UUID, *, is_up: bool) -> None:
         """Did the provider answer at all? Last in a transaction, since many fetches share this row."""
         if is_up:
             await outages.delete_outage(connection, provider_id)
             return
-        now = self._clock.now()
+        now = await self._clock.read(connection)
         outage = await outages.lock_failures(connection, provider_id, Outage(provider_id, 0, None, now))
         noted = note_failure(outage, now)
         if noted == outage:
@@ -179,7 +180,7 @@ class Admissions:
     # Parts
 
     async def _start(self, connection: Connection, fetch: Fetch, held: HeldLease, *, can_call: bool) -> Start:
-        now, lease = self._clock.now(), held.lease
+        now, lease = await self._clock.read(connection), held.lease
         facts = await refreshes.read_call_facts(connection, fetch.user_id, fetch.access_id, now)
         if not (facts.is_callable and can_call):
             await fetches.start_fetch(connection, fetch.id, lease)

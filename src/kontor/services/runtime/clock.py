@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime
 
 from kontor.domain.clocks import BusinessClock, read_fast_clock
+from kontor.storage.database import Connection, read_time
 
 
 class Clock:
@@ -14,6 +15,10 @@ class Clock:
 
     def today(self) -> date:
         return self._business.today(datetime.now(UTC))
+
+    async def read(self, connection: Connection) -> datetime:
+        """By the database's clock: for what processes decide together, such as how often a bank is called."""
+        return self._business.now(await read_time(connection))
 
     def now(self) -> datetime:
         return self._business.now(datetime.now(UTC))
