@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kontor.config import Settings, read_settings
+from kontor.config import SettingError, Settings, default_data_dir, read_settings
 from kontor.connectors.base import Connector
 from kontor.connectors.catalogue import list_groups, load_catalogue
 from kontor.connectors.demo import DemoConnector
@@ -100,10 +100,19 @@ def find_transit_key(settings: Settings) -> TransitKey:
 
 @contextmanager
 def with_database(settings: Settings, *, is_restored: bool = False) -> Iterator[Settings]:
-    """Settings with a database to connect to: the external one, or the embedded one for the time of the block."""
+    """Settings with a database to connect to: the external one, or the embedded one for the time of the block.
+
+    A new embedded one is made only in a folder that somebody has named: at the default place a command that lost its
+    environment would work on an empty database instead of the installation's.
+    """
     if settings.database_url is not None:
         yield settings
         return
+    if settings.data == default_data_dir() and not (settings.data / embedded.FACTS_FILE).exists():
+        raise SettingError(
+            f"No installation was found: KONTOR_DATABASE_URL is not set, and {settings.data} has no embedded database."
+            " Set KONTOR_DATABASE_URL; or, for an embedded database, KONTOR_DATA to a folder for it."
+        )
     with running_embedded(settings.data, is_restored=is_restored) as addresses:
         yield attach_embedded(settings, addresses)
 

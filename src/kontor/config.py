@@ -23,7 +23,17 @@ TEST_PREFIX = "KONTOR_TEST_"  # for the test suite
 # Variables that are no settings: commands and the guides' examples read them.
 OTHER_VARIABLES = frozenset(
     f"{PREFIX}{name}"
-    for name in ("ADMIN", "ADMIN_SECRET", "CLIENT", "COMPILE", "OPERATOR_TOKEN", "PASSWORD", "SECRET", "WEBHOOK")
+    for name in (
+        "ADMIN",
+        "ADMIN_SECRET",
+        "CLIENT",
+        "COMPILE",
+        "ENVIRONMENT",
+        "OPERATOR_TOKEN",
+        "PASSWORD",
+        "SECRET",
+        "WEBHOOK",
+    )
 )
 
 

@@ -8,12 +8,14 @@ from cyclopts import App, CycloptsError
 from rich.text import Text
 
 from kontor import __version__
+from kontor.cli.installations import adopt_installation
 from kontor.cli.output import complain, errors, say
 from kontor.config import SettingError, find_unknown_variables
 from kontor.domain.errors import InvalidError, KontorError
 
 OK, REFUSED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
+HELP = frozenset({"--help", "-h", "--version"})
 REFUSING = ("serve", "worker", "demo", "check")  # they refuse or report unknown variables themselves
 
 COMMANDS = {
@@ -67,6 +69,12 @@ def run(arguments: list[str]) -> int:
     # Like Ctrl-C, a polite request to end must reach the `finally` that stops an embedded database.
     signal.signal(signal.SIGTERM, _end)
     app = make_app()
+    try:
+        if arguments and arguments[0] in COMMANDS and not HELP.intersection(arguments):
+            adopt_installation(arguments[0])
+    except SettingError as error:
+        complain(str(error))
+        return REFUSED
     if not arguments or arguments[0] not in REFUSING:
         for warning in find_unknown_variables():
             say(f"Warning: {warning}")

@@ -35,6 +35,7 @@ from kontor.storage.embedded_host import (
     make_private_folder,
 )
 
+FACTS_FILE = "postgres.json"
 OWNER, APP, DATABASE = "kontor_owner", "kontor", "kontor"
 START_SECONDS = 60
 STOP_SECONDS = 60
@@ -169,7 +170,7 @@ class EmbeddedPostgres:
 
     def _read_facts(self) -> dict[str, str] | None:
         """What `postgres.json` keeps: the roles' passwords, and where the cluster is."""
-        path = self.data / "postgres.json"
+        path = self.data / FACTS_FILE
         try:
             facts: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
             return {"owner": facts["owner"], "app": facts["app"], "home": facts.get("home", "")}
@@ -183,7 +184,7 @@ class EmbeddedPostgres:
         return Path(facts["home"]) if facts["home"] else self.data / "postgres"
 
     def _make_facts(self) -> dict[str, str]:
-        path = self.data / "postgres.json"
+        path = self.data / FACTS_FILE
         if self.cluster.exists() or ((self.data / "master.key").exists() and not self._is_restored):
             raise EmbeddedError(f"{path} is missing, and without it the database cannot be opened. Restore it.")
         facts = {"owner": secrets.token_urlsafe(24), "app": secrets.token_urlsafe(24)}

@@ -40,6 +40,9 @@ class ErasureLog:
         file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
+            if is_new and os.geteuid() == 0:  # an operator at a prompt; the service's user is to go on writing
+                folder = self.path.parent.stat()
+                os.fchown(file, folder.st_uid, folder.st_gid)
             size = os.fstat(file).st_size
             is_cut = size > 0 and os.pread(file, 1, size - 1) != b"\n"  # by a crash: begin a line of our own
             text = (b"\n" if is_cut else b"") + msgspec.json.encode(line) + b"\n"
