@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
+import given_clusters
 from banking import BankCustomer, new_customer
 from cheap_passwords import hash_cheaply
 from console_site import ConsoleSite
@@ -122,12 +123,15 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def settings(data_dir: Path) -> Iterator[Settings]:
     """Settings of one database for the whole run, migrated, with the application's restricted role."""
+    base = read_settings(
+        {}, data=data_dir, base_url=f"http://127.0.0.1:{free_port()}", log_level="warning", demo=True, demo_bank=True
+    )
+    if given_clusters.is_given():
+        yield given_clusters.prepare_cluster(base)
+        close_kept()
+        return
     server = EmbeddedPostgres(data_dir)
     try:
-        port = free_port()
-        base = read_settings(
-            {}, data=data_dir, base_url=f"http://127.0.0.1:{port}", log_level="warning", demo=True, demo_bank=True
-        )
         ready = attach_embedded(base, server.start())
         migrate_database(ready)
         make_template(ready)

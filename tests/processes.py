@@ -18,6 +18,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+import given_clusters
 from kontor.config import Settings, export_settings
 from kontor.domain.secrets import Secret
 from patience import PATIENCE_SECONDS
@@ -131,6 +132,10 @@ def beside(settings: Settings, **changes: Any) -> Iterator[Settings]:
 
     Its processes have one compute process each instead of two, started at the first task: loading takes seconds.
     """
+    if given_clusters.is_given():  # it has one database, which all share
+        base_url = f"http://127.0.0.1:{free_port()}"
+        yield replace(settings, compute_processes=1, compute_preload=False, base_url=base_url, **changes)
+        return
     assert settings.database_url is not None
     assert settings.migration_database_url is not None
     name = f"kontor_{uuid4().hex[:12]}"

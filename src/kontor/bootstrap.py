@@ -125,10 +125,15 @@ def migrate_database(settings: Settings, *, is_alone: bool = False, are_bound: b
     """An embedded database serves one machine: whoever migrates it there is taken to be alone."""
     assert settings.database_url is not None
     owner = settings.migration_database_url or settings.database_url
-    app_role = None
-    if owner != settings.database_url:
-        app_role = find_role(settings.database_url)
-    return migrate(owner, app_role, is_alone=is_alone or settings.is_embedded, are_bound=are_bound)
+    return migrate(owner, find_app_role(settings), is_alone=is_alone or settings.is_embedded, are_bound=are_bound)
+
+
+def find_app_role(settings: Settings) -> str | None:
+    """The application's role where it is another one than the owner of the tables."""
+    owner = settings.migration_database_url or settings.database_url
+    if settings.database_url is None or owner == settings.database_url:
+        return None
+    return find_role(settings.database_url)
 
 
 @asynccontextmanager

@@ -24,6 +24,7 @@ COMMANDS = {
     "serve": ("kontor.cli.processes:serve", "Serve the API. The database must have been migrated."),
     "worker": ("kontor.cli.processes:worker", "Run a worker: background refresh, webhooks, housekeeping."),
     "migrate": ("kontor.cli.processes:migrate", "Bring the database to this version. Safe to repeat."),
+    "distribute": ("kontor.cli.distributing:distribute", "Distribute tables over the nodes of a Citus cluster."),
     "check": ("kontor.cli.checking:check", "Try settings, files, addresses and the database; say what is wrong."),
     "settings": ("kontor.cli.processes:settings", "List every setting with its default."),
     "openapi": ("kontor.cli.processes:openapi", "Print the OpenAPI document."),

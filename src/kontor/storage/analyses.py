@@ -82,5 +82,7 @@ async def delete_answers(connection: Connection, user_id: UUID) -> None:
 
 
 async def delete_old_answers(connection: Connection) -> int:
-    cursor = await connection.execute("delete from all_analysis_results where made_at < now() - interval '7 days'")
-    return cursor.rowcount
+    cursor = await connection.execute("select delete_all_old_answers(now() - interval '7 days')")
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])

@@ -39,9 +39,7 @@ async def note_removed_products(
 async def forget_old_removals(connection: Connection) -> bool:
     """Of one user; positions before what is forgotten are void from then on. False when nobody has old ones."""
     cursor = await connection.execute(
-        "select user_id from all_removed_transactions where removed_at < now() - make_interval(days => %s)"
-        " order by removed_at limit 1",
-        [KEPT_DAYS],
+        "select user_id from all_old_removals(now() - make_interval(days => %s))", [KEPT_DAYS]
     )
     row = await cursor.fetchone()
     if row is None:

@@ -201,15 +201,17 @@ async def delete_empty_edits(connection: Connection, user_id: UUID) -> None:
 async def forget_old_rows(connection: Connection) -> bool:
     """What one edit that can no longer be undone had set, and the former values. False when there is none."""
     cursor = await connection.execute(
-        "select user_id, id from all_transaction_edits"
-        " where has_rows and made_at <= now() - make_interval(days => %s)"
-        " order by made_at limit 1 for update skip locked",
-        [UNDO_DAYS],
+        "select user_id, id from all_old_edits(now() - make_interval(days => %s))", [UNDO_DAYS]
     )
     row = await cursor.fetchone()
     if row is None:
         return False
     await bind_transaction(connection, row[0])
+    cursor = await connection.execute(
+        "select 1 from transaction_edits where user_id = %s and id = %s and has_rows for update skip locked", list(row)
+    )
+    if await cursor.fetchone() is None:  # somebody else is at it
+        return False
     await connection.execute(
         "update transaction_edits set has_rows = false, tags = null, sets_note = false, note = null,"
         " sets_keywords = false, keywords = null where user_id = %s and id = %s",

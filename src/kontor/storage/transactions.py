@@ -12,6 +12,7 @@ from kontor.domain.json_fields import JsonField
 from kontor.domain.merging import StoredTransaction
 from kontor.domain.searches import Window
 from kontor.domain.transactions import Transaction, find_day
+from kontor.storage.clusters import is_clustered
 from kontor.storage.data_versions import raise_version, take_version
 from kontor.storage.database import TURN_ROWS, Connection, fetch_nothing, fetch_row, fetch_rows, read_slowly
 from kontor.storage.json_rows import object_expression
@@ -38,6 +39,8 @@ INSERT = f"""
     select d.user_id, $2, $3, $3, new.* from data_versions d, json_to_recordset($4::json) as new ({NEW_COLUMNS})
     where d.user_id = $1
 """
+
+MANY_ROWS = 300  # fewer are checked fast enough whatever the planner believes
 
 NEWEST_DAYS = """
     select p.id, p.bank_key, newest.booked_on from products p left join lateral (
@@ -117,6 +120,8 @@ async def insert_transactions(
             for number, transaction in enumerate(transactions[first : first + TURN_ROWS], first)
         ]
         await fetch_nothing(connection, INSERT, [user_id, product_id, version, write_document(NEW_NAMES, rows)])
+    if len(transactions) >= MANY_ROWS and not is_clustered(connection):
+        await connection.execute("select analyze_new_transactions()")  # once in the life of a database
     await raise_version(connection, user_id)
 
 
