@@ -15,8 +15,9 @@ from kontor.analysis.scoring.calibration import (
     find_interval,
     make_bins,
 )
+from kontor.analysis.scoring.partner_names import ShortNames
 from kontor.analysis.scoring.tag_scores import Gold, Judged, Labelled, Share, fold_name, score_tags
-from kontor.analysis.tagging import Tagging
+from kontor.analysis.tagging import Partner, Tagging
 from kontor.domain.transactions import Transaction
 
 BOOKING = Transaction(Decimal("-1.00"), "EUR", datetime(2026, 3, 2, tzinfo=UTC))
@@ -33,12 +34,13 @@ def judge(
     partner=(),
     said_partner="UNKNOWN",
     names=(),
+    short=(),
 ):
     """One row with the accepted labels and what was said about it."""
     accepted = (gold,) if isinstance(gold, str) else gold
     said = Tagging(category, said_insurance, said_partner, "UNRELATED", confidence, 1.0, 1.0, 1.0)
     labels = Gold(accepted, insurance, partner, ("UNRELATED",))
-    return Judged(Labelled("a", BOOKING, labels), said, names or (said_partner,))
+    return Judged(Labelled("a", BOOKING, labels), said, names or (said_partner,), short_names=short)
 
 
 # Confidence
@@ -191,3 +193,36 @@ def test_the_confidence_of_categories_is_what_calibration_is_about():
     assert scores.calibration_error == pytest.approx((0.1 + 0.4) / 2)
     assert scores.brier == pytest.approx((0.01 + 0.16) / 2)
     assert scores.auroc == 1.0
+
+
+# Names of partners
+
+
+def make_partner(name: str, aliases: tuple[str, ...] = (), group: str = "") -> Partner:
+    return Partner(name.upper(), 1, name, aliases, group=group)
+
+
+def test_a_short_form_is_the_start_or_end_of_a_name_that_no_other_house_holds():
+    halm, other = make_partner("Halms Familie", ("Haus Halm",)), make_partner("Familie Quendel")
+    found = ShortNames([halm, other]).find(halm)
+    assert found == ("halms", "haus", "halm")
+
+
+def test_brands_of_one_group_share_their_short_forms():
+    foods, talk = make_partner("Quendel Foods", group="Quendel"), make_partner("Quendel Talk", group="Quendel")
+    assert "quendel" in ShortNames([foods, talk]).find(talk)
+    assert "quendel" not in ShortNames([foods, talk, make_partner("Quendel & Sohn")]).find(talk)
+
+
+def test_a_brand_goes_by_the_name_of_its_group_too():
+    assert make_partner("Quendel Talk", group="Quendel").names == ("Quendel Talk", "Quendel")
+
+
+def test_a_short_name_is_right_but_not_exact_and_another_name_is_wrong():
+    rows = [
+        judge("TAXES", "TAXES", partner=("Halms",), said_partner="HALMS", names=("Halms Familie",), short=("halms",)),
+        judge("TAXES", "TAXES", partner=("Quendel",), said_partner="HALMS", names=("Halms Familie",), short=("halms",)),
+    ]
+    found = score_tags(rows)
+    assert (found.partner.hits, found.wrong_partner.hits) == (1, 1)
+    assert (found.exact_partner.hits, found.exact_wrong_partner.hits) == (0, 2)

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from kontor.analysis.scoring.partner_names import ShortNames
 from kontor.analysis.scoring.tag_scores import Judged, Labelled, TagScores
-from kontor.analysis.tagging import NOBODY, Tagger, find_partner
+from kontor.analysis.tagging import NOBODY, Tagger, find_partner, list_partners
 from kontor.wire.labelled_rows import read_labelled
 
 # Its name, its value, of how many rows, and where the true value is in 95 of 100 cases (empty if not known).
@@ -19,13 +20,16 @@ def read_files(files: Sequence[Path]) -> list[Labelled]:
 
 
 def judge(labelled: Sequence[Labelled], tagger: Tagger) -> list[Judged]:
-    judged = []
+    judged, short_names = [], ShortNames(list_partners())
     for row in labelled:
         start = time.perf_counter()
         tagging = tagger.tag([row.transaction], NOBODY)[0]
         seconds = time.perf_counter() - start
         partner = find_partner(tagging.partner)
-        judged.append(Judged(row, tagging, partner.names if partner is not None else (tagging.partner,), seconds))
+        if partner is None:
+            judged.append(Judged(row, tagging, (tagging.partner,), seconds))
+        else:
+            judged.append(Judged(row, tagging, partner.names, seconds, short_names.find(partner)))
     return judged
 
 
@@ -50,6 +54,8 @@ def list_figures(scores: TagScores, speed: float) -> list[Figure]:
         "partner": scores.partner,
         "wrong partner": scores.wrong_partner,
         "partner where there is none": scores.false_partner,
+        "partner without short names": scores.exact_partner,
+        "wrong partner without short names": scores.exact_wrong_partner,
         "freelancer category": scores.freelancer,
     }
     rows: list[Figure] = [

@@ -59,7 +59,7 @@ def test_a_cut_name_that_several_cities_begin_with_names_none():
 def test_an_organisation_goes_by_the_name_of_its_kind():
     partner = find_partner("KREISSPARKASSE_HEILBRONN")
     assert partner is not None
-    assert partner.names == ("Kreissparkasse Heilbronn", "KSK Heilbronn", "Kreissparkasse", "Sparkasse")
+    assert partner.own_names == ("Kreissparkasse Heilbronn", "KSK Heilbronn", "Kreissparkasse", "Sparkasse")
     assert (partner.city, partner.country) == ("Heilbronn", "DE")
 
 

@@ -40,12 +40,14 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A labelled transaction with what the tagger said, all names of the partner it means, and how long that took."""
+    """A labelled transaction with what the tagger said, all names of the partner it means, how long that took, and the
+    short forms of those names."""
 
     labelled: Labelled
     found: Tagging
     partner_names: tuple[str, ...]
     seconds: float = 0.0
+    short_names: tuple[str, ...] = ()
 
     @property
     def is_category_right(self) -> bool:
@@ -104,6 +106,8 @@ class TagScores:
     partner: Share
     wrong_partner: Share
     false_partner: Share
+    exact_partner: Share
+    exact_wrong_partner: Share
     freelancer: Share
     calibration_error: float
     calibration_interval: tuple[float, float]
@@ -146,6 +150,8 @@ def score_tags(judged: Sequence[Judged]) -> TagScores:
         partner=_share(named, has_partner),
         wrong_partner=_share(named, lambda row: row.found.partner != NO_PARTNER and not has_partner(row)),
         false_partner=_share(nameless, lambda row: row.found.partner != NO_PARTNER),
+        exact_partner=_share(named, has_exact_partner),
+        exact_wrong_partner=_share(named, lambda row: row.found.partner != NO_PARTNER and not has_exact_partner(row)),
         freelancer=_share(
             freelance, lambda row: row.found.freelancer_category in row.labelled.gold.freelancer_category
         ),
@@ -166,9 +172,19 @@ def _average(values: Sequence[float]) -> float:
 
 
 def has_partner(row: Judged) -> bool:
-    """Whether any accepted name is one that the partner goes by, display name or alias: `BayernLB` is `Bayerische
-    Landesbank`. Names are compared as people read them: case, punctuation and blanks do not count."""
-    known = {fold_name(name) for name in row.partner_names}
+    """Whether any accepted name is one that the partner goes by: display name, alias, group or a short form of these.
+    `BayernLB` is `Bayerische Landesbank`, `Ernsting's` is `Ernsting's family`."""
+    return _is_named(row, (*row.partner_names, *row.short_names))
+
+
+def has_exact_partner(row: Judged) -> bool:
+    """The same without short forms."""
+    return _is_named(row, row.partner_names)
+
+
+def _is_named(row: Judged, names: Sequence[str]) -> bool:
+    """Names are compared as people read them: case, punctuation and blanks do not count."""
+    known = {fold_name(name) for name in names}
     return any(fold_name(name) in known for name in row.labelled.gold.partner)
 
 

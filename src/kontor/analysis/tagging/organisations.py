@@ -16,7 +16,7 @@ CITY, LARGE = "{city}", "@large"
 
 def list_organisations(known: Sequence[Partner]) -> Iterator[Partner]:
     """Each kind in each city. What is known by a line of its own stays as that line says."""
-    taken = {fold(name) for partner in known for name in partner.names}
+    taken = {fold(name) for partner in known for name in partner.own_names}
     kinds, cities = read_table()
     for kind in kinds:
         template, is_large = kind.replace(f"; {LARGE}", "").replace(LARGE, ""), LARGE in kind

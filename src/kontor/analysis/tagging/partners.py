@@ -40,9 +40,14 @@ class Partner:
     kinds: tuple[str, ...] = ()
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The display name and all others it goes by, without the marks of the files."""
+    def own_names(self) -> tuple[str, ...]:
+        """The display name and all others of its own, without the marks of the files."""
         return (self.name, *(alias.removeprefix("=") for alias in self.aliases if alias != "!"), *self.kinds)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names it goes by: its own, and that of the group whose brand it is."""
+        return (*self.own_names, self.group) if self.group else self.own_names
 
 
 def make_system_name(name: str) -> str:
