@@ -4,7 +4,7 @@ from kontor.analysis.tagging.knowledge import NOBODY, Alias, Knowledge
 from kontor.analysis.tagging.lexicons import Rules, find_main, name_insurance_category
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
-from kontor.analysis.tagging.readings import CARD, DEBIT, Reading
+from kontor.analysis.tagging.readings import TILLS, Reading
 from kontor.analysis.tagging.taggings import NO_INSURANCE, Evidence
 from kontor.analysis.tagging.tallies import BY_CREDITOR, BY_PARTNER, Tally
 
@@ -14,16 +14,18 @@ RANKS = {AT_CREDITOR: 100.0, AT_START: 60.0, AT_NAME: 50.0, AT_UNNAMED: 45.0, AT
 # What a partner's category weighs by that place, and which share of it is left for broad ones.
 WEIGHTS = {AT_CREDITOR: 5.5, AT_START: 4.9, AT_NAME: 3.8, AT_UNNAMED: 4.2, AT_PURPOSE: 2.0}
 SHARES = {AT_CREDITOR: 1.2, AT_START: 1.0, AT_NAME: 0.9, AT_UNNAMED: 0.9, AT_PURPOSE: 0.5}
+WHOLE_NAME = 15.0
 BUILT_SHARE = 0.8
 # Money from a shop is most often paid back, but may be a wage.
 REFUND_SHARE = 0.6
 SHORTEST_IN_PURPOSE = 5
 # Where the kind of shop before it tells that a common word is a brand.
 NAMED_AFTER_TRADE = ("SHOPPING_", "MOBILITY_", "HOUSING_FURNISHING", "LIVING_DRUGSTORE")
-# How money moves at a till: what follows a shop's name there is where it is.
-TILLS = frozenset({CARD, DEBIT})
 # The number of a branch behind a brand; and how much its further words must weigh to tell the same trade.
 SHORTEST_BRANCH, TELLING_WEIGHT = 3, 1.5
+# What a shop's address is made of: words that are too short to be another name, and streets.
+SHORTEST_NAME_WORD = 3
+STREETS = ("str", "strasse", "weg", "allee", "platz", "ring", "damm", "ufer", "chaussee", "gasse")
 # A brand in the midst of a name whose other words tell another trade counts this much: `Tagespflege Lichtblick`.
 STRANGE_SHARE = 0.3
 # What a partner says about the product. A health fund has but one.
@@ -79,9 +81,13 @@ class PartnerChooser:
             if not place:
                 continue
             partner = self._partners[alias.partner]
-            if partner.is_intermediary and (reading.has_merchant or place == AT_NAME):
+            # Behind a collector another one may be the merchant: Digistore24 behind PayPal.
+            if partner.is_intermediary and (place == AT_NAME or (reading.has_merchant and place != AT_START)):
                 continue
             rank = RANKS[place] + min(alias.letters, 20) - find_handicap(partner)
+            if place == AT_START and alias.text == reading.name:
+                # Nobody else who is named beside it is meant.
+                rank += WHOLE_NAME
             count += 1
             if rank > best_rank:
                 best_rank, best = rank, (alias, place)
@@ -156,10 +162,23 @@ class PartnerChooser:
             return True
         if rest[0].isdigit() and len(rest[0]) >= SHORTEST_BRANCH:
             return True
+        if reading.channel in TILLS and self._is_address(rest):
+            return True
         category = self._partners[alias.partner].category
         main = find_main(category)
         return any(
             weight >= TELLING_WEIGHT and find_main(category) == main for category, weight in tally.scores.items()
+        )
+
+    def _is_address(self, words: list[str]) -> bool:
+        """Whether words behind a shop's name tell where it is: `JET BAHNHOFSTR 12`, `STAR TS WIESBADEN`."""
+        return all(
+            word.isdigit()
+            or len(word) < SHORTEST_NAME_WORD
+            or word in NAME_FILLERS
+            or word in self._rules.places
+            or word.endswith(STREETS)
+            for word in words
         )
 
     def _follows_trade(self, alias: Alias, start: int, reading: Reading, tally: Tally) -> bool:

@@ -253,7 +253,12 @@ class Decider:
         category, probability, support = self._prior.guess(reading, tally, weak, weak_score)
         if support == MODEST:
             # How unsure the model is does not matter: it was not followed.
-            return category, (KIND_NAMES[BY_MODEL], MODEST, "m0")
+            return category, (
+                KIND_NAMES[BY_MODEL],
+                MODEST,
+                "m0",
+                "merchant" if reading.has_merchant else reading.channel,
+            )
         return category, (KIND_NAMES[BY_MODEL], name_probability(probability), "m0", support)
 
     def _decide_with_model(self, reading: Reading, tally: Tally, best: str) -> tuple[str, Cell]:

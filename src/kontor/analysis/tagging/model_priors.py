@@ -11,8 +11,8 @@ from kontor.analysis.tagging.tallies import Tally
 
 # A hint this weak is still better than a guess the model itself does not trust.
 WEAK_HINT = 0.3
-# The model is trusted from here on, whatever a part of a word says.
-SURE_GUESS = 0.35
+# The model is trusted from here on, whatever a part of a word says; less where a collector cut the merchant's name.
+SURE_GUESS, SURE_MERCHANT = 0.35, 0.5
 # Where the model does not know either, a shop sells something, and other money is spent on something.
 MODEST, MODEST_SHOP, MODEST_SPENDING = "modest", "SHOPPING_OTHER", "OTHER_SPENDING"
 # What is written is in doubt when it is light, or when another category comes near. The probabilities of the model are
@@ -64,7 +64,7 @@ class ModelPrior:
         stem = "" if reading.is_incoming else self._stems.find(reading.name)
         if weak_score >= WEAK_HINT and probability < 0.3 + weak_score / 4:
             return weak, probability, "weak"
-        is_unsure = probability < SURE_GUESS
+        is_unsure = probability < (SURE_MERCHANT if reading.has_merchant else SURE_GUESS)
         if stem and not (is_unsure and reading.has_collector and stem != category):
             support = "stem" if stem == category else "stems"
             return (stem if is_unsure else category), probability, support

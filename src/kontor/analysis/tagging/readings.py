@@ -2,8 +2,9 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
-from kontor.analysis.tagging.card_texts import cut_place, find_remark, find_shop
+from kontor.analysis.tagging.card_texts import CARD_PREFIXES, cut_place, find_remark, find_shop
 from kontor.analysis.tagging.columns import is_cut, join_lines
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.intermediaries import find_bare_merchant, find_merchants, is_collector, unwrap_star
@@ -14,12 +15,17 @@ from kontor.analysis.tagging.sepa_tags import GLUED_KIND, SepaFields, split_glue
 from kontor.domain.transactions import Transaction
 
 CARD, DEBIT, TRANSFER, CREDIT, SALARY, OTHER = "card", "debit", "transfer", "credit", "salary", ""
-
+# How money moves at a till.
+TILLS = frozenset({CARD, DEBIT})
 
 NO_FIELDS = SepaFields("")
 MOST_BOOKING_TEXTS = 2000
 # How a purpose tells that a card was used, where a bank tells it nowhere else.
-CARD_PURPOSE, HIDDEN_NUMBER = "Card transaction of", "NR XXXX"
+CARD_PURPOSE = "Card transaction of"
+# `NR XXXX 4711 CELLE`, `NR7123456789 CELLE`: the number of a card in front.
+_NUMBER_FIRST = re.compile(r"NR ?(?:XXXX|\d{10} )")
+# `…//CELLE/DE 2026-02-03T09:14:55 Folgenr.002`, broken anywhere by lines' ends: a till, whatever the booking text says.
+_TILL = re.compile(r"//[^/]{2,30}/ ?[A-Z] ?[A-Z](?:/\d)? ?\d[\d -]{8,12}T[\d: .]{4}")
 CARD_PARTICULARS = ("Debitk.", "DEBITK.", " KFN ")
 # Money given back to a card comes as a credit.
 CARD_NUMBER = "Karte Nr."
@@ -32,9 +38,38 @@ MOST_THANKING_WORDS = 3
 _STAR_CODE = re.compile(r"([A-Za-z]{2,4}) ?\*\s*(?=[^\W\d])")
 # Who acts for another: `JDC PLUS GMBH INKASSO F. INTER LEBEN`, `ELEMENT INSURANCE AG I.A. ASSONA GMBH`.
 _AGENT = re.compile(r" (?:inkasso (?:f|fuer)|i a|im auftrag(?: der| von)?|gmbh f|ag f) ")
+# Who collects for a shop that is named first: `SCHUHHAUS NORD - RATEPAY GMBH`.
+_COLLECTOR_BEHIND = re.compile(r"(?<=\w{3}) (?:c o |by |ueber |via )?(?:ratepay|klarna|riverty|afterpay|billpay)\b.*$")
 # A brand whose blanks were lost: `EDEKAMUELLERSAGTDANKE`, `KAUFLANDWUERZBURG`, `RYANAIR224000HX`.
 SHORTEST_GLUED, SHORTEST_GLUED_BRAND, LONGEST_GLUED_BRAND = 10, 4, 20
 GLUED_STARTS, GLUED_END = ("station", "tankstelle", "filiale", "sagt", "dankt", "gmbh"), "sagtdanke"
+# PayPal writes merchants without blanks and cuts them to this many letters: `FLACONIGMBH`. What then stands behind a
+# brand is how firms go on.
+SQUASHED, SHORTEST_SQUASHED = 11, 6
+FIRM_ENDS = (
+    *("gmbhcokg", "gmbhundco", "agdeutschland", "sedeutschland", "ugdeutschland", "kgdeutschland", "ohg", "ltd"),
+    *("limited", "bvdeutschland", "sarl", "srl", "sro", "incorporated", "llc", "aps", "spa", "deutschland", "germany"),
+    *("europe", "international", "onlineshop", "shop", "store", "versand", "detail", "com", "eu", "ab", "sa", "nv"),
+)
+# Who is named in card bookings and only moves the money.
+MOVERS = frozenset(
+    [
+        "bank",
+        "landesbank",
+        "payment",
+        "payments",
+        "paysquare",
+        "cardprocess",
+        "acquiring",
+        "clearing",
+        "kst",
+        "transact",
+    ]
+)
+# The number of a branch in front of a shop: `7719 SCHUHHAUS`.
+_BRANCH_FIRST = re.compile(r"\d{3,8} (?=[a-z]{3})")
+# `DANKE, IHR TEGUT`, `DANKE SAGT IHR FAMILA TEAM`
+_THANKING_FIRST = re.compile(r"(?:vielen )?dank(?:e)? (?:sagt )?(?:ihr|euer) (?P<shop>.+?)(?: team)?$")
 # A merchant behind PayPal's star is cut so that both have this many letters.
 CUT_STARRED = frozenset((18, 19))
 # A code of our own for bookings over zero.
@@ -102,6 +137,15 @@ class Reader:
         whole = (purpose.removeprefix("SVWZ+") if "//" in purpose else name).partition("//")[0]
         return whole if len(whole) > len(shop) and fold(whole) in self._brands else shop
 
+    def _find_beside(self, name: str, shop: str) -> str:
+        """The counterparty beside what a till writes, where that is another name: `HEIDE APOTHEKE` and its owner. Who
+        only moves the money is left out."""
+        if not name or "//" in name or name[:5].lower() == shop[:5].lower() or name.lower().startswith(CARD_PREFIXES):
+            return ""
+        folded = fold(name)
+        is_mover = is_collector(folded) or not MOVERS.isdisjoint(folded.split()) or folded[:1].isdigit()
+        return "" if is_mover else name
+
     def _unwrap(self, shop: str) -> tuple[str, bool]:
         """The merchant behind a star, and whether there was a collector before it."""
         merchant, has_collector = unwrap_star(shop)
@@ -124,11 +168,21 @@ class Reader:
 
     def _fold_name(self, name: str, ultimate: str, channel: str) -> tuple[str, str]:
         """The folded name, and who else is named. Where somebody acts for another, that one is meant."""
-        folded = fold(name.replace("+", "&") if "+" in name else name)
+        folded = self._tidy_name(fold(name.replace("+", "&") if "+" in name else name), channel)
         if channel == CARD:
             return self._part_glued(folded), ultimate
+        if behind := _COLLECTOR_BEHIND.search(folded):
+            folded = folded[: behind.start()]
         agent = _AGENT.search(folded)
         return (folded[agent.end() :], folded[: agent.start()]) if agent else (folded, ultimate)
+
+    def _tidy_name(self, folded: str, channel: str) -> str:
+        """A folded name without what tills add in front: the number of a branch, and thanks."""
+        if folded.startswith(("danke ", "vielen dank")) and (thanking := _THANKING_FIRST.match(folded)):
+            return thanking["shop"]
+        if channel in TILLS and folded[:1].isdigit() and (branch := _BRANCH_FIRST.match(folded)):
+            return folded[branch.end() :]
+        return folded
 
     def _part_glued(self, name: str) -> str:
         """The folded name of a card text with a blank behind a brand that has lost it."""
@@ -143,6 +197,34 @@ class Reader:
                 if rest in self._places:
                     return f"{word[:size]} {name[size:]}"
         return name
+
+    @cached_property
+    def _squashed(self) -> dict[str, str]:
+        """Brands as PayPal cuts them; those that would be the same are left out."""
+        found: dict[str, str] = {}
+        for brand in sorted(self._brands):
+            squashed = brand.replace(" ", "")
+            if len(squashed) >= SQUASHED:
+                start = squashed[:SQUASHED]
+                known = found.get(start)
+                # `Tegut` may go on as `Tegut Teo`: the shorter one is meant by both.
+                is_same = known is None or (known and squashed.startswith(known.replace(" ", "")))
+                found[start] = (known or brand) if is_same else ""
+        return found
+
+    def _part_squashed(self, name: str) -> str:
+        """A merchant's folded name with the blanks that its collector left out."""
+        word, _, rest = name.partition(" ")
+        if len(word) < SHORTEST_SQUASHED or word in self._brands:
+            return name
+        brand = self._squashed.get(word, "") if len(word) == SQUASHED else ""
+        for size in range(len(word) - 1, SHORTEST_GLUED_BRAND, -1):
+            if brand:
+                break
+            ending = word[size:]
+            is_firm = (len(ending) > 1 or len(word) == SQUASHED) and any(end.startswith(ending) for end in FIRM_ENDS)
+            brand = word[:size] if is_firm and word[:size] in self._brands else ""
+        return f"{brand} {rest}".rstrip() if brand else name
 
     def _find_bare(self, collector: str, purpose: str) -> str:
         """A merchant without words that tell it is one must be a brand, or behind a star."""
@@ -162,6 +244,8 @@ class Reader:
         """The brand that thanks in a folded purpose; empty if there is none."""
         for thanks in THANKS:
             words = purpose.partition(thanks)[0].split() if thanks in purpose else []
+            while words and words[-1] in LEGAL_FORMS:
+                words.pop()
             for count in range(MOST_THANKING_WORDS, 0, -1):
                 brand = " ".join(words[-count:])
                 if brand in self._brands:
@@ -222,11 +306,14 @@ class Reader:
                 # Without fields the lines may be chance: the text stays, with its phrases, and joined words come after.
                 text_found, others = raw_purpose, mended
             name, purpose, has_collector = self._read_shop(raw_name, text_found, channel)
-        folded, ultimate = self._fold_name(name, transaction.ultimate_counterparty or fields.ultimate, channel)
+        beside = fields.ultimate if shop is None else self._find_beside(raw_name, shop)
+        folded, ultimate = self._fold_name(name, transaction.ultimate_counterparty or beside, channel)
         has_merchant = has_collector
         if is_collector(folded):
             has_collector = True
             folded, ultimate, purpose, others, has_merchant = self._look_behind(folded, ultimate, purpose, others)
+        if has_merchant:
+            folded = self._part_squashed(folded)
         folded_purpose = _fold_purpose(purpose, others, not folded) if purpose else ""
         if "dank" in folded_purpose and (thanking := self._find_thanking(folded_purpose)):
             folded, ultimate = thanking, f"{ultimate} , {folded}"
@@ -249,7 +336,9 @@ class Reader:
 
 def is_card_text(name: str, purpose: str, channel: str) -> bool:
     """Whether a booking tells only by how it is written that a card was used."""
-    if purpose.startswith(CARD_PURPOSE) or HIDDEN_NUMBER in purpose[:9]:
+    if purpose.startswith(CARD_PURPOSE) or (purpose.startswith("NR") and _NUMBER_FIRST.match(purpose)):
+        return True
+    if "//" in purpose and _TILL.search(purpose):
         return True
     if channel != OTHER or "SVWZ+" in purpose or "MREF+" in purpose:
         return False

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from kontor.analysis.tagging.knowledge import NOT_LOCAL, NOTHING, Alias, Clue, Knowledge, Pattern
 from kontor.analysis.tagging.lexicons import IN_NAME, IN_PURPOSE, IN_TEXT, MAINS
 from kontor.analysis.tagging.matching import SHORTEST_MENDED_NAME, Match, Matcher
-from kontor.analysis.tagging.readings import Reading
+from kontor.analysis.tagging.readings import CARD, Reading
 from kontor.analysis.tagging.taggings import NO_INSURANCE, Evidence
 
 # Kinds of evidence behind a category, as bits.
@@ -24,6 +24,7 @@ OF_PLACE = (
     *(" dr", " inh", " familie"),
 )
 PLACE_SHARE = 0.35
+INSURANCE = "versich"
 # What may stand behind a city that ends an organisation's name.
 LOCAL_ENDS = frozenset(
     [
@@ -190,7 +191,10 @@ class Collector:
     def collect(self, reading: Reading, is_person: bool, tally: Tally) -> None:
         name, extra = reading.name, reading.ultimate
         if reading.is_name_cut and name:
-            extra = f"{extra} | {self._matcher.complete(name)}"
+            completion = self._matcher.complete(name)
+            # No till sells insurance: `SCHMUCKV` is not `Schmuckversicherung`.
+            if not (reading.channel == CARD and INSURANCE in completion):
+                extra = f"{extra} | {completion}"
         if reading.has_merchant and (mended := self._matcher.mend(f"{name} {extra}", SHORTEST_MENDED_NAME)):
             # A merchant's name comes out of a purpose, where lines' ends cut it.
             extra = f"{extra} |{mended}"
