@@ -45,6 +45,7 @@ NAMES_THE_USER = (
 )
 BOUND = "by the worker that holds the lease, on a connection that is bound to the user"
 ALLOWED = {
+    "backups.LEAVE_BEHIND": "the owner prepares a restored database before any process uses it",
     "fetches.FIND": BOUND,
     "fetches.IS_OURS": BOUND,
     "fetches.FINISH_ANSWERED": BOUND,
