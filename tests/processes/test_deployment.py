@@ -180,7 +180,7 @@ def image(tmp_path_factory):
     work.mkdir()
     environment = {
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "HOME": str(folder), "PREFIX": str(prefix), "LC_ALL": "C",
-        "PYTHONPATH": sysconfig.get_path("purelib"), "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PYTHONPATH": sysconfig.get_path("purelib"), "PIP_DISABLE_PIP_VERSION_CHECK": "1", "VERSION": "1.4.0",
     }  # fmt: skip
     (folder / "bin").mkdir()
     (folder / "bin/python").symlink_to(Path(sys.base_prefix) / "bin/python3")
@@ -224,6 +224,7 @@ def test_the_commands_of_the_image_make_a_kontor_that_works_by_itself(image, set
     theirs = {path.relative_to(found) for path in Path(found).rglob("*") if path.is_file() and path.suffix != ".pyc"}
     ours = {path.relative_to(ROOT / "src/kontor") for path in (ROOT / "src/kontor").rglob("*") if path.is_file()}
     assert {path for path in ours if path.suffix != ".pyc"} - theirs == set()
+    assert enter(image, settings, tmp_path, "--version").stdout.strip() == "1.4.0"
     ran = enter(image, settings, tmp_path, "migrate")
     assert (ran.returncode, ran.stderr.strip()) == (0, "The database is up to date.")
 
