@@ -31,7 +31,14 @@ WANTED = Fetch(statements={})
 
 
 @pytest.fixture
-def reader_at(bank_with):
+def most_files():
+    """Files of one fetch; each takes the bank and the connector some time. One test has as many as production."""
+    return 2
+
+
+@pytest.fixture
+def reader_at(bank_with, monkeypatch, most_files):
+    monkeypatch.setattr("kontor.connectors.fints.account_statements.MAX_PER_FETCH", most_files)
     numbers = count()
     return lambda *modes, login="student", **facts: Payer(
         bank_with(*modes), f"{login}+statements{next(numbers)}", **facts
@@ -57,13 +64,14 @@ def test_without_the_wish_no_statement_is_asked_for(reader_at):
     assert fetched.statements == {}
 
 
-def test_the_newest_statements_come_as_files_and_the_rest_is_named(reader_at):
+@pytest.mark.parametrize("most_files", [MAX_PER_FETCH])
+def test_the_newest_statements_come_as_files_and_the_rest_is_named(reader_at, most_files):
     payer = reader_at()
     with overheard() as sent:
         _, fetched = fetch(payer)
     statements = fetched.statements[payer.account]
-    assert [statement.state for statement in statements[:MAX_PER_FETCH]] == [StatementState.STORED] * MAX_PER_FETCH
-    assert {statement.state for statement in statements[MAX_PER_FETCH:]} <= {StatementState.LISTED}
+    assert [statement.state for statement in statements[:most_files]] == [StatementState.STORED] * most_files
+    assert {statement.state for statement in statements[most_files:]} <= {StatementState.LISTED}
     newest = statements[0]
     assert (newest.year, newest.number) == (2026, 10)
     assert newest.content.startswith(b"%PDF-")
@@ -153,7 +161,7 @@ def test_after_a_tan_at_login_statements_come_without_another_one(reader_at):
 
 
 @pytest.mark.parametrize("trouble", ["refused", "aborted", "unreadable", "huge"])
-def test_trouble_with_statements_leaves_the_rest_of_the_fetch_whole(reader_at, monkeypatch, trouble):
+def test_trouble_with_statements_leaves_the_rest_of_the_fetch_whole(reader_at, monkeypatch, trouble, most_files):
     payer = reader_at()
     show = bank_statements.show_statement
 
@@ -176,9 +184,7 @@ def test_trouble_with_statements_leaves_the_rest_of_the_fetch_whole(reader_at, m
     assert not fetched.problems
     state = StatementState.TOO_LARGE if trouble == "huge" else StatementState.LISTED
     statements = fetched.statements[payer.account]
-    assert [statement.state for statement in statements[:MAX_PER_FETCH]] == [state] * min(
-        MAX_PER_FETCH, len(statements)
-    )
+    assert [statement.state for statement in statements[:most_files]] == [state] * most_files
     assert not any(statement.content for statement in statements)
 
 
