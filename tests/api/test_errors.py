@@ -102,6 +102,16 @@ def test_answer_has_one_correlation_id_even_when_two_were_sent(shared):
 # Paths, methods, types
 
 
+@pytest.mark.parametrize("folder", ["/docs", "/console/assets", "/customer/v2/webform/assets"])
+def test_folders_are_not_listed_and_nothing_outside_of_them_is_served(shared, folder):
+    """Dots are encoded: clients remove plain ones themselves."""
+    pages = () if folder == "/docs" else ("/",)  # the page of the documentation is there with and without a slash
+    for rest in (*pages, "/%2e%2e/", "/%2e%2e/%2e%2e/etc/passwd", "/..%2fapp.py", "/%2e%2e%2f%2e%2e%2fapp.py"):
+        answer = shared.http.get(folder + rest)
+        assert answer.status_code == 404, rest
+        assert not any(name in answer.text for name in (".js", ".css", ".py", "root:"))
+
+
 @pytest.mark.parametrize(
     "path", ["/", "/auth", "/auth/mgmt/v1", "/auth/mgmt/v2/tenants", "/encrypt/x", "/ü", "/%00", "/..%2f.."]
 )

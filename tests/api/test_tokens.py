@@ -43,6 +43,12 @@ def test_database_knows_only_the_hash_of_a_token(shared, owner):
     assert token.removeprefix("kontor_at_") not in row[0]
 
 
+def test_a_password_that_is_ten_years_old_is_accepted(new_user, password_login, owner):
+    person = new_user()
+    owner.execute("update users set created_at = now() - interval '10 years' where id = %s", [person.reference])
+    assert password_login(person.username, person.password).status_code == 200
+
+
 def test_narrower_scope_is_granted_as_asked_in_a_fixed_order(shared, login):
     asked = f"{USER_SCOPES[1]}  {USER_SCOPES[0]} {USER_SCOPES[1]}"
     form = {"grant_type": "password", "username": shared.username, "password": shared.password}
