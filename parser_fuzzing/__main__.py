@@ -1,5 +1,7 @@
 """`./dev fuzz`: damages sample files of every parser, and writes a page about it in `docs/benchmarks`.
 
+`./dev fuzz --requests` sends generated requests instead (`request_fuzzing`).
+
 Results add up in a file. A run that was stopped goes on where it was.
 """
 
@@ -10,6 +12,7 @@ import time
 import warnings
 from pathlib import Path
 
+from request_fuzzing.__main__ import main as send_requests
 from rich.console import Console
 
 from parser_fuzzing.report import write_page
@@ -35,6 +38,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def main(arguments: list[str]) -> int:
+    if "--requests" in arguments:
+        return send_requests([argument for argument in arguments if argument != "--requests"])
     options = parse(arguments)
     console = Console(soft_wrap=True)
     warnings.simplefilter("ignore")  # the FinTS library warns of what it does not know

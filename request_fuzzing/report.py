@@ -1,0 +1,56 @@
+"""The figures as a page."""
+
+import platform
+import textwrap
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.machine import describe_processor
+from benchmarks.report import make_table
+
+from request_fuzzing.results import Results
+
+INTRODUCTION = (
+    "Requests are drawn from the OpenAPI document: every operation, with right, wrong and missing logins, with ids of"
+    " objects that exist and others, and with parameters and bodies that are mostly of the declared form. They are"
+    " sent over kept connections, several at a time, to a service of its own with a real PostgreSQL, a worker and"
+    " customers of the demo bank. An answer of 5xx is a finding, and so is none at all."
+)
+KINDS = ("2xx", "3xx", "4xx", "5xx", "none")
+
+
+def write_page(results: Results, page: Path) -> None:
+    rows = []
+    for tag in sorted({tag for tag, _ in results.answers}):
+        counts = [results.answers[tag, kind] for kind in KINDS]
+        rows.append((tag, *(f"{count:,}" for count in (sum(counts), *counts))))
+    bad = sum(count for (_, kind), count in results.answers.items() if kind in ("5xx", "none"))
+    facts = {
+        "Command": "`./dev fuzz --requests --seed S --minutes M`; one: `./dev fuzz --requests --seed S --number N`",
+        "Seeds (requests)": ", ".join(f"{seed} ({number:,})" for seed, number in sorted(results.next_numbers.items())),
+        "Statuses": ", ".join(f"{status}: {count:,}" for status, count in sorted(results.statuses.items())),
+        "Requests a second": f"{results.count / max(results.seconds, 1):,.0f}",
+        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "Version": version("kontor"),
+        "Processor": describe_processor(),
+        "Python": platform.python_version(),
+    }
+    lines = ["# Generated requests", "", "Written by `./dev fuzz --requests`; do not edit.", ""]
+    lines += [textwrap.fill(INTRODUCTION, 120), ""]
+    lines += [f"**{results.count:,} requests, {bad:,} answered with 5xx or not at all.**", ""]
+    lines += [*make_table(("Operations", "Requests", *KINDS), rows), ""]
+    if results.findings:
+        lines += ["## Findings", ""]
+        lines += [
+            f"- seed {finding.seed}, number {finding.number}: {finding.operation}, {finding.status or 'no answer'}"
+            for finding in results.findings
+        ] + [""]
+    lines += [
+        "Results of all runs are kept in `requests.json` beside this page; a further run goes on where the last one of",
+        "its seed ended. A number draws the same request again, but for ids and tokens, which each run has of its own.",
+        "",
+        *make_table(("Run on", ""), list(facts.items())),
+        "",
+    ]
+    page.write_text("\n".join(lines), encoding="utf-8")

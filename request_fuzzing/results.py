@@ -1,0 +1,58 @@
+"""A small file that adds up all runs: how far each seed has come, how requests were answered, and findings."""
+
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from request_fuzzing.sending import Batch, Finding
+
+
+@dataclass
+class Results:
+    """`next_numbers` has by seed the first request that was not sent."""
+
+    next_numbers: dict[int, int] = field(default_factory=dict)
+    answers: Counter[tuple[str, str]] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def count(self) -> int:
+        return sum(self.answers.values())
+
+    def add(self, seed: int, next_number: int, batch: Batch, seconds: float) -> None:
+        self.next_numbers[seed] = next_number
+        self.answers += batch.answers
+        self.statuses += batch.statuses
+        self.findings += batch.findings
+        self.seconds += seconds
+
+
+def load_results(file: Path) -> Results:
+    if not file.exists():
+        return Results()
+    told = json.loads(file.read_text(encoding="utf-8"))
+    answers = Counter({tuple(name.split(": ")): count for name, count in told["answers"].items()})
+    return Results(
+        {int(seed): number for seed, number in told["next_numbers"].items()},
+        answers,  # type: ignore[arg-type]
+        Counter(told["statuses"]),
+        [Finding(**finding) for finding in told["findings"]],
+        told["seconds"],
+    )
+
+
+def store_results(file: Path, results: Results) -> None:
+    """Whole or not at all: a run that is stopped goes on from here."""
+    unfinished = file.with_suffix(".new")
+    values = {
+        "next_numbers": results.next_numbers,
+        "answers": {f"{tag}: {kind}": count for (tag, kind), count in results.answers.items()},
+        "statuses": dict(results.statuses),
+        "findings": [asdict(finding) for finding in results.findings],
+        "seconds": round(results.seconds, 1),
+    }
+    unfinished.write_text(json.dumps(values, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    unfinished.replace(file)
