@@ -72,3 +72,17 @@ def test_without_statistics_the_primary_key_is_preferred_to_an_index_of_equal_co
         assert connection.execute(COUNT_STATISTICS).fetchone() == (0,)
         connection.rollback()
     assert find_indexes(plan["Plan"]) == ["transactions_pkey"]
+
+
+def test_an_owner_without_further_rights_can_analyse(fresh):
+    with psycopg.connect(fresh.migration_database_url.reveal()) as connection:
+        connection.execute("create role modest_owner")
+        connection.execute("grant create, usage on schema public to modest_owner")
+        connection.execute("alter table transactions owner to modest_owner")
+        connection.execute("alter function analyze_new_transactions() owner to modest_owner")
+        connection.execute("set local session_replication_role = replica")
+        connection.execute(FILL, {"user": USER, "product": PRODUCT, "count": 1000})
+        for _ in "ab":
+            connection.execute("select analyze_new_transactions()")
+            assert connection.execute(COUNT_STATISTICS).fetchone() > (0,)
+        connection.rollback()

@@ -47,7 +47,7 @@ $$;
 create function analyze_new_transactions() returns void
 language plpgsql security definer set search_path = pg_catalog, public as $$
 begin
-    if not exists (select 1 from pg_statistic where starelid = 'transactions'::regclass) then
+    if not exists (select 1 from pg_stats where schemaname = 'public' and tablename = 'transactions') then
         analyze (skip_locked) transactions;
     end if;
 end
