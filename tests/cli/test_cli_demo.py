@@ -1,6 +1,7 @@
 """`kontor demo`: starts with one command, ends without leaving anything, and survives every way of being killed.
 
-The tests of this file share one data folder and go on where the one before ended, because each start takes seconds.
+The tests of this file share one data folder and what runs on it, because each start takes seconds. Each asks for the
+state that it begins with, so that it also runs alone and in any order.
 """
 
 import json
@@ -19,6 +20,7 @@ import httpx
 import pytest
 
 from kontor.storage.embedded import EmbeddedPostgres
+from patience import PATIENCE_SECONDS
 from process_tree import (
     Running,
     clean_environment,
@@ -35,6 +37,7 @@ WELCOME = "Ctrl-C stops everything."
 # before there is work: loading takes 4 s of processor time each.
 LATER_STARTS = {"KONTOR_COMPUTE_PROCESSES": "1", "KONTOR_COMPUTE_PRELOAD": "false"}
 # Where a tester's own services run, the demo must not touch them: everything here is below this folder.
+TODAY = ("--today", "2026-01-31")
 TENANT_KEYS = {"name", "regulated", "adminClient", "userClient", "user", "apiKey", "callbackBases"}
 
 
@@ -46,14 +49,38 @@ class Demo:
         self.data = folder / "data"
         self.port = find_port()
         self.starts = 0
+        self.options: tuple[str, ...] = ()
         self.running: Running
+        self.first_printed = ""
 
-    def start(self, *more: str, environment: dict[str, str] | None = None) -> Running:
+    def start(self, *options: str, environment: dict[str, str] | None = None) -> Running:
         self.starts += 1
-        arguments = ["demo", "--port", str(self.port), "--data", str(self.data), *more]
+        self.options = options
+        arguments = ["demo", "--port", str(self.port), "--data", str(self.data), *options]
         output = self.folder / f"start-{self.starts}.log"
         self.running = Running(arguments, output, environment or clean_environment(**LATER_STARTS))
         return self.running
+
+    def ensure_running(self, *options: str) -> None:
+        """With these options. What runs with others is stopped; without any, what runs will do."""
+        if self.running.process.poll() is None and (not options or options == self.options):
+            return
+        self.ensure_stopped()
+        self.start(*options).wait_for(WELCOME)
+
+    def ensure_stopped(self) -> None:
+        """Ended in order; where it was killed, PostgreSQL is left and stays."""
+        if self.running.process.poll() is None:
+            self.running.end()
+
+    def ensure_killed(self) -> None:
+        """Only PostgreSQL is left."""
+        if not EmbeddedPostgres(self.data).is_running():
+            self.ensure_running()
+        if self.running.process.poll() is None:
+            self.running.end(signal.SIGKILL)
+        postmaster = self.postmaster
+        wait_until(lambda: find_processes(str(self.data)) == [postmaster], "the children end by themselves")
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -72,7 +99,7 @@ class Demo:
         tenant = self.facts["tenants"][0]
         form = {"grant_type": "password"} | tenant["user"]
         login = (tenant["userClient"]["username"], tenant["userClient"]["password"])
-        return httpx.post(f"{self.facts['baseUrl']}/auth/oauth2/token", data=form, auth=login).status_code
+        return httpx.post(f"http://127.0.0.1:{self.port}/auth/oauth2/token", data=form, auth=login).status_code
 
     def remove(self) -> None:
         self.running.discard()
@@ -89,12 +116,13 @@ def demo() -> Iterator[Demo]:
         Path(folder).chmod(0o755)
         demo = Demo(Path(folder))
         demo.start(environment=clean_environment()).wait_for(WELCOME)
+        demo.first_printed = demo.running.printed
         yield demo
         demo.remove()
 
 
 def test_first_start_shows_progress_and_a_short_screen(demo):
-    printed = demo.running.printed
+    printed = demo.first_printed
     for step in ("PostgreSQL (first start)", "Migrations", "Demo tenants", "API and worker"):
         assert step in printed
     assert f"Kontor runs at http://127.0.0.1:{demo.port}" in printed
@@ -104,6 +132,7 @@ def test_first_start_shows_progress_and_a_short_screen(demo):
 
 
 def test_demo_json_has_exactly_the_documented_facts_and_is_private(demo):
+    demo.ensure_running()
     facts = demo.facts
     assert set(facts) == {"baseUrl", "tenants"}
     assert facts["baseUrl"] == f"http://127.0.0.1:{demo.port}"
@@ -121,6 +150,7 @@ def test_demo_json_has_exactly_the_documented_facts_and_is_private(demo):
 
 
 def test_the_printed_curl_line_works_as_pasted(demo):
+    demo.ensure_running()
     command = re.search(r"curl .*?(?<!\\)\n", demo.running.printed, re.DOTALL)
     assert command is not None
     result = subprocess.run(["bash", "-c", command[0]], capture_output=True, text=True, check=True)
@@ -128,6 +158,7 @@ def test_the_printed_curl_line_works_as_pasted(demo):
 
 
 def test_every_login_of_demo_json_works(demo):
+    demo.ensure_running()
     for tenant in demo.facts["tenants"]:
         token = f"{demo.facts['baseUrl']}/auth/oauth2/token"
         for client in (tenant["adminClient"], tenant["userClient"]):
@@ -137,9 +168,10 @@ def test_every_login_of_demo_json_works(demo):
 
 
 def test_a_second_start_on_the_same_folder_is_refused(demo):
+    demo.ensure_running()
     arguments = ["demo", "--port", str(find_port()), "--data", str(demo.data)]
     second = Running(arguments, demo.folder / "second.log")
-    assert second.process.wait(60) == 1
+    assert second.process.wait(PATIENCE_SECONDS) == 1
     assert f"Refused: Another demo is running on {demo.data}." in second.printed
     assert "Traceback" not in second.printed
     assert demo.get_token() == 200
@@ -147,9 +179,10 @@ def test_a_second_start_on_the_same_folder_is_refused(demo):
 
 def test_a_start_on_a_used_port_is_refused_and_leaves_nothing(demo):
     """The running demo's own port: Granian alone would let the two share it."""
+    demo.ensure_running()
     data = demo.folder / "other"
     second = Running(["demo", "--port", str(demo.port), "--data", str(data)], demo.folder / "port.log")
-    assert second.process.wait(60) == 1
+    assert second.process.wait(PATIENCE_SECONDS) == 1
     assert f"Refused: Cannot listen on 127.0.0.1 port {demo.port}: Address already in use." in second.printed
     assert "Traceback" not in second.printed
     assert find_processes(str(data)) == []
@@ -157,6 +190,7 @@ def test_a_start_on_a_used_port_is_refused_and_leaves_nothing(demo):
 
 
 def test_after_kill_9_the_children_end_and_the_next_start_adopts_postgresql(demo):
+    demo.ensure_running()
     before, postmaster = demo.facts, demo.postmaster
     assert demo.running.end(signal.SIGKILL) == -signal.SIGKILL
     demo.start().wait_for(WELCOME)  # at once, while the orphans may still hold the port
@@ -164,29 +198,32 @@ def test_after_kill_9_the_children_end_and_the_next_start_adopts_postgresql(demo
     assert demo.facts == before
     assert demo.get_token() == 200
     # Alone again: of the first start only PostgreSQL is left, and that now belongs to the second.
-    demo.running.end(signal.SIGKILL)
-    wait_until(lambda: find_processes(str(demo.data)) == [postmaster], "the children end by themselves", 30)
+    demo.ensure_killed()
+    assert demo.postmaster == postmaster
 
 
 def test_after_kill_9_of_postgresql_too_the_next_start_recovers(demo):
+    demo.ensure_killed()
     before, postmaster = demo.facts, demo.postmaster
     os.kill(postmaster, signal.SIGKILL)
     wait_until(lambda: not is_alive(postmaster), "PostgreSQL is dead")
-    demo.start("--today", "2026-01-31").wait_for(WELCOME)
+    demo.start(*TODAY).wait_for(WELCOME)
     assert demo.facts == before
     assert demo.get_token() == 200
     assert demo.postmaster != postmaster
 
 
 def test_today_reaches_every_process(demo):
+    demo.ensure_running(*TODAY)
     children = f"KONTOR_PARENT_PID={demo.running.pid}"
     wait_until(lambda: len(find_processes(children)) >= 2, "API and worker are there")
     told = [environment_of(pid) for pid in find_processes(children)]
-    assert {environment["KONTOR_TODAY"] for environment in told} == {"2026-01-31"}
+    assert {environment["KONTOR_TODAY"] for environment in told} == {TODAY[1]}
 
 
 def test_ctrl_c_in_a_terminal_stops_everything(demo):
     """A terminal sends SIGINT to the whole process group."""
+    demo.ensure_running()
     assert demo.running.end(signal.SIGINT, is_group=True) == 0
     demo.assert_all_gone()
     assert "Stopping …" in demo.running.printed
@@ -194,24 +231,19 @@ def test_ctrl_c_in_a_terminal_stops_everything(demo):
     assert "Traceback" not in demo.running.printed
 
 
-def test_without_demo_json_the_logins_are_renewed_and_sigterm_stops_everything(demo):
-    old = demo.facts
+def test_a_start_without_demo_json_behind_a_proxy_renews_the_logins_and_sigterm_stops_everything(demo):
+    """Every address is the public one. Two subjects in one test, because each start takes seconds."""
+    demo.ensure_stopped()
+    old, public = demo.facts, "https://kontor.example"
     (demo.data / "demo.json").unlink()
-    demo.start().wait_for(WELCOME)
+    demo.start(environment=clean_environment(**LATER_STARTS, KONTOR_BASE_URL=public)).wait_for(WELCOME)
     new = demo.facts
     for before, after in zip(old["tenants"], new["tenants"], strict=True):
         assert before["userClient"]["password"] != after["userClient"]["password"]
         assert before["apiKey"] != after["apiKey"]
     assert demo.get_token() == 200
-    assert demo.running.end(signal.SIGTERM) == 0
-    demo.assert_all_gone()
-
-
-def test_behind_a_proxy_every_address_is_the_public_one(demo):
-    public = "https://kontor.example"
-    demo.start(environment=clean_environment(**LATER_STARTS, KONTOR_BASE_URL=public)).wait_for(WELCOME)
     assert f"Kontor runs at {public}" in demo.running.printed
-    assert demo.facts["baseUrl"] == public
+    assert new["baseUrl"] == public
     answer = httpx.get(f"http://127.0.0.1:{demo.port}/openapi.json")
     assert answer.json()["servers"] == [{"url": public}]
     assert answer.headers["strict-transport-security"] == "max-age=31536000; includeSubDomains"
@@ -219,13 +251,16 @@ def test_behind_a_proxy_every_address_is_the_public_one(demo):
     demo.assert_all_gone()
 
 
-@pytest.mark.parametrize("moment", ["PostgreSQL", "Demo tenants"])
+@pytest.mark.parametrize("moment", ["PostgreSQL", "API and worker"])
 def test_sigint_to_the_process_alone_during_the_start_stops_everything(demo, moment):
     """Before the API and the worker are started, and while they are."""
+    demo.ensure_stopped()
     running = demo.start()
-    running.wait_for(moment)
-    time.sleep(0.2)
-    assert running.end(signal.SIGINT, seconds=15) == 0
+    if moment == "PostgreSQL":
+        running.wait_for(moment)
+    else:
+        wait_until(lambda: find_processes(f"KONTOR_PARENT_PID={running.pid}"), "they are started")
+    assert running.end(signal.SIGINT) == 0
     assert WELCOME not in running.printed
     assert "Traceback" not in running.printed
     demo.assert_all_gone()
@@ -233,8 +268,7 @@ def test_sigint_to_the_process_alone_during_the_start_stops_everything(demo, mom
 
 def test_a_terminal_that_is_closed_stops_everything(demo):
     """SIGHUP, and from then on nobody reads what is printed."""
-    if demo.running.process.poll() is None:  # where this test runs alone
-        demo.running.end()
+    demo.ensure_stopped()
     reader, writer = os.pipe()
     process = subprocess.Popen(
         [*demo.running.command, "demo", "--port", str(demo.port), "--data", str(demo.data)],
@@ -249,7 +283,7 @@ def test_a_terminal_that_is_closed_stops_everything(demo):
         seen += read
     os.close(reader)
     process.send_signal(signal.SIGHUP)
-    assert process.wait(45) == 0
+    assert process.wait(PATIENCE_SECONDS) == 0
     demo.assert_all_gone()
 
 
