@@ -224,7 +224,8 @@ def test_the_commands_of_the_image_make_a_kontor_that_works_by_itself(image, set
     theirs = {path.relative_to(found) for path in Path(found).rglob("*") if path.is_file() and path.suffix != ".pyc"}
     ours = {path.relative_to(ROOT / "src/kontor") for path in (ROOT / "src/kontor").rglob("*") if path.is_file()}
     assert {path for path in ours if path.suffix != ".pyc"} - theirs == set()
-    assert enter(image, settings, tmp_path, "--version").stdout.strip() == "1.4.0"
+    version = [image / "bin/python", "-c", "import kontor; print(kontor.__version__)"]
+    assert subprocess.run(version, cwd=tmp_path, env=bare, capture_output=True, text=True).stdout.strip() == "1.4.0"
     ran = enter(image, settings, tmp_path, "migrate")
     assert (ran.returncode, ran.stderr.strip()) == (0, "The database is up to date.")
 
