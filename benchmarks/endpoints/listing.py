@@ -46,12 +46,11 @@ ALL = Window(limit=PIECE_ROWS)
 
 
 async def read_ready(connection: AsyncConnection[Any], principal: Sequence[Any], path: str) -> bytes | None:
-    """The list is Kontor's own query: there the JSON is ready too, and a slower one here would flatter Kontor."""
     user_id = principal[6]
     access_id, product_id = path.split("/")[4:6]
     if await fetch_row(connection, FIND_PRODUCT, [user_id, access_id, product_id]) is None:
         return None
-    rows, _ = await list_json(connection, user_id, UUID(product_id), ALL, FIELDS)
+    rows, _, _ = await list_json(connection, user_id, UUID(product_id), ALL, FIELDS)
     return b"[" + rows + b"]"
 
 

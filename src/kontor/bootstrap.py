@@ -53,6 +53,7 @@ from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
 from kontor.storage import embedded
 from kontor.storage.database import Database
 from kontor.storage.demo_bank import DemoBankMemory
+from kontor.storage.documents import store_documents
 from kontor.storage.embedded_watch import running_embedded
 from kontor.storage.erasure_log import ErasureLog
 from kontor.storage.keys import KeyUnusableError, SealingKey, generate_key, refuse_wrong_master_key
@@ -60,6 +61,7 @@ from kontor.storage.master_keys import KeyCommand, KeyFile, KeyText, MasterKeySo
 from kontor.storage.migrate import Migration, find_role, migrate
 from kontor.storage.system_keys import load_digest_key
 from kontor.storage.transit_keys import TransitKey
+from kontor.wire.transactions import FIELDS
 from kontor.wire.urls import Urls
 from kontor.wire.webhooks import encode_notification
 
@@ -178,6 +180,7 @@ def prepare_compute_process() -> None:
 def make_services(
     settings: Settings, database: Database, master: SealingKey, digests: SealingKey, compute: Compute
 ) -> Services:
+    store_documents(FIELDS)
     clock, passwords = Clock(settings.today, settings.clock), Passwords(settings.refuse_guessable_passwords)
     events, webhook_calls = Events(), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
     vault, refreshing, registry = Vault(master, digests), Refreshing(database, clock, events), make_registry(settings)

@@ -259,7 +259,7 @@ class ReplicatedUser:
             stored = await products.list_products(connection, self.user_id)
             for product in stored:
                 if reader.view.product_id in (None, product.id):
-                    rows = await tag_views.list_tag_rows(
+                    rows, _ = await tag_views.list_tag_rows(
                         connection, self.user_id, product.id, Window(limit=1000), FIELDS, CATEGORY
                     )
                     for row in rows:

@@ -61,7 +61,7 @@ def correct_to(category, **options):
 async def list_rows(user):
     category = (("category", "category_confidence"),)
     async with user.database.connect(user.user_id) as connection:
-        rows = await tag_views.list_tag_rows(
+        rows, _ = await tag_views.list_tag_rows(
             connection, user.user_id, user.name("giro"), Window(limit=100), FIELDS, category
         )
     return [json.loads(row[0]) | {"category": row[2]} for row in rows]

@@ -70,7 +70,7 @@ class Said:
 
 async def read_rows(user) -> dict[UUID, Said]:
     async with user.database.connect(user.user_id) as connection:
-        rows = await tag_views.list_tag_rows(
+        rows, _ = await tag_views.list_tag_rows(
             connection, user.user_id, user.name("giro"), Window(limit=20_000), FIELDS, CATEGORY
         )
     found = {}

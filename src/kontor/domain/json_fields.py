@@ -13,6 +13,7 @@ class Show(Enum):
     PLAIN = auto()
     TIMESTAMP = auto()
     TRUE_ONLY = auto()
+    SORT_KEY = auto()  # of day and ordinal; the column is the ordinal
     OBJECTS = auto()
 
 
@@ -20,7 +21,7 @@ class Show(Enum):
 TagColumns: TypeAlias = tuple[str, str]
 
 
-# The object as JSON text, the transaction's id, then the asked columns in pairs, None where there is no tag.
+# The object as JSON in UTF-8, the transaction's id, then the asked columns in pairs, None where there is no tag.
 TagRow: TypeAlias = tuple[Any, ...]
 
 
@@ -29,7 +30,7 @@ class JsonField:
     """A key of the object. Keys whose column is null are left out; the first one must never be null.
 
     With `inside`, the value is wrapped in an object of that one key. `entries` are the keys of objects in an array, and
-    the stored names that they show.
+    the stored names that they show. Fields that are not `is_stored` show what is no part of the row, and come last.
     """
 
     key: str
@@ -37,3 +38,4 @@ class JsonField:
     show: Show
     inside: str | None = None
     entries: tuple[tuple[str, str], ...] = ()
+    is_stored: bool = True

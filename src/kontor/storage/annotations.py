@@ -25,7 +25,9 @@ ANNOTATE = """
         changed_version = case when (%(sets_note)s and t.note is distinct from %(note)s)
             or (%(sets_keywords)s and t.keywords is distinct from %(keywords)s::text[])
             or (%(sets_parts)s and t.parts is distinct from %(parts)s::jsonb)
-            then %(version)s else t.changed_version end
+            then %(version)s else t.changed_version end,
+        document_version = case when %(sets_note)s or %(sets_keywords)s or %(sets_parts)s then null
+            else t.document_version end
     where t.user_id = %(user)s and t.product_id = any(%(products)s)
         and case when t.id in (select unnest(%(ids)s::uuid[])) then true else false end
 """

@@ -58,9 +58,8 @@ WITH_KEYWORD = (
 BEFORE = "booked_on <= {} and (booked_on, product_id, ordinal) < ({}, {}, {})"
 AFTER = "booked_on >= {} and (booked_on, product_id, ordinal) > ({}, {}, {})"
 PAGE = """
-    select {shown}, page.id{asked}, page.product_id, page.booked_on, page.ordinal from (
-        select placed.*, replace(placed.booked_on::text, '-', '') || lpad(placed.ordinal::text, 12, '0') as sort_key
-        from products p cross join lateral (
+    select convert_to({shown}, 'UTF8'), page.id{asked}, page.product_id, page.booked_on, page.ordinal from (
+        select placed.* from products p cross join lateral (
             select transactions.*, p.access_id from transactions
             where user_id = $1 and product_id = p.id{conditions} order by {inner_order} limit $2
         ) placed

@@ -150,9 +150,9 @@ def _rows_query(fields: tuple[JsonField, ...], columns: tuple[TagColumns, ...]) 
     )
     return (
         sql.SQL(
-            "select page.shown, page.id{} from (select {} as shown, id, product_id as product from ("
-            "select t.*, p.access_id, replace(t.booked_on::text, '-', '') || lpad(t.ordinal::text, 12, '0') as sort_key"
-            " from transactions t join products p on p.user_id = t.user_id and p.id = t.product_id"
+            "select convert_to(page.shown, 'UTF8'), page.id{} from (select {} as shown, id, product_id as product"
+            " from (select t.*, p.access_id from transactions t join products p"
+            " on p.user_id = t.user_id and p.id = t.product_id"
             " where t.user_id = $1 and t.product_id = any($2) and t.id = any($3)) placed) page{}"
         )
         .format(sql.Composed(asked), object_expression(fields), tags if columns else sql.SQL(""))

@@ -86,17 +86,16 @@ def _search_query(
         parts.append(sql.SQL(" and ") + sql.SQL(condition).format(*places))
         number += count
     order = sql.SQL("booked_on, ordinal" if is_ascending else "booked_on desc, ordinal desc")
-    page = sql.SQL(
-        "select *, replace(booked_on::text, '-', '') || lpad(ordinal::text, 12, '0') as sort_key"
-        " from transactions where user_id = $1 and product_id = $2{} order by {} limit $3"
-    ).format(sql.Composed(parts), order)
+    page = sql.SQL("select * from transactions where user_id = $1 and product_id = $2{} order by {} limit $3").format(
+        sql.Composed(parts), order
+    )
     asked = [sql.SQL(", ") + sql.Identifier("g", name) for pair in columns for name in pair]
     tags = sql.SQL(
         " left join lateral (select * from transaction_tags where user_id = $1 and product_id = $2"
         " and transaction_id = page.id limit 1) g on true"
     )
     return (
-        sql.SQL("select {}, page.id{}, page.booked_on, page.ordinal from ({}) page{} order by {}")
+        sql.SQL("select convert_to({}, 'UTF8'), page.id{}, page.booked_on, page.ordinal from ({}) page{} order by {}")
         .format(object_expression(fields), sql.Composed(asked), page, tags if columns else sql.SQL(""), order)
         .as_string()
     )

@@ -137,8 +137,7 @@ async def list_affected(
 
 EXAMPLES = """
     select {} from (
-        select t.*, p.access_id, replace(t.booked_on::text, '-', '') || lpad(t.ordinal::text, 12, '0') as sort_key
-        from transactions t join products p on p.user_id = t.user_id and p.id = t.product_id
+        select t.*, p.access_id from transactions t join products p on p.user_id = t.user_id and p.id = t.product_id
         where t.user_id = $1 and t.product_id = any($2) and t.id = any($3)
         order by t.booked_on desc, t.product_id desc, t.ordinal desc limit $4
     ) page order by booked_on desc, product_id desc, ordinal desc

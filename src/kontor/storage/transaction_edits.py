@@ -73,7 +73,8 @@ RESTORE_ROWS = """
         edited_version = f.edited_version,
         changed_version = case when (%(sets_note)s and t.note is distinct from f.note)
             or (%(sets_keywords)s and t.keywords is distinct from f.keywords)
-            then %(version)s else t.changed_version end
+            then %(version)s else t.changed_version end,
+        document_version = case when %(sets_note)s or %(sets_keywords)s then null else t.document_version end
     from (
         select coalesce(o.place, '(0,0)') as place, r.note, r.keywords, r.edited_version
         from (

@@ -15,7 +15,8 @@ from kontor.domain.transactions import Transaction, find_day
 from kontor.storage.clusters import is_clustered
 from kontor.storage.data_versions import raise_version, take_version
 from kontor.storage.database import TURN_ROWS, Connection, fetch_nothing, fetch_row, fetch_rows, read_slowly
-from kontor.storage.json_rows import object_expression
+from kontor.storage.documents import find_writer
+from kontor.storage.json_rows import current_condition, fresh_expression
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.removals import note_removed
 from kontor.storage.row_documents import split_columns, write_document
@@ -33,12 +34,16 @@ NEW_COLUMNS = """
 NEW_NAMES = split_columns(NEW_COLUMNS)
 NEW_LIST = ", ".join(NEW_NAMES)
 # With the row that `take_version` has locked, a cluster runs the whole statement on the user's shard. Else it would
-# copy rows there, which row-level security refuses.
+# copy rows there, which row-level security refuses. An object within the document is taken as it is written.
 INSERT = f"""
-    insert into transactions (user_id, product_id, created_version, changed_version, {NEW_LIST})
-    select d.user_id, $2, $3, $3, new.* from data_versions d, json_to_recordset($4::json) as new ({NEW_COLUMNS})
+    insert into transactions (user_id, product_id, created_version, changed_version, document, document_version,
+        document_format, {NEW_LIST})
+    select d.user_id, $2, $3, $3, new.document::text, case when new.document is not null then $3 end, $5,
+        {", ".join(f"new.{name}" for name in NEW_NAMES)}
+    from data_versions d, json_to_recordset($4::json) as new ({NEW_COLUMNS}, document json)
     where d.user_id = $1
 """
+DOCUMENTED_NAMES = (*NEW_NAMES, "document")
 
 MANY_ROWS = 300  # fewer are checked fast enough whatever the planner believes
 
@@ -108,6 +113,9 @@ async def insert_transactions(
     row = await cursor.fetchone()
     assert row is not None
     start = row[0] + 1
+    writer = find_writer()
+    if writer is not None:
+        writer.arrange(NEW_NAMES)
     for first in range(0, len(transactions), TURN_ROWS):  # others have their turn in between
         rows = [
             (
@@ -119,7 +127,12 @@ async def insert_transactions(
             )
             for number, transaction in enumerate(transactions[first : first + TURN_ROWS], first)
         ]
-        await fetch_nothing(connection, INSERT, [user_id, product_id, version, write_document(NEW_NAMES, rows)])
+        names: tuple[str, ...] = NEW_NAMES
+        if writer is not None:
+            names, rows = DOCUMENTED_NAMES, [(*row, writer.write(row)) for row in rows]
+        document = write_document(names, rows)
+        written_format = None if writer is None else writer.format
+        await fetch_nothing(connection, INSERT, [user_id, product_id, version, document, written_format])
     if len(transactions) >= MANY_ROWS and not is_clustered(connection):
         await connection.execute("select analyze_new_transactions()")  # once in the life of a database
     await raise_version(connection, user_id)
@@ -159,7 +172,8 @@ UPDATE = f"""
         counterparty_iban = n.counterparty_iban, counterparty_bic = n.counterparty_bic,
         ultimate_counterparty = n.ultimate_counterparty, bank_id = n.bank_id, is_pending = n.is_pending,
         channel = n.channel, parts = case when before.amount = n.amount then before.parts end,
-        changed_version = case when ({BEFORE}) is distinct from ({AFTER}) then %s else before.changed_version end
+        changed_version = case when ({BEFORE}) is distinct from ({AFTER}) then %s else before.changed_version end,
+        document_version = case when ({BEFORE}) is distinct from ({AFTER}) then null else before.document_version end
     from transactions before, (values (%s::date, %s::numeric(20, 2), %s, %s::timestamptz, %s::timestamptz, %s, %s, %s,
         %s, %s, %s, %s, %s, %s, %s::boolean, %s)) as n (booked_on, {FIELDS})
     where t.user_id = %s and t.product_id = %s and t.id = %s
@@ -215,8 +229,17 @@ async def delete_transactions(connection: Connection, user_id: UUID, product_id:
 # Listing
 
 
-def page_query(*, has_times: bool, has_cursor: bool) -> sql.Composed:
-    """Rows of a page. Placeholders: user, product, limit; then the times, then the cursor, where there are any."""
+# Of a page little more than the stored objects is read. The few rows whose object is not current are looked up again.
+PAGE_OBJECT = (
+    "coalesce(page.document, (select {} from transactions where user_id = $1 and product_id = $2 and id = page.id))"
+)
+
+
+def page_query(fields: tuple[JsonField, ...], *, has_times: bool, has_cursor: bool) -> sql.Composed:
+    """Rows of a page with the stored object, where it is current.
+
+    Placeholders: user, product, limit; then the times, then the cursor, where there are any.
+    """
     conditions = ["user_id = $1 and product_id = $2"]
     if has_times:
         conditions.append(
@@ -226,9 +249,14 @@ def page_query(*, has_times: bool, has_cursor: bool) -> sql.Composed:
     if has_cursor:
         conditions.append("(booked_on, ordinal) < ($6, $7)" if has_times else "(booked_on, ordinal) < ($4, $5)")
     return sql.SQL(
-        "select *, replace(booked_on::text, '-', '') || lpad(ordinal::text, 12, '0') as sort_key"
+        "select id, booked_on, ordinal, case when {} then document end as document"
         " from transactions where {} order by booked_on desc, ordinal desc limit $3"
-    ).format(sql.SQL(" and ".join(conditions)))
+    ).format(current_condition(fields), sql.SQL(" and ".join(conditions)))
+
+
+def page_object(fields: tuple[JsonField, ...]) -> sql.Composed:
+    """The object of a row of `page_query`."""
+    return sql.SQL(PAGE_OBJECT).format(fresh_expression(fields))
 
 
 def page_values(user_id: UUID, product_id: UUID, window: Window) -> tuple[bool, bool, list[Any]]:
@@ -243,24 +271,21 @@ def page_values(user_id: UUID, product_id: UUID, window: Window) -> tuple[bool, 
 @lru_cache(maxsize=16)
 def _list_query(fields: tuple[JsonField, ...], *, has_times: bool, has_cursor: bool) -> str:
     return (
-        sql.SQL(
-            "select convert_to(string_agg(fragment, ','), 'UTF8'), count(*)"
-            " from (select {} as fragment from ({}) page) shown"
-        )
-        .format(object_expression(fields), page_query(has_times=has_times, has_cursor=has_cursor))
+        sql.SQL("select convert_to(string_agg({}, ','), 'UTF8'), count(*), count(*) - count(document) from ({}) page")
+        .format(page_object(fields), page_query(fields, has_times=has_times, has_cursor=has_cursor))
         .as_string()
     )
 
 
 async def list_json(
     connection: Connection, user_id: UUID, product_id: UUID, window: Window, fields: tuple[JsonField, ...]
-) -> tuple[bytes, int]:
-    """The JSON objects of a page, separated by commas, and how many there are."""
+) -> tuple[bytes, int, int]:
+    """The JSON objects of a page, separated by commas, how many there are, and how many of them are not stored."""
     has_times, has_cursor, values = page_values(user_id, product_id, window)
     query = _list_query(fields, has_times=has_times, has_cursor=has_cursor)
     row = await fetch_row(connection, query, values, binary=True)
     assert row is not None
-    return row[0] or b"", row[1]
+    return row[0] or b"", row[1], row[2]
 
 
 async def find_page_end(

@@ -67,6 +67,9 @@ UNTAGGED = {
     FREELANCER_CATEGORIES: "UNRELATED",
     PERIODS: "IRREGULAR_UNKNOWN",
 }
+# Objects begin with the id, and nothing that is rendered contains this character.
+ID_START, ID_END = len('{"id":"'), len('{"id":"') + 36
+ID_PLACE = b"\x00"
 # At least so many of the demo bank's bookings for which no contract is found belong to none.
 IRREGULAR_CONFIDENCE = 0.99
 
@@ -99,17 +102,27 @@ def render_page(
     rows: Sequence[TagRow], view: TagView, urls: Urls, evidence: Mapping[UUID, Sequence[Evidence]] | None = None
 ) -> bytes:
     """The objects of a page, separated by commas."""
-    pieces = []
+    pieces: list[bytes] = []
+    kept: dict[tuple[object, ...], list[bytes]] = {}  # most rows have a tag that others on the page have too
     for row in rows:
-        transaction_id = str(row[1])
-        pieces.append(row[0][:-1])  # without its closing brace
-        if view.tree is not None:
+        shown = row[0]
+        said = row[2:] if evidence is None else (row[1], *row[2:])
+        parts = kept.get(said)
+        if parts is None:
             found = None if evidence is None else evidence.get(row[1], ())
-            pieces.append(f',"tags":[{_render_shown(view, row[2], row[3], transaction_id, urls, found)}]')
-        if view.has_classifications:
-            pieces.append(f',"classifications":[{_render_classification(row[-2], row[-1])}]')
-        pieces.append("},")
-    return "".join(pieces)[:-1].encode()
+            parts = kept[said] = _render_additions(row, view, urls, found).encode().split(ID_PLACE)
+        pieces += (b",", shown[:-1], shown[ID_START:ID_END].join(parts))  # without its closing brace
+    return b"".join(pieces[1:])
+
+
+def _render_additions(row: TagRow, view: TagView, urls: Urls, evidence: Sequence[Evidence] | None) -> str:
+    """What follows the fields of the transaction; `ID_PLACE` stands for its id."""
+    pieces = []
+    if view.tree is not None:
+        pieces.append(f',"tags":[{_render_shown(view, row[2], row[3], ID_PLACE.decode(), urls, evidence)}]')
+    if view.has_classifications:
+        pieces.append(f',"classifications":[{_render_classification(row[-2], row[-1])}]')
+    return "".join([*pieces, "}"])
 
 
 def _render_shown(

@@ -18,7 +18,7 @@ from kontor.wire.products import Amount
 from kontor.wire.tags import Classification, ItemInputs, TagInstance
 from kontor.wire.tokens import Timestamp
 
-# Which key shows which column. The database writes the JSON of long lists itself.
+# Which key shows which column. The object is stored beside each row (ADR 0063); else the database writes it.
 FIELDS = (
     JsonField("id", "id", Show.PLAIN),
     JsonField("betrag", "amount", Show.NUMBER),
@@ -32,7 +32,7 @@ FIELDS = (
     JsonField("gegenkontoInhaber", "counterparty_name", Show.TEXT),
     JsonField("gegenkontoIban", "counterparty_iban", Show.TEXT),
     JsonField("gegenkontoBic", "counterparty_bic", Show.TEXT),
-    JsonField("hash", "sort_key", Show.PLAIN),
+    JsonField("hash", "ordinal", Show.SORT_KEY),
     JsonField("vorgemerkt", "is_pending", Show.TRUE_ONLY),
     JsonField("identifier", "batch_id", Show.TEXT, inside="batchId"),
     JsonField("notiz", "note", Show.TEXT),
@@ -42,8 +42,8 @@ FIELDS = (
 # Where transactions of several products are told together.
 CUSTOMER_FIELDS = (
     *FIELDS,
-    JsonField("zugangId", "access_id", Show.TEXT),
-    JsonField("produktId", "product_id", Show.PLAIN),
+    JsonField("zugangId", "access_id", Show.TEXT, is_stored=False),
+    JsonField("produktId", "product_id", Show.PLAIN, is_stored=False),
 )
 
 

@@ -95,7 +95,7 @@ async def render_rows(
     """The JSON objects, separated by commas."""
     rows = [row for _, row in found]
     if view is None:
-        return ",".join(row[0] for row in rows).encode()
+        return b",".join(row[0] for row in rows)
     evidence: dict[UUID, list[Evidence]] | None = None
     if is_explained and view.tree is not None:
         evidence = {}

@@ -102,7 +102,7 @@ async def read_found_page(
         call.principal, product_id, window, filters, FIELDS, columns
     )
     if view is None:
-        return ",".join(row[0] for row in rows).encode(), following
+        return b",".join(row[0] for row in rows), following
     evidence = None
     if is_explained and view.tree is not None:
         evidence = await explain_rows(call, product_id, rows, view)

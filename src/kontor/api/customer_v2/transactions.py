@@ -160,9 +160,11 @@ async def list_transactions(call: Call) -> Answer:
     page = replace(window, limit=window.limit or PIECE_ROWS)
     body, following = await pages.read(page)
     if following is None:
-        return Answer(200, b"[" + body + b"]", JSON)
+        return Answer(200, b"".join((b"[", body, b"]")), JSON)  # copied once: lists may be long
     if window.limit is not None:
-        return Answer(200, b"[" + body + b"]", JSON, {"Link": _link_next(call, access_id, product_id, following)})
+        return Answer(
+            200, b"".join((b"[", body, b"]")), JSON, {"Link": _link_next(call, access_id, product_id, following)}
+        )
     return Answer(200, media_type=JSON, pieces=pages.join(body, replace(page, cursor=following)))
 
 

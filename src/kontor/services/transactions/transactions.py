@@ -18,6 +18,7 @@ from kontor.services.security import auditing
 from kontor.storage import accesses, positions, products, tag_views, transactions
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Database
+from kontor.storage.documents import STALE_ROWS, fill_documents
 from kontor.storage.retries import retry_conflicts
 
 # Longer lists are sent piece by piece, so that memory does not grow with them.
@@ -61,10 +62,13 @@ class Transactions:
     ) -> tuple[bytes, tuple[date, int] | None]:
         """The JSON objects of one page, and where the next one begins."""
         async with self._database.connect(principal.user_id) as connection:
-            page, count = await transactions.list_json(connection, user_of(principal), product_id, window, fields)
+            user_id = user_of(principal)
+            page, count, stale = await transactions.list_json(connection, user_id, product_id, window, fields)
             following = None
             if count == window.limit:
-                following = await transactions.find_page_end(connection, user_of(principal), product_id, window)
+                following = await transactions.find_page_end(connection, user_id, product_id, window)
+        if stale >= STALE_ROWS:
+            await fill_documents(self._database, user_id, product_id, fields)
         return page, following
 
     async def list_tagged_page(
@@ -78,10 +82,12 @@ class Transactions:
         """The JSON objects of one page with their tags beside them, and where the next page begins."""
         async with self._database.connect(principal.user_id) as connection:
             user_id = user_of(principal)
-            rows = await tag_views.list_tag_rows(connection, user_id, product_id, window, fields, columns)
+            rows, stale = await tag_views.list_tag_rows(connection, user_id, product_id, window, fields, columns)
             following = None
             if len(rows) == window.limit:
                 following = await transactions.find_page_end(connection, user_id, product_id, window)
+        if stale >= STALE_ROWS:
+            await fill_documents(self._database, user_id, product_id, fields)
         return rows, following
 
     @retry_conflicts
