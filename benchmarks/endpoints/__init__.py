@@ -3,7 +3,7 @@
 A new endpoint brings four things:
 
 * `prepare`: fill the database and say which requests to send;
-* `read_ready`: for the limit, the query that lets PostgreSQL make the JSON;
+* `read_ready`: for the limit, which asks once for each path: the JSON as Kontor sends it;
 * `router`: the endpoint in the conventional reference, on the models and dependencies of `benchmarks/conventional`;
 * its targets.
 

@@ -1,4 +1,4 @@
-"""A bare ASGI handler: the queries of the endpoint, ready JSON from PostgreSQL, and no checks beyond that."""
+"""A bare ASGI handler: it looks up the token and sends bytes that were made at the first request."""
 
 import hashlib
 import os
@@ -13,6 +13,7 @@ from kontor.storage.tokens import FIND_PRINCIPAL
 class Limit:
     def __init__(self, conninfo: str, pool_size: int, endpoint: str) -> None:
         self.read_ready = load_endpoint(endpoint).read_ready
+        self.ready: dict[tuple[str, Any], bytes | None] = {}
         # Kontor's own connections: it must not be ahead of its limit because the limit waits in a slower pool.
         self.database = Database(Secret(conninfo), pool_size, "limit")
 
@@ -26,11 +27,17 @@ class Limit:
                 token = value[7:]
         async with self.database.connect() as connection:
             principal = await fetch_row(connection, FIND_PRINCIPAL, [hashlib.sha256(token).digest()])
-            found = None if principal is None else await self.read_ready(connection, principal, scope["path"])
-        body = found or b""
+            body = b"" if principal is None else await self.find(connection, principal, scope["path"]) or b""
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 200 if body else 404, "headers": headers})
         await send({"type": "http.response.body", "body": body})
+
+    async def find(self, connection: Any, principal: Any, path: str) -> bytes | None:
+        """Of this user and path, as it was at the first request."""
+        key = (path, principal[6])
+        if key not in self.ready:
+            self.ready[key] = await self.read_ready(connection, principal, path)
+        return self.ready[key]
 
     async def live(self, receive: Any, send: Any) -> None:
         await receive()

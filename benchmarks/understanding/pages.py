@@ -143,8 +143,8 @@ def make_tagging_page(tagging: TaggingResult, view: Result, plan: Plan, machine:
         *make_pair_section(
             view,
             plan,
-            "Requests carry a user's token. The limit is a bare ASGI handler that makes the same queries each time,"
-            " and then sends prepared JSON.",
+            "Requests carry a user's token. The limit is a bare ASGI handler that looks up the token and sends"
+            " bytes made beforehand.",
         ),
         *make_machine_section(machine),
     ]
@@ -194,7 +194,7 @@ def make_analyses_page(analyses: AnalysesResult, again: Result, plan: Plan, mach
             again,
             plan,
             "Nothing has changed since the first call, so Kontor returns the cached result. The limit is a bare ASGI"
-            " handler that reads the same stored row.",
+            " handler that looks up the token and sends bytes made beforehand.",
         ),
         *make_machine_section(machine),
     ]
