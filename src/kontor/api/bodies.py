@@ -138,9 +138,9 @@ def convert_query(values: dict[str, str], expected: type[Q]) -> Q:
     except msgspec.ValidationError as error:
         # None stands for a parameter that was left out, so nobody is told that null is expected.
         raise HttpError(400, str(read_field_error(str(error).replace(" | null", "")))) from None
-    for field in msgspec.structs.fields(expected):
-        if field.encode_name in values and getattr(query, field.name) is None:
-            raise HttpError(400, f"{field.encode_name}: null is no value")
+    for name, attribute in _list_fields(expected):
+        if name in values and getattr(query, attribute) is None:
+            raise HttpError(400, f"{name}: null is no value")
     return query
 
 
@@ -155,4 +155,10 @@ def check_query_names(values: Iterable[str], query: type[msgspec.Struct] | None)
 def list_query_names(query: type[msgspec.Struct] | None) -> frozenset[str]:
     if query is None:
         return frozenset()
-    return frozenset(field.encode_name for field in msgspec.structs.fields(query))
+    return frozenset(name for name, _ in _list_fields(query))
+
+
+@cache
+def _list_fields(shape: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
+    """The names in queries and those of attributes. msgspec evaluates all annotations each time it is asked."""
+    return tuple((field.encode_name, field.name) for field in msgspec.structs.fields(shape))
