@@ -156,6 +156,7 @@ async def open_services(
             if not skips_keys:
                 await refuse_wrong_master_key(connection, master)
             digests = generate_key() if skips_keys else await load_digest_key(connection, master)
+        store_documents(FIELDS)
         yield make_services(settings, database, master, digests, compute)
     finally:
         await compute.close()
@@ -180,7 +181,6 @@ def prepare_compute_process() -> None:
 def make_services(
     settings: Settings, database: Database, master: SealingKey, digests: SealingKey, compute: Compute
 ) -> Services:
-    store_documents(FIELDS)
     clock, passwords = Clock(settings.today, settings.clock), Passwords(settings.refuse_guessable_passwords)
     events, webhook_calls = Events(), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
     vault, refreshing, registry = Vault(master, digests), Refreshing(database, clock, events), make_registry(settings)

@@ -1,4 +1,4 @@
-"""The JSON object of each transaction, stored beside its row (ADR 0063).
+"""The JSON object of each transaction, stored beside its row (ADR 0058).
 
 New rows bring their object with them. Objects of rows that were changed since, or that another version of the program
 has written, are not current: they are written by the query that shows them, and stored when a reader meets many.

@@ -73,7 +73,13 @@ SECTIONS = (
         "access_tokens",
         "encode(t.hash, 'hex')",
         "scopes, issued_at, expires_at",
-        {"user_id": WHOSE, "tenant_id": WHOSE, "hash": SECRET, "client_id": "its name is there"},
+        {
+            "user_id": WHOSE,
+            "tenant_id": WHOSE,
+            "hash": SECRET,
+            "client_id": "its name is there",
+            "key_thumbprint": INTERNAL,
+        },
         CLIENT,
     ),
     Section(

@@ -1,7 +1,7 @@
 """Ready JSON from PostgreSQL: long lists are encoded where the rows are, without an object per row in between.
 
 The caller (`wire`) says which key shows which column and how; this file knows only SQL. The object is stored beside the
-row (`documents`, ADR 0063), and is read from there as long as it is the one that would be written now.
+row (`documents`, ADR 0058), and is read from there as long as it is the one that would be written now.
 """
 
 import zlib

@@ -33,13 +33,14 @@ NEW_COLUMNS = """
 """
 NEW_NAMES = split_columns(NEW_COLUMNS)
 NEW_LIST = ", ".join(NEW_NAMES)
+NEW_VALUES = ", ".join(f"new.{name}" for name in NEW_NAMES)
 # With the row that `take_version` has locked, a cluster runs the whole statement on the user's shard. Else it would
 # copy rows there, which row-level security refuses. An object within the document is taken as it is written.
 INSERT = f"""
     insert into transactions (user_id, product_id, created_version, changed_version, document, document_version,
         document_format, {NEW_LIST})
     select d.user_id, $2, $3, $3, new.document::text, case when new.document is not null then $3 end, $5,
-        {", ".join(f"new.{name}" for name in NEW_NAMES)}
+        {NEW_VALUES}
     from data_versions d, json_to_recordset($4::json) as new ({NEW_COLUMNS}, document json)
     where d.user_id = $1
 """

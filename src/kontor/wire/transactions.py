@@ -18,7 +18,7 @@ from kontor.wire.products import Amount
 from kontor.wire.tags import Classification, ItemInputs, TagInstance
 from kontor.wire.tokens import Timestamp
 
-# Which key shows which column. The object is stored beside each row (ADR 0063); else the database writes it.
+# Which key shows which column. The object is stored beside each row (ADR 0058); else the database writes it.
 FIELDS = (
     JsonField("id", "id", Show.PLAIN),
     JsonField("betrag", "amount", Show.NUMBER),
