@@ -53,7 +53,10 @@ TRANSACTIONS = Section(
     "id, product_id, booked_on, ordinal, amount, currency, booked_at, value_at, purpose, booking_text, gv_code,"
     " prima_nota, counterparty_name, counterparty_iban, counterparty_bic, ultimate_counterparty, bank_id, is_pending,"
     " batch_id, channel, note, keywords, parts",
-    {"user_id": WHOSE, "created_version": INTERNAL, "changed_version": INTERNAL, "edited_version": INTERNAL},
+    {"user_id": WHOSE, "document": "the same columns as an object of the interface"}
+    | dict.fromkeys(
+        ("created_version", "changed_version", "edited_version", "document_version", "document_format"), INTERNAL
+    ),
     TAGS,
 )
 SECTIONS = (
