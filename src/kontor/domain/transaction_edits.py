@@ -60,7 +60,7 @@ class EditPreview:
 
     count: int
     total: Decimal
-    examples: Sequence[str]
+    examples: Sequence[bytes]
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,4 +89,4 @@ def show_edit(edit: TransactionEdit, urls: Urls) -> dict[str, Any]:
 def render_preview(found: FoundPreview) -> bytes:
     """The examples are JSON objects already."""
     head = encode_json({"anzahl": found.count, "summe": found.total})[:-1]
-    return head + f',"beispiele":[{",".join(found.examples)}]}}'.encode()
+    return b"".join((head, b',"beispiele":[', b",".join(found.examples), b"]}"))

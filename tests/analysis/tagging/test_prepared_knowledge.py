@@ -87,7 +87,7 @@ def test_its_name_changes_with_the_code_and_the_knowledge(tmp_path):
     script = "from kontor.analysis.tagging.prepared_knowledge import _name_file; print(_name_file().name)"
     names = []
     (tmp_path / "kontor").mkdir()
-    for part in ("__init__.py", "analysis", "domain"):
+    for part in ("__init__.py", "versions.py", "analysis", "domain"):
         subprocess.run(["cp", "-r", package / part, tmp_path / "kontor" / part], check=True)
     for changed in (None, "tagging/knowledge.py", "data/rules.txt"):
         if changed:

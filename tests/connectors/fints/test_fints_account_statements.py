@@ -111,6 +111,7 @@ def test_every_version_of_the_segments_brings_the_same_file(reader_at, monkeypat
     assert (statements[0].year, statements[0].number) == (2026, 10)
 
 
+@pytest.mark.parametrize("most_files", [MAX_PER_FETCH])
 def test_a_bank_without_a_list_hands_out_what_it_counts_as_not_received(reader_at, monkeypatch):
     """Every file again at every fetch, as nothing is acknowledged: those that are known are passed over."""
     payer = reader_at()
