@@ -6,6 +6,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from banking import wait_for
 from kontor.services.security import auditing
 
 
@@ -108,5 +109,6 @@ def test_a_call_without_its_scope_is_a_line_of_the_log(shared, http, server_log)
     mark = f"refused {uuid4()}"
     headers = {"Authorization": f"Bearer {shared.user_token()}", "X-Correlation-ID": mark}
     assert http.get(f"{shared.url}/users", headers=headers).status_code == 403
-    [line] = [json.loads(line) for line in server_log.read_text().splitlines() if mark in line]
+    text = wait_for(server_log.read_text, lambda text: mark in text)  # written after the answer is sent
+    [line] = [json.loads(line) for line in text.splitlines() if mark in line]
     assert (line["status"], line["tenant"], line["client"]) == (403, shared.name, "app")

@@ -10,6 +10,7 @@ import pytest
 import structlog
 from psycopg_pool import PoolTimeout
 
+from banking import wait_for
 from kontor import __version__
 from kontor.api.answers import Answer, HttpError, empty_answer, json_answer
 from kontor.domain.clocks import BERLIN
@@ -367,7 +368,10 @@ def test_nothing_a_caller_sends_makes_a_second_log_line(shared, http, server_log
     mark = uuid4().hex
     forged = f'x", "event": "forged {mark}'
     http.get(f"/{forged}%0A%7B%22event%22:%22{mark}%22%7D", headers={"X-Correlation-ID": forged})
-    lines = [json.loads(line) for line in server_log.read_text().splitlines() if mark in line]
+    after = uuid4().hex
+    http.get("/no-such-path", headers={"X-Correlation-ID": after})
+    text = wait_for(server_log.read_text, lambda text: after in text)  # a line is written after its answer is sent
+    lines = [json.loads(line) for line in text.splitlines() if mark in line]
     assert [line["event"] for line in lines] == ["request"]
     assert lines[0]["correlation_id"] == forged
 
