@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote, urlsplit
 
 from kontor.console.accesses import Product, read_product
 from kontor.console.gateway import Gateway, segment, together
-from kontor.console.visits import Visit
+from kontor.console.visits import Facts, GoTo, Visit
 from kontor.pages.formatting import BERLIN
 from kontor_client import Answer, ApiError
 
@@ -184,6 +184,37 @@ def sum_by_currency(products: Sequence[Product]) -> dict[str, Decimal]:
 def add_callback(location: str, base_url: str, page: str = PAGE) -> str:
     """The web form's address, with the way back to a page of the console, by default that of accounts."""
     return f"{location}{'&' if '?' in location else '?'}callbackUrl={quote(base_url + page, safe='')}"
+
+
+def find_form(visit: Visit, headers: Mapping[str, str], page: str = PAGE) -> str:
+    """The web form that an answer leads to, with the way back to the page; the page itself where it leads to none."""
+    location = headers.get("location", "")
+    return add_callback(location, visit.base_url, page) if "/webform" in location else page
+
+
+def describe_outcome(visit: Visit) -> Facts:
+    """What the web form says about somebody who comes back."""
+    outcome = visit.query.get("baReentry")
+    return {
+        "outcome": outcome if outcome is None or outcome in OUTCOMES else "OTHER",
+        "outcome_tone": OUTCOMES.get(outcome or "", ""),
+    }
+
+
+async def refresh_bank(visit: Visit, access_id: str, wishes: Mapping[str, Any], page: str, notice: str) -> NoReturn:
+    """Fetch now, and go back to the page with a notice, or to the web form where the bank wants authentication.
+
+    The access must exist: of an unknown id the API would begin a new one.
+    """
+    try:
+        answer = await send_present(visit, ACCESSES, params={"refresh": True}, json={access_id: wishes})
+    except ApiError as error:
+        if error.status != 504:
+            raise
+        raise GoTo(page, notice="bank_slow") from None
+    if answer.status == 451:
+        raise GoTo(find_form(visit, answer.headers, page))
+    raise GoTo(page, notice="bank_later" if "retry-after" in answer.headers else notice)
 
 
 async def send_present(visit: Visit, path: str, **more: Any) -> Answer:

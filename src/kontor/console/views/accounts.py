@@ -2,18 +2,18 @@
 
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any
 from uuid import uuid4
 
 from kontor.console.accesses import Product, list_accounts, read_product
 from kontor.console.accounts import describe_product, draw_balances, read_positions, summarise_balances
 from kontor.console.banks import (
     ACCESSES,
-    OUTCOMES,
     PAGE,
-    add_callback,
+    describe_outcome,
+    find_form,
     is_about_address,
     list_banks,
+    refresh_bank,
     send_present,
     sum_by_currency,
 )
@@ -37,13 +37,10 @@ async def _gather(visit: Visit, refused: str | None = None) -> Facts:
     """`refused` says what a tenant that handles credentials itself must do with its own program."""
     banks = await list_banks(visit.api)
     products = list_accounts([product for bank in banks for product in bank.products])
-    outcome = visit.query.get("baReentry")
-    return {
+    return describe_outcome(visit) | {
         "banks": banks,
         "products": products,
         "totals": sum_by_currency(products),
-        "outcome": outcome if outcome is None or outcome in OUTCOMES else "OTHER",
-        "outcome_tone": OUTCOMES.get(outcome or "", ""),
         "deleting": next((bank for bank in banks if bank.id == visit.query.get("delete")), None),
         "refused": refused,
         "new_id": uuid4(),
@@ -59,7 +56,7 @@ async def connect(visit: Visit, form: Form) -> Facts | None:
         if error.status != 400:
             raise
         return await _gather(visit, refused="connect")
-    raise GoTo(_find_target(visit, answer.headers))
+    raise GoTo(find_form(visit, answer.headers))
 
 
 async def renew(visit: Visit, form: Form) -> Facts | None:
@@ -76,7 +73,7 @@ async def renew(visit: Visit, form: Form) -> Facts | None:
         if error.status != 400 or is_about_address(error):
             raise
         return await _gather(visit, refused="renew")
-    raise GoTo(_find_target(visit, answer.headers))
+    raise GoTo(find_form(visit, answer.headers))
 
 
 async def refresh(visit: Visit, form: Form) -> Facts | None:
@@ -87,15 +84,7 @@ async def refresh(visit: Visit, form: Form) -> Facts | None:
         if error.status != 404:
             raise
         raise GoTo(PAGE) from None  # deleted in another tab
-    try:
-        answer = await send_present(visit, ACCESSES, params={"refresh": True}, json={access_id: {}})
-    except ApiError as error:
-        if error.status != 504:
-            raise
-        raise GoTo(PAGE, notice="bank_slow") from None
-    if answer.status == 451:
-        raise GoTo(_find_target(visit, answer.headers))
-    raise GoTo(PAGE, notice="bank_later" if "retry-after" in answer.headers else "bank_refreshed")
+    await refresh_bank(visit, access_id, {}, PAGE, "bank_refreshed")
 
 
 async def delete(visit: Visit, form: Form) -> Facts | None:
@@ -108,11 +97,6 @@ def _read_access_id(form: Form) -> str:
     if not access_id:
         raise BadRequestError
     return access_id
-
-
-def _find_target(visit: Visit, headers: Any) -> str:
-    location = headers.get("location")
-    return PAGE if location is None or "/webform" not in location else add_callback(location, visit.base_url)
 
 
 # One account

@@ -1,17 +1,16 @@
 """Account statements: the files of each account, and whether a bank is asked for them."""
 
-from collections.abc import Mapping
-
 from kontor.console.accesses import Product
 from kontor.console.banks import (
     ACCESSES,
-    OUTCOMES,
     UNFINISHED,
     Bank,
-    add_callback,
+    describe_outcome,
+    find_form,
     find_path,
     is_about_address,
     list_banks,
+    refresh_bank,
     send_present,
 )
 from kontor.console.gateway import together
@@ -26,12 +25,7 @@ PAGE = "/console/statements"
 async def show_statements(visit: Visit) -> Facts:
     banks = [bank for bank in await list_banks(visit.api) if bank.state != UNFINISHED]
     found = await together(*(_list_accounts(visit, bank) for bank in banks))
-    outcome = visit.query.get("baReentry")
-    return {
-        "banks": list(zip(banks, found, strict=True)),
-        "outcome": outcome if outcome is None or outcome in OUTCOMES else "OTHER",
-        "outcome_tone": OUTCOMES.get(outcome or "", ""),
-    }
+    return describe_outcome(visit) | {"banks": list(zip(banks, found, strict=True))}
 
 
 async def _list_accounts(visit: Visit, bank: Bank) -> list[AccountOfStatements]:
@@ -50,15 +44,7 @@ async def request(visit: Visit, form: Form) -> Facts | None:
     if bank.renewal is not None:
         await _wish(visit, bank, True)
         raise GoTo(await _start_renewal(visit, bank.renewal))
-    try:
-        answer = await send_present(visit, ACCESSES, params={"refresh": True}, json={bank.id: {"kontoauszuege": True}})
-    except ApiError as error:
-        if error.status != 504:
-            raise
-        raise GoTo(PAGE, notice="bank_slow") from None
-    if answer.status == 451:
-        raise GoTo(_find_form(visit, answer.headers))
-    raise GoTo(PAGE, notice="bank_later" if "retry-after" in answer.headers else "statements_requested")
+    await refresh_bank(visit, bank.id, {"kontoauszuege": True}, PAGE, "statements_requested")
 
 
 async def stop(visit: Visit, form: Form) -> Facts | None:
@@ -79,12 +65,7 @@ async def _start_renewal(visit: Visit, path: str) -> str:
         if error.status != 400 or is_about_address(error):
             raise
         return PAGE
-    return _find_form(visit, answer.headers)
-
-
-def _find_form(visit: Visit, headers: Mapping[str, str]) -> str:
-    location = headers.get("location", "")
-    return add_callback(location, visit.base_url, PAGE) if "/webform" in location else PAGE
+    return find_form(visit, answer.headers, PAGE)
 
 
 async def _find_bank(visit: Visit, form: Form) -> Bank:
