@@ -5,11 +5,11 @@ import warnings
 from random import Random
 
 import pytest
-from parser_fuzzing import readers, running
-from parser_fuzzing.__main__ import main
-from parser_fuzzing.results import load_results
-from parser_fuzzing.running import draw, run_batch
-from parser_fuzzing.samples import list_samples
+from fuzzing.files import readers, running
+from fuzzing.files.command import main
+from fuzzing.files.results import load_results
+from fuzzing.files.running import draw, run_batch
+from fuzzing.files.samples import list_samples
 
 pytestmark = pytest.mark.filterwarnings("ignore::fints.parser.FinTSParserWarning")
 SEED, MUTANTS = 4, 400
@@ -67,7 +67,7 @@ def test_a_parser_that_hangs_fills_the_memory_or_raises_something_else_is_a_find
 
 def test_runs_add_up_and_findings_that_are_fixed_are_counted_anew(tmp_path, monkeypatch):
     results, page = tmp_path / "fuzzing.json", tmp_path / "fuzzing.md"
-    options = ["--seed", "5", "--mutants", "20", "--results", str(results), "--page", str(page)]
+    options = ["--seed", "5", "--count", "20", "--results", str(results), "--page", str(page)]
     assert main(options) == 0
     with monkeypatch.context() as patch:
         patch.setattr(running, "read", crash)

@@ -1,9 +1,9 @@
 """Generated requests, in short; `./dev fuzz --requests` is the long form."""
 
-from request_fuzzing.report import write_page
-from request_fuzzing.requests import Requests, World
-from request_fuzzing.results import Results, load_results, store_results
-from request_fuzzing.sending import Batch, Finding, send_batch
+from fuzzing.requests.report import write_page
+from fuzzing.requests.requests import Requests, World
+from fuzzing.requests.results import Results, load_results, store_results
+from fuzzing.requests.sending import Batch, Finding, send_batch
 
 COUNT = 300
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from request_fuzzing.values import Values
+from fuzzing.requests.values import Values
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
 JSON, FORM, BASE64 = "application/json", "application/x-www-form-urlencoded", "application/octet-stream+base64"

@@ -13,6 +13,7 @@ from uuid import UUID
 import httpx
 from fints.message import FinTSInstituteMessage
 
+from fuzzing.files.samples import list_samples, load_trace
 from kontor.connectors.bank_http import BankHttp
 from kontor.connectors.base import (
     Answer,
@@ -52,7 +53,6 @@ from kontor.connectors.statements import (
 from kontor.connectors.xs2a import Xs2aBank, Xs2aConnector
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
-from parser_fuzzing.samples import list_samples, load_trace
 
 URL = "http://127.0.0.1:1"
 MOST_CALLS, MOST_STEPS = 60, 12

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
 
-from parser_fuzzing.mutations import mutate
-from parser_fuzzing.readers import read
-from parser_fuzzing.samples import list_samples
+from fuzzing.files.mutations import mutate
+from fuzzing.files.readers import read
+from fuzzing.files.samples import list_samples
 
 CPU_SECONDS = 10.0  # of one mutant
 MEMORY_BYTES = 768 * 1024 * 1024  # beyond what the process has at its start
@@ -126,7 +126,7 @@ def _try_one(seed: int, number: int) -> dict[str, object]:
 def find_place(error: BaseException) -> str:
     """The last line of Kontor on the way to it."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if f"/{FOLDER}/" in frame.filename]
-    frames = [frame for frame in frames if "parser_fuzzing" not in frame.filename] or frames
+    frames = [frame for frame in frames if "/fuzzing/" not in frame.filename] or frames
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
 
 

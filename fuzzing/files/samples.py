@@ -18,7 +18,7 @@ from kontor.demobank.statements import write_camt052, write_camt053, write_mt535
 from kontor.domain.mandates import DebitInstruction, DebitScheme, Mandate, SequenceType
 from kontor.domain.payments import Order
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 TODAY = date(2026, 11, 13)
 NOON = datetime(2026, 11, 13, 11, tzinfo=UTC)
 IBAN = "DE89370400440532013000"

@@ -16,12 +16,12 @@ from typing import Any
 
 import httpx
 
+from fuzzing.requests.requests import World
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
 from kontor.cli.demo_tenants import ensure_demo_tenants
 from kontor.config import export_settings, read_settings
 from kontor.storage.embedded import EmbeddedPostgres
 from kontor_client import Kontor
-from request_fuzzing.requests import World
 
 TENANT = "demo"
 DEMO_BANK = "00000000-0000-0000-0000-000000000000"

@@ -1,16 +1,13 @@
 """The figures as a page."""
 
-import platform
 import textwrap
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks.machine import describe_processor
 from benchmarks.report import make_table
 
-from parser_fuzzing.results import Results
-from parser_fuzzing.running import CPU_SECONDS, MEMORY_BYTES
+from fuzzing.files.results import Results
+from fuzzing.files.running import CPU_SECONDS, MEMORY_BYTES
+from fuzzing.runs import describe_run, show_seeds
 
 INTRODUCTION = (
     "Sample files of every parser are damaged at random: bits, digits and words are changed, parts deleted, repeated,"
@@ -29,16 +26,11 @@ def write_page(results: Results, page: Path) -> None:
         total = results.read[parser] + results.refused[parser] + found
         counts = (total, results.read[parser], results.refused[parser], found)
         rows.append((parser, *(f"{count:,}" for count in counts)))
-    seeds = ", ".join(f"{seed} ({number:,})" for seed, number in sorted(results.next_numbers.items()))
     facts = {
         "Command": "`./dev fuzz --seed S --minutes M`; one mutant: `./dev fuzz --seed S --number N`",
-        "Seeds (mutants)": seeds,
+        "Seeds (mutants)": show_seeds(results.next_numbers),
         "Processor time": f"{results.cpu_seconds:,.0f} s",
-        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "Version": version("kontor"),
-        "Processor": describe_processor(),
-        "Python": platform.python_version(),
-    }
+    } | describe_run()
     lines = ["# Damaged files", "", "Written by `./dev fuzz`; do not edit.", "", textwrap.fill(INTRODUCTION, 120), ""]
     lines += [f"**{results.count:,} mutants, {len(results.findings):,} findings that are open.**", ""]
     lines += [*make_table(("Parser", "Mutants", "Read", "Refused", "Findings"), rows), ""]

@@ -5,7 +5,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from parser_fuzzing.running import Batch, Finding
+from fuzzing.files.running import Batch, Finding
+from fuzzing.runs import read_numbers, store
 
 
 @dataclass
@@ -35,7 +36,7 @@ def load_results(file: Path) -> Results:
         return Results()
     told = json.loads(file.read_text(encoding="utf-8"))
     return Results(
-        {int(seed): number for seed, number in told["next_numbers"].items()},
+        read_numbers(told),
         Counter(told["read"]),
         Counter(told["refused"]),
         [Finding(**finding) for finding in told["findings"]],
@@ -44,14 +45,11 @@ def load_results(file: Path) -> Results:
 
 
 def store_results(file: Path, results: Results) -> None:
-    """Whole or not at all: a run that is stopped goes on from here."""
-    unfinished = file.with_suffix(".new")
-    values = {
+    values: dict[str, object] = {
         "next_numbers": results.next_numbers,
         "read": dict(results.read),
         "refused": dict(results.refused),
         "findings": [asdict(finding) for finding in results.findings],
         "cpu_seconds": round(results.cpu_seconds, 1),
     }
-    unfinished.write_text(json.dumps(values, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    unfinished.replace(file)
+    store(file, values)

@@ -1,15 +1,12 @@
 """The figures as a page."""
 
-import platform
 import textwrap
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks.machine import describe_processor
 from benchmarks.report import make_table
 
-from request_fuzzing.results import Results
+from fuzzing.requests.results import Results
+from fuzzing.runs import describe_run, show_seeds
 
 INTRODUCTION = (
     "Requests are drawn from the OpenAPI document: every operation, with right, wrong and missing logins, with ids of"
@@ -28,14 +25,10 @@ def write_page(results: Results, page: Path) -> None:
     bad = sum(count for (_, kind), count in results.answers.items() if kind in ("5xx", "none"))
     facts = {
         "Command": "`./dev fuzz --requests --seed S --minutes M`; one: `./dev fuzz --requests --seed S --number N`",
-        "Seeds (requests)": ", ".join(f"{seed} ({number:,})" for seed, number in sorted(results.next_numbers.items())),
+        "Seeds (requests)": show_seeds(results.next_numbers),
         "Statuses": ", ".join(f"{status}: {count:,}" for status, count in sorted(results.statuses.items())),
         "Requests a second": f"{results.count / max(results.seconds, 1):,.0f}",
-        "Date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "Version": version("kontor"),
-        "Processor": describe_processor(),
-        "Python": platform.python_version(),
-    }
+    } | describe_run()
     lines = ["# Generated requests", "", "Written by `./dev fuzz --requests`; do not edit.", ""]
     lines += [textwrap.fill(INTRODUCTION, 120), ""]
     lines += [f"**{results.count:,} requests, {bad:,} answered with 5xx or not at all.**", ""]

@@ -5,7 +5,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from request_fuzzing.sending import Batch, Finding
+from fuzzing.requests.sending import Batch, Finding
+from fuzzing.runs import read_numbers, store
 
 
 @dataclass
@@ -36,7 +37,7 @@ def load_results(file: Path) -> Results:
     told = json.loads(file.read_text(encoding="utf-8"))
     answers = Counter({tuple(name.split(": ")): count for name, count in told["answers"].items()})
     return Results(
-        {int(seed): number for seed, number in told["next_numbers"].items()},
+        read_numbers(told),
         answers,  # type: ignore[arg-type]
         Counter(told["statuses"]),
         [Finding(**finding) for finding in told["findings"]],
@@ -45,14 +46,11 @@ def load_results(file: Path) -> Results:
 
 
 def store_results(file: Path, results: Results) -> None:
-    """Whole or not at all: a run that is stopped goes on from here."""
-    unfinished = file.with_suffix(".new")
-    values = {
+    values: dict[str, object] = {
         "next_numbers": results.next_numbers,
         "answers": {f"{tag}: {kind}": count for (tag, kind), count in results.answers.items()},
         "statuses": dict(results.statuses),
         "findings": [asdict(finding) for finding in results.findings],
         "seconds": round(results.seconds, 1),
     }
-    unfinished.write_text(json.dumps(values, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    unfinished.replace(file)
+    store(file, values)

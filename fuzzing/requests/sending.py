@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from request_fuzzing.requests import DrawnRequest, Requests, World
+from fuzzing.requests.requests import DrawnRequest, Requests, World
 
 ANSWER_SECONDS = 200  # the server itself gives up after 180
 NO_BODY = frozenset({204, 304})

@@ -1,0 +1,1 @@
+"""Random inputs: damaged files for every parser, and generated requests for the service."""
