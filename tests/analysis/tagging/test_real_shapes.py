@@ -59,12 +59,12 @@ def test_the_fee_for_another_currency_is_not_what_the_card_was_used_for(shop: st
 )
 def test_a_merchant_that_paypal_cut_and_ran_together_is_found(merchant: str, partner: str):
     purpose = f"PP.1234.PP . {merchant}, Ihr Einkauf bei {merchant}"
-    assert tag(book(-21, "PayPal Europe S.a.r.l. et Cie S.C.A", purpose, "Lastschrifteinzug")).partner == partner
+    assert tag(book(-21, "PayPal (Europe) S.à r.l. et Cie, S.C.A.", purpose, "Lastschrifteinzug")).partner == partner
 
 
 def test_an_unknown_merchant_behind_a_collector_gets_a_modest_category():
     purpose = "PP.1234.PP . HALMUNDQUEND, Ihr Einkauf bei HALMUNDQUEND"
-    found = tag(book(-21, "PayPal Europe S.a.r.l. et Cie S.C.A", purpose, "Lastschrifteinzug"))
+    found = tag(book(-21, "PayPal (Europe) S.à r.l. et Cie, S.C.A.", purpose, "Lastschrifteinzug"))
     assert found.category == "SHOPPING_OTHER"
     assert found.category_confidence < 0.7
 
