@@ -5,6 +5,7 @@ foreign backup is noticed before anything is written.
 """
 
 import hashlib
+import hmac
 import os
 import re
 import shutil
@@ -78,7 +79,7 @@ class Manifest(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, digest=self._compute_digest(master))
 
     def is_signed_by(self, master: SealingKey) -> bool:
-        return self.digest == self._compute_digest(master)
+        return hmac.compare_digest(self.digest.encode(), self._compute_digest(master).encode())
 
     def _compute_digest(self, master: SealingKey) -> str:
         content = msgspec.json.encode(msgspec.structs.replace(self, digest=""), order="sorted")

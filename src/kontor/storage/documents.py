@@ -135,4 +135,4 @@ async def fill_documents(database: Database, user_id: UUID, product_id: UUID, fi
             if await fetch_row(connection, LOCK, [user_id]) is not None:
                 await fetch_nothing(connection, _fill_query(fields), [user_id, product_id, FILLED_ROWS])
     except DatabaseError as error:
-        log.warning("objects of transactions were not stored", error=type(error).__name__)
+        log.warning("documents.not-stored", error=type(error).__name__)
