@@ -1,5 +1,6 @@
 """Users who pay, as a tenant drives them."""
 
+import asyncio
 import base64
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -265,3 +266,22 @@ class Transfer:
     async def state(self) -> str:
         rows = await self.payer.environment.execute("select state from payments where id = %s", self.id)
         return rows[0][0]
+
+
+SOON = "update payments set next_lookup_at = now() where id = %s and next_lookup_at is not null"
+
+
+async def recover(transfer):
+    """What the worker does every few seconds, as if the time for it had come."""
+    await transfer.payer.environment.execute(SOON, transfer.id)
+    await transfer.payer.environment.services.payments.recovery.recover()
+    await transfer.read()
+
+
+async def start_held(payer, place):
+    """A payment that is held up at the bank; (task, payment id)."""
+    payer.plan.held_at = place
+    payment_id = str(uuid4())
+    task = asyncio.create_task(payer.pay(query={"paymentId": payment_id}))
+    assert await asyncio.to_thread(payer.plan.at_the_door.wait, 60)
+    return task, payment_id

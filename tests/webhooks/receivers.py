@@ -97,3 +97,7 @@ class Receiver:
 def say(status: int, body: bytes = b"", **headers: str) -> Callable[[int], tuple[int, dict[str, str], bytes]]:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return lambda number: (status, named, body)
+
+
+async def deliveries_of(office, webhook, **query):
+    return await office.read(f"/{webhook['id']}/deliveries", params=query)
