@@ -74,6 +74,8 @@ BROKEN_JSON = [
     b"[" * 50_000, b"[" * 50_000 + b"]" * 50_000, b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
     b'{"username": "x", "password": "y", "deep": ' + b"[" * 40 + b"]" * 40 + b"}",
     b'{"username": "x", "password": "y",}', b'{"username": "x" "password": "y"}', b'// c\n{"username": "x"}',
+    b'{"username": 1', b'{"username": 1, "password"', b'{"username": 1, "password": "y",}', b'{"username": 1} {}',
+    b'{"username": 1, "password": "\xff"}', b'{"username": 1, "other": nul}',
     b'{"username": "x", "password": "y", "other": 01}', b'{"username": "x", "password": "y", "other": "\\x41"}',
 ]  # fmt: skip
 

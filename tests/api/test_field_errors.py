@@ -94,6 +94,17 @@ def test_a_body_has_errors_exactly_when_the_decoder_refuses_it(value):
         decode_json(body, Whole)
 
 
+@given(value=JSON, data=st.data())
+def test_a_body_that_is_cut_or_damaged_behind_a_wrong_field_is_refused(value, data):
+    body = bytearray(msgspec.json.encode({"name": 1, "parts": value}))
+    place = data.draw(st.integers(len('{"name":1'), len(body) - 1))
+    body[place : len(body) if data.draw(st.booleans()) else place + 1] = data.draw(st.binary(max_size=2))
+    with pytest.raises(HttpError) as refused:
+        decode_json(bytes(body), Whole)
+    assert refused.value.status == 400
+    assert refused.value.message
+
+
 def test_the_key_of_a_map_is_part_of_the_name():
     with pytest.raises(HttpError, match=r"^k\.iban: is required; l: expected object, got int$"):
         decode_json_map(b'{"k": {}, "l": 1}', Part)

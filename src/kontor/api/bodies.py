@@ -19,6 +19,7 @@ Q = TypeVar("Q", bound=msgspec.Struct)
 Receive = Callable[[], Awaitable[Any]]
 
 MAX_DEPTH = 32
+NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 # An unfinished string goes up to the end: were it no match, the search would start anew at every quote inside it.
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
@@ -68,8 +69,8 @@ def decode_json(body: bytes, expected: type[T]) -> T:
         value: T = decoder.decode(body)
     except msgspec.ValidationError:
         raise _refuse_fields(body, expected) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise HttpError(400, f"The body is not valid JSON: {error}") from None
+    except NOT_JSON as error:
+        raise _refuse_syntax(error) from None
     _check_keys(body)
     return value
 
@@ -80,8 +81,15 @@ def decode_json_map(body: bytes, expected: type[T]) -> dict[str, T]:
 
 
 def _refuse_fields(body: bytes, expected: Any) -> HttpError:
-    errors = find_field_errors(body, expected)
+    try:
+        errors = find_field_errors(body, expected)
+    except NOT_JSON as error:  # the decoder stops at the first wrong field; the syntax may be wrong behind it
+        return _refuse_syntax(error)
     return HttpError(400, "; ".join(map(str, errors)), field_errors=errors)
+
+
+def _refuse_syntax(error: Exception) -> HttpError:
+    return HttpError(400, f"The body is not valid JSON: {error}")
 
 
 def _check_depth(body: bytes) -> None:
@@ -108,7 +116,7 @@ def _check_keys(body: bytes) -> None:
         # The decoder checks only what it is asked for; here, whole numbers stay text, since long ones are costly.
         json.loads(body, object_pairs_hook=refuse_duplicates, parse_int=str, parse_float=refuse_infinity)
     except ValueError as error:
-        raise HttpError(400, f"The body is not valid JSON: {error}") from None
+        raise _refuse_syntax(error) from None
 
 
 def _find_repeated(pairs: list[tuple[str, Any]]) -> str | None:

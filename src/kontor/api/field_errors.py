@@ -34,7 +34,10 @@ class FieldError:
 
 
 def find_field_errors(body: bytes, expected: Any) -> list[FieldError]:
-    """In the order of the type's fields, at most `MOST_ERRORS`. Empty for a body that has the type."""
+    """In the order of the type's fields, at most `MOST_ERRORS`. Empty for a body that has the type.
+
+    Raises the decoder's error where the body is no JSON behind its first wrong field.
+    """
     return list(islice(_find(body, expected, ()), MOST_ERRORS))
 
 
