@@ -1,13 +1,16 @@
 """`./dev fuzz --requests`: sends generated requests to a service of its own, and writes a page about it.
 
-Results add up in a file. A run that was stopped goes on where it was.
+Results add up in a file. A run that is stopped (SIGINT, SIGTERM) writes its page; the next one goes on after its last
+complete batch.
 """
 
 import argparse
 import asyncio
 import shutil
+import signal
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -32,13 +35,16 @@ def main(arguments: list[str]) -> int:
     options = parse(arguments)
     console = Console(soft_wrap=True)
     results = load_results(options.results)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     folder = Path(tempfile.mkdtemp(prefix="kontor-requests-"))
     with FuzzedService(folder) as service:
         requests = Requests(service.document, options.seed)
         if options.number is not None:
             asyncio.run(show(service, requests, options, console))
             return 0
-        asyncio.run(run(service, requests, results, options, console))
+        with suppress(KeyboardInterrupt):
+            asyncio.run(run(service, requests, results, options, console))
     if results.findings:
         console.print(f"The server's log is in {folder}.")
     else:
@@ -51,8 +57,10 @@ def main(arguments: list[str]) -> int:
 async def run(
     service: FuzzedService, requests: Requests, results: Results, options: argparse.Namespace, console: Console
 ) -> None:
+    world = await service.make_world()
     for numbers in list_batches(results.next_numbers, options, BATCH):
-        world = await service.make_world()
+        if not service.is_intact(world):
+            world = await service.make_world()
         began = time.monotonic()
         batch = await send_batch(service.port, requests, options.seed, numbers, world, options.at_once)
         results.add(options.seed, numbers.stop, batch, time.monotonic() - began)

@@ -26,6 +26,7 @@ from kontor_client import Kontor
 TENANT = "demo"
 DEMO_BANK = "00000000-0000-0000-0000-000000000000"
 LOGINS = ("student", "rente")
+PASSPHRASE = "a long passphrase"
 WAIT_SECONDS = 120
 FETCH_SECONDS = 600
 
@@ -84,29 +85,48 @@ class FuzzedService:
         return (self._folder / "serve.log").read_text(errors="replace")
 
     async def make_world(self) -> World:
-        """Objects and logins that requests can name. Made anew for each batch, since requests delete things."""
+        """A user of its own with accesses, other objects and logins, all of which requests can name."""
         async with open_services(self._settings, "kontor fuzzing") as services:
             facts = await ensure_demo_tenants(services, self.base_url, None)
             _, operator = await services.operators.create_operator(f"o-{secrets.token_hex(4)}", 1)
         tenant = facts["tenants"][0]
-        app, admin, user = tenant["userClient"], tenant["adminClient"], tenant["user"]
-        with (
-            Kontor.login(self.base_url, app["username"], app["password"], user["username"], user["password"]) as kontor,
-            Kontor.login_client(self.base_url, admin["username"], admin["password"]) as manager,
-        ):
-            known = _fill(kontor, manager)
+        app, admin = tenant["userClient"], tenant["adminClient"]
+        with Kontor.login_client(self.base_url, admin["username"], admin["password"]) as manager:
+            username, users = f"f-{secrets.token_hex(6)}", [_add_user(manager) for _ in range(3)]
+            _add_user(manager, username)
+            with Kontor.login(self.base_url, app["username"], app["password"], username, PASSPHRASE) as kontor:
+                known = _fill(kontor)
+                user_token = str(kontor.session.token)
             logins = {
-                "userToken": [str(kontor.session.token)],
+                "userToken": [user_token],
                 "clientToken": [str(manager.session.token)],
                 "operatorToken": [operator.reveal()],
                 "apiKey": [tenant["apiKey"]],
                 "clientLogin": [f"{login['username']}:{login['password']}" for login in (app, admin)],
             }
-        known |= {"username": [user["username"]], "password": [user["password"]], "grant_type": ["password"]}
+        known |= {"user-reference": users, "userReference": users}
+        known |= {"username": [username], "password": [PASSPHRASE], "grant_type": ["password"]}
         return World(logins, known)
 
+    def is_intact(self, world: World) -> bool:
+        """Are the user's token and all accesses there? Requests may have ended them."""
+        token = world.logins["userToken"][0]
+        listed = httpx.get(
+            f"{self.base_url}/customer/v2/bankzugaenge",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=FETCH_SECONDS,
+        )
+        return listed.status_code == 200 and all(access in listed.text for access in world.known["access-id"])
 
-def _fill(kontor: Kontor, manager: Kontor) -> dict[str, list[str]]:
+
+def _add_user(manager: Kontor, username: str | None = None) -> str:
+    """Its reference."""
+    body = {"username": username or f"v-{secrets.token_hex(6)}", "password": PASSPHRASE}
+    answer = manager.request("POST", f"/auth/mgmt/v1/tenants/{TENANT}/users", json=body)
+    return str(answer.headers["location"]).rpartition("/")[2]
+
+
+def _fill(kontor: Kontor) -> dict[str, list[str]]:
     accesses, products, transactions = [], [], []
     for login in LOGINS:
         access = kontor.add_access(DEMO_BANK, {"userid": login, "pin": "demo"})
@@ -118,22 +138,10 @@ def _fill(kontor: Kontor, manager: Kontor) -> dict[str, list[str]]:
             listed = json.loads(kontor.request("GET", path).content)
             rows = listed if isinstance(listed, list) else next(iter(listed.values()), [])
             transactions += [row["id"] for row in rows[:5] if isinstance(row, dict) and "id" in row]
-    users = [
-        manager.request(
-            "POST",
-            f"/auth/mgmt/v1/tenants/{TENANT}/users",
-            json={"username": f"v-{secrets.token_hex(6)}", "password": "a long passphrase"},
-        )
-        .headers["location"]
-        .rpartition("/")[2]
-        for _ in range(3)
-    ]
     return {
         "access-id": accesses,
         "product-id": products,
         "transaction-id": transactions,
-        "user-reference": users,
-        "userReference": users,
         "tenant-name": [TENANT],
         "client-name": ["app"],
         "role-name": ["customer"],

@@ -38,6 +38,7 @@ class Operation:
     security: list[str]
     parameters: list[dict[str, Any]] = field(repr=False)
     bodies: dict[str, Any] = field(repr=False)
+    statuses: frozenset[str] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Requests:
                     [name for schemes in operation["security"] for name in schemes],
                     [self._parameters.get(p["$ref"].rpartition("/")[2]) if "$ref" in p else p for p in parameters],
                     {kind: content.get("schema", {}) for kind, content in bodies.items()},
+                    frozenset(operation["responses"]),
                 )
 
     def draw(self, number: int, world: World) -> DrawnRequest:

@@ -33,6 +33,14 @@ def test_a_seed_and_a_number_draw_the_same_request(http, shared):
     assert {operation.id for operation in Requests(document, 1).operations} >= {"issue_token", "add_accesses"}
 
 
+def test_readiness_alone_may_answer_with_5xx(http):
+    operations = Requests(http.get("/openapi.json").json(), 1).operations
+    declared = {operation.id: sorted(operation.statuses) for operation in operations}
+    assert [name for name, statuses in declared.items() if any(status.startswith("5") for status in statuses)] == [
+        "ready"
+    ]
+
+
 def test_results_add_up_over_runs(tmp_path):
     results = Results()
     finding = Finding(1, 3, 500, "read_tenant", "GET /", "body")
@@ -47,4 +55,4 @@ def test_results_add_up_over_runs(tmp_path):
     later.add(2, 5, batch, 1.0)
     assert (later.count, later.next_numbers, later.findings) == (10, {1: 5, 2: 5}, [finding, finding])
     write_page(later, tmp_path / "requests.md")
-    assert "**10 requests, 2 answered with 5xx or not at all.**" in (tmp_path / "requests.md").read_text()
+    assert "**10 requests, 2 findings.**" in (tmp_path / "requests.md").read_text()
