@@ -59,6 +59,7 @@ from kontor.api.dispatch import Dispatch
 from kontor.api.documentation import documentation_routes
 from kontor.api.edge import Edge, send_answer
 from kontor.api.errors import answer_error
+from kontor.api.languages import TRANSLATED_PATHS, translate_answer
 from kontor.api.operations import OPERATIONS, Call, Operation
 from kontor.api.tracing import make_tracing
 from kontor.config import Settings
@@ -137,25 +138,28 @@ class Runner:
 
     def make_route(self, operation: Operation) -> HTTPRouteHandler:
         async def handle(request: Request[Any, Any, Any]) -> ASGIResponse:
-            try:
-                answer = await self.run(operation, request)
-            except Exception as error:
-                answer = answer_error(error, request.headers.get("accept", ""))
-            return to_response(answer)
+            return to_response(await self.answer(operation, request))
 
         return HTTPRouteHandler(
             _route_paths(operation), http_method=operation.method, name=operation.id, status_code=200
         )(handle)
 
     async def serve(self, operation: Operation, request: Request[Any, Any, Any], send: Any) -> None:
-        try:
-            answer = await self.run(operation, request)
-        except Exception as error:
-            answer = answer_error(error, request.headers.get("accept", ""))
+        answer = await self.answer(operation, request)
         if answer.pieces is not None:
             await to_response(answer)(request.scope, request.receive, send)
         else:
             await send_answer(answer, send)
+
+    async def answer(self, operation: Operation, request: Request[Any, Any, Any]) -> Answer:
+        """What the operation answers, or its error, in the caller's language."""
+        try:
+            answer = await self.run(operation, request)
+        except Exception as error:
+            answer = answer_error(error, request.headers.get("accept", ""))
+        if operation.path.startswith(TRANSLATED_PATHS) and answer.media_type in (JSON, PROBLEM_JSON):
+            await translate_answer(answer, request.headers.get("accept-language", ""))
+        return answer
 
     async def run(self, operation: Operation, request: Request[Any, Any, Any]) -> Answer:
         scope: dict[str, Any] = request.scope  # type: ignore[assignment]

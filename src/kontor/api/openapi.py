@@ -34,6 +34,8 @@ TAGS = {
 DESCRIPTION = (
     "Connects bank accounts, pays, and understands what transactions mean.\n\nEvery operation takes the header"
     " `X-Correlation-ID`, any printable text up to 128 characters, and returns it; if it is absent, one is generated."
+    " Names and descriptions of tags and messages for end customers are German; with `Accept-Language: en` they are"
+    " English. System names, codes and the message of an error are the same in every language."
 )
 # What an operation can answer is decided by what it declares, so the statuses are not listed by hand.
 HEAVY_ERRORS = (429,)

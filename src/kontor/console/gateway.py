@@ -9,13 +9,14 @@ import shlex
 import time
 from collections.abc import Awaitable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import msgspec
 
+from kontor.domain.languages import DEFAULT_LANGUAGE
 from kontor_client import Answer, AsyncKontor
 
 T = TypeVar("T")
@@ -37,6 +38,7 @@ class RecordedCall:
     is_whole: bool
     body: str | None = None
     has_file: bool = False
+    language: str = DEFAULT_LANGUAGE
 
     @property
     def can_be_opened(self) -> bool:
@@ -48,6 +50,8 @@ class RecordedCall:
 
     def write_curl(self, base_url: str) -> str:
         lines = [f"curl -s '{base_url}{self.path}'", '-H "Authorization: Bearer $token"']
+        if self.language != DEFAULT_LANGUAGE:
+            lines.append(f"-H 'Accept-Language: {self.language}'")
         if self.method != "GET":
             lines[0] = f"curl -s -X {self.method} '{base_url}{self.path}'"
         if self.body is not None:
@@ -58,8 +62,9 @@ class RecordedCall:
 
 
 class Gateway:
-    def __init__(self, client: AsyncKontor) -> None:
+    def __init__(self, client: AsyncKontor, language: str) -> None:
         self.client = client
+        self.language = language
         self.calls: list[RecordedCall] = []
 
     async def get(self, path: str, **params: Any) -> Any:
@@ -89,12 +94,14 @@ class Gateway:
         """A call that is shown on the page. Refusals are raised as ApiError."""
         given = {name: _write(value) for name, value in (params or {}).items() if value is not None}
         started = time.perf_counter()
+        headers = {"Accept-Language": self.language} | dict(headers or {})
         if file is not None:
-            headers = {"Content-Type": "application/octet-stream"} | dict(headers or {})
+            headers = {"Content-Type": "application/octet-stream"} | headers
         answer = await self.client.request(method, path, params=given, json=json, content=file, headers=headers)
         spent = (time.perf_counter() - started) * 1000
         shown = path + (f"?{urlencode(given)}" if given else "")
-        self.calls.append(_record(method, shown, answer, spent, json, has_file=file is not None))
+        call = _record(method, shown, answer, spent, json, has_file=file is not None)
+        self.calls.append(replace(call, language=self.language))
         return answer
 
 

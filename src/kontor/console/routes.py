@@ -106,7 +106,7 @@ class Console:
                 return self._ask_to_sign_in(request, view)
             query = read_query(request)
             async with self._connect(request, session.token) as client:
-                visit = self._visit(request, session, Gateway(client), query)
+                visit = self._visit(request, session, self._open(request, client), query)
                 try:
                     facts = await view.show(visit)
                 except GoTo as target:
@@ -128,7 +128,7 @@ class Console:
             if action is None:
                 raise BadRequestError
             async with self._connect(request, session.token) as client:
-                visit = self._visit(request, session, Gateway(client), read_query(request), file)
+                visit = self._visit(request, session, self._open(request, client), read_query(request), file)
                 try:
                     facts = await action(visit, form)
                 except GoTo as target:
@@ -141,6 +141,9 @@ class Console:
                 return self._draw(visit, view, facts, status=facts.get("status", 422))
 
         return act
+
+    def _open(self, request: AnyRequest, client: AsyncKontor) -> Gateway:
+        return Gateway(client, choose_texts(request).language)
 
     def _visit(
         self, request: AnyRequest, session: Session, api: Gateway, query: dict[str, str], file: bytes | None = None
@@ -211,7 +214,7 @@ class Console:
             return see_other(sign_in)
         async with self._connect(request, session.token) as client:
             try:
-                answer = await client.request("GET", path)
+                answer = await self._open(request, client).send("GET", path)
             except ApiError as error:
                 if _ends_session(error):
                     return see_other(f"{sign_in}?notice=expired", [self._cookies.forget(is_operator=is_operator)])

@@ -6,9 +6,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from kontor.domain.languages import DEFAULT_LANGUAGE, list_accepted
 from kontor.pages.browser import AnyRequest, read_language
-
-DEFAULT_LANGUAGE = "de"
 
 
 class Texts:
@@ -60,20 +59,7 @@ def choose_texts(request: AnyRequest, package: str, wanted: str | None = None) -
     for chosen in (read_language(request), wanted):
         if chosen in known:
             return known[chosen]
-    for language in _accepted(request.headers.get("accept-language", "")):
+    for language in list_accepted(request.headers.get("accept-language", "")):
         if language in known:
             return known[language]
     return known[DEFAULT_LANGUAGE]
-
-
-def _accepted(header: str) -> list[str]:
-    weighted = []
-    for place, part in enumerate(header.split(",")[:20]):
-        name, _, weight = part.strip().partition(";")
-        try:
-            quality = float(weight.strip().removeprefix("q=") or 1)
-        except ValueError:
-            quality = 0.0
-        if quality > 0:
-            weighted.append((-quality, place, name.strip().lower().partition("-")[0]))
-    return [name for _, _, name in sorted(weighted)]
