@@ -107,6 +107,26 @@ def test_a_booking_is_tagged_alike_alone_and_among_others(bookings):
     assert load_tagger().tag(bookings, NOBODY) == [tag(booking) for booking in bookings]
 
 
+def test_bookings_that_read_the_same_are_decided_once(monkeypatch):
+    tagger = load_tagger()
+    decided = []
+    decide = tagger._decider.tag
+    monkeypatch.setattr(
+        tagger._decider, "tag", lambda reading, relation: (decided.append(1), decide(reading, relation))[1]
+    )
+    bookings = [book(-number, "REWE Markt GmbH", None, "KARTENZAHLUNG") for number in range(1, 6)]
+    assert len(set(tagger.tag(bookings, NOBODY))) == len(decided) == 1
+
+
+def test_bookings_that_differ_by_whose_account_it_is_are_decided_apart():
+    own = OwnAccounts(frozenset(IBANS[:1]), frozenset(IBANS[1:2]))
+    bookings = [book(-50, "Zwqxr Klmpf", "Danke", "Überweisung", None, iban) for iban in IBANS]
+    found = load_tagger().tag([*bookings, *bookings], own)
+    assert [tagging.category for tagging in found[:2]] == ["TRANSFER_OWN", "SAVINGS_ACCOUNT"]
+    assert found[2].category not in ("TRANSFER_OWN", "SAVINGS_ACCOUNT")
+    assert found[3:] == found[:3]
+
+
 def spell_plain(text):
     for letter, plain in (("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("ß", "ss"), ("Ä", "Ae"), ("Ö", "Oe"), ("Ü", "Ue")):
         text = text.replace(letter, plain)

@@ -1,8 +1,8 @@
 """A booking as the tagger reads it: who, what for and how, each folded once."""
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from kontor.analysis.tagging.card_texts import CARD_PREFIXES, cut_place, find_remark, find_shop
 from kontor.analysis.tagging.columns import is_cut, join_lines
@@ -78,8 +78,7 @@ NOTHING_MOVED = "000"
 CODES_THAT_ARE_WORDS = frozenset({"CHAR", "LOAN", "RENT", "VIEW"})
 
 
-@dataclass
-class Reading:
+class Reading(NamedTuple):
     """`name` is the merchant where one can be seen behind a collector; `is_unnamed` says that the purpose is all there
     is to tell who it was."""
 

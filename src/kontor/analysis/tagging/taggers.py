@@ -13,7 +13,7 @@ from kontor.analysis.tagging.lexicons import find_main, load_rules
 from kontor.analysis.tagging.partners import list_lines
 from kontor.analysis.tagging.persons import Acquaintances, Customer
 from kontor.analysis.tagging.prepared_knowledge import load_knowledge
-from kontor.analysis.tagging.readings import Reader
+from kontor.analysis.tagging.readings import Reader, Reading
 from kontor.analysis.tagging.taggings import Evidence, OwnAccounts, Tagging
 from kontor.analysis.tagging.versions import derive_version
 from kontor.domain.transactions import Transaction
@@ -35,13 +35,17 @@ class Tagger:
         self.version = version
 
     def tag(self, transactions: Sequence[Transaction], own: OwnAccounts) -> list[Tagging]:
-        """A tagging for each of the bookings, in their order."""
+        """A tagging for each of the bookings, in their order. Those that read the same are decided once."""
         customer = Customer(own)
+        decided: dict[tuple[Reading, str], Tagging] = {}
         taggings = []
         for transaction in transactions:
             reading = self._reader.read(transaction)
             relation = self._acquaintances.relate(reading, transaction.counterparty_iban, customer)
-            taggings.append(self._decider.tag(reading, relation))
+            tagging = decided.get((reading, relation))
+            if tagging is None:
+                tagging = decided[reading, relation] = self._decider.tag(reading, relation)
+            taggings.append(tagging)
         return taggings
 
     def learn(self, corrected: Sequence[tuple[Transaction, str]], own: OwnAccounts) -> Corrections:
