@@ -158,7 +158,7 @@ def look_at_insurances_and_triggers(page, customer):
     go_to(page, "Versicherungen", "insurances")
     expect(page.locator(".lacking > li")).to_have_count(len(missing))
     assert page.locator("#policies tbody tr:not(.division)").count() > 3
-    go_to(page, "Anlässe", "triggers")
+    go_to(page, "Beratungsanlässe", "triggers")
     expect(page.locator(".occasion")).to_have_count(len(triggers))
 
 

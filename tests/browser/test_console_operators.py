@@ -15,7 +15,7 @@ def test_all_pages_are_accessible_and_fit_a_phone(open_console, console_site):
 
 def test_an_operator_finds_the_way_by_the_navigation(open_console, console_site):
     page = open_console("/ops", is_operator=True)
-    assert page.locator("h1").inner_text() == "Lage"
+    assert page.locator("h1").inner_text() == "Status"
     page.get_by_role("link", name="Bankzugänge", exact=True).click()
     page.select_option("select[name=status]", "COMPLETE")
     page.wait_for_url("**status=COMPLETE**")
