@@ -117,3 +117,18 @@ def test_signing_out_goes_on_when_the_service_does_not_take_the_token_back(setti
     signing_in = SigningIn(settings, SessionCookies(is_https=False), connect, clients, None)
     asyncio.run(signing_in.revoke(None, Session("a&b", Role.USER, "anna", "acme")))  # type: ignore[arg-type]
     assert asked == [("/auth/oauth2/revoke", b"token=a%26b")]
+
+
+def test_the_root_leads_to_the_console(console_site):
+    with plain_client(base_url=console_site.address) as stranger:
+        answer = stranger.get("/", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/console")
+
+
+@pytest.mark.parametrize("path", ["/console/nowhere", "/console/ops/nowhere", "/console/payments/new/b/c"])
+def test_an_unknown_page_is_a_page(console_site, path):
+    with plain_client(base_url=console_site.address) as stranger:
+        answer = stranger.get(path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "Diese Seite gibt es nicht." in answer.text

@@ -59,6 +59,7 @@ from kontor.api.dispatch import Dispatch
 from kontor.api.documentation import documentation_routes
 from kontor.api.edge import Edge, send_answer
 from kontor.api.errors import answer_error
+from kontor.api.head_requests import HeadRequests
 from kontor.api.languages import TRANSLATED_PATHS, translate_answer
 from kontor.api.operations import OPERATIONS, Call, Operation
 from kontor.api.tracing import make_tracing
@@ -111,7 +112,7 @@ def make_app(
     dispatch = Dispatch(operations, runner.serve, app)
     transport_security = settings.transport_security if settings.base_url.startswith("https://") else None
     limits = (settings.request_seconds, settings.body_seconds)
-    edge = Edge(dispatch, *limits, tracing, transport_security)
+    edge = Edge(HeadRequests(dispatch), *limits, tracing, transport_security)
     return edge
 
 
@@ -218,7 +219,9 @@ def _options_routes(operations: Sequence[Operation]) -> list[HTTPRouteHandler]:
     methods: dict[str, set[str]] = {}
     for operation in operations:
         for path in _route_paths(operation):
-            methods.setdefault(path, {"OPTIONS"}).add(operation.method)
+            methods.setdefault(path, {"OPTIONS"}).update(
+                ("GET", "HEAD") if operation.method == "GET" else (operation.method,)
+            )
 
     def make_route(path: str, allowed: str) -> HTTPRouteHandler:
         async def tell_methods() -> ASGIResponse:

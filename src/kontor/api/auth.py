@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, quote, unquote_plus
 from litestar import Request
 
 from kontor.api.answers import HttpError
+from kontor.api.head_requests import SENT_METHOD
 from kontor.api.operations import Operation, Security
 from kontor.domain.operators import Operator
 from kontor.domain.principals import Principal
@@ -67,7 +68,8 @@ def read_proof_header(request: Request[Any, Any, Any], base_url: str) -> SentPro
     """A proof is made for the address that callers know, whatever proxies make of it."""
     headers = [value.decode("latin-1") for key, value in request.scope["headers"] if key == b"dpop"]
     path = request.scope.get("raw_path") or quote(request.scope["path"]).encode()
-    return SentProof(headers, request.method, base_url + path.decode("latin-1").partition("?")[0])
+    method = str(request.scope.get(SENT_METHOD, request.method))
+    return SentProof(headers, method, base_url + path.decode("latin-1").partition("?")[0])
 
 
 def nonce_header(error: ProofError) -> dict[str, str]:

@@ -57,13 +57,22 @@ def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTP
         ("GET", f"{BASE}/data/export", console.download_export),
         ("GET", f"{BASE}/statements/{{access:str}}/{{product:str}}/{{statement:str}}", console.download_statement),
         ("GET", f"{BASE}/assets/{{name:str}}", load_assets().serve),
+        ("GET", "/", console.open_start),
     ]
+    routes += [("GET", f"{prefix}/{{rest:path}}", console.show_missing) for prefix in _list_prefixes()]
     made = [_make_route(console, *route) for route in routes]
     for view in VIEWS:
         made.append(_make_route(console, "GET", view.url, console.make_show(view)))
         if view.actions:
             made.append(_make_route(console, "POST", view.url, console.make_act(view)))
     return made
+
+
+def _list_prefixes() -> list[str]:
+    """Of the pages' addresses. Litestar does not go back to a shorter one when it has followed a longer one in vain."""
+    parts = [view.url.split("/") for view in VIEWS]
+    found = {"/".join(part[:count]) for part in parts for count in range(2, len(part))}
+    return sorted(prefix for prefix in found if "{" not in prefix)
 
 
 def _make_route(console: "Console", method: str, path: str, handler: Handler) -> HTTPRouteHandler:
@@ -181,6 +190,12 @@ class Console:
 
     def draw_problem(self, request: AnyRequest, kind: str, status: int) -> ASGIResponse:
         return draw("problem", choose_texts(request), {"kind": kind}, status)
+
+    async def open_start(self, request: AnyRequest) -> ASGIResponse:
+        return see_other(BASE)
+
+    async def show_missing(self, request: AnyRequest) -> ASGIResponse:
+        return self.draw_problem(request, "missing", 404)
 
     # Actions that belong to no page
 
