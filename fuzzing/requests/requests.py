@@ -14,7 +14,9 @@ from fuzzing.requests.values import Values
 METHODS = ("GET", "POST", "PUT", "DELETE")
 JSON, FORM, BASE64 = "application/json", "application/x-www-form-urlencoded", "application/octet-stream+base64"
 # With the right token these end what others need; they get one rarely.
-ENDINGS = frozenset({"erase_customer", "delete_accesses", "delete_access", "revoke_token"})
+ENDINGS = frozenset(
+    {"erase_customer", "delete_accesses", "delete_access", "revoke_token", "change_password", "revoke_own_tokens"}
+)
 FILE = (
     b":20:STARTUMSE\r\n:25:37040044/0532013000\r\n:28C:0\r\n:60F:C261101EUR100,00\r\n:61:2611021102DR12,50NMSCNONREF\r\n"
     b":86:166?00LASTSCHRIFT?20Miete?32Erika Beispiel\r\n:62F:C261102EUR87,50\r\n-\r\n"

@@ -32,7 +32,7 @@ from kontor.services.banks import Admissions, BankGateway, BankTracing, Provider
 from kontor.services.bundle import Services
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
 from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merges, Staging
-from kontor.services.identity import Operators, TenantAdministration, Tenants, Tokens, Users
+from kontor.services.identity import Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
 from kontor.services.operations import Housekeeping, Ops, Workers
 from kontor.services.payments import PaymentDebtors, PaymentDrafts, PaymentExports, Payments
 from kontor.services.redirects import Redirects
@@ -189,12 +189,11 @@ def make_services(
     gateway = BankGateway(database, providers, registry, vault, admissions, settings.bank_seconds)
     tagging, encryption = TransactionTagging(database, compute), Encryption(database, master)
     merges, repetitions = Merges(database, compute, tagging), Repetitions(database, compute)
-    writing = FetchWriting(vault, clock, tagging, merges)
-    debtors = PaymentDebtors(database, providers, encryption, vault)
-    results = FetchResults(database, vault, clock, events, refreshing, admissions, Staging(vault), merges, writing)
+    writer, payers = FetchWriting(vault, clock, tagging, merges), PaymentDebtors(database, providers, encryption, vault)
+    results = FetchResults(database, vault, clock, events, refreshing, admissions, Staging(vault), merges, writer)
     accesses = Accesses(database, providers, encryption, vault, clock, refreshing, admissions, settings.request_seconds)
     consents = Consents(database, accesses, gateway, vault, clock, results)
-    payments = Payments(database, gateway, vault, clock, debtors, events, settings.request_seconds)
+    payments = Payments(database, gateway, vault, clock, payers, events, settings.request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
     return Services(
         database=database,
@@ -203,6 +202,7 @@ def make_services(
         tenant_administration=TenantAdministration(database, master),
         users=Users(database, master, passwords, refreshing, ErasureLog(settings.erasure_log_file, digests)),
         tokens=Tokens(database, passwords, digests, needs_nonce=settings.require_dpop_nonce),
+        own_logins=OwnLogins(database, passwords),
         encryption=encryption,
         housekeeping=Housekeeping(database, refreshing),
         providers=providers,

@@ -187,6 +187,9 @@ class AsyncMethods(AsyncRunner):
 
     export = awaited(customers.export)
     erase_customer = awaited(customers.erase_customer)
+    change_password = awaited(customers.change_password)
+    list_own_tokens = awaited(customers.list_own_tokens)
+    revoke_own_tokens = awaited(customers.revoke_own_tokens)
 
     # A tenant's administration, and health
 

@@ -187,6 +187,9 @@ class SyncMethods(SyncRunner):
 
     export = waited(customers.export)
     erase_customer = waited(customers.erase_customer)
+    change_password = waited(customers.change_password)
+    list_own_tokens = waited(customers.list_own_tokens)
+    revoke_own_tokens = waited(customers.revoke_own_tokens)
 
     # A tenant's administration, and health
 

@@ -367,3 +367,17 @@ async def test_everything_is_exported_and_erased(own, customer, empty):
     with pytest.raises(ApiError) as caught:
         await own.list_accesses()
     assert caught.value.status == 403
+
+
+async def test_a_user_changes_the_password_and_revokes_tokens(own, customer):
+    (token,) = [token for token in await own.list_own_tokens() if token.is_current]
+    assert (token.client, token.is_bound, token.expires_at - token.issued_at) == ("app", False, 7200)
+    with pytest.raises(ApiError) as caught:
+        await own.revoke_own_tokens("wrong", [token.id])
+    assert caught.value.status == 400
+    said = (await own.request("GET", "/customer/v2/tokens")).json()
+    assert find_lost(said, msgspec.json.decode(encode_json(await own.list_own_tokens()))) == []
+    await own.change_password(f"password of {customer.username}", "an entirely new passphrase")
+    with pytest.raises(ApiError) as caught:
+        await own.list_own_tokens()
+    assert caught.value.status == 403

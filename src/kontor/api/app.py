@@ -47,6 +47,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     legacy_transfers,
     life,
     own_categories,
+    own_logins,
     payment_answers,
     payment_files,
     payments,

@@ -7,7 +7,7 @@ from kontor.services.analyses import Analyses, OwnCategories, TaggingRules, Tena
 from kontor.services.banks import BankTracing, Providers
 from kontor.services.compute import Compute
 from kontor.services.fetching import Fetching
-from kontor.services.identity import Operators, TenantAdministration, Tenants, Tokens, Users
+from kontor.services.identity import Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
 from kontor.services.operations import Housekeeping, Ops, Workers
 from kontor.services.payments import PaymentDrafts, PaymentExports, Payments
 from kontor.services.redirects import Redirects
@@ -35,6 +35,7 @@ class Services:
     tenant_administration: TenantAdministration
     users: Users
     tokens: Tokens
+    own_logins: OwnLogins
     encryption: Encryption
     housekeeping: Housekeeping
     providers: Providers

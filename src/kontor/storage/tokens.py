@@ -94,6 +94,20 @@ async def find_token(connection: Connection, tenant_id: UUID, token_hash: bytes)
     return None if row is None else StoredToken(row[0], row[1], row[2], row[3], tuple(row[4]), *row[5:])
 
 
+async def list_user_tokens(connection: Connection, tenant_id: UUID, user_id: UUID) -> list[tuple[StoredToken, str]]:
+    """Valid tokens with the names of their clients, the newest first."""
+    cursor = await connection.execute(
+        "select c.name, k.hash, k.tenant_id, k.client_id, k.user_id, k.scopes, k.issued_at, k.expires_at,"
+        " k.key_thumbprint from access_tokens k join clients c on c.id = k.client_id"
+        " where k.tenant_id = %s and k.user_id = %s and k.expires_at > now() order by k.issued_at desc, k.hash",
+        [tenant_id, user_id],
+    )
+    return [
+        (StoredToken(row[1], row[2], row[3], row[4], tuple(row[5]), *row[6:]), row[0])
+        for row in await cursor.fetchall()
+    ]
+
+
 async def delete_token(connection: Connection, tenant_id: UUID, token_hash: bytes) -> bool:
     cursor = await connection.execute(
         "delete from access_tokens where tenant_id = %s and hash = %s", [tenant_id, token_hash]

@@ -16,6 +16,9 @@ DELETE_DISTRIBUTED = [
     sql.SQL("delete from {} where user_id = %s").format(sql.Identifier(table)) for table in DELETED_WITH_USER
 ]
 FIND_USER = f"select {COLUMNS} from users where tenant_id = $1 and id = $2"
+UNCHANGED = "from users where tenant_id = %s and id = %s and password_hash = %s and is_active"
+HOLD_PASSWORD = f"select 1 {UNCHANGED} for share"
+HOLD_PASSWORD_ALONE = f"select 1 {UNCHANGED} for no key update"
 
 
 def _user(row: Sequence[Any]) -> User:
@@ -98,6 +101,15 @@ async def update_password(connection: Connection, tenant_id: UUID, user_id: UUID
     await connection.execute(
         "update users set password_hash = %s where tenant_id = %s and id = %s", [password_hash, tenant_id, user_id]
     )
+
+
+async def hold_password(
+    connection: Connection, tenant_id: UUID, user_id: UUID, password_hash: str, *, for_change: bool = False
+) -> bool:
+    """Is the user active, with this password? If so, both stay until the transaction ends. Logins share the lock."""
+    query = HOLD_PASSWORD_ALONE if for_change else HOLD_PASSWORD
+    cursor = await connection.execute(query, [tenant_id, user_id, password_hash])
+    return await cursor.fetchone() is not None
 
 
 async def set_active(connection: Connection, tenant_id: UUID, user_id: UUID, *, is_active: bool) -> None:

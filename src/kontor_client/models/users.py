@@ -53,6 +53,20 @@ class TokenFacts(Model, rename={"is_active": "active", "expires_at": "exp", "iss
     cnf: Confirmation | None = None
 
 
+class OwnToken(
+    Model, rename={"issued_at": "issuedAt", "expires_at": "expiresAt", "is_bound": "bound", "is_current": "current"}
+):
+    """A valid token of the user. Times are seconds since 1970; `is_current`: the list was asked for with it."""
+
+    id: str
+    client: str
+    scope: str
+    issued_at: int
+    expires_at: int
+    is_bound: bool
+    is_current: bool
+
+
 class ServerMetadata(Model):
     """What the token endpoints can do (RFC 8414)."""
 

@@ -2,6 +2,7 @@
 
 from kontor.services.identity.branding import BrandingChange
 from kontor.services.identity.operators import TOKEN_PREFIX, Operators
+from kontor.services.identity.own_logins import OwnLogins, OwnToken
 from kontor.services.identity.tenants import TenantAdministration, Tenants, new_role, new_tenant
 from kontor.services.identity.tokens import (
     TOKEN_SECONDS,
@@ -23,6 +24,8 @@ __all__ = [
     "IssuedToken",
     "NewUser",
     "Operators",
+    "OwnLogins",
+    "OwnToken",
     "TenantAdministration",
     "Tenants",
     "TokenFacts",

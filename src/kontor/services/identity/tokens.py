@@ -24,6 +24,7 @@ from kontor.storage.tokens import ApiKey, StoredToken
 TOKEN_SECONDS = 7200
 TOKEN_PREFIX = "kontor_at_"  # noqa: S105 (lets secret scanners recognise a leaked token)
 API_KEY_PREFIX = "kontor_key_"
+WRONG_LOGIN = "The user is unknown or the password is wrong."
 _NO_SECRET = hash_secret("no client has this secret")
 
 
@@ -101,14 +102,15 @@ class Tokens:
         if grant not in client.grants:
             raise GrantError("unauthorized_client", f"This client may not use the grant {grant}.")
         thumbprint = await self._check_proof(client, request.proof)
-        user = None
+        user = password_hash = None
         if grant is Grant.PASSWORD:
-            user = await self._authenticate_user(client, request, request.customer_address or login.address)
-        return await self._issue(client, user, request.scope, "token.issue", thumbprint)
+            address = request.customer_address or login.address
+            user, password_hash = await self._authenticate_user(client, request, address)
+        return await self._issue(client, user, request.scope, "token.issue", thumbprint, password_hash)
 
     async def issue_token_for_key(self, api_key: Secret, address: str, proof: SentProof | None = None) -> IssuedToken:
         """The classic token: an API key stands for a client and a user."""
-        failure_key = _failure_key("api key", address)
+        failure_key = make_failure_key("api key", address)
         async with self._database.connect() as connection:
             # A right key is served even from an address that guesses: nobody can guess 256 bits, and many share one.
             found = await tokens.find_api_key(connection, hash_secret(api_key.reveal()))
@@ -133,7 +135,7 @@ class Tokens:
         await self._proofs.check(proof, token, principal.key_thumbprint)
 
     async def authenticate_client(self, login: ClientLogin) -> Client:
-        key = _failure_key("client", login.username, login.address)
+        key = make_failure_key("client", login.username, login.address)
         tenant_name, _, client_name = login.username.partition("/")
         async with self._database.connect() as connection:
             seconds, _ = await login_failures.find_block(connection, key)
@@ -242,12 +244,13 @@ class Tokens:
             raise GrantError("invalid_dpop_proof", "This client must send the header DPoP.")
         return None
 
-    async def _authenticate_user(self, client: Client, request: TokenRequest, address: str) -> User:
+    async def _authenticate_user(self, client: Client, request: TokenRequest, address: str) -> tuple[User, str]:
+        """The user with the hash of the password."""
         if not request.username or request.password is None:
             raise GrantError("invalid_request", "The password grant needs username and password.")
         place = shorten_address(address)
-        key = _failure_key("user", str(client.tenant_id), request.username, place)
-        name_key = _failure_key("user at all addresses", str(client.tenant_id), request.username)
+        key = make_failure_key("user", str(client.tenant_id), request.username, place)
+        name_key = make_failure_key("user at all addresses", str(client.tenant_id), request.username)
         async with self._database.connect() as connection:
             seconds, failures = await login_failures.find_block(connection, key)
             seconds = max(seconds, (await login_failures.find_block(connection, name_key))[0])
@@ -263,12 +266,12 @@ class Tokens:
             async with self._database.connect() as connection:
                 await login_failures.forget_failures(connection, [key])
                 await login_addresses.remember(connection, found[0].id, self._digest(found[0], place))
-            return found[0]
+            return found
         subject = f"user {found[0].pseudonym}" if found else "unknown user"
         await self._refuse_login(client, key, "token.user-login", subject, name_key)
         if seconds > 0:  # as it would be told without a known address
             raise TooManyAttemptsError(math.ceil(seconds))
-        raise GrantError("invalid_grant", "The user is unknown or the password is wrong.")
+        raise GrantError("invalid_grant", WRONG_LOGIN)
 
     async def _may_try(self, connection: Connection, user: User, place: str, failures: int) -> bool:
         """Whoever guesses must not keep the user out: at a known address the password is looked at."""
@@ -292,14 +295,23 @@ class Tokens:
             await auditing.record(connection, chain, auditing.ANONYMOUS, action, subject, AuditResult.REFUSED)
 
     async def _issue(
-        self, client: Client, user: User | None, scope: str | None, action: str, thumbprint: bytes | None
+        self,
+        client: Client,
+        user: User | None,
+        scope: str | None,
+        action: str,
+        thumbprint: bytes | None,
+        password_hash: str | None = None,
     ) -> IssuedToken:
+        """`password_hash` is what the user has proved to know; no token is issued if it has been changed since."""
         token = Secret(TOKEN_PREFIX + secrets.token_urlsafe(32))
         issued_at = datetime.now(UTC).replace(microsecond=0)
         expires_at = issued_at + timedelta(seconds=TOKEN_SECONDS)
         async with self._database.transaction() as connection:
             tenant = await tenants.find_tenant(connection, client.tenant_name)
             assert tenant is not None
+            if user is not None and password_hash is not None:
+                await _hold_password(connection, user, password_hash)
             named: Iterable[str] = client.granted_scopes
             full = add_included_scopes(named) & add_included_scopes(tenant.allowed_scopes)
             if user is not None:
@@ -323,6 +335,11 @@ class Tokens:
         return IssuedToken(token, tenant, client, user, scopes, issued_at, expires_at, thumbprint is not None)
 
 
+async def _hold_password(connection: Connection, user: User, password_hash: str) -> None:
+    if not await users.hold_password(connection, user.tenant_id, user.id, password_hash):
+        raise GrantError("invalid_grant", WRONG_LOGIN)
+
+
 def _choose_scopes(full: frozenset[str], named: frozenset[str], requested: str | None) -> tuple[str, ...]:
     """Nothing requested means every scope that was granted by name; what is requested may be included in another.
     In a fixed order either way."""
@@ -332,7 +349,7 @@ def _choose_scopes(full: frozenset[str], named: frozenset[str], requested: str |
     return tuple(scope for scope in ALL_SCOPES if scope in wanted)
 
 
-def _failure_key(*parts: str) -> bytes:
+def make_failure_key(*parts: str) -> bytes:
     return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).digest()
 
 

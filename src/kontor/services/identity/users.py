@@ -121,7 +121,7 @@ class Users:
         _check_names(new.first_name, new.last_name)
         async with self._database.connect(principal.user_id) as connection:
             tenant = await find_own_tenant(connection, principal, principal.tenant_name)
-        password_hash = await self._hash(tenant, new)
+        password_hash = await hash_password(self._passwords, tenant, new)
         async with self._database.transaction(user.id) as connection:
             current = await _require_user(connection, principal.tenant_id, user.id)
             if current.is_active:
@@ -204,7 +204,7 @@ class Users:
     async def _create(self, tenant: Tenant, new: NewUser, actor: str, through_client: UUID | None) -> User:
         check_username(new.username)
         _check_names(new.first_name, new.last_name)
-        password_hash = await self._hash(tenant, new)
+        password_hash = await hash_password(self._passwords, tenant, new)
         user = User(uuid4(), tenant.id, new.username, True, uuid4(), datetime.now(UTC))
         async with self._database.transaction() as connection:
             wrapping_id, data_key = await keys.make_data_key(connection, self._master, tenant.id, user.id)
@@ -216,16 +216,18 @@ class Users:
             await auditing.record(connection, tenant.id, actor, "user.create", f"user {user.pseudonym}")
         return user
 
-    async def _hash(self, tenant: Tenant, new: NewUser) -> str:
-        password = check_password(new.password.reveal(), tenant.min_password_length)
-        names = (tenant.name, tenant.description, new.username, new.first_name, new.last_name)
-        await self._passwords.check_strength(password, " ".join(name for name in names if name).split())
-        return await self._passwords.hash(password)
-
     @staticmethod
     async def _record(connection: Connection, principal: Principal, action: str, user: User) -> None:
         actor = auditing.name_actor(principal)
         await auditing.record(connection, principal.tenant_id, actor, action, f"user {user.pseudonym}")
+
+
+async def hash_password(passwords: Passwords, tenant: Tenant, new: NewUser) -> str:
+    """InvalidError for one that the tenant does not accept."""
+    password = check_password(new.password.reveal(), tenant.min_password_length)
+    names = (tenant.name, tenant.description, new.username, new.first_name, new.last_name)
+    await passwords.check_strength(password, " ".join(name for name in names if name).split())
+    return await passwords.hash(password)
 
 
 async def _require_user(connection: Connection, tenant_id: UUID, user_id: UUID) -> User:
