@@ -69,6 +69,22 @@ def test_after_signing_in_only_pages_of_the_console_are_gone_to(console_site, fo
     assert answer.headers["location"] == "/console"
 
 
+def test_signing_in_again_ends_the_session_before(console_site):
+    with console_site.visit() as visitor:
+        before = json.loads(base64.urlsafe_b64decode(visitor.cookies["kontor-console"]))["token"]
+        assert (
+            visitor.post("/console/sign-in", data=sign_in_form(console_site.rich) | {"password": "x"}).status_code
+            == 422
+        )
+        bearer = {"Authorization": f"Bearer {before}"}
+        assert httpx.get(f"{console_site.address}/customer/v2", headers=bearer).status_code == 200
+        assert visitor.post("/console/sign-in", data=sign_in_form(console_site.rich)).status_code == 303
+        after = json.loads(base64.urlsafe_b64decode(visitor.cookies["kontor-console"]))["token"]
+        assert after != before
+        assert httpx.get(f"{console_site.address}/customer/v2", headers=bearer).status_code == 403
+        assert visitor.get("/console").status_code == 200
+
+
 @pytest.mark.parametrize("headers", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
 def test_a_form_of_another_site_signs_nobody_in(console_site, headers):
     answer = httpx.post(f"{console_site.url}/sign-in", data=sign_in_form(console_site.rich), headers=headers)

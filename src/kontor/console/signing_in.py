@@ -57,6 +57,9 @@ class SigningIn:
         except ApiError as error:
             problem = name_user_problem(error)
             return self._draw_user_form(request, following, problem=problem, tenant=tenant, username=username)
+        before = self._cookies.read(request, is_operator=False)
+        if before is not None:
+            await self.revoke(request, before)
         session = Session(token, Role.USER, username, tenant)
         return see_other(_safe_next(following, BASE), [self._cookies.write(session)])
 
