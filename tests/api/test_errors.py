@@ -276,7 +276,14 @@ async def test_defect_is_500_and_shows_no_internals(start_app, small_operation, 
                 assert word not in answer.text
 
 
-@pytest.mark.parametrize("error", [psycopg.OperationalError("host=secret"), PoolTimeout("host=secret")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        psycopg.OperationalError("host=secret"),
+        PoolTimeout("host=secret"),
+        psycopg.errors.IdleInTransactionSessionTimeout("host=secret"),
+    ],
+)
 async def test_lost_database_is_503_with_a_time_to_wait(start_app, small_operation, error):
     async def fail(call):
         raise error

@@ -1,5 +1,6 @@
 """Which changes a reader is told: what counts as one, what is kept of the past, and what earlier programs leave."""
 
+import asyncio
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -9,6 +10,7 @@ import pytest
 from replicas import ReplicatedUser, add_user, make_booking
 
 from kontor.domain.errors import ConflictError
+from kontor.services.analyses.repetitions import find_repeated_rows
 from kontor.services.compute import Compute
 from kontor.storage import products, repetitions
 from kontor.storage.database import Database
@@ -252,3 +254,44 @@ async def test_changes_since_a_version_are_found_by_the_index(user, owner):
         "explain select * from transactions where user_id = %s and changed_version >= 100", [user.user_id]
     ).fetchall()
     assert "transactions_by_version" in str(plan)
+
+
+# Pairing
+
+
+class WatchedCompute(Compute):
+    """Calls `during` before the first task of pairing is done."""
+
+    def __init__(self, during):
+        super().__init__()
+        self.during, self.count = during, 0
+
+    async def run(self, function, *arguments, **options):
+        if function is find_repeated_rows:
+            self.count += 1
+            if self.count == 1:
+                await self.during()
+        return await super().run(function, *arguments, **options)
+
+
+async def test_the_data_can_be_changed_while_bookings_are_paired_and_is_paired_as_it_is(own, owner):
+    """No transaction is open while a compute process is waited for: the database would end it after a minute."""
+    database = Database(own.database_url, 4, "test pairing")
+    await database.open()
+    principal = add_user(owner)
+
+    async def change():
+        rows = owner.execute(
+            "select count(*) from pg_stat_activity where application_name = 'test pairing' and state like 'idle in%'"
+        ).fetchone()
+        assert rows == (0,)
+        await asyncio.wait_for(user.refresh("twin", book(1, 2, 3, channel="FINTS"), is_file=False), 60)
+
+    compute = WatchedCompute(change)
+    user = ReplicatedUser(database, principal, compute)
+    await user.refresh("giro", book(1, 2, 3), is_file=False)
+    await user.refresh("twin", book(1, 2, channel="FINTS"), is_file=False)
+    assert await follow(user) == (3, 0, 0)
+    assert compute.count == 2, "what was found in the data before is not stored"
+    assert await follow(user) == (0, 0, 0)
+    await database.close()

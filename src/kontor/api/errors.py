@@ -3,7 +3,7 @@
 import structlog
 from litestar.exceptions import HTTPException
 from psycopg import OperationalError
-from psycopg.errors import DiskFull
+from psycopg.errors import DiskFull, IdleInTransactionSessionTimeout
 from psycopg_pool import PoolTimeout
 
 from kontor.api.answers import JSON, NO_STORE, PROBLEM_JSON, Answer, HttpError, OAuthError
@@ -74,7 +74,7 @@ def to_http_error(error: Exception) -> HttpError | None:
             return HttpError(error.status_code, error.detail)
         case DiskFull():
             return HttpError(503, "The database's disk is full; nothing can be stored.", {"Retry-After": "60"})
-        case PoolTimeout() | OperationalError():
+        case PoolTimeout() | OperationalError() | IdleInTransactionSessionTimeout():
             log.warning("database.unavailable", reason=type(error).__name__)
             return HttpError(503, "The database is not reachable at the moment.", {"Retry-After": "5"})
     return None
