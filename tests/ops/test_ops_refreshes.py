@@ -97,7 +97,7 @@ async def test_all_is_well_while_a_worker_lives_and_nothing_is_wrong(operator):
     health = await operator.read("health")
     assert health["well"] is True
     assert [check["name"] for check in health["checks"]] == [
-        "database", "workers", "refreshes", "deliveries", "providers", "jobs",
+        "database", "workers", "refreshes", "accesses", "deliveries", "providers", "jobs",
     ]  # fmt: skip
     assert (await operator.read("health", "north"))["well"] is True
 
@@ -119,6 +119,47 @@ async def test_what_is_wrong_is_named_and_a_tenant_hears_only_of_its_own(operato
     assert await find_wrong("operator") == ["workers", "refreshes", "providers", "jobs"]
     assert await find_wrong("south") == ["refreshes"]
     assert await find_wrong("north") == []
+
+
+async def find_check(operator, token, name="accesses"):
+    return next(check for check in (await operator.read("health", token))["checks"] if check["name"] == name)
+
+
+@pytest.mark.parametrize("failure", ["UNREACHABLE", "LOCKED", "WRONG_CREDENTIALS"])
+async def test_an_unreachable_bank_and_a_refused_login_are_no_good_health(operator, failure):
+    operator.add_fetch(operator.add_access("north"), "DONE")
+    assert (await find_check(operator, "north"))["well"] is True
+    operator.add_fetch(operator.add_access("north"), "FAILED", failure=failure)
+    for token in ("operator", "north"):
+        check = await find_check(operator, token)
+        assert (check["well"], check["detail"]) == (False, "1 of 2 failed at the last fetch, 0 with a refused login")
+        assert (await operator.read("health", token))["well"] is False
+    assert (await find_check(operator, "south"))["well"] is True
+
+
+async def test_a_refused_login_counts_as_long_as_it_stays_refused_and_once(operator):
+    old = operator.add_access("north", refresh_pause="CREDENTIALS")
+    operator.add_fetch(old, "FAILED", failure="LOCKED", finished_at=ago(days=3))
+    assert (await find_check(operator, "north"))["well"] is False
+    for _ in range(199):
+        operator.add_access("north")
+    new = operator.add_access("north", refresh_pause="CREDENTIALS")
+    operator.add_fetch(new, "FAILED", failure="LOCKED")
+    check = await find_check(operator, "north")
+    assert check["detail"] == "1 of 201 failed at the last fetch, 2 with a refused login"
+    assert check["well"] is True, "two of 201 accesses are less than one in a hundred"
+    operator.add_fetch(operator.add_access("north"), "FAILED", failure="UNREACHABLE")
+    assert (await find_check(operator, "north"))["well"] is False
+
+
+async def test_an_access_is_failing_until_a_fetch_succeeds_however_long_its_bank_is_down(operator):
+    access = operator.add_access(next_refresh_at=ago(hours=-1))
+    operator.add_fetch(access, "FAILED", failure="UNREACHABLE", finished_at=ago(days=2))
+    operator.add_fetch(access, "SKIPPED", failure="provider")
+    [shown] = await operator.read("accesses", refresh="failing")
+    assert (shown["id"], shown["failing"], shown["refresh"]) == (access[1], True, "scheduled")
+    operator.add_fetch(access, "DONE")
+    assert await operator.read("accesses", refresh="failing") == []
 
 
 # Figures are cached

@@ -126,7 +126,9 @@ async def test_an_access_fails_until_a_fetch_succeeds_and_what_was_skipped_does_
     operator.add_fetch(recovered, "INTERRUPTED", finished_at=ago(hours=2))
     operator.add_fetch(recovered, "DONE", finished_at=ago(hours=1))
     operator.add_fetch(old, "FAILED", finished_at=ago(hours=25))
-    [row] = await operator.read("accesses", refresh="failing")
+    listed = {row["id"]: row for row in await operator.read("accesses", refresh="failing")}
+    assert set(listed) == {failing[1], old[1]}
+    row = listed[failing[1]]
     assert (row["id"], row["failing"], row["refresh"]) == (failing[1], True, "off")
     assert (row["lastOutcome"]["state"], row["lastOutcome"]["failure"]) == ("FAILED", "UNREACHABLE")
     [listed] = await operator.read("refreshes", state="failing")

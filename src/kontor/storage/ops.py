@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from kontor.domain.operator_views import AccessFilter, AccessRow, ClientRow, TenantRow, UserRow
-from kontor.domain.operators import LATE, RECENT, AccessRefresh
+from kontor.domain.operators import LATE, AccessRefresh
 from kontor.domain.tenants import ClientKind
 from kontor.storage.database import Connection
 
@@ -109,7 +109,7 @@ STATE = """
 CHOSEN = f"""
     select t.name, a.user_id, a.id, a.provider_id, a.status, a.is_synced, a.created_at, a.updated_at, a.consent_until,
         {STATE}, a.refresh_pause, a.next_refresh_at,
-        coalesce(ended.state in ('FAILED', 'INTERRUPTED') and ended.finished_at > now() - %(recent)s, false),
+        coalesce(ended.state in ('FAILED', 'INTERRUPTED'), false),
         ended.state, ended.finished_at, ended.failure
     from looked_at a join users u on u.id = a.user_id join tenants t on t.id = u.tenant_id
     left join all_fetches running
@@ -124,8 +124,8 @@ CHOSEN = f"""
         and (%(provider)s::uuid is null or a.provider_id = %(provider)s)
         and (%(pause)s::text is null or a.refresh_pause = %(pause)s)
         and (%(states)s::text[] is null or {STATE} = any(%(states)s))
-        and (%(failing)s::boolean is null or %(failing)s = coalesce(
-            ended.state in ('FAILED', 'INTERRUPTED') and ended.finished_at > now() - %(recent)s, false))
+        and (%(failing)s::boolean is null
+            or %(failing)s = coalesce(ended.state in ('FAILED', 'INTERRUPTED'), false))
     order by a.user_id, a.id limit %(limit)s
 """
 LISTS = {
@@ -157,7 +157,6 @@ async def list_accesses(
         "now": now,
         "late": now - LATE,
         "lateness": LATE,
-        "recent": RECENT,
         "after_user": after[0],
         "after": after[1],
         "scan": SCAN_ROWS if is_scanned else limit,

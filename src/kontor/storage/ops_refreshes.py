@@ -21,7 +21,10 @@ END = datetime(9999, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class RefreshCounts:
-    """What waits in the queue is due as well, and what is late too."""
+    """What waits in the queue is due as well, and what is late too.
+
+    `troubled`: accesses that are failing, or whose login the bank has refused, however long ago.
+    """
 
     due: int
     late: int
@@ -29,6 +32,7 @@ class RefreshCounts:
     failing: int
     paused: dict[str, int]
     oldest_due_at: datetime | None
+    troubled: int
 
 
 SOURCES = {
@@ -60,8 +64,10 @@ COUNT_OPEN = f"""
     from all_fetches one where one.state in ('QUEUED', 'RUNNING') and {OF_TENANT}
 """
 COUNT_FAILING = f"""
-    select count(*) from (
-        select 1 from all_fetches one
+    select count(*), count(*) filter (where not failing.is_refused) from (
+        select exists (select 1 from all_accesses a where a.user_id = one.user_id and a.id = one.access_id
+                and a.refresh_pause = 'CREDENTIALS') as is_refused
+        from all_fetches one
         where one.state in ('FAILED', 'INTERRUPTED') and one.finished_at > now() - %(recent)s
             and {IS_NEWEST} and {OF_TENANT}
         order by one.finished_at desc limit %(most)s
@@ -98,9 +104,10 @@ async def count_refreshes(connection: Connection, tenant_id: UUID | None, now: d
 
     [(scheduled, scheduled_late, oldest)] = await read(COUNT_SCHEDULE)
     [(queued, queued_late, running)] = await read(COUNT_OPEN)
-    [(failing,)] = await read(COUNT_FAILING)
+    [(failing, failing_otherwise)] = await read(COUNT_FAILING)
     paused = {row[0]: row[1] for row in await read(COUNT_PAUSED)}
-    return RefreshCounts(scheduled + queued, scheduled_late + queued_late, running, failing, paused, oldest)
+    troubled = failing_otherwise + paused.get("CREDENTIALS", 0)
+    return RefreshCounts(scheduled + queued, scheduled_late + queued_late, running, failing, paused, oldest, troubled)
 
 
 async def count_outcomes(

@@ -41,6 +41,10 @@ class SystemFigures:
     worker_versions: dict[str, int]
 
 
+# Somebody's password is wrong at any time. Beyond this share of all accesses it is no single customer's affair.
+MOST_TROUBLED = 0.01
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """`detail` is for people."""
@@ -77,12 +81,14 @@ class OpsFigures:
         if not await self._database.is_ready():
             return [Check("database", is_well=False, detail="does not answer")]
         refreshes = (await self.count_refreshes(viewer.tenant_id)).counts
+        accesses = await self.count_accesses(viewer.tenant_id)
         deliveries = await self.count_deliveries(viewer.tenant_id)
         system = await self.count_system()
         checks = [
             Check("database", is_well=True, detail="answers"),
             Check("workers", system.workers_alive > 0, "at work" if system.workers_alive else "none is at work"),
-            Check("refreshes", refreshes.late == 0, f"{refreshes.late} late, {refreshes.failing} failing"),
+            Check("refreshes", refreshes.late == 0, f"{refreshes.late} late"),
+            _check_accesses(refreshes, accesses.total),
             Check("deliveries", deliveries.discarded == 0, f"{deliveries.discarded} discarded within 24 hours"),
         ]
         if viewer.tenant_id is not None:
@@ -126,3 +132,10 @@ class OpsFigures:
             alive, dead = await workers.count_workers(connection)
             versions = await workers.count_versions(connection)
         return SystemFigures(outages, jobs, alive, dead, versions)
+
+
+def _check_accesses(counts: RefreshCounts, total: int) -> Check:
+    """Banks that do not answer, and logins that they refuse, count alike: the customer gets no data."""
+    refused = counts.paused.get("CREDENTIALS", 0)
+    detail = f"{counts.failing} of {total} failed at the last fetch, {refused} with a refused login"
+    return Check("accesses", counts.troubled <= total * MOST_TROUBLED, detail)
