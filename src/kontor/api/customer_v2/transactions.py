@@ -170,7 +170,7 @@ async def list_transactions(call: Call) -> Answer:
 
 async def _list_tagged(call: Call, product_id: UUID, view: TagView, is_explained: bool, window: Window) -> Page:
     rows, following = await call.services.transactions.list_tagged_page(
-        call.principal, product_id, window, FIELDS, view.columns
+        call.principal, product_id, window, FIELDS, view.columns, has_ids=is_explained
     )
     evidence = None
     if is_explained and view.tree is not None:

@@ -78,11 +78,15 @@ class Transactions:
         window: Window,
         fields: tuple[JsonField, ...],
         columns: tuple[TagColumns, ...],
+        *,
+        has_ids: bool = True,
     ) -> tuple[list[TagRow], tuple[date, int] | None]:
         """The JSON objects of one page with their tags beside them, and where the next page begins."""
         async with self._database.connect(principal.user_id) as connection:
             user_id = user_of(principal)
-            rows, stale = await tag_views.list_tag_rows(connection, user_id, product_id, window, fields, columns)
+            rows, stale = await tag_views.list_tag_rows(
+                connection, user_id, product_id, window, fields, columns, has_ids=has_ids
+            )
             following = None
             if len(rows) == window.limit:
                 following = await transactions.find_page_end(connection, user_id, product_id, window)
