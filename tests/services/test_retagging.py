@@ -24,7 +24,8 @@ from kontor.domain.transactions import Transaction
 from kontor.services.analyses import tagging
 from kontor.services.identity.tenants import new_tenant
 from kontor.services.identity.users import NewUser
-from kontor.storage import accesses, products, queue, transactions
+from kontor.storage import accesses, products, queue, tags, transactions
+from kontor.storage.data_versions import take_version
 from processes import beside
 
 OLD = "0-old"
@@ -153,6 +154,29 @@ async def test_what_the_tagger_said_changes_and_what_people_said_stays(services,
     assert before["REWE SAGT DANKE"] == ("OTHER_SPENDING", "TAGGER", OLD)
     assert await services.transaction_tagging.retag_step(user.principal.user_id) is False
     assert_renewed(user, services.transaction_tagging.version)
+
+
+async def test_new_rows_are_tagged_without_being_read_beside_rows_that_waited(services, user):
+    user_id, today = user.principal.user_id, date(2026, 11, 15)
+    waiting, coming = pay("ARAL AG", "-50.00", "Tankstelle"), [pay("REWE SAGT DANKE", f"-{n}.00") for n in (1, 2, 3)]
+    async with services.database.transaction(user_id) as connection:
+        await transactions.insert_transactions(connection, user_id, user.product_id, [waiting], today)
+    async with services.database.transaction(user_id) as connection:
+        ids = await transactions.insert_transactions(connection, user_id, user.product_id, coming, today)
+        found = await tags.list_untagged(connection, user_id, await take_version(connection, user_id))
+        assert [row.transaction for row in found] == [waiting]
+        assert len(await tags.list_untagged(connection, user_id)) == 4
+        new = [tags.TaggedRow(user.product_id, id, row) for id, row in zip(ids, coming, strict=True)]
+        await services.transaction_tagging.retag_changed(connection, user_id, new=new)
+        assert await tags.list_untagged(connection, user_id) == []
+    query = (
+        "select t.amount, g.category from transactions t join transaction_tags g"
+        " on g.user_id = t.user_id and g.product_id = t.product_id and g.transaction_id = t.id"
+        " where t.user_id = %s and t.id = any(%s)"
+    )
+    stored = user.owner.execute(query, [user_id, [found[0].id, *ids]]).fetchall()
+    expected = [(row.amount, "LIVING_GROCERIES") for row in coming]
+    assert sorted(stored) == sorted([*expected, (waiting.amount, "MOBILITY_FUEL")])
 
 
 async def test_after_a_stop_half_way_another_process_goes_on_where_it_was(services, user, own, monkeypatch):

@@ -3,9 +3,16 @@
 import math
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@lru_cache(maxsize=4096)
+def find_banking_day(at: datetime) -> date:
+    """The day in Berlin. Bookings of one day mostly have the same time."""
+    return at.astimezone(BERLIN).date()
 
 
 class BusinessClock:

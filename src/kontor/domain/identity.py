@@ -8,9 +8,9 @@ where no reference is shared do the texts decide. Amount, currency and day are f
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 
-from kontor.domain.clocks import BERLIN
+from kontor.domain.clocks import find_banking_day
 from kontor.domain.references import is_same_reference, read_references
 from kontor.domain.transactions import Transaction
 
@@ -66,11 +66,7 @@ def read_facts(transaction: Transaction) -> Facts:
 
 def list_days(transaction: Transaction) -> frozenset[date]:
     """The days under which a channel may show a booking: that of booking and that of value."""
-    return frozenset(_find_day(at) for at in (transaction.booked_at, transaction.value_at) if at is not None)
-
-
-def _find_day(at: datetime) -> date:
-    return at.astimezone(BERLIN).date()
+    return frozenset(find_banking_day(at) for at in (transaction.booked_at, transaction.value_at) if at is not None)
 
 
 def is_one_channel(left: Transaction, right: Transaction) -> bool:

@@ -21,7 +21,8 @@ class Show(Enum):
 TagColumns: TypeAlias = tuple[str, str]
 
 
-# The object as JSON in UTF-8, the transaction's id, then the asked columns in pairs, None where there is no tag.
+# The object as JSON in UTF-8, the transaction's id (None where nobody asks for it), then the asked columns in pairs,
+# None where there is no tag.
 TagRow: TypeAlias = tuple[Any, ...]
 
 

@@ -32,6 +32,8 @@ class Matching:
         self.pairs: dict[int, int] = {}
 
     def run(self) -> dict[int, int]:
+        if not self._left or not self._right:  # a first fetch
+            return self.pairs
         self._pair_by_key(lambda row: row)
         self._pair_by_key(_name_by_bank, self._is_one_with_id)
         self._pair_by_key(_name_content, self._is_possible)

@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from kontor.domain.cleaning import clean_amount, clean_text
-from kontor.domain.clocks import BERLIN
+from kontor.domain.clocks import find_banking_day
 
 FIRST_YEAR, LAST_YEAR = 1900, 2200
 _CURRENCY = re.compile("[A-Z]{3}")
@@ -23,6 +24,7 @@ _TEXTS = (
     "ultimate_counterparty",
     "bank_id",
 )
+_read_texts = attrgetter(*_TEXTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Transaction:
 def find_day(transaction: Transaction) -> date | None:
     """The day of booking (or else of value) as the bank's customer sees it."""
     at = transaction.booked_at or transaction.value_at
-    return None if at is None else at.astimezone(BERLIN).date()
+    return None if at is None else find_banking_day(at)
 
 
 def mark_channel(rows: Iterable[Transaction], channel: str) -> tuple[Transaction, ...]:
@@ -71,8 +73,10 @@ def clean_transaction(transaction: Transaction) -> Transaction | None:
     if amount is None or not _CURRENCY.fullmatch(transaction.currency):
         return None
     changes: dict[str, Any] = {} if amount is transaction.amount else {"amount": amount}
-    for name in _TEXTS:
-        text = getattr(transaction, name)
-        if text is not None and (cleaned := clean_text(text)) is not text:
-            changes[name] = cleaned
+    texts = _read_texts(transaction)
+    together = "".join(filter(None, texts))
+    if clean_text(together) is not together:  # nearly all texts are clean, and one look is enough for that
+        for name, text in zip(_TEXTS, texts, strict=True):
+            if text is not None and (cleaned := clean_text(text)) is not text:
+                changes[name] = cleaned
     return replace(transaction, **changes) if changes else transaction

@@ -11,8 +11,10 @@ _encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 def write_document(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """For `json_to_recordset`: an object per row."""
-    return _encode([dict(zip(columns, row, strict=True)) for row in rows]).decode()
+    """For `json_to_recordset`: an object per row, without what is null."""
+    return _encode(
+        [{name: value for name, value in zip(columns, row, strict=True) if value is not None} for row in rows]
+    ).decode()
 
 
 def split_columns(declared: str) -> tuple[str, ...]:

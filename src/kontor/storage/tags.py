@@ -22,16 +22,18 @@ ROW_COLUMNS = ", ".join(f"t.{name}" for name in FIELDS.split(", "))
 TAGS_FROM = 2 + len(FIELDS.split(", "))  # behind product, id and the fields of a transaction
 VERSIONS = "category_version, insurance_version, partner_version, freelancer_version, own_category_version"
 NEW_COLUMNS = """
-    product_id uuid, transaction_id uuid, category text, insurance_type text, partner text, freelancer_category text,
+    transaction_ids uuid[], product_id uuid, category text, insurance_type text, partner text, freelancer_category text,
     category_confidence real, insurance_confidence real, partner_confidence real, freelancer_confidence real,
     source text, rule_id uuid, own_category text, learnt_from uuid
 """
 NEW_NAMES = split_columns(NEW_COLUMNS)
-NEW_LIST = ", ".join(NEW_NAMES)
-# With the user's data version for the same reason as in `transactions.INSERT`.
+NEW_LIST = ", ".join(NEW_NAMES[1:])
+NEW_VALUES = ", ".join(f"new.{name}" for name in NEW_NAMES[1:])
+# With the user's data version for the same reason as in `transactions.INSERT`. Many transactions have the same tags,
+# which are sent once with the ids of all.
 INSERT_TAGS = f"""
-    insert into transaction_tags (user_id, tagger_version, {VERSIONS}, {NEW_LIST})
-    select d.user_id, $2, $3, $3, $3, $3, $3, new.*
+    insert into transaction_tags (user_id, tagger_version, {VERSIONS}, transaction_id, {NEW_LIST})
+    select d.user_id, $2, $3, $3, $3, $3, $3, unnest(new.transaction_ids), {NEW_VALUES}
     from data_versions d, json_to_recordset($4::json) as new ({NEW_COLUMNS}) where d.user_id = $1
 """
 
@@ -65,7 +67,7 @@ def make_row(values: Sequence[Any]) -> TaggedRow:
 # have a left join compare every pair, for minutes. There are no tags without a transaction, so both find the same.
 UNTAGGED = f"""
     select t.product_id, t.id, {ROW_COLUMNS}, g.transaction_id is not null
-    from (select * from transactions where user_id = %s) t
+    from (select * from transactions where user_id = %s and (created_version < %s) is not false) t
         full join (select product_id, transaction_id, is_forgotten from transaction_tags where user_id = %s) g
         on g.product_id = t.product_id and g.transaction_id = t.id
     where g.transaction_id is null or g.is_forgotten
@@ -89,8 +91,9 @@ THEIR_TAGS = (
 THEIR_TAGS_NUMBERED = THEIR_TAGS.replace("%(user)s", "$1")
 
 
-async def list_untagged(connection: Connection, user_id: UUID) -> list[TaggedRow]:
-    cursor = await connection.execute(UNTAGGED, [user_id, user_id])
+async def list_untagged(connection: Connection, user_id: UUID, before: int | None = None) -> list[TaggedRow]:
+    """Of all that is stored, or of what was stored before this version."""
+    cursor = await connection.execute(UNTAGGED, [user_id, before, user_id])
     return [
         TaggedRow(row[0], row[1], Transaction(*row[2:TAGS_FROM]), is_forgotten=row[TAGS_FROM])
         async for row in read_slowly(cursor)
@@ -106,14 +109,17 @@ async def list_outdated(connection: Connection, user_id: UUID, version: str, lim
 async def insert_tags(
     connection: Connection, user_id: UUID, version: str, tagged: Sequence[tuple[TaggedRow, TransactionTags]]
 ) -> None:
-    """Tags of rows that `list_untagged` found; the caller holds the user's tagging state."""
+    """Tags of new rows, and of those that `list_untagged` found; the caller holds the user's tagging state."""
     note_lock(Lock.DATA_VERSION, user_id)
     if not tagged:
         return
     taken = await take_version(connection, user_id)
     new = [(row, tags) for row, tags in tagged if not row.is_forgotten]
     for first in range(0, len(new), TURN_ROWS):  # others have their turn in between
-        values = [(row.product_id, row.id, *make_values(tags)) for row, tags in new[first : first + TURN_ROWS]]
+        ids: dict[tuple[UUID, TransactionTags], list[UUID]] = {}
+        for row, tags in new[first : first + TURN_ROWS]:
+            ids.setdefault((row.product_id, tags), []).append(row.id)
+        values = [(same, product_id, *make_values(tags)) for (product_id, tags), same in ids.items()]
         await fetch_nothing(connection, INSERT_TAGS, [user_id, version, taken, write_document(NEW_NAMES, values)])
     await update_tags(connection, user_id, version, [(row, tags) for row, tags in tagged if row.is_forgotten])
     await raise_version(connection, user_id)
@@ -227,12 +233,12 @@ class TaggingState:
     is_stale: bool = False
 
 
+FIND_VERSION = "select tagger_version from tagging_states where user_id = $1 and not is_stale"
+
+
 async def find_version(connection: Connection, user_id: UUID) -> str | None:
     """By which version the user's transactions are tagged; None when they are not, or not as they should be."""
-    cursor = await connection.execute(
-        "select tagger_version from tagging_states where user_id = %s and not is_stale", [user_id]
-    )
-    row = await cursor.fetchone()
+    row = await fetch_row(connection, FIND_VERSION, [user_id])
     return None if row is None else row[0]
 
 

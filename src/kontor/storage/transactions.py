@@ -101,11 +101,15 @@ async def insert_transactions(
     transactions: Sequence[Transaction],
     today: date,
     batch_ids: Sequence[str | None] | None = None,
-) -> None:
-    """Add rows in the given order (oldest first). The caller holds the product, so that ordinals stay unique."""
+) -> list[UUID]:
+    """Add rows in the given order (oldest first). The caller holds the product, so that ordinals stay unique.
+
+    Returns the ids that they have got.
+    """
     note_lock(Lock.DATA_VERSION, user_id)
     if not transactions:
-        return
+        return []
+    ids = [uuid4() for _ in transactions]
     version = await take_version(connection, user_id)
     cursor = await connection.execute(
         "select coalesce(max(ordinal), 0) from transactions where user_id = %s and product_id = %s",
@@ -120,7 +124,7 @@ async def insert_transactions(
     for first in range(0, len(transactions), TURN_ROWS):  # others have their turn in between
         rows = [
             (
-                uuid4(),
+                ids[number],
                 find_day(transaction) or today,
                 start + number,
                 None if batch_ids is None else batch_ids[number],
@@ -137,6 +141,7 @@ async def insert_transactions(
     if len(transactions) >= MANY_ROWS and not is_clustered(connection):
         await connection.execute("select analyze_new_transactions()")  # once in the life of a database
     await raise_version(connection, user_id)
+    return ids
 
 
 def _values(transaction: Transaction) -> tuple[object, ...]:

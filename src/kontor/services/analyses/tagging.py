@@ -25,9 +25,10 @@ from kontor.services.analyses.decisions import (
     read_rule_set,
     store_bases,
 )
-from kontor.services.compute import Compute, cut, explain_packed, learn_packed, pack, read_taggings, tag_packed
+from kontor.services.compute import Compute, cut, explain_packed, learn_packed, pack, tag_packed
 from kontor.services.security import auditing
 from kontor.storage import products, queue, tags
+from kontor.storage.data_versions import take_version
 from kontor.storage.database import TURN_ROWS, Connection, Database
 from kontor.storage.retries import retry_conflicts
 from kontor.storage.tags import TaggedRow, TaggingState
@@ -72,15 +73,23 @@ class TransactionTagging:
     async def prepare(self, user_id: UUID, own: OwnAccounts, transactions: Iterable[Transaction]) -> PreparedTags:
         """Tag what is to be stored, before the database transaction that stores it."""
         taggings: dict[Transaction, Tagging] = {}
-        for piece in cut(dict.fromkeys(transactions)):
-            values = await self._compute.run(tag_packed, *pack(piece), own, owner=user_id)
-            taggings.update(zip(piece, read_taggings(values), strict=True))
+        # The tagger decides alike ones once, if they come in one piece.
+        for piece in cut(sorted(set(transactions), key=_read_texts)):
+            found = await self._compute.run(tag_packed, *pack(piece), own, owner=user_id)
+            taggings.update(zip(piece, found, strict=True))
         return PreparedTags(own, taggings)
 
     async def retag_changed(
-        self, connection: Connection, user_id: UUID, prepared: PreparedTags = NOTHING_PREPARED
+        self,
+        connection: Connection,
+        user_id: UUID,
+        prepared: PreparedTags = NOTHING_PREPARED,
+        new: Sequence[TaggedRow] = (),
     ) -> None:
-        """Tag what has no tags, after transactions or accounts of the user have changed."""
+        """Tag what has no tags, after transactions or accounts of the user have changed.
+
+        `new` are all rows that this transaction has inserted, so that they need not be read; or none of them.
+        """
         version = await self.find_version(connection, user_id)
         state = await tags.lock_state(connection, user_id, version)
         own = await read_own_accounts(connection, user_id)
@@ -91,7 +100,8 @@ class TransactionTagging:
             await tags.forget_own_transfers(connection, user_id, sorted(changed_ibans), sorted(changed_holders))
         if changed_ibans or changed_holders or state.is_stale:
             await tags.store_state(connection, user_id, TaggingState(state.tagger_version, ibans, holders))
-        rows = await tags.list_untagged(connection, user_id)
+        before = await take_version(connection, user_id) if new else None
+        rows = [*new, *await tags.list_untagged(connection, user_id, before)]
         if rows:
             tagged = await self.decide(connection, user_id, rows, own, prepared)
             await tags.insert_tags(connection, user_id, version, tagged)
@@ -108,7 +118,8 @@ class TransactionTagging:
         rule_set = await read_rule_set(connection, user_id)
         book = rule_set.make_book()
         taggings = await self._tag(user_id, rows, own, prepared)
-        found = [make_tags(tagging) for tagging in taggings]
+        made = {tagging: make_tags(tagging) for tagging in set(taggings)}
+        found = [made[tagging] for tagging in taggings]
         await self._learn(connection, user_id, rows, found, own)
         decided = []
         for number, (row, row_tags) in enumerate(zip(rows, found, strict=True)):
@@ -145,9 +156,10 @@ class TransactionTagging:
     ) -> list[Tagging]:
         """What was prepared, as far as it still holds; the rest is tagged now."""
         known = prepared.taggings if prepared.own == own else {}
-        missing = [row.transaction for row in rows if row.transaction not in known]
+        found = [known.get(row.transaction) for row in rows]
+        missing = [row.transaction for row, tagging in zip(rows, found, strict=True) if tagging is None]
         taggings = (await self.prepare(user_id, own, missing)).taggings
-        return [known.get(row.transaction) or taggings[row.transaction] for row in rows]
+        return [tagging or taggings[row.transaction] for row, tagging in zip(rows, found, strict=True)]
 
     async def ensure_tagged(self, principal: Principal) -> None:
         """Data that was stored before there were tags is tagged when it is first read."""
@@ -291,6 +303,10 @@ class TransactionTagging:
         """How many users have tags of this version, and how many have tags at all."""
         async with self._database.connect() as connection:
             return await tags.count_users(connection, self.version)
+
+
+def _read_texts(transaction: Transaction) -> tuple[str, str]:
+    return transaction.counterparty_name or "", transaction.purpose or ""
 
 
 @cache

@@ -12,7 +12,6 @@ from kontor.services.compute.computations import (
     pack,
     plan_packed,
     read_file,
-    read_taggings,
     tag_packed,
     unpack_slowly,
 )
@@ -33,7 +32,6 @@ __all__ = [
     "pack",
     "plan_packed",
     "read_file",
-    "read_taggings",
     "tag_packed",
     "unpack_slowly",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
@@ -153,9 +153,8 @@ def plan_packed(
     return PackedPlan(replace(plan, merge=replace(plan.merge, new=())), pack(plan.merge.new))
 
 
-def tag_packed(piece: bytes, own: OwnAccounts) -> list[tuple[Any, ...]]:
-    """Values of a `Tagging` per row."""
-    return [tuple(tagging) for tagging in load_tagger().tag(_rows.decode(piece), own)]
+def tag_packed(piece: bytes, own: OwnAccounts) -> list[Tagging]:
+    return load_tagger().tag(_rows.decode(piece), own)
 
 
 def learn_packed(piece: bytes, corrected: bytes, categories: Sequence[str], own: OwnAccounts) -> list[Learnt | None]:
@@ -168,7 +167,3 @@ def learn_packed(piece: bytes, corrected: bytes, categories: Sequence[str], own:
 def explain_packed(piece: bytes, own: OwnAccounts) -> list[tuple[Evidence, ...]]:
     tagger = load_tagger()
     return [tagger.explain(row, own)[1] for row in _rows.decode(piece)]
-
-
-def read_taggings(values: list[tuple[Any, ...]]) -> list[Tagging]:
-    return [Tagging(*row_values) for row_values in values]

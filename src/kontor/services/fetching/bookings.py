@@ -10,6 +10,7 @@ from kontor.domain.merge_plans import MergePlan
 from kontor.domain.merging import StoredTransaction, find_first_day
 from kontor.storage import products, tags, transactions
 from kontor.storage.database import Connection
+from kontor.storage.tags import TaggedRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,20 @@ async def load_known(
     return KnownBookings(rows, gap)
 
 
-async def write_plan(connection: Connection, user_id: UUID, product_id: UUID, plan: MergePlan, today: date) -> int:
-    """In the caller's transaction; what has no tags afterwards is tagged by `TransactionTagging.retag_changed`.
+@dataclass(frozen=True, slots=True)
+class WrittenPlan:
+    """How many stored bookings are shown differently now, and the new ones, which have no tags yet."""
 
-    Returns how many stored bookings are shown differently now.
-    """
+    changed: int
+    new: list[TaggedRow]
+
+
+async def write_plan(
+    connection: Connection, user_id: UUID, product_id: UUID, plan: MergePlan, today: date
+) -> WrittenPlan:
+    """In the caller's transaction; what has no tags afterwards is tagged by `TransactionTagging.retag_changed`."""
     merge, changed = plan.merge, 0
+    new: list[TaggedRow] = []
     if merge.vanished:
         await transactions.delete_transactions(connection, user_id, product_id, merge.vanished)
     if merge.changed:
@@ -52,7 +61,8 @@ async def write_plan(connection: Connection, user_id: UUID, product_id: UUID, pl
     if merge.reworded:
         await tags.forget_tags(connection, user_id, product_id, merge.reworded)
     if merge.new:
-        await transactions.insert_transactions(connection, user_id, product_id, merge.new, today)
+        ids = await transactions.insert_transactions(connection, user_id, product_id, merge.new, today)
+        new = [TaggedRow(product_id, id, row) for id, row in zip(ids, merge.new, strict=True)]
     if plan.gap != plan.gap_before:
         await products.set_gap(connection, user_id, product_id, plan.gap)
-    return changed
+    return WrittenPlan(changed, new)

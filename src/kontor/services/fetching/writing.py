@@ -20,6 +20,7 @@ from kontor.services.runtime import Clock
 from kontor.services.security import Vault
 from kontor.storage import accesses, positions, products, standing_orders
 from kontor.storage.database import Connection
+from kontor.storage.tags import TaggedRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class _Written:
     """What became of the transactions of one product: how many are new or others, and what could not be stored."""
 
     counts: NewTransactions
+    new: list[TaggedRow]
     is_changed: bool
     problems: list[Problem]
 
@@ -67,6 +69,7 @@ class FetchWriting:
         stored = await products.list_ids(connection, user_id, access.id)
         problems = [*result.problems, *_find_unknown_selection(access, stored.values())]
         counts: list[NewTransactions] = []
+        new: list[TaggedRow] = []
         for key in result.transactions:
             if key in stored:
                 written = await self._write_transactions(
@@ -74,6 +77,7 @@ class FetchWriting:
                 )
                 problems += written.problems
                 counts.append(written.counts)
+                new += written.new
                 is_changed |= written.is_changed
         await self._write_positions(connection, user_id, stored, result.positions)
         await self._write_standing_orders(connection, user_id, stored, result.standing_orders)
@@ -82,7 +86,7 @@ class FetchWriting:
         complete = [stored[key] for key in (*result.transactions, *result.positions) if key in stored]
         seen = [stored[key] for key in told if key in stored]
         if is_changed:  # else there is nothing that tags could follow from
-            await self._tagging.retag_changed(connection, user_id, prepared.tags)
+            await self._tagging.retag_changed(connection, user_id, prepared.tags, new)
         named = await products.list_names(connection, user_id, access.id) if problems else {}
         notices = make_notices(problems, named)
         await self._write_end(connection, user_id, access, step, notices)
@@ -159,11 +163,11 @@ class FetchWriting:
         if plan is None:
             known = await self._merges.load(connection, user_id, product_id, delivered.first, delivered.spans, since)
             plan = await self._merges.plan(user_id, known, delivered.rows, delivered.spans)
-        changed = await write_plan(connection, user_id, product_id, plan, self._clock.today())
+        written = await write_plan(connection, user_id, product_id, plan, self._clock.today())
         merge, unreadable = plan.merge, delivered.unreadable
         problems = [Problem(ProblemKind.TRANSACTIONS, key, count=unreadable)] if unreadable else []
-        counts = NewTransactions(product_id, len(merge.new), changed, len(merge.vanished))
-        return _Written(counts, bool(merge.new or merge.changed or merge.vanished), problems)
+        counts = NewTransactions(product_id, len(merge.new), written.changed, len(merge.vanished))
+        return _Written(counts, written.new, bool(merge.new or merge.changed or merge.vanished), problems)
 
     async def _write_end(
         self, connection: Connection, user_id: UUID, access: Access, step: Done, issues: Sequence[Notice]

@@ -30,6 +30,7 @@ from kontor.storage import imports as stored_imports
 from kontor.storage.data_versions import lock_data, read_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.retries import retry_conflicts
+from kontor.storage.tags import TaggedRow
 
 PLAN_ATTEMPTS = 3  # before the data is locked while the plans are made
 NAMED_COLUMNS = 20  # in an error message
@@ -319,6 +320,7 @@ class Imports:
         self, connection: Connection, owner: Owner, access_id: str, found: _Plans, imported: Import
     ) -> None:
         user_id, today = owner.user_id, self._clock.today()
+        new: list[TaggedRow] = []
         for number, plan in enumerate(found.plans):
             if plan.stored is None:
                 product = clean_product(plan.account.product)
@@ -327,11 +329,12 @@ class Imports:
             elif plan.account.product.balance_at is not None:
                 product = clean_product(plan.account.product)
                 await products.set_newer_balance(connection, user_id, plan.product_id, product)
-            await write_plan(connection, user_id, plan.product_id, plan.merging, today)
+            written = await write_plan(connection, user_id, plan.product_id, plan.merging, today)
+            new += written.new
             if plan.account.positions is not None:
                 held = [clean_position(position) for position in plan.account.positions]
                 await positions.replace_positions(connection, user_id, plan.product_id, held)
-        await self._tagging.retag_changed(connection, user_id, found.tags)
+        await self._tagging.retag_changed(connection, user_id, found.tags, new)
         subject = f"user {owner.pseudonym} access {access_id}"
         await auditing.record(connection, owner.tenant_id, owner.actor, "transactions.import", subject)
         if imported.id is not None:

@@ -20,6 +20,7 @@ from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Database
 from kontor.storage.documents import STALE_ROWS, fill_documents
 from kontor.storage.retries import retry_conflicts
+from kontor.storage.tags import TaggedRow
 
 # Longer lists are sent piece by piece, so that memory does not grow with them.
 PIECE_ROWS = 5000
@@ -122,15 +123,13 @@ class Transactions:
             fresh = await transactions.remember_batches(connection, user_id, product_id, batch_ids)
             added = [pushed_transaction for pushed_transaction in pushed if pushed_transaction.batch_id in fresh]
             added.sort(key=lambda pushed_transaction: pushed_transaction.transaction.booked_at or self._clock.now())
-            await transactions.insert_transactions(
-                connection,
-                user_id,
-                product_id,
-                [pushed_transaction.transaction for pushed_transaction in added],
-                self._clock.today(),
-                [pushed_transaction.batch_id for pushed_transaction in added],
+            rows = [pushed_transaction.transaction for pushed_transaction in added]
+            added_batches = [pushed_transaction.batch_id for pushed_transaction in added]
+            ids = await transactions.insert_transactions(
+                connection, user_id, product_id, rows, self._clock.today(), added_batches
             )
-            await self._tagging.retag_changed(connection, user_id, prepared)
+            new = [TaggedRow(product_id, id, row) for id, row in zip(ids, rows, strict=True)]
+            await self._tagging.retag_changed(connection, user_id, prepared, new)
             subject = f"user {principal.user_pseudonym} access {access_id} product {product_id}"
             await auditing.record(
                 connection, principal.tenant_id, auditing.name_actor(principal), "transactions.push", subject
