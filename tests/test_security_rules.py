@@ -27,8 +27,13 @@ CHANCE = {
     "kontor/storage/retries.py",
     "kontor_client/retries.py",
 }
-# Provider ids are UUIDs of version 5; credentials of older client libraries come under OAEP with SHA-1.
-OLD_HASHES = {"kontor/connectors/catalogue/providers.py", "kontor/services/security/encryption.py"}
+# Provider ids are UUIDs of version 5; credentials of older client libraries come under OAEP with SHA-1;
+# lists of breached passwords are of SHA-1.
+OLD_HASHES = {
+    "kontor/connectors/catalogue/providers.py",
+    "kontor/services/security/encryption.py",
+    "kontor/services/security/breaches.py",
+}
 # These read XML of strangers: statements, drawings of logos, orders to the demo bank. The others write it.
 XML_READERS = {
     "kontor/connectors/statements/xml_trees.py",

@@ -181,8 +181,8 @@ def prepare_compute_process() -> None:
 def make_services(
     settings: Settings, database: Database, master: SealingKey, digests: SealingKey, compute: Compute
 ) -> Services:
-    clock, passwords = Clock(settings.today, settings.clock), Passwords(settings.refuse_guessable_passwords)
-    events, webhook_calls = Events(), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
+    events, passwords = Events(), Passwords(settings.refuse_guessable_passwords, settings.breached_passwords)
+    clock, calls = Clock(settings.today, settings.clock), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
     vault, refreshing, registry = Vault(master, digests), Refreshing(database, clock, events), make_registry(settings)
     catalogue = load_catalogue(registry.kinds, settings.demo, load_bank_profiles(settings.banks))
     providers, admissions = Providers(database, catalogue, registry.kinds), Admissions(database, clock)
@@ -234,8 +234,8 @@ def make_services(
         ops=Ops(database, clock),
         workers=Workers(database),
         events=events,
-        webhooks=Webhooks(database, vault, webhook_calls),
-        deliveries=make_deliveries(settings, database, vault, webhook_calls),
+        webhooks=Webhooks(database, vault, calls),
+        deliveries=make_deliveries(settings, database, vault, calls),
         bank_tracing=BankTracing(database, gateway, providers, vault, clock),
     )
 

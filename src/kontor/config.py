@@ -114,7 +114,10 @@ class Settings:
     compute_seconds: int = setting(60, "time limit of one compute task, after which it is ended")
     compute_megabytes: int = setting(1536, "memory limit of each compute process")
     refuse_guessable_passwords: bool = setting(
-        False, "refuse passwords of users that are easy to guess, when a user is created or reactivated"
+        False, "refuse passwords of users that are easy to guess, when one is set"
+    )
+    breached_passwords: Path | None = setting(
+        None, "sorted file of SHA-1 hashes of passwords that are refused when one is set: docs/operating/running.md"
     )
     require_dpop_nonce: bool = setting(
         False, "DPoP proofs must contain a nonce of the server, so that none can be made in advance"

@@ -117,10 +117,12 @@ def test_other_commands_warn_of_misspelt_settings_and_go_on():
 @pytest.mark.parametrize("command", ["serve", "worker"])
 def test_serve_and_worker_refuse_files_that_cannot_work(settings, tmp_path, command):
     certificate, _ = write_certificate(tmp_path, "good")
-    unusable = replace(settings, xs2a_certificate=certificate, statements=tmp_path / "nowhere")
+    nowhere = tmp_path / "nowhere"
+    unusable = replace(settings, xs2a_certificate=certificate, statements=nowhere, breached_passwords=nowhere)
     refused = run_kontor(unusable, command, code=1).stderr
     assert "KONTOR_XS2A_KEY: is not set" in refused
     assert "KONTOR_STATEMENTS: " in refused
+    assert "KONTOR_BREACHED_PASSWORDS: " in refused
 
 
 def test_a_complete_installation_has_no_problem(settings):

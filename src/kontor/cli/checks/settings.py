@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from kontor.cli.checks.certificates import check_certificates
@@ -42,11 +43,25 @@ def _check_base_url(settings: Settings) -> Finding:
 def _check_files(settings: Settings) -> Iterator[Finding]:
     if settings.banks is not None:
         yield _check_banks(settings)
+    if settings.breached_passwords is not None:
+        yield _check_breaches(settings.breached_passwords)
     if settings.statements is not None:
         if settings.statements.is_dir() and os.access(settings.statements, os.R_OK | os.X_OK):
             yield ok("KONTOR_STATEMENTS", f"{settings.statements} is readable.")
         else:
             yield problem("KONTOR_STATEMENTS", f"{settings.statements} is not a readable folder.")
+
+
+def _check_breaches(file: Path) -> Finding:
+    from kontor.services.security import BreachedPasswords, BreachFileError
+
+    try:
+        BreachedPasswords(file).check()
+    except BreachFileError as error:
+        return problem("KONTOR_BREACHED_PASSWORDS", str(error))
+    except OSError as error:
+        return problem("KONTOR_BREACHED_PASSWORDS", f"{file} cannot be read: {error.strerror}.")
+    return ok("KONTOR_BREACHED_PASSWORDS", f"{file} is a sorted list of hashes.")
 
 
 def _check_banks(settings: Settings) -> Finding:

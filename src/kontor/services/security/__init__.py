@@ -2,6 +2,7 @@
 
 from kontor.services.security import auditing
 from kontor.services.security.auditing import OPERATOR, Finding, read_chain, verify_chains
+from kontor.services.security.breaches import BreachedPasswords, BreachFileError
 from kontor.services.security.encryption import Encryption
 from kontor.services.security.hashing import hash_secret, is_same_hash
 from kontor.services.security.passwords import Passwords
@@ -13,6 +14,8 @@ __all__ = [
     "ALGORITHMS",
     "OPERATOR",
     "STATEMENT",
+    "BreachFileError",
+    "BreachedPasswords",
     "Encryption",
     "Finding",
     "Passwords",

@@ -3,12 +3,14 @@
 import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from kontor.domain.errors import InvalidError
 from kontor.services.runtime import run_in
+from kontor.services.security.breaches import BreachedPasswords
 
 # The OWASP minimum (19 MiB, two passes): a login flood must not take the machine down.
 _hasher = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
@@ -22,14 +24,17 @@ OWN_WORDS = ("kontor", "konto", "bank", "banking", "passwort", "kennwort", "gehe
 
 
 class Passwords:
-    def __init__(self, refuses_guessable: bool = False) -> None:
+    def __init__(self, refuses_guessable: bool = False, breached: Path | None = None) -> None:
         self._threads = ThreadPoolExecutor(max(1, os.cpu_count() or 1), "password")
         self._refuses_guessable = refuses_guessable
+        self._breached = BreachedPasswords(breached) if breached is not None else None
 
     async def check_strength(self, password: str, words: Iterable[str]) -> None:
         """`words` are those that an attacker would try first, such as the user's name."""
         if self._refuses_guessable and await run_in(self._threads, is_guessable, password, tuple(words)):
             raise InvalidError("is easy to guess", "password")
+        if self._breached is not None and await run_in(self._threads, self._breached.contains, password):
+            raise InvalidError("is in a list of breached passwords", "password")
 
     async def hash(self, password: str) -> str:
         return await run_in(self._threads, _hasher.hash, password)
