@@ -318,13 +318,13 @@ def test_states_hold_tokens_and_never_the_pin(bank):
 # Servers that misbehave
 
 
-def begin_at(metadata, **answers):
+def begin_at(metadata, profile=None, **answers):
     """The first step at a bank whose OAuth server has these metadata."""
     links = CONSENT["_links"] | {"scaOAuth": {"href": "/.well-known/oauth-authorization-server"}}
     bank = BadBank(POST__consents=CONSENT | {"_links": links})
     bank.wrong |= {"GET /.well-known/oauth-authorization-server": metadata} | answers
     with serve_app(bank) as url:
-        facts = {"base_url": url, "client_id": CLIENT}
+        facts = {"base_url": url, "client_id": CLIENT} | (profile or {})
         dialogue = Dialogue(Xs2aConnector(lambda provider: read_profile(facts, "1")), "somebody")
         question = dialogue.begin()
         if not isinstance(question, NeedRedirect):
@@ -367,3 +367,13 @@ TOKEN = {"access_token": "a", "token_type": "Bearer"}
 def test_only_a_server_that_announces_its_name_must_give_it(metadata, is_refused):
     step = begin_at(PAGE | metadata, **{"POST /token": TOKEN})
     assert (step == Failed(FailureKind.REJECTED, "the customer came back from another server")) is is_refused
+
+
+@pytest.mark.parametrize(
+    ("issuer", "is_refused"),
+    [("https://bank.example", False), ("https://bank.example/", True), ("https://evil.example", True), (None, True)],
+)
+def test_metadata_of_another_issuer_than_the_profiles_are_refused(issuer, is_refused):
+    metadata = PAGE | ({} if issuer is None else {"issuer": issuer})
+    step = begin_at(metadata, {"issuer": "https://bank.example"}, **{"POST /token": TOKEN})
+    assert (step == Failed(FailureKind.UNREACHABLE, "the metadata are those of another server")) is is_refused

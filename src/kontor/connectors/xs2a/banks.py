@@ -46,7 +46,8 @@ class Xs2aBank:
 
     For banks with OAuth: `client_id` is what the bank calls us. With `discovery_address` a token is fetched first, for
     `token_scope`; without `has_consents` that token is the consent. `token_address` replaces what the server's metadata
-    say. `needs_client_token`: a consent is asked for with a token of our own. Addresses are relative to `base_url`.
+    say. `issuer` is the server's name in them: those of another are refused. `needs_client_token`: a consent is asked
+    for with a token of our own. Addresses are relative to `base_url`.
     """
 
     base_url: str
@@ -76,6 +77,7 @@ class Xs2aBank:
     discovery_address: str | None = None
     token_scope: str = "AIS"  # noqa: S105 (no password)
     token_address: str | None = None
+    issuer: str | None = None
     needs_client_token: bool = False
     has_consents: bool = True
 

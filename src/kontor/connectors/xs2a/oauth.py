@@ -38,6 +38,8 @@ class OAuth:
         if callback is None:
             raise StoppedError(FailureKind.REJECTED, "a redirect needs a callback URL")
         server = self._client.get(discovery, Discovery)
+        if self._bank.issuer is not None and server.issuer != self._bank.issuer:
+            raise NoResponseError("the metadata are those of another server")
         verifier, request_state = token_urlsafe(48), token_urlsafe(24)
         digest = urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
         url = add_to_query(
