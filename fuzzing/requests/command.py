@@ -17,7 +17,7 @@ from rich.console import Console
 
 from fuzzing.requests.environment import FuzzedService
 from fuzzing.requests.report import write_page
-from fuzzing.requests.requests import Requests
+from fuzzing.requests.requests import Requests, World
 from fuzzing.requests.results import Results, load_results, store_results
 from fuzzing.requests.sending import send_batch
 from fuzzing.runs import list_batches, make_parser
@@ -58,6 +58,7 @@ async def run(
     service: FuzzedService, requests: Requests, results: Results, options: argparse.Namespace, console: Console
 ) -> None:
     world = await service.make_world()
+    await send_again(service, requests, results, options.seed, world)
     for numbers in list_batches(results.next_numbers, options, BATCH):
         if not service.is_intact(world):
             world = await service.make_world()
@@ -67,6 +68,16 @@ async def run(
         store_results(options.results, results)
         for finding in batch.findings:
             console.print(finding)
+
+
+async def send_again(service: FuzzedService, requests: Requests, results: Results, seed: int, world: World) -> None:
+    """Findings of earlier runs, where the number still draws that request: other operations may be there now."""
+    for finding in [finding for finding in results.findings if finding.seed == seed]:
+        if requests.draw(finding.number, world).operation.id == finding.operation:
+            numbers = range(finding.number, finding.number + 1)
+            batch = await send_batch(service.port, requests, seed, numbers, world, 1)
+            if not batch.findings:
+                results.settle(finding)
 
 
 async def show(service: FuzzedService, requests: Requests, options: argparse.Namespace, console: Console) -> None:

@@ -1,11 +1,13 @@
 """The figures as a page."""
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.report import make_table
 
 from fuzzing.requests.results import Results
+from fuzzing.requests.sending import Finding
 from fuzzing.runs import describe_run, show_seeds
 
 INTRODUCTION = (
@@ -31,14 +33,10 @@ def write_page(results: Results, page: Path) -> None:
     } | describe_run()
     lines = ["# Generated requests", "", "Written by `./dev fuzz --requests`; do not edit.", ""]
     lines += [textwrap.fill(INTRODUCTION, 120), ""]
-    lines += [f"**{results.count:,} requests, {len(results.findings):,} findings.**", ""]
+    lines += [f"**{results.count:,} requests, {len(results.findings):,} open findings.**", ""]
     lines += [*make_table(("Operations", "Requests", *KINDS), rows), ""]
-    if results.findings:
-        lines += ["## Findings", ""]
-        lines += [
-            f"- seed {finding.seed}, number {finding.number}: {finding.operation}, {finding.status or 'no answer'}"
-            for finding in results.findings
-        ] + [""]
+    lines += _list_findings("Findings", results.findings)
+    lines += _list_findings("Findings that were none when the request was sent again", results.settled)
     lines += [
         "Results of all runs are kept in `requests.json` beside this page; a further run goes on where the last one of",
         "its seed ended. A number draws the same request again, but for ids and tokens, which each run has of its own.",
@@ -47,3 +45,13 @@ def write_page(results: Results, page: Path) -> None:
         "",
     ]
     page.write_text("\n".join(lines), encoding="utf-8")
+
+
+def _list_findings(heading: str, findings: Sequence[Finding]) -> list[str]:
+    if not findings:
+        return []
+    listed = [
+        f"- seed {finding.seed}, number {finding.number}: {finding.operation}, {finding.status or 'no answer'}"
+        for finding in findings
+    ]
+    return [f"## {heading}", "", *listed, ""]

@@ -11,12 +11,14 @@ from fuzzing.runs import read_numbers, store
 
 @dataclass
 class Results:
-    """`next_numbers` has by seed the first request that was not sent."""
+    """`next_numbers` has by seed the first request that was not sent. `settled`: findings that were none when the
+    request was sent again."""
 
     next_numbers: dict[int, int] = field(default_factory=dict)
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
     statuses: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
+    settled: list[Finding] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
@@ -30,6 +32,10 @@ class Results:
         self.findings += batch.findings
         self.seconds += seconds
 
+    def settle(self, finding: Finding) -> None:
+        self.findings.remove(finding)
+        self.settled.append(finding)
+
 
 def load_results(file: Path) -> Results:
     if not file.exists():
@@ -41,6 +47,7 @@ def load_results(file: Path) -> Results:
         answers,  # type: ignore[arg-type]
         Counter(told["statuses"]),
         [Finding(**finding) for finding in told["findings"]],
+        [Finding(**finding) for finding in told.get("settled", [])],
         told["seconds"],
     )
 
@@ -51,6 +58,7 @@ def store_results(file: Path, results: Results) -> None:
         "answers": {f"{tag}: {kind}": count for (tag, kind), count in results.answers.items()},
         "statuses": dict(results.statuses),
         "findings": [asdict(finding) for finding in results.findings],
+        "settled": [asdict(finding) for finding in results.settled],
         "seconds": round(results.seconds, 1),
     }
     store(file, values)

@@ -54,5 +54,8 @@ def test_results_add_up_over_runs(tmp_path):
     assert later == results
     later.add(2, 5, batch, 1.0)
     assert (later.count, later.next_numbers, later.findings) == (10, {1: 5, 2: 5}, [finding, finding])
+    later.settle(finding)
+    store_results(tmp_path / "requests.json", later)
+    assert load_results(tmp_path / "requests.json") == later
     write_page(later, tmp_path / "requests.md")
-    assert "**10 requests, 2 findings.**" in (tmp_path / "requests.md").read_text()
+    assert "**10 requests, 1 open findings.**" in (tmp_path / "requests.md").read_text()
