@@ -51,6 +51,8 @@ def make_whole_customer(server: str, tenant: Any) -> WholeCustomer:
 def _annotate(client: Kontor, customer: BankCustomer, access_id: str, product_id: str) -> None:
     client.push_transactions(access_id, product_id, [_make_rent(month) for month in range(5, 11)])
     own = client.add_own_category("Hund Bella", "RECREATION_PETS")
+    client.add_budget("Hund", [own.system_name], Decimal(50), "2026-11", carries_over=True)
+    client.add_savings_goal("Urlaub", Decimal(1000), products=[product_id])
     client.add_tagging_rule(own.system_name, conditions=RuleConditions(text="futterhaus"), label="Hund")
     [rent, *_] = client.request(
         "GET", f"/customer/v2/bankzugaenge/{access_id}/{product_id}/kontoumsaetze", params={"search": "Meier"}

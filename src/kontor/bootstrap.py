@@ -35,6 +35,7 @@ from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merge
 from kontor.services.identity import Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
 from kontor.services.operations import Housekeeping, Ops, Workers
 from kontor.services.payments import PaymentDebtors, PaymentDrafts, PaymentExports, Payments
+from kontor.services.planning import Budgets, SavingsGoals
 from kontor.services.redirects import Redirects
 from kontor.services.runtime import Clock, forbid_core_files
 from kontor.services.sca import Consents
@@ -184,8 +185,7 @@ def make_services(
     events, passwords = Events(), Passwords(settings.refuse_guessable_passwords, settings.breached_passwords)
     clock, calls = Clock(settings.today, settings.clock), WebhookCalls(is_loopback_allowed=settings.allow_loopback)
     vault, refreshing, registry = Vault(master, digests), Refreshing(database, clock, events), make_registry(settings)
-    catalogue = load_catalogue(registry.kinds, settings.demo, load_bank_profiles(settings.banks))
-    providers, admissions = Providers(database, catalogue, registry.kinds), Admissions(database, clock)
+    providers, admissions = make_providers(settings, database, registry), Admissions(database, clock)
     gateway = BankGateway(database, providers, registry, vault, admissions, settings.bank_seconds)
     tagging, encryption = TransactionTagging(database, compute), Encryption(database, master)
     merges, repetitions = Merges(database, compute, tagging), Repetitions(database, compute)
@@ -219,6 +219,8 @@ def make_services(
         own_categories=OwnCategories(database, tagging),
         tenant_rules=TenantRules(database),
         analyses=Analyses(database, clock, tagging, compute),
+        budgets=Budgets(database),
+        savings_goals=SavingsGoals(database),
         imports=Imports(database, clock, tagging, compute, merges),
         import_forms=ImportForms(database),
         exports=Exports(database, clock, tagging, vault),
@@ -238,6 +240,11 @@ def make_services(
         deliveries=make_deliveries(settings, database, vault, calls),
         bank_tracing=BankTracing(database, gateway, providers, vault, clock),
     )
+
+
+def make_providers(settings: Settings, database: Database, registry: Registry) -> Providers:
+    catalogue = load_catalogue(registry.kinds, settings.demo, load_bank_profiles(settings.banks))
+    return Providers(database, catalogue, registry.kinds)
 
 
 def make_redirects(

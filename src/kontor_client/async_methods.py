@@ -5,6 +5,7 @@ from kontor_client.operations import (
     accesses,
     all_transactions,
     analyses,
+    budgets,
     consents,
     contracts,
     customers,
@@ -18,6 +19,7 @@ from kontor_client.operations import (
     payments,
     payments_with_credentials,
     providers,
+    savings_goals,
     sca_answers,
     standing_orders,
     stateless,
@@ -174,6 +176,19 @@ class AsyncMethods(AsyncRunner):
     read_tagging_rule = awaited(tags.read_tagging_rule)
     delete_tagging_rules = awaited(tags.delete_tagging_rules)
     read_own_category = awaited(own_categories.read_own_category)
+
+    # Budgets and savings goals
+
+    list_budgets = awaited(budgets.list_budgets)
+    read_budget = awaited(budgets.read_budget)
+    add_budget = awaited(budgets.add_budget)
+    change_budget = awaited(budgets.change_budget)
+    delete_budget = awaited(budgets.delete_budget)
+    list_savings_goals = awaited(savings_goals.list_savings_goals)
+    read_savings_goal = awaited(savings_goals.read_savings_goal)
+    add_savings_goal = awaited(savings_goals.add_savings_goal)
+    change_savings_goal = awaited(savings_goals.change_savings_goal)
+    delete_savings_goal = awaited(savings_goals.delete_savings_goal)
 
     # Providers
 

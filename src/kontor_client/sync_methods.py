@@ -5,6 +5,7 @@ from kontor_client.operations import (
     accesses,
     all_transactions,
     analyses,
+    budgets,
     consents,
     contracts,
     customers,
@@ -18,6 +19,7 @@ from kontor_client.operations import (
     payments,
     payments_with_credentials,
     providers,
+    savings_goals,
     sca_answers,
     standing_orders,
     stateless,
@@ -174,6 +176,19 @@ class SyncMethods(SyncRunner):
     read_tagging_rule = waited(tags.read_tagging_rule)
     delete_tagging_rules = waited(tags.delete_tagging_rules)
     read_own_category = waited(own_categories.read_own_category)
+
+    # Budgets and savings goals
+
+    list_budgets = waited(budgets.list_budgets)
+    read_budget = waited(budgets.read_budget)
+    add_budget = waited(budgets.add_budget)
+    change_budget = waited(budgets.change_budget)
+    delete_budget = waited(budgets.delete_budget)
+    list_savings_goals = waited(savings_goals.list_savings_goals)
+    read_savings_goal = waited(savings_goals.read_savings_goal)
+    add_savings_goal = waited(savings_goals.add_savings_goal)
+    change_savings_goal = waited(savings_goals.change_savings_goal)
+    delete_savings_goal = waited(savings_goals.delete_savings_goal)
 
     # Providers
 

@@ -338,6 +338,32 @@ async def test_own_categories_are_added_changed_and_deleted(own):
     assert await own.list_own_categories() == []
 
 
+async def test_budgets_are_added_read_changed_and_deleted(own):
+    budget = await own.add_budget("Essen", ["LIVING_GROCERIES"], Decimal("300.50"), "2026-10", carries_over=True)
+    said = (await own.request("GET", "/customer/v2/budgets")).json()
+    assert find_lost(said, msgspec.json.decode(encode_json([budget]))) == []
+    assert (budget.amount, budget.spent, budget.status) == (Decimal("300.50"), Decimal("0.00"), "IM_RAHMEN")
+    await own.change_budget(budget.id, "Haus", ["HOUSING"], Decimal(900), "2026-11")
+    changed = await own.read_budget(budget.id, "2026-11")
+    assert (changed.name, changed.categories, changed.carries_over) == ("Haus", ["HOUSING"], False)
+    assert await own.list_budgets("2026-11") == [changed]
+    await own.delete_budget(budget.id)
+    assert await own.list_budgets() == []
+
+
+async def test_savings_goals_are_added_read_changed_and_deleted(own, empty):
+    goal = await own.add_savings_goal("Rad", Decimal(900), target_date=date(2049, 5, 1), products=[empty[1]])
+    said = (await own.request("GET", "/customer/v2/sparziele")).json()
+    assert find_lost(said, msgspec.json.decode(encode_json([goal]))) == []
+    assert (goal.products, goal.target_date, goal.status) == ([empty[1]], date(2049, 5, 1), "OFFEN")
+    await own.change_savings_goal(goal.id, "Auto", Decimal(9000), saved=Decimal("4500.00"))
+    changed = await own.read_savings_goal(goal.id)
+    assert (changed.saved, changed.progress, changed.products, changed.rate) == (Decimal(4500), 50, [], None)
+    assert await own.list_savings_goals() == [changed]
+    await own.delete_savings_goal(goal.id)
+    assert await own.list_savings_goals() == []
+
+
 async def test_several_calls_at_once_share_a_client(own):
     names = [f"one-{number}-{uuid4().hex[:4]}" for number in range(8)]
     sealed = await asyncio.gather(*[own.encrypt(name) for name in names])

@@ -43,6 +43,7 @@ AI_ROW = {
     "user": "u", "provider": "p", "product": "p", "tenant": "t",
 }  # fmt: skip
 WANTED = Filters(since=DAY, search="rewe", min_amount=Decimal(-5), is_incoming=False, products=[UUID], keyword="k")
+BUDGET = ("Essen", ["LIVING_GROCERIES"], Decimal("300.50"), "2026-11", {"carries_over": True})
 RULE = {"conditions": RuleConditions(text="rewe", amount_from=Decimal(1)), "label": "l"}
 USER = ("t", UUID)
 ROLE = ("t", "app", "customer")
@@ -113,6 +114,16 @@ CALLS = {
     "read_own_category": (7,),
     "change_own_category": (7, "Hund", "RECREATION_PETS"),
     "delete_own_category": (7,),
+    "list_budgets": ({"month": "2026-11"},),
+    "add_budget": BUDGET,
+    "read_budget": (UUID, "2026-11"),
+    "change_budget": (UUID, *BUDGET),
+    "delete_budget": (UUID,),
+    "list_savings_goals": (),
+    "add_savings_goal": ("Rad", Decimal(900), {"target_date": DAY, "products": [UUID]}),
+    "read_savings_goal": (UUID,),
+    "change_savings_goal": (UUID, "Rad", Decimal(900), {"saved": Decimal("12.50")}),
+    "delete_savings_goal": (UUID,),
     "read_product": HERE,
     "list_transactions": (*HERE, {"since": DAY, "tag": "categories", "explain": True}),
     "push_transactions": (*HERE, [ROW]),

@@ -28,6 +28,8 @@ TABLES = (
     "transaction_tags",
     "tagging_rules",
     "own_categories",
+    "budgets",
+    "savings_goals",
     "analysis_results",
     "import_forms",
     "file_imports",

@@ -10,6 +10,7 @@ from kontor.services.fetching import Fetching
 from kontor.services.identity import Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
 from kontor.services.operations import Housekeeping, Ops, Workers
 from kontor.services.payments import PaymentDrafts, PaymentExports, Payments
+from kontor.services.planning import Budgets, SavingsGoals
 from kontor.services.redirects import Redirects
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption
@@ -52,6 +53,8 @@ class Services:
     own_categories: OwnCategories
     tenant_rules: TenantRules
     analyses: Analyses
+    budgets: Budgets
+    savings_goals: SavingsGoals
     imports: Imports
     import_forms: ImportForms
     exports: Exports

@@ -23,6 +23,8 @@ DISTRIBUTED = (
     "analysis_results",
     "tagging_rules",
     "own_categories",
+    "budgets",
+    "savings_goals",
 )
 # Those without a parent among them. Nothing deletes their rows with the user but `users.delete_user`: on a cluster
 # foreign keys to `users` and `accesses` are gone.

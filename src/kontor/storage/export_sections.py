@@ -156,6 +156,20 @@ SECTIONS = (
         {"user_id": WHOSE},
     ),
     Section(
+        "budgets",
+        "budgets",
+        "t.id::text",
+        "id, name, categories, amount, starts_on, carries_over, created_at",
+        {"user_id": WHOSE},
+    ),
+    Section(
+        "savings_goals",
+        "savings_goals",
+        "t.id::text",
+        "id, name, target, target_date, products, saved, created_at",
+        {"user_id": WHOSE},
+    ),
+    Section(
         "transaction_edits",
         "transaction_edits",
         "t.id::text",

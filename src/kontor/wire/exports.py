@@ -37,6 +37,8 @@ class Export(msgspec.Struct):
     pushed_batches: Objects
     tagging_rules: Objects
     own_categories: Objects
+    budgets: Objects
+    savings_goals: Objects
     transaction_edits: Objects
     values_before_edits: Objects
     contracts: Objects

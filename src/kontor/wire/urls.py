@@ -85,6 +85,20 @@ class Urls:
         return f"{self.all_transactions}/bearbeitungen/{edit_id}"
 
     @property
+    def budgets(self) -> str:
+        return f"{self.customer}/budgets"
+
+    def budget(self, budget_id: UUID) -> str:
+        return f"{self.budgets}/{budget_id}"
+
+    @property
+    def savings_goals(self) -> str:
+        return f"{self.customer}/sparziele"
+
+    def savings_goal(self, goal_id: UUID) -> str:
+        return f"{self.savings_goals}/{goal_id}"
+
+    @property
     def imports(self) -> str:
         return f"{self.customer}/imports"
 
@@ -119,6 +133,8 @@ class Urls:
             ("get_life_events", f"{analyses}/life-events/", "list_life_events"),
             ("get_life_stages", f"{analyses}/life-stages/", "list_life_stages"),
             ("get_sales_triggers", f"{analyses}/sales-triggers/", "list_sales_triggers"),
+            ("get_budgets", self.budgets, "list_budgets"),
+            ("get_sparziele", self.savings_goals, "list_savings_goals"),
         )
         if can_modify:
             relations += self._offer(("add_import", self.imports, "add_import"))

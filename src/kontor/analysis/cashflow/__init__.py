@@ -9,8 +9,10 @@ from kontor.analysis.cashflow.findings import (
     Statistic,
     TaggedBy,
 )
+from kontor.analysis.cashflow.groups import find_grouped_cashflow
 from kontor.analysis.cashflow.own_categories import find_own_cashflow
 from kontor.analysis.cashflow.series import find_cashflow
+from kontor.analysis.cashflow.spans import name_month
 
 __all__ = [
     "Cashflow",
@@ -21,5 +23,7 @@ __all__ = [
     "Statistic",
     "TaggedBy",
     "find_cashflow",
+    "find_grouped_cashflow",
     "find_own_cashflow",
+    "name_month",
 ]

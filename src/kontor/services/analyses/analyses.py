@@ -37,7 +37,7 @@ class Facts:
     """All that analyses know of somebody: bookings, accounts and the date. `user` names the person on the wire.
 
     `known` are the contracts that were found before. `repeated` names rows that repeat a row of another access, with
-    the one that counts.
+    the one that counts. `joined` names the account of each product that several accesses report.
     """
 
     user: str
@@ -46,6 +46,7 @@ class Facts:
     today: date
     known: Sequence[KnownContract] = ()
     repeated: Mapping[str, str] = field(default_factory=dict)
+    joined: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def all_contracts(self) -> list[Contract]:
@@ -88,8 +89,9 @@ class PackedFacts:
             return Facts(self.user, order_records(records), self.accounts, self.today, self.known)
         pairs = [_ledgers.decode(packed).pair() for packed in self.shared]
         repeated = {row: kept for pair in pairs for row, kept in pair.repeated.items()}
-        joined, accounts = join_accounts(records, self.accounts, pairs)
-        return Facts(self.user, order_records(joined), accounts, self.today, self.known, repeated)
+        bookings, accounts = join_accounts(records, self.accounts, pairs)
+        joined = {product: pair.products[0] for pair in pairs for product in pair.products}
+        return Facts(self.user, order_records(bookings), accounts, self.today, self.known, repeated, joined)
 
 
 _bookings: msgspec.msgpack.Decoder[list[Any]] = msgspec.msgpack.Decoder(
