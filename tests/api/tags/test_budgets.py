@@ -290,3 +290,35 @@ def test_the_customer_offers_budgets_and_goals(account):
     offered = {relation["rel"]: relation["href"] for relation in shown["relations"]}
     for rel in ("get_budgets", "get_sparziele"):
         assert account.customer.read(offered[rel]) == []
+
+
+def read_flows(customer, span):
+    """What was booked and what is predicted in a month, by category; aggregates are left out."""
+    found = {}
+    for flow in customer.read("/customer/v2/ai/cashflow/"):
+        item = flow["tagTreeItem"]
+        booked, expected = (
+            [entry for entry in flow["details"][kind] if entry["tagTreeItem"]["systemName"] == span]
+            for kind in ("statistics", "predictions")
+        )
+        if item.get("systemNameParent") != "AGGREGATE" and booked and expected:
+            [amount], [prediction] = [entry["cashflow"] for entry in booked], expected
+            lower, upper = prediction["lower"], prediction["upper"]
+            found[item["systemName"]] = {
+                "ausgegeben": -amount, "prognose": -prediction["cashflow"], "lower": -upper, "upper": -lower,
+            }  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("person", ["demo1", "familie"])
+def test_budgets_of_the_demo_banks_people_are_the_cashflow_also_with_an_access_added_twice(bank_server, shared, person):
+    customer, login = new_customer(shared), f"{person}+{uuid4().hex[:8]}"
+    customer.add_complete(login)
+    flows = read_flows(customer, f"{datetime.now(BERLIN):%Y_M%m}")
+    assert len(flows) > 3
+    for name in flows:
+        add(customer, name=name, kategorien=[name])
+    for _ in range(2):
+        shown = {budget["name"]: budget for budget in customer.read(BUDGETS)}
+        assert {name: {field: shown[name][field] for field in flows[name]} for name in flows} == flows
+        customer.add_complete(login)
