@@ -11,8 +11,7 @@ READING = (
     "list_providers", "read_provider", "read_provider_statistics", "read_logo", "read_customer", "list_accesses",
     "read_access", "read_issues", "read_product", "list_transactions", "list_positions", "list_import_forms",
     "read_import_form", "read_import", "list_transaction_changes", "list_all_transaction_changes",
-    "list_all_transactions", "sum_transactions", "list_budgets", "read_budget", "list_savings_goals",
-    "read_savings_goal",
+    "list_all_transactions", "sum_transactions",
 )  # fmt: skip
 CHANGING = (
     "add_accesses", "push_transactions", "delete_access", "delete_accesses", "add_import_form", "delete_import_form",
