@@ -233,7 +233,7 @@ def make_services(
         payment_exports=PaymentExports(database, clock),
         refreshing=refreshing,
         operators=Operators(database),
-        ops=Ops(database, clock),
+        ops=Ops(database, clock, refreshing),
         workers=Workers(database),
         events=events,
         webhooks=Webhooks(database, vault, calls),

@@ -19,6 +19,7 @@ from kontor.domain.operators import AccessRefresh, RefreshState, Viewer
 from kontor.domain.webhooks import DeliveryState
 from kontor.services.operations import MAX_SERIAL, view_as_client, view_as_operator
 from kontor.wire import ops as wire
+from kontor.wire.ops_details import OpsHeldJob, show_held_job
 from kontor.wire.webhooks import WebhookDelivery, show_delivery
 
 OPS = "/ops/v1"
@@ -284,7 +285,7 @@ async def list_jobs(call: Call) -> Answer:
     return json_answer([wire.show_jobs(job_count) for job_count in figures.jobs])
 
 
-@operation("GET", OPS + "/jobs/held", query=PageQuery, success=page(wire.OpsHeldJob), **ALONE)
+@operation("GET", OPS + "/jobs/held", query=PageQuery, success=page(OpsHeldJob), **ALONE)
 async def list_held_jobs(call: Call) -> Answer:
     """List the jobs that failed, newest first.
 
@@ -294,7 +295,7 @@ async def list_held_jobs(call: Call) -> Answer:
     before = read_cursor(query.cursor, Serial)
     rows = await call.services.ops.list_held_jobs(MAX_SERIAL if before is None else before, query.limit)
     following = rows[-1].id if len(rows) == query.limit else None
-    return page_answer(call, [wire.show_held_job(job) for job in rows], following)
+    return page_answer(call, [show_held_job(job) for job in rows], following)
 
 
 @operation("GET", OPS + "/workers", success=page(wire.OpsWorker), **ALONE)

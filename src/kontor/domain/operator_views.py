@@ -60,6 +60,7 @@ class AccessRow:
     last_state: str | None
     last_at: datetime | None
     last_failure: str | None
+    operator_paused_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,10 @@ class HeldJob:
 
 @dataclass(frozen=True, slots=True)
 class ProviderRow:
-    """Of the last 24 hours. `failures` are those in a row, up to now; `down_since` once it counts as down."""
+    """Of the last 24 hours. `failures` are those in a row, up to now; `down_since` once it counts as down.
+
+    `successes` brought data; `refused` are calls in which the bank refused the login.
+    """
 
     provider_id: UUID
     fetches: int
@@ -153,6 +157,7 @@ class ProviderRow:
     failures: int
     down_since: datetime | None
     next_try_at: datetime | None
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,7 @@ SECTIONS = (
             "memory": SECRET,
             "scheduled_since": INTERNAL,
             "consent_warned_for": INTERNAL,
+            "operator_paused_at": INTERNAL,
             "form_session_id": UNCONFIRMED,
             "known_products": INTERNAL,
         },

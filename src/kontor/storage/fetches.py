@@ -323,10 +323,13 @@ async def delete_old_fetches(connection: Connection, batch: int) -> int:
 # Statistics of providers
 
 
-async def record_outcome(connection: Connection, provider_id: UUID, *, is_success: bool, seconds: float) -> None:
+async def record_outcome(
+    connection: Connection, provider_id: UUID, *, is_success: bool, is_refused: bool, seconds: float
+) -> None:
+    """`is_refused`: the bank answered, and refused the login."""
     await connection.execute(
-        "insert into provider_outcomes (provider_id, is_success, seconds) values (%s, %s, %s)",
-        [provider_id, is_success, seconds],
+        "insert into provider_outcomes (provider_id, is_success, is_refused, seconds) values (%s, %s, %s, %s)",
+        [provider_id, is_success, is_refused, seconds],
     )
 
 

@@ -79,7 +79,7 @@ async def count_users(connection: Connection, tenant_id: UUID | None) -> int:
 
 SEEN = (
     "a.user_id, a.id, a.provider_id, a.status, a.is_synced, a.created_at, a.updated_at, a.consent_until,"
-    " a.refresh_pause, a.next_refresh_at"
+    " a.refresh_pause, a.next_refresh_at, a.operator_paused_at"
 )
 EVERYBODYS = f"""
     select {SEEN} from all_accesses a
@@ -100,7 +100,7 @@ PAUSED = f"""
 """
 STATE = """
     case when running.state = 'RUNNING' then 'running'
-         when a.refresh_pause is not null then 'paused'
+         when a.refresh_pause is not null or a.operator_paused_at is not null then 'paused'
          when a.next_refresh_at < %(late)s or running.requested_at < now() - %(lateness)s then 'late'
          when a.next_refresh_at <= %(now)s or running.state is not null then 'due'
          when a.next_refresh_at is not null then 'scheduled'
@@ -110,7 +110,7 @@ CHOSEN = f"""
     select t.name, a.user_id, a.id, a.provider_id, a.status, a.is_synced, a.created_at, a.updated_at, a.consent_until,
         {STATE}, a.refresh_pause, a.next_refresh_at,
         coalesce(ended.state in ('FAILED', 'INTERRUPTED'), false),
-        ended.state, ended.finished_at, ended.failure
+        ended.state, ended.finished_at, ended.failure, a.operator_paused_at
     from looked_at a join users u on u.id = a.user_id join tenants t on t.id = u.tenant_id
     left join all_fetches running
         on running.user_id = a.user_id and running.access_id = a.id and running.state in ('QUEUED', 'RUNNING')
@@ -163,15 +163,30 @@ async def list_accesses(
         "limit": limit,
     }
     cursor = await connection.execute(LISTS[source], values, prepare=False)
-    rows = [AccessRow(*_with_state(row)) for row in await cursor.fetchall()]
+    rows = [_access_row(row) for row in await cursor.fetchall()]
     if len(rows) == limit:
         return rows, (rows[-1].user_id, rows[-1].id)
     end = await (await connection.execute(ENDS[source], values, prepare=False)).fetchone()
     return rows, None if end is None else (end[0], end[1])
 
 
-def _with_state(row: Sequence[Any]) -> list[Any]:
-    return [*row[:9], AccessRefresh(row[9]), *row[10:]]
+FIND_ACCESS = f"""
+    with looked_at as materialized (
+        select {SEEN} from all_accesses a where a.user_id = %(user)s and a.id = %(access)s and a.form_session_id is null
+    ) {CHOSEN}
+"""
+
+
+async def find_access(connection: Connection, user_id: UUID, access_id: str, now: datetime) -> AccessRow | None:
+    filters = dict.fromkeys(("tenant", "status", "provider", "pause", "states", "failing"))
+    times = {"now": now, "late": now - LATE, "lateness": LATE, "limit": 1}
+    values = {"user": user_id, "access": access_id} | filters | times
+    row = await (await connection.execute(FIND_ACCESS, values, prepare=False)).fetchone()
+    return None if row is None else _access_row(row)
+
+
+def _access_row(row: Sequence[Any]) -> AccessRow:
+    return AccessRow(*[*row[:9], AccessRefresh(row[9]), *row[10:]])
 
 
 async def count_accesses(connection: Connection, tenant_id: UUID | None) -> tuple[int, dict[str, int], int]:

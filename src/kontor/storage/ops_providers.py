@@ -17,13 +17,14 @@ KNOWN = """
 LIST_PROVIDERS = f"""
     {KNOWN}
     select every.provider_id, recent.fetches, recent.successes, recent.mean_seconds, recent.last_success_at,
-        coalesce(d.failures, 0), d.down_since, d.next_try_at
+        coalesce(d.failures, 0), d.down_since, d.next_try_at, recent.refused
     from (select provider_id from known where provider_id is not null
           union select provider_id from provider_outages) every
     cross join lateral (
-        select count(*) as fetches, count(*) filter (where o.is_success) as successes,
-            avg(o.seconds) filter (where o.is_success) as mean_seconds,
-            max(o.at) filter (where o.is_success) as last_success_at
+        select count(*) as fetches, count(*) filter (where o.is_success and not o.is_refused) as successes,
+            count(*) filter (where o.is_refused) as refused,
+            avg(o.seconds) filter (where o.is_success and not o.is_refused) as mean_seconds,
+            max(o.at) filter (where o.is_success and not o.is_refused) as last_success_at
         from provider_outcomes o where o.provider_id = every.provider_id and o.at > now() - %(recent)s
     ) recent
     left join provider_outages d on d.provider_id = every.provider_id

@@ -19,12 +19,13 @@ from kontor.storage.lock_order import Lock, note_lock
 
 IS_ACTIVE = "exists (select 1 from users u where u.id = a.user_id and u.is_active)"
 IS_REFRESHED = (
-    "(a.is_synced and a.credentials is not null and a.refresh_pause is null and a.form_session_id is null"
-    f" and {IS_ACTIVE})"
+    "(a.is_synced and a.credentials is not null and a.refresh_pause is null and a.operator_paused_at is null"
+    f" and a.form_session_id is null and {IS_ACTIVE})"
 )
 # The same of `all_accesses`, where a worker looks for what is due.
 IS_ANYBODYS_REFRESHED = (
-    f"(a.is_synced and a.has_credentials and a.refresh_pause is null and a.form_session_id is null and {IS_ACTIVE})"
+    "(a.is_synced and a.has_credentials and a.refresh_pause is null and a.operator_paused_at is null"
+    f" and a.form_session_id is null and {IS_ACTIVE})"
 )
 IS_OPEN = "f.state in ('QUEUED', 'RUNNING')"
 
@@ -196,7 +197,8 @@ async def postpone(connection: Connection, user_id: UUID, access_id: str, at: da
 UNSCHEDULED = f"""
     select a.user_id, a.id from all_accesses a
     where a.next_refresh_at is null and a.refresh_pause is null and a.is_synced and a.has_credentials
-        and a.form_session_id is null and {IS_ACTIVE} and (a.user_id = %(user)s or %(user)s::uuid is null)
+        and a.operator_paused_at is null and a.form_session_id is null and {IS_ACTIVE}
+        and (a.user_id = %(user)s or %(user)s::uuid is null)
     limit %(batch)s for update of a skip locked
 """
 

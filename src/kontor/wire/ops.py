@@ -76,6 +76,7 @@ class OpsAccess(msgspec.Struct):
     pause: Pause | Maybe = UNSET
     nextRefreshAt: Timestamp | Maybe = UNSET  # noqa: N815
     lastOutcome: OpsOutcome | Maybe = UNSET  # noqa: N815
+    operatorPausedAt: Timestamp | Maybe = UNSET  # noqa: N815
 
 
 class OpsAccessSummary(msgspec.Struct):
@@ -145,7 +146,8 @@ class OpsProvider(msgspec.Struct):
     id: UUID
     fetches: Count
     name: str | Maybe = UNSET
-    successRate: Annotated[float, Meta(ge=0, le=1)] | Maybe = UNSET  # noqa: N815
+    successRate: Annotated[float, Meta(ge=0, le=1, description="share that brought data")] | Maybe = UNSET  # noqa: N815
+    refusedLogins: Count | Maybe = UNSET  # noqa: N815
     meanDurationSeconds: float | Maybe = UNSET  # noqa: N815
     lastSuccess: Timestamp | Maybe = UNSET  # noqa: N815
     outage: OpsOutage | Maybe = UNSET
@@ -168,16 +170,6 @@ class OpsJobs(msgspec.Struct):
     status: Annotated[str, Meta(description="failed means held: nobody tries it again", examples=["queued"])]
     count: Count
     oldestAt: Timestamp  # noqa: N815
-
-
-class OpsHeldJob(msgspec.Struct):
-    id: int
-    entrypoint: str
-    attempts: Count
-    createdAt: Timestamp  # noqa: N815
-    failedAt: Timestamp  # noqa: N815
-    subject: Annotated[UUID, Meta(description="the id that the job carries")] | Maybe = UNSET
-    error: Annotated[str, Meta(description="kind of the error; the log says more")] | Maybe = UNSET
 
 
 class OpsWorker(msgspec.Struct):
@@ -275,6 +267,7 @@ def show_access(row: operator_views.AccessRow, provider: str | None) -> OpsAcces
         pause=row.pause or UNSET,  # type: ignore[arg-type]
         nextRefreshAt=show_time(row.next_refresh_at),
         lastOutcome=outcome,
+        operatorPausedAt=show_time(row.operator_paused_at),
     )
 
 
@@ -332,6 +325,7 @@ def show_provider(row: operator_views.ProviderRow, name: str | None) -> OpsProvi
         successRate=round(row.successes / row.fetches, 4) if row.fetches else UNSET,
         meanDurationSeconds=UNSET if row.mean_seconds is None else round(row.mean_seconds, 3),
         lastSuccess=show_time(row.last_success_at),
+        refusedLogins=row.refused or UNSET,
         outage=outage,
     )
 
@@ -352,19 +346,6 @@ def show_webhook(tenant: str, webhook: Webhook) -> OpsWebhook:
 
 def show_jobs(job_count: operator_views.JobCount) -> OpsJobs:
     return OpsJobs(job_count.entrypoint, job_count.status, job_count.count, format_timestamp(job_count.oldest_at))
-
-
-def show_held_job(held_job: operator_views.HeldJob) -> OpsHeldJob:
-    has_id = held_job.subject is not None and len(held_job.subject) == 16
-    return OpsHeldJob(
-        id=held_job.id,
-        entrypoint=held_job.entrypoint,
-        attempts=held_job.attempts,
-        createdAt=format_timestamp(held_job.created_at),
-        failedAt=format_timestamp(held_job.failed_at),
-        subject=UUID(bytes=held_job.subject) if has_id else UNSET,
-        error=held_job.error or UNSET,
-    )
 
 
 def show_worker(worker: operator_views.Worker) -> OpsWorker:

@@ -47,6 +47,17 @@ class Urls:
     def tenant_category(self, tenant: str, system_id: int) -> str:
         return f"{self.base}/auth/mgmt/v1/tenants/{tenant}/categories/{system_id}"
 
+    # Operators
+
+    def ops_access_relations(self, user_id: UUID, access_id: str, *, is_paused: bool) -> list[Relation]:
+        here = f"{self.base}/ops/v1/accesses/{user_id}/{quote(access_id, safe='')}"
+        change = "resume" if is_paused else "pause"
+        return [Relation("self", here), Relation("retry", f"{here}/retry"), Relation(change, f"{here}/{change}")]
+
+    def ops_job_relations(self, job_id: int, *, is_held: bool) -> list[Relation]:
+        here = f"{self.base}/ops/v1/jobs/{job_id}"
+        return [Relation("self", here), *([Relation("retry", f"{here}/retry")] if is_held else [])]
+
     # Providers
 
     def provider(self, provider_id: UUID) -> str:

@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 
-from kontor_client.models.shapes import Model
+from kontor_client.models.shapes import Model, Relation
 
 
 class OperatedTenant(Model, rename={"is_regulated": "regulated", "created_at": "createdAt"}):
@@ -53,6 +53,7 @@ class OperatedAccess(
         "consent_until": "consentUntil",
         "next_refresh_at": "nextRefreshAt",
         "last_outcome": "lastOutcome",
+        "operator_paused_at": "operatorPausedAt",
     },
 ):
     tenant: str
@@ -70,6 +71,42 @@ class OperatedAccess(
     pause: str | None = None
     next_refresh_at: datetime | None = None
     last_outcome: Outcome | None = None
+    operator_paused_at: datetime | None = None
+
+
+class Attempt(
+    Model,
+    rename={
+        "requested_at": "requestedAt",
+        "is_attended": "attended",
+        "started_at": "startedAt",
+        "finished_at": "finishedAt",
+    },
+):
+    state: str
+    requested_at: datetime
+    is_attended: bool
+    attempts: int
+    slot: datetime | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    failure: str | None = None
+
+
+class Budget(Model, rename="camel"):
+    """Calls of the bank without the customer, in 24 hours."""
+
+    used: int
+    limit: int
+    free_at: datetime | None = None
+
+
+class OperatedAccessDetail(OperatedAccess, rename={"provider_down_since": "providerDownSince"}, kw_only=True):
+    reason: str
+    attempts: list[Attempt]
+    budget: Budget
+    relations: list[Relation]
+    provider_down_since: datetime | None = None
 
 
 class AccessSummary(Model, rename="camel"):
@@ -138,6 +175,7 @@ class OperatedProvider(Model, rename="camel"):
     success_rate: float | None = None
     mean_duration_seconds: float | None = None
     last_success: datetime | None = None
+    refused_logins: int = 0
     outage: Outage | None = None
 
 
@@ -171,6 +209,25 @@ class HeldJob(Model, rename="camel"):
     failed_at: datetime
     subject: str | None = None
     error: str | None = None
+
+
+class JobEvent(Model):
+    at: datetime
+    status: str
+    error: str | None = None
+
+
+class Job(Model, rename="camel"):
+    id: int
+    entrypoint: str
+    status: str
+    attempts: int
+    created_at: datetime
+    updated_at: datetime
+    due_at: datetime
+    events: list[JobEvent]
+    relations: list[Relation]
+    subject: str | None = None
 
 
 class Worker(Model, rename={"started_at": "startedAt", "seen_at": "seenAt", "is_alive": "alive"}):

@@ -46,6 +46,25 @@ def summarise_accesses(*, tenant: str | None = None) -> Plan[models.AccessSummar
     return fetch(models.AccessSummary, f"{OPS}/accesses/summary", params={"tenant": tenant})
 
 
+def read_operated_access(user_id: str, access_id: str) -> Plan[models.OperatedAccessDetail]:
+    """Why it is in its state, and what was tried."""
+    return fetch(models.OperatedAccessDetail, f"{OPS}/accesses{path_of(user_id, access_id)}")
+
+
+def retry_operated_access(user_id: str, access_id: str) -> Plan[models.OperatedAccessDetail]:
+    """Fetch as soon as a worker is free, within the budget of calls."""
+    return fetch(models.OperatedAccessDetail, f"{OPS}/accesses{path_of(user_id, access_id, 'retry')}", "POST")
+
+
+def pause_operated_access(user_id: str, access_id: str) -> Plan[models.OperatedAccessDetail]:
+    """Stop background refresh until it is resumed."""
+    return fetch(models.OperatedAccessDetail, f"{OPS}/accesses{path_of(user_id, access_id, 'pause')}", "POST")
+
+
+def resume_operated_access(user_id: str, access_id: str) -> Plan[models.OperatedAccessDetail]:
+    return fetch(models.OperatedAccessDetail, f"{OPS}/accesses{path_of(user_id, access_id, 'resume')}", "POST")
+
+
 def list_refreshes(
     state: str, *, tenant: str | None = None, limit: int | None = None, cursor: str | None = None
 ) -> Plan[list[models.Refresh]]:
@@ -87,6 +106,16 @@ def list_jobs() -> Plan[list[models.Jobs]]:
 def list_held_jobs(*, limit: int | None = None, cursor: str | None = None) -> Plan[list[models.HeldJob]]:
     """Jobs that nobody tries again."""
     return fetch(list[models.HeldJob], f"{OPS}/jobs/held", params=_page(limit, cursor))
+
+
+def read_job(job_id: int) -> Plan[models.Job]:
+    """One that waits, is being run, or failed and is held."""
+    return fetch(models.Job, f"{OPS}/jobs{path_of(job_id)}")
+
+
+def retry_job(job_id: int) -> Plan[models.Job]:
+    """Queue a job again that is held."""
+    return fetch(models.Job, f"{OPS}/jobs{path_of(job_id, 'retry')}", "POST")
 
 
 def list_workers() -> Plan[list[models.Worker]]:

@@ -27,7 +27,7 @@ from kontor.domain.refreshes import (
 from kontor.domain.webhooks import Event, EventType
 from kontor.services.runtime import Clock
 from kontor.services.webhooks import Events
-from kontor.storage import outages, queue, refreshes
+from kontor.storage import operator_pauses, outages, queue, refreshes
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch
 from kontor.storage.refreshes import DueAccess, NextRefresh, SlotRow
@@ -134,6 +134,18 @@ class Refreshing:
     async def pause_credentials(self, connection: Connection, lease_key: bytes, user_id: UUID, access_id: str) -> None:
         """Raises RowsLockedError, see `retry_when_locked`."""
         await refreshes.pause_equal_credentials(connection, lease_key, user_id, access_id)
+
+    async def pause_by_operator(self, connection: Connection, user_id: UUID, access_id: str) -> bool:
+        """A fetch of background refresh that waits is left out, too. False when it was paused already."""
+        now = await self._clock.read(connection)
+        return await operator_pauses.pause_by_operator(connection, user_id, access_id, now)
+
+    async def resume_by_operator(self, connection: Connection, user_id: UUID, access_id: str) -> bool:
+        """What the bank said meanwhile still holds. False when no operator had paused it."""
+        was_paused = await operator_pauses.resume_by_operator(connection, user_id, access_id)
+        if was_paused:
+            await self.reschedule(connection, user_id, access_id)
+        return was_paused
 
     async def stop_user(self, connection: Connection, user_id: UUID) -> None:
         await refreshes.stop_user(connection, user_id)

@@ -160,7 +160,10 @@ class FetchResults:
             if seconds is not None:
                 # A wrong PIN is the customer's failure, not the bank's.
                 is_success = notice.kind.is_for_the_user
-                await fetches.record_outcome(connection, access.provider_id, is_success=is_success, seconds=seconds)
+                is_refused = step.kind in REFUSALS
+                await fetches.record_outcome(
+                    connection, access.provider_id, is_success=is_success, is_refused=is_refused, seconds=seconds
+                )
                 is_up = step.kind not in (FailureKind.UNREACHABLE, FailureKind.INTERNAL)
                 await self._admissions.note_answer(connection, access.provider_id, is_up=is_up)
             await self._publish(connection, fetch, access, [notice])

@@ -21,7 +21,9 @@ from kontor.domain.operator_views import (
 from kontor.domain.operators import Operator, RefreshState, Viewer
 from kontor.domain.principals import Principal
 from kontor.domain.webhooks import Webhook
+from kontor.services.accesses import Refreshing
 from kontor.services.operations.figures import OpsFigures
+from kontor.services.operations.interventions import Interventions
 from kontor.services.runtime import Clock, SingleFlightCache
 from kontor.services.security import Finding, auditing
 from kontor.storage import audit, ops, ops_jobs, ops_providers, ops_refreshes, ops_webhooks, tenants, workers
@@ -51,10 +53,11 @@ def view_as_client(principal: Principal) -> Viewer:
 
 
 class Ops:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, refreshing: Refreshing) -> None:
         self._database = database
         self._clock = clock
         self.figures = OpsFigures(database, clock)
+        self.interventions = Interventions(database, clock, refreshing)
         self._providers: SingleFlightCache[None, list[ProviderRow]] = SingleFlightCache(self._list_providers)
         self._verifications: SingleFlightCache[UUID | None, Verification] = SingleFlightCache(self._verify)
 
