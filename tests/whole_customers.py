@@ -44,6 +44,7 @@ def make_whole_customer(server: str, tenant: Any) -> WholeCustomer:
         _pay(client, access.id, giro.id)
         client.start_consent(access.id, asks_settings=True, **PRESENT)
         client.list_contracts()
+        client.add_disclosure(["contracts"], datetime.now(BERLIN).date() + timedelta(days=30))
     shown = next(product for product in customer.products(access.id) if product["id"] == giro.id)
     return WholeCustomer(customer, access.id, shown)
 

@@ -10,6 +10,7 @@ from kontor_client.operations import (
     contracts,
     customers,
     direct_debits,
+    disclosures,
     form_sessions,
     imports,
     legacy_transfers,
@@ -249,6 +250,19 @@ class AsyncMethods(AsyncRunner):
     introspect_token = awaited(tokens.introspect_token)
     read_server_metadata = awaited(tokens.read_server_metadata)
     revoke_token = awaited(tokens.revoke_token)
+
+    # Advisers
+
+    list_disclosures = awaited(disclosures.list_disclosures)
+    read_disclosure = awaited(disclosures.read_disclosure)
+    add_disclosure = awaited(disclosures.add_disclosure)
+    withdraw_disclosure = awaited(disclosures.withdraw_disclosure)
+    list_disclosure_reads = awaited(disclosures.list_disclosure_reads)
+    list_disclosing_customers = awaited(disclosures.list_disclosing_customers)
+    list_customer_sales_triggers = awaited(disclosures.list_customer_sales_triggers)
+    list_customer_contracts = awaited(disclosures.list_customer_contracts)
+    read_customer_affordability = awaited(disclosures.read_customer_affordability)
+    read_customer_credit_check = awaited(disclosures.read_customer_credit_check)
 
     # Operators
 

@@ -10,6 +10,7 @@ from kontor_client.operations import (
     contracts,
     customers,
     direct_debits,
+    disclosures,
     form_sessions,
     imports,
     legacy_transfers,
@@ -249,6 +250,19 @@ class SyncMethods(SyncRunner):
     introspect_token = waited(tokens.introspect_token)
     read_server_metadata = waited(tokens.read_server_metadata)
     revoke_token = waited(tokens.revoke_token)
+
+    # Advisers
+
+    list_disclosures = waited(disclosures.list_disclosures)
+    read_disclosure = waited(disclosures.read_disclosure)
+    add_disclosure = waited(disclosures.add_disclosure)
+    withdraw_disclosure = waited(disclosures.withdraw_disclosure)
+    list_disclosure_reads = waited(disclosures.list_disclosure_reads)
+    list_disclosing_customers = waited(disclosures.list_disclosing_customers)
+    list_customer_sales_triggers = waited(disclosures.list_customer_sales_triggers)
+    list_customer_contracts = waited(disclosures.list_customer_contracts)
+    read_customer_affordability = waited(disclosures.read_customer_affordability)
+    read_customer_credit_check = waited(disclosures.read_customer_credit_check)
 
     # Operators
 

@@ -66,6 +66,7 @@ LEFT_BY_DELETION = {
     "contract_states": "a counter",
     "contracts": "those of which no transaction is left are deleted by the deletion itself; others hold ids alone",
     "data_versions": "a counter",
+    "disclosures": "what the user allows advisers to read, of all accesses",
     "import_forms": "the user's description of a file, for any access",
     "legal_acceptances": "the user's",
     "own_categories": "the user's, for any access",

@@ -63,12 +63,15 @@ OPERATORS = "operators look at everybody's, and a tenant's client at those of it
 SCHEDULER = "workers look at everybody's, and take the user from the row"
 REAPER = "the reaper looks at everybody's, and changes rows that it has locked"
 HOUSEKEEPING = "housekeeping deletes what is old, or binds itself to the user whom it finds"
+ADVISERS = "advisers look for what customers of their tenant allow them to read, and at nothing else"
 EQUAL_CREDENTIALS = "credentials that a bank refused are refused for everybody who has them"
 EVERYBODYS = {
     "accesses.lock_expired": HOUSEKEEPING,
     "accesses.lock_orphan": HOUSEKEEPING,
     "analyses.delete_old_answers": HOUSEKEEPING,
     "dialogues.delete_old_dialogues": HOUSEKEEPING,
+    "disclosures.FIND_VALID": ADVISERS,
+    "disclosures.LIST_CUSTOMERS": ADVISERS,
     "fetches.TAKE": "a worker has only the job's id, and takes the user from the row",
     "erased_payments.anonymise_left_behind": HOUSEKEEPING,
     "fetches.delete_old_fetches": HOUSEKEEPING,

@@ -15,6 +15,7 @@ from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import ASGIApp
 
 from kontor.api import (  # noqa: F401 (declares the operations)
+    adviser_v2,
     ai_v1,
     health,
     management_v1,
@@ -43,6 +44,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     customer_transactions,
     deltas,
     direct_debits,
+    disclosures,
     exports,
     form_sessions,
     imports,

@@ -100,7 +100,12 @@ def _check_scope(operation: Operation, principal: Principal) -> None:
         raise _insufficient(principal, "This needs an operator's token.", wanted)
     if operation.security is Security.OPERATOR_OR_CLIENT_TOKEN and principal.is_user:
         raise _insufficient(principal, "This needs an operator's or a client's token; a user's token was sent.", wanted)
-    if wanted is not None and wanted not in add_included_scopes(principal.scopes):
+    if wanted is not None:
+        require_scope(principal, wanted)
+
+
+def require_scope(principal: Principal, wanted: str) -> None:
+    if wanted not in add_included_scopes(principal.scopes):
         raise _insufficient(principal, f"The token lacks the scope {wanted}.", wanted)
 
 

@@ -23,6 +23,7 @@ TAGS = {
     "Keys": "The tenant's public certificate.",
     "Providers": "Banks, and what they ask their users for.",
     "Customer": "Accesses, products, transactions, positions and consents of the token's user.",
+    "Advisers": "Analyses of customers who allow it, for advisers of their tenant.",
     "Payments": "Transfers from the accounts of the token's user, their authentication and their outcome.",
     "Tags": "The trees of categories, insurance types, business partners and others.",
     "Platform": "Tags and analyses of transactions that come with the call. Nothing is stored.",

@@ -8,6 +8,7 @@ CUSTOMER_MODIFY = "http://service/customer/modify"
 CUSTOMER_TRANSFER = "http://service/customer/ueberweisung"
 CUSTOMER_CREDIT = "http://service/customer/credit"
 CUSTOMER_TAGS = "http://service/customer/tags"
+ADVISER_READ = "http://service/adviser/read"
 
 TENANTS_READ = "auth/tenants/read"
 CLIENTS_READ = "auth/tenants/clients/read"
@@ -21,7 +22,7 @@ RULES_MANAGE = "auth/tenants/rules/manage"
 USER_SCOPES = (PROVIDER_READ, CUSTOMER_READ, CUSTOMER_MODIFY, CUSTOMER_TRANSFER, CUSTOMER_CREDIT)
 MANAGEMENT_SCOPES = (TENANTS_READ, CLIENTS_READ, ROLES_ASSIGN, USERS_READ, USERS_CREATE, WEBHOOKS_MANAGE)
 
-ALL_USER_SCOPES = (*USER_SCOPES, CUSTOMER_TAGS)
+ALL_USER_SCOPES = (*USER_SCOPES, CUSTOMER_TAGS, ADVISER_READ)
 ALL_MANAGEMENT_SCOPES = (*MANAGEMENT_SCOPES, RULES_MANAGE)
 ALL_SCOPES = ALL_USER_SCOPES + ALL_MANAGEMENT_SCOPES
 
@@ -34,6 +35,7 @@ MEANINGS = {
     CUSTOMER_TRANSFER: "everything about payments",
     CUSTOMER_CREDIT: "affordability and credit check",
     CUSTOMER_TAGS: "correct categories; own categories, rules, notes, keywords and parts; say what a contract is",
+    ADVISER_READ: "read analyses of customers who allow it",
     TENANTS_READ: "read the tenant",
     CLIENTS_READ: "read clients and roles",
     ROLES_ASSIGN: "assign users to roles",

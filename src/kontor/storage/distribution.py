@@ -53,6 +53,7 @@ LOCAL = {
     "accesses": SCHEDULED,
     "api_keys": IDENTIFYING,
     "dialogues": QUEUED,
+    "disclosures": "few rows per user, found by advisers of the tenant",
     "fetches": SCHEDULED,
     "file_imports": "few rows, deleted after a day for everybody",
     "import_forms": "few rows per user",

@@ -205,6 +205,13 @@ SECTIONS = (
         "name, marks, columns, fields, day_format, decimal_sign, created_at",
         {"user_id": WHOSE},
     ),
+    Section(
+        "disclosures",
+        "disclosures",
+        "t.id::text",
+        "id, scopes, valid_until, adviser_id, shown_text, created_at, withdrawn_at",
+        {"user_id": WHOSE, "tenant_id": WHOSE},
+    ),
     Section("file_imports", "file_imports", "t.id::text", "id, access_id, accounts, imported_at", {"user_id": WHOSE}),
     Section(
         "account_statements",

@@ -22,6 +22,7 @@ PROTECTED = (
     "contracts",
     "data_versions",
     "dialogues",
+    "disclosures",
     "fetches",
     "file_imports",
     "import_forms",

@@ -44,6 +44,7 @@ class Export(msgspec.Struct):
     contracts: Objects
     standing_orders: Objects
     import_forms: Objects
+    disclosures: Objects
     file_imports: Objects
     account_statements: Objects
     payments: Objects

@@ -58,6 +58,25 @@ class Urls:
         here = f"{self.base}/ops/v1/jobs/{job_id}"
         return [Relation("self", here), *([Relation("retry", f"{here}/retry")] if is_held else [])]
 
+    # Advisers
+
+    @property
+    def disclosures(self) -> str:
+        return f"{self.customer}/freigaben"
+
+    def disclosure_relations(self, disclosure_id: UUID) -> list[Relation]:
+        here = f"{self.disclosures}/{disclosure_id}"
+        return self._offer(
+            ("self", here, "read_disclosure"),
+            ("delete_freigabe", here, "withdraw_disclosure"),
+            ("get_zugriffe", f"{here}/zugriffe", "list_disclosure_reads"),
+        )
+
+    def adviser_relations(self, user_id: UUID, analyses: Iterable[str]) -> list[Relation]:
+        customers = f"{self.base}/adviser/v2/kunden"
+        found = [Relation("get_" + name.replace("-", "_"), f"{customers}/{user_id}/{name}/") for name in analyses]
+        return [Relation("self", customers), *found]
+
     # Providers
 
     def provider(self, provider_id: UUID) -> str:
@@ -138,6 +157,7 @@ class Urls:
                 f"{self.all_transactions}/aenderungen",
                 "list_all_transaction_changes",
             ),
+            ("get_freigaben", self.disclosures, "list_disclosures"),
             ("get_contracts", f"{analyses}/contracts/", "list_contracts"),
             ("get_cashflow", f"{analyses}/cashflow/", "read_cashflow"),
             ("get_disposable_money", f"{analyses}/disposable-money/", "read_disposable_money"),

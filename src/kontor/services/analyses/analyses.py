@@ -22,6 +22,7 @@ from kontor.domain.errors import NotFoundError
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.stored_products import StoredProduct
 from kontor.services.analyses.contracts import KeptContracts
+from kontor.services.analyses.disclosures import Disclosures
 from kontor.services.analyses.duplicates import SharedLedgers, load_shared
 from kontor.services.analyses.tagging import TransactionTagging
 from kontor.services.compute import Compute, Packed, cut
@@ -113,6 +114,7 @@ class Analyses:
         self._tagging = tagging
         self._compute = compute
         self._contracts = KeptContracts(database, compute, self._load)
+        self.disclosures = Disclosures(database, clock)
 
     def today(self) -> date:
         return self._clock.today()
