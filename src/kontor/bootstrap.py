@@ -41,15 +41,7 @@ from kontor.services.runtime import Clock, forbid_core_files
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption, Passwords, Vault
 from kontor.services.statements import AccountStatements, Exports, ImportForms, Imports
-from kontor.services.transactions import (
-    Balances,
-    CustomerTransactions,
-    Deltas,
-    Searches,
-    TransactionEdits,
-    Transactions,
-    TransactionUpdates,
-)
+from kontor.services.transactions import make_transaction_services
 from kontor.services.webhooks import Deliveries, Events, WebhookCalls, Webhooks
 from kontor.storage import embedded
 from kontor.storage.database import Database
@@ -189,11 +181,12 @@ def make_services(
     gateway = BankGateway(database, providers, registry, vault, admissions, settings.bank_seconds)
     tagging, encryption = TransactionTagging(database, compute), Encryption(database, master)
     merges, repetitions = Merges(database, compute, tagging), Repetitions(database, compute)
-    writer, payers = FetchWriting(vault, clock, tagging, merges), PaymentDebtors(database, providers, encryption, vault)
-    results = FetchResults(database, vault, clock, events, refreshing, admissions, Staging(vault), merges, writer)
+    writing = FetchWriting(vault, clock, tagging, merges)
+    results = FetchResults(database, vault, clock, events, refreshing, admissions, Staging(vault), merges, writing)
     accesses = Accesses(database, providers, encryption, vault, clock, refreshing, admissions, settings.request_seconds)
     consents = Consents(database, accesses, gateway, vault, clock, results)
-    payments = Payments(database, gateway, vault, clock, payers, events, settings.request_seconds)
+    debtors = PaymentDebtors(database, providers, encryption, vault)
+    payments = Payments(database, gateway, vault, clock, debtors, events, settings.request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
     return Services(
         database=database,
@@ -207,13 +200,7 @@ def make_services(
         housekeeping=Housekeeping(database, refreshing),
         providers=providers,
         accesses=accesses,
-        transactions=Transactions(database, clock, tagging),
-        searches=Searches(database, tagging),
-        deltas=Deltas(database, tagging, repetitions),
-        customer_transactions=CustomerTransactions(database, tagging, repetitions),
-        transaction_updates=TransactionUpdates(database, tagging),
-        transaction_edits=TransactionEdits(database, tagging, repetitions),
-        balances=Balances(database, clock),
+        **make_transaction_services(database, clock, tagging, repetitions),
         transaction_tagging=tagging,
         tagging_rules=TaggingRules(database, tagging),
         own_categories=OwnCategories(database, tagging),
