@@ -43,7 +43,9 @@ def make_whole_customer(server: str, tenant: Any) -> WholeCustomer:
         _import(client)
         _pay(client, access.id, giro.id)
         client.start_consent(access.id, asks_settings=True, **PRESENT)
-        client.list_contracts()
+        end = datetime.now(BERLIN).date() + timedelta(days=10)
+        client.update_contract(client.list_contracts()[0].id, notice_period="P1D", minimum_term_end=end)
+        assert "CONTRACT_NOTICE" in [alert.kind for alert in client.list_alerts()]
         client.add_disclosure(["contracts"], datetime.now(BERLIN).date() + timedelta(days=30))
     shown = next(product for product in customer.products(access.id) if product["id"] == giro.id)
     return WholeCustomer(customer, access.id, shown)

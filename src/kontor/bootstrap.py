@@ -20,6 +20,7 @@ from kontor.connectors.profiles import ProfileError, Profiles, load_profiles
 from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses, Refreshing
+from kontor.services.alerts import Alerts
 from kontor.services.analyses import (
     Analyses,
     OwnCategories,
@@ -29,7 +30,7 @@ from kontor.services.analyses import (
     TransactionTagging,
 )
 from kontor.services.banks import Admissions, BankGateway, BankTracing, Providers
-from kontor.services.bundle import Services
+from kontor.services.bundle import Plans, Services
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
 from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merges, Staging
 from kontor.services.identity import Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
@@ -206,8 +207,7 @@ def make_services(
         own_categories=OwnCategories(database, tagging),
         tenant_rules=TenantRules(database),
         analyses=Analyses(database, clock, tagging, compute),
-        budgets=Budgets(database),
-        savings_goals=SavingsGoals(database),
+        **make_plans(database, clock, Analyses(database, clock, tagging, compute)),
         imports=Imports(database, clock, tagging, compute, merges),
         import_forms=ImportForms(database),
         exports=Exports(database, clock, tagging, vault),
@@ -227,6 +227,11 @@ def make_services(
         deliveries=make_deliveries(settings, database, vault, calls),
         bank_tracing=BankTracing(database, gateway, providers, vault, clock),
     )
+
+
+def make_plans(database: Database, clock: Clock, analyses: Analyses) -> Plans:
+    alerts = Alerts(database, clock, analyses)
+    return {"budgets": Budgets(database, clock), "savings_goals": SavingsGoals(database), "alerts": alerts}
 
 
 def make_providers(settings: Settings, database: Database, registry: Registry) -> Providers:

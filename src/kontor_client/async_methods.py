@@ -3,6 +3,7 @@
 from kontor_client.binding import awaited, iterated_async
 from kontor_client.operations import (
     accesses,
+    alerts,
     all_transactions,
     analyses,
     budgets,
@@ -190,6 +191,12 @@ class AsyncMethods(AsyncRunner):
     add_savings_goal = awaited(savings_goals.add_savings_goal)
     change_savings_goal = awaited(savings_goals.change_savings_goal)
     delete_savings_goal = awaited(savings_goals.delete_savings_goal)
+
+    # Alerts
+
+    list_alerts = awaited(alerts.list_alerts)
+    read_alert = awaited(alerts.read_alert)
+    update_alert = awaited(alerts.update_alert)
 
     # Providers
 

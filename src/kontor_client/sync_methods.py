@@ -3,6 +3,7 @@
 from kontor_client.binding import iterated, waited
 from kontor_client.operations import (
     accesses,
+    alerts,
     all_transactions,
     analyses,
     budgets,
@@ -190,6 +191,12 @@ class SyncMethods(SyncRunner):
     add_savings_goal = waited(savings_goals.add_savings_goal)
     change_savings_goal = waited(savings_goals.change_savings_goal)
     delete_savings_goal = waited(savings_goals.delete_savings_goal)
+
+    # Alerts
+
+    list_alerts = waited(alerts.list_alerts)
+    read_alert = waited(alerts.read_alert)
+    update_alert = waited(alerts.update_alert)
 
     # Providers
 

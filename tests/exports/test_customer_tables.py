@@ -60,6 +60,8 @@ LEFT_BY_ERASURE = {
 LEFT_BY_DELETION = {
     "login_addresses": "keyed hashes of the user's last addresses, for 30 days",
     "access_tokens": "the user's logins",
+    "alert_states": "when alerts are looked for",
+    "alerts": "those about the access are deleted by the deletion itself",
     "analysis_results": "deleted by the deletion itself",
     "api_keys": "the user's logins",
     "budgets": "the user's, for any access",

@@ -39,6 +39,8 @@ TABLES = (
     "transaction_edit_rows",
     "contracts",
     "contract_states",
+    "alerts",
+    "alert_states",
 )
 TOUCHES = re.compile(rf"\b(from|into|update|join|copy)\s+(only\s+)?({'|'.join(TABLES)})\b", re.IGNORECASE)
 NAMES_THE_USER = (
@@ -68,6 +70,8 @@ EQUAL_CREDENTIALS = "credentials that a bank refused are refused for everybody w
 EVERYBODYS = {
     "accesses.lock_expired": HOUSEKEEPING,
     "accesses.lock_orphan": HOUSEKEEPING,
+    "alert_states.CLAIM": SCHEDULER,
+    "alerts.delete_old_alerts": HOUSEKEEPING,
     "analyses.delete_old_answers": HOUSEKEEPING,
     "dialogues.delete_old_dialogues": HOUSEKEEPING,
     "disclosures.FIND_VALID": ADVISERS,

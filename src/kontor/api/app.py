@@ -34,6 +34,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     accesses,
     account_statements,
     affordability,
+    alerts,
     analyses,
     balances,
     budgets,

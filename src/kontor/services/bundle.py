@@ -1,8 +1,10 @@
 """All use cases in one place, as the edges receive them."""
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 from kontor.services.accesses import Accesses, Refreshing
+from kontor.services.alerts import Alerts
 from kontor.services.analyses import Analyses, OwnCategories, TaggingRules, TenantRules, TransactionTagging
 from kontor.services.banks import BankTracing, Providers
 from kontor.services.compute import Compute
@@ -26,6 +28,14 @@ from kontor.services.transactions import (
 )
 from kontor.services.webhooks import Deliveries, Events, Webhooks
 from kontor.storage.database import Database
+
+
+class Plans(TypedDict):
+    """Those of the services that a user plans with, and is told by."""
+
+    budgets: Budgets
+    savings_goals: SavingsGoals
+    alerts: Alerts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,7 @@ class Services:
     analyses: Analyses
     budgets: Budgets
     savings_goals: SavingsGoals
+    alerts: Alerts
     imports: Imports
     import_forms: ImportForms
     exports: Exports

@@ -25,6 +25,7 @@ DISTRIBUTED = (
     "own_categories",
     "budgets",
     "savings_goals",
+    "alerts",
 )
 # Those without a parent among them. Nothing deletes their rows with the user but `users.delete_user`: on a cluster
 # foreign keys to `users` and `accesses` are gone.
@@ -51,6 +52,7 @@ IDENTIFYING = "found before anybody knows who the user is"
 LOCAL = {
     "access_tokens": IDENTIFYING,
     "accesses": SCHEDULED,
+    "alert_states": SCHEDULED,
     "api_keys": IDENTIFYING,
     "dialogues": QUEUED,
     "disclosures": "few rows per user, found by advisers of the tenant",

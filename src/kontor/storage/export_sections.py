@@ -192,6 +192,14 @@ SECTIONS = (
         {"user_id": WHOSE, "booking_numbers": "which transactions are in several accesses; it follows from the data"},
     ),
     Section(
+        "alerts",
+        "alerts",
+        "t.id::text",
+        "id, kind, object_kind, object_id, access_id, status, amount, currency, name, day, amount_before, created_at,"
+        " ended_at",
+        {"user_id": WHOSE, "cause": "the same is told once; it follows from the other columns"},
+    ),
+    Section(
         "standing_orders",
         "standing_orders",
         "t.id::text",
@@ -344,6 +352,7 @@ ELSEWHERE = {
     "tagging_states": "which version of the tagger read the transactions, and a copy of the user's IBANs",
     "login_addresses": "keyed hashes of addresses of the last logins; nobody can read them",
     "data_versions": "a counter",
+    "alert_states": "when alerts are looked for next",
     "contract_states": "for which data contracts were last found",
     "removed_transactions": "ids of transactions that are gone, for readers of changes",
     "repeated_transactions": "which transactions are in several accesses; it follows from the data",

@@ -20,8 +20,9 @@ class Lock(IntEnum):
     PRODUCT = 5
     DATA_VERSION = 6
     PROVIDER_OUTAGE = 7
-    WEBHOOK = 8
-    AUDIT_HEAD = 9
+    ALERT_STATE = 8
+    WEBHOOK = 9
+    AUDIT_HEAD = 10
 
 
 class LockOrderError(AssertionError):

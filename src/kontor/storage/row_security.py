@@ -16,6 +16,8 @@ BINDING_VERSION = 36  # since this version the program binds its connections
 PROTECTED = (
     "accesses",
     "account_statements",
+    "alert_states",
+    "alerts",
     "analysis_results",
     "budgets",
     "contract_states",

@@ -12,6 +12,7 @@ from kontor.domain.json_fields import JsonField
 from kontor.domain.merging import StoredTransaction
 from kontor.domain.searches import Window
 from kontor.domain.transactions import Transaction, find_day
+from kontor.storage.alerts import note_parts_removed
 from kontor.storage.clusters import is_clustered
 from kontor.storage.data_versions import raise_version, take_version
 from kontor.storage.database import TURN_ROWS, Connection, fetch_nothing, fetch_row, fetch_rows, read_slowly
@@ -184,7 +185,7 @@ UPDATE = f"""
         %s, %s, %s, %s, %s, %s, %s::boolean, %s)) as n (booked_on, {FIELDS})
     where t.user_id = %s and t.product_id = %s and t.id = %s
         and before.user_id = t.user_id and before.product_id = t.product_id and before.id = t.id
-    returning ({BEFORE}) is distinct from ({AFTER})
+    returning ({BEFORE}) is distinct from ({AFTER}), before.parts is not null and t.parts is null, t.id
 """
 
 
@@ -218,7 +219,9 @@ async def update_transactions(
     rows = [row async for result in cursor.results() for row in await result.fetchall()]
     if rows:
         await raise_version(connection, user_id)
-    return sum(is_shown for (is_shown,) in rows)
+    if without_parts := [transaction_id for _, is_without, transaction_id in rows if is_without]:
+        await note_parts_removed(connection, user_id, product_id, without_parts)
+    return sum(is_shown for is_shown, _, _ in rows)
 
 
 async def delete_transactions(connection: Connection, user_id: UUID, product_id: UUID, ids: Sequence[UUID]) -> None:

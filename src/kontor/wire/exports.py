@@ -42,6 +42,7 @@ class Export(msgspec.Struct):
     transaction_edits: Objects
     values_before_edits: Objects
     contracts: Objects
+    alerts: Objects
     standing_orders: Objects
     import_forms: Objects
     disclosures: Objects

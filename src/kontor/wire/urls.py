@@ -129,6 +129,13 @@ class Urls:
         return f"{self.savings_goals}/{goal_id}"
 
     @property
+    def alerts(self) -> str:
+        return f"{self.customer}/hinweise"
+
+    def alert_relations(self, alert_id: UUID) -> list[Relation]:
+        return [Relation("self", f"{self.alerts}/{alert_id}")]
+
+    @property
     def imports(self) -> str:
         return f"{self.customer}/imports"
 
@@ -157,6 +164,7 @@ class Urls:
                 f"{self.all_transactions}/aenderungen",
                 "list_all_transaction_changes",
             ),
+            ("get_hinweise", self.alerts, "list_alerts"),
             ("get_freigaben", self.disclosures, "list_disclosures"),
             ("get_contracts", f"{analyses}/contracts/", "list_contracts"),
             ("get_cashflow", f"{analyses}/cashflow/", "read_cashflow"),

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from uuid import UUID
 
-from kontor.storage import accesses, analyses, contracts, fetches, queue, tags, transaction_edits
+from kontor.storage import accesses, alerts, analyses, contracts, fetches, queue, tags, transaction_edits
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
 from kontor.storage.retries import retry_conflicts
@@ -16,6 +16,7 @@ async def delete_access_data(connection: Connection, user_id: UUID, access_id: s
     await lock_data(connection, user_id)
     await queue.remove_fetch_jobs(connection, await fetches.list_fetches(connection, user_id, access_id))
     await analyses.delete_answers(connection, user_id)
+    await alerts.delete_of_access(connection, user_id, access_id)
     is_deleted = await accesses.delete_access(connection, user_id, access_id)
     await tags.forget_own_accounts(connection, user_id)
     await transaction_edits.delete_empty_edits(connection, user_id)

@@ -124,10 +124,13 @@ class Analyses:
 
         `make` is run in a compute process: a function of a module, or a `partial` of one.
         """
-        await self._tagging.ensure_tagged(principal)
-        user_id = user_of(principal)
+        return await self.answer_for(user_of(principal), question, make)
+
+    async def answer_for(self, user_id: UUID, question: str, make: Callable[[Facts], bytes]) -> bytes:
+        """As `answer`, for background work, which has no principal."""
+        await self._tagging.ensure_user_tagged(user_id)
         asked = Question(question, self._clock.today(), self._made_by)
-        async with self._database.connect(principal.user_id) as connection:
+        async with self._database.connect(user_id) as connection:
             kept = await analyses.find_answer(connection, user_id, asked)
         if kept is not None:
             return kept
@@ -135,7 +138,7 @@ class Analyses:
         answer = loaded.answer
         if answer is None:
             answer = await self._compute.run(answer_facts, make, loaded.facts, owner=user_id)
-        async with self._database.connect(principal.user_id) as connection:
+        async with self._database.connect(user_id) as connection:
             await analyses.store_answer(connection, user_id, asked, loaded.version, answer)
         return answer
 

@@ -24,7 +24,7 @@ from kontor.services.fetching.writing import FetchWriting
 from kontor.services.runtime import Clock
 from kontor.services.security import Vault
 from kontor.services.webhooks import Events
-from kontor.storage import accesses, fetches, products, queue, users
+from kontor.storage import accesses, alert_states, fetches, products, queue, users
 from kontor.storage.data_versions import read_version, take_version
 from kontor.storage.database import Connection, Database
 from kontor.storage.fetches import Fetch, FetchState
@@ -288,6 +288,7 @@ class FetchResults:
         elif selected is not None:
             await products.delete_other_products(connection, user_id, access.id, selected)
         await self.refreshing.reschedule(connection, user_id, access.id)
+        await alert_states.mark_due(connection, user_id, await self._clock.read(connection))
 
     # From a dialogue with the user to the worker
 
@@ -361,6 +362,7 @@ class FetchResults:
         events: Sequence[Event] = (),
     ) -> None:
         """At the very end: the webhooks' rows are held until the commit. `access` is as it was before."""
+        await alert_states.mark_due(connection, fetch.user_id, await self._clock.read(connection))
         found = find_notice_events(fetch.user_id, access, notices, is_attended=fetch.is_attended)
         await self._events.publish(connection, *events, *found)
 

@@ -8,6 +8,7 @@ from kontor.services.accesses import Refreshing, delete_access_data
 from kontor.services.redirects import delete_unconfirmed, end_abandoned
 from kontor.storage import (
     accesses,
+    alerts,
     analyses,
     audit,
     bank_channels,
@@ -74,6 +75,7 @@ class Housekeeping:
             "old_outcomes": await self._once(fetches.delete_old_outcomes),
             "old_way_outcomes": await self._once(bank_channels.delete_old_outcomes),
             "users_with_old_removals": await self._one_by_one(removals.forget_old_removals),
+            "users_with_old_alerts": await self._one_by_one(alerts.delete_old_alerts),
             "old_edits": await self._one_by_one(transaction_edits.forget_old_rows),
             "old_answers": await self._once(analyses.delete_old_answers),
             "old_leases": await self._once(leases.delete_old_leases),

@@ -10,8 +10,9 @@ from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.own_categories import OwnCategories, is_own_name
 from kontor.domain.principals import Principal, user_of
 from kontor.services.analyses import read_categories
+from kontor.services.runtime import Clock
 from kontor.services.security import auditing
-from kontor.storage import budgets
+from kontor.storage import alert_states, budgets
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
 
@@ -21,8 +22,9 @@ _KNOWN = frozenset(TREES[CATEGORIES].items).difference(_AGGREGATES)
 
 
 class Budgets:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
+        self._clock = clock
 
     async def list_budgets(self, principal: Principal) -> list[Budget]:
         """The oldest first. Own categories that are gone are in no budget any more."""
@@ -45,6 +47,7 @@ class Budgets:
                 raise InvalidError(f"a user can have at most {MOST_BUDGETS} budgets")
             await _check_categories(connection, user_id, budget, known)
             await budgets.insert_budget(connection, user_id, budget)
+            await alert_states.mark_due(connection, user_id, await self._clock.read(connection))
             await _record(connection, principal, "budget.add", budget.id)
 
     async def change_budget(self, principal: Principal, budget: Budget) -> None:
@@ -56,6 +59,7 @@ class Budgets:
             others = [other for other in known if other.id != budget.id]
             await _check_categories(connection, user_id, budget, others)
             await budgets.update_budget(connection, user_id, budget)
+            await alert_states.mark_due(connection, user_id, await self._clock.read(connection))
             await _record(connection, principal, "budget.change", budget.id)
 
     async def delete_budget(self, principal: Principal, budget_id: UUID) -> None:
@@ -64,6 +68,7 @@ class Budgets:
             await lock_data(connection, user_id)
             _find(await budgets.list_budgets(connection, user_id), budget_id)
             await budgets.delete_budget(connection, user_id, budget_id)
+            await alert_states.mark_due(connection, user_id, await self._clock.read(connection))
             await _record(connection, principal, "budget.delete", budget_id)
 
 
