@@ -346,6 +346,7 @@ def create_app() -> "ASGIApp":
         lambda: open_services(settings, "kontor api", compute=make_compute(settings, ComputeMetrics())),
         pages=[webform.make_routes, demobank.make_routes],
         api_pages=[console.make_routes],
+        missing_pages={"/console/": console.draw_missing},
     )
 
 

@@ -141,7 +141,10 @@ def test_unknown_method_is_405_with_the_known_ones(shared, method, path, allowed
 
 
 def test_options_names_every_method_of_the_path(shared):
-    for path, allowed in [("/users", "GET, OPTIONS, POST"), (f"/users/{uuid4()}", "DELETE, GET, OPTIONS, PUT")]:
+    for path, allowed in [
+        ("/users", "GET, HEAD, OPTIONS, POST"),
+        (f"/users/{uuid4()}", "DELETE, GET, HEAD, OPTIONS, PUT"),
+    ]:
         answer = shared.http.options(shared.url + path)
         assert (answer.status_code, answer.headers["allow"], answer.content) == (204, allowed, b"")
 

@@ -18,6 +18,7 @@ from kontor.domain.secrets import Secret
 from kontor_client import ApiError, AsyncKontor
 from plain_http import plain_client
 
+BROWSER = {"Accept": "text/html,*/*;q=0.8"}
 ACCOUNTS = "/console/accounts"
 
 
@@ -121,14 +122,18 @@ def test_signing_out_goes_on_when_the_service_does_not_take_the_token_back(setti
 
 def test_the_root_leads_to_the_console(console_site):
     with plain_client(base_url=console_site.address) as stranger:
-        answer = stranger.get("/", follow_redirects=False)
+        answer = stranger.get("/", headers=BROWSER)
+        assert stranger.get("/").status_code == 404, "programs have nothing to do there"
     assert (answer.status_code, answer.headers["location"]) == (303, "/console")
 
 
-@pytest.mark.parametrize("path", ["/console/nowhere", "/console/ops/nowhere", "/console/payments/new/b/c"])
+@pytest.mark.parametrize(
+    "path", ["/console/nowhere", "/console/ops/nowhere", "/console/accounts/a", "/console/contracts/a/b/c"]
+)
 def test_an_unknown_page_is_a_page(console_site, path):
     with plain_client(base_url=console_site.address) as stranger:
-        answer = stranger.get(path)
+        answer = stranger.get(path, headers=BROWSER)
+        assert stranger.get(path).headers["content-type"] == "application/json"
     assert answer.status_code == 404
     assert answer.headers["content-type"].startswith("text/html")
     assert "Diese Seite gibt es nicht." in answer.text

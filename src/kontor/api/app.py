@@ -1,14 +1,15 @@
 """The application: a Litestar app made from the declared operations, inside the edge."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from datetime import date, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from weakref import finalize
 
 from litestar import Litestar, Request, Response
+from litestar.exceptions import NotFoundException
 from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse
 from litestar.response.streaming import ASGIStreamingResponse
@@ -81,6 +82,7 @@ ServicesFactory = Callable[[], AbstractAsyncContextManager[Services]]
 # Pages for people are made by packages of their own; they get the services when the application runs.
 PagesFactory = Callable[[Settings, Callable[[], Services]], list[HTTPRouteHandler]]
 # Pages that know nothing but the API: they get the whole application, to call it as others do.
+MissingPage = Callable[[Request[Any, Any, Any]], ASGIResponse]  # below an address that belongs to pages
 ApiPagesFactory = Callable[[Settings, Callable[[], ASGIApp]], list[HTTPRouteHandler]]
 
 
@@ -90,6 +92,7 @@ def make_app(
     operations: Sequence[Operation] = OPERATIONS,
     pages: Sequence[PagesFactory] = (),
     api_pages: Sequence[ApiPagesFactory] = (),
+    missing_pages: Mapping[str, MissingPage] | None = None,
 ) -> ASGIApp:
     tracing = make_tracing(settings.otlp_endpoint)
     runner = Runner(settings, operations)
@@ -112,7 +115,7 @@ def make_app(
             *(route for make_routes in api_pages for route in make_routes(settings, lambda: edge)),
         ],
         lifespan=[lifespan],
-        exception_handlers={Exception: _answer_routing_error},
+        exception_handlers={Exception: partial(_answer_routing_error, missing_pages or {})},
         openapi_config=None,
         logging_config=None,
     )
@@ -252,9 +255,16 @@ def to_response(answer: Answer) -> ASGIResponse:
     return response
 
 
-def _answer_routing_error(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
-    """Only what happens before an operation is found comes here: unknown paths and methods."""
-    answer = answer_error(error, request.headers.get("accept", ""))
+def _answer_routing_error(
+    missing_pages: Mapping[str, MissingPage], request: Request[Any, Any, Any], error: Exception
+) -> Response[bytes]:
+    """Only what happens before an operation is found comes here: unknown paths and methods. People get a page."""
+    accept = request.headers.get("accept", "")
+    page = next((page for prefix, page in missing_pages.items() if request.url.path.startswith(prefix)), None)
+    if page is not None and "text/html" in accept and isinstance(error, NotFoundException):
+        drawn = page(request)
+        return Response(drawn.body, status_code=404, media_type="text/html", headers=dict(drawn.headers.items()))
+    answer = answer_error(error, accept)
     return Response(answer.body, status_code=answer.status, media_type=answer.media_type, headers=answer.headers)
 
 

@@ -20,7 +20,10 @@ COMPLETE = "VOLLSTAENDIG"
 STATES_BY_CODE = {"BA1010": "locked", "BA1011": "wrong", "BA1012": "incomplete"}
 FAULTS_BY_CODE = {"BA1051": "unreachable", "BA999": "failed"}
 PARTIAL_CODES = {"BA1052", "BA1060", "BA1062", "BA1063"}
+# What the state of a bank says already, in more words.
+SAID_BY_STATE = {*STATES_BY_CODE, *FAULTS_BY_CODE, "BA3000"}
 UNFINISHED = "unfinished"  # begun in the web form, and no accounts chosen yet
+CONNECTED = ("connected", "fetching", "partial", "unreachable")
 TONES = {
     "connected": "good", "fetching": "plain", UNFINISHED: "", "authenticate": "", "partial": "", "unreachable": "",
     "locked": "bad", "wrong": "bad", "incomplete": "bad", "failed": "bad",
@@ -63,6 +66,16 @@ class Bank:
     @property
     def tone(self) -> str:
         return TONES[self.state]
+
+    @property
+    def is_connected(self) -> bool:
+        """The bank is asked for news; it may be out of reach at the moment."""
+        return self.state in CONNECTED
+
+    @property
+    def further_messages(self) -> list[Message]:
+        """Those that tell more than the state."""
+        return [message for message in self.messages if message.details or message.code not in SAID_BY_STATE]
 
 
 async def list_banks(api: Gateway) -> list[Bank]:

@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote
 import httpx
 import msgspec
 import structlog
+from litestar.exceptions import NotFoundException
 from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse
 from litestar.types import ASGIApp
@@ -59,7 +60,6 @@ def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTP
         ("GET", f"{BASE}/assets/{{name:str}}", load_assets().serve),
         ("GET", "/", console.open_start),
     ]
-    routes += [("GET", f"{prefix}/{{rest:path}}", console.show_missing) for prefix in _list_prefixes()]
     made = [_make_route(console, *route) for route in routes]
     for view in VIEWS:
         made.append(_make_route(console, "GET", view.url, console.make_show(view)))
@@ -68,11 +68,9 @@ def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTP
     return made
 
 
-def _list_prefixes() -> list[str]:
-    """Of the pages' addresses. Litestar does not go back to a shorter one when it has followed a longer one in vain."""
-    parts = [view.url.split("/") for view in VIEWS]
-    found = {"/".join(part[:count]) for part in parts for count in range(2, len(part))}
-    return sorted(prefix for prefix in found if "{" not in prefix)
+def draw_missing(request: AnyRequest) -> ASGIResponse:
+    """For addresses below /console that no page has."""
+    return draw("problem", choose_texts(request), {"kind": "missing"}, 404)
 
 
 def _make_route(console: "Console", method: str, path: str, handler: Handler) -> HTTPRouteHandler:
@@ -87,6 +85,8 @@ def _make_route(console: "Console", method: str, path: str, handler: Handler) ->
             return console.draw_problem(request, "bad_request", 400)
         except ForgedError:
             return console.draw_problem(request, "forged", 403)
+        except NotFoundException:
+            raise
         except Exception:
             log.exception("console.failed", path=path)
             return console.draw_problem(request, "defect", 500)
@@ -192,10 +192,10 @@ class Console:
         return draw("problem", choose_texts(request), {"kind": kind}, status)
 
     async def open_start(self, request: AnyRequest) -> ASGIResponse:
+        """For people; programs are told that there is nothing."""
+        if "text/html" not in request.headers.get("accept", ""):
+            raise NotFoundException
         return see_other(BASE)
-
-    async def show_missing(self, request: AnyRequest) -> ASGIResponse:
-        return self.draw_problem(request, "missing", 404)
 
     # Actions that belong to no page
 

@@ -100,5 +100,5 @@ def _show_amount(amount: Decimal | None, currency: str, language: Language) -> s
     """Without its sign: the text says which way it goes."""
     if amount is None:
         return ""
-    text = f"{abs(amount):,.2f}"
-    return f"{text.translate(str.maketrans(',.', '.,')) if language == 'de' else text} {currency}"
+    text, unit = f"{abs(amount):,.2f}", "€" if currency == "EUR" else currency
+    return f"{text.translate(str.maketrans(',.', '.,'))} {unit}" if language == "de" else f"{unit} {text}"

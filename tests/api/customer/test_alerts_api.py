@@ -59,7 +59,7 @@ def test_an_alert_has_the_shape_that_the_interface_says(subscriber):
     [alert] = subscriber.list()
     assert list(alert) == ["id", "art", "status", "erstelltAm", "text", "objekt", "relations", "betrag"]
     assert (alert["art"], alert["status"], alert["betrag"]) == ("PRICE_RISE", "NEU", -14.99)
-    assert alert["text"] == (f"Netflix International B.V. kostet seit {go_back(0):%d.%m.%Y} 14,99 EUR statt 12,99 EUR.")
+    assert alert["text"] == (f"Netflix International B.V. kostet seit {go_back(0):%d.%m.%Y} 14,99 € statt 12,99 €.")
     [contract] = subscriber.customer.read(f"{CUSTOMER}/ai/contracts/")
     assert alert["objekt"]["rel"] == "contract"
     assert alert["objekt"]["href"].endswith(f"{CUSTOMER}/ai/contracts/{contract['id']}")
@@ -87,7 +87,7 @@ def test_texts_are_in_the_accepted_language_and_nothing_else_changes(subscriber,
     assert "Accept-Language" in answer.headers["vary"]
     [alert] = answer.json()
     assert ("kostet seit" in alert["text"]) == (language == "de")
-    assert ("14.99 EUR instead of 12.99 EUR" in alert["text"]) == (language == "en")
+    assert ("€ 14.99 instead of € 12.99" in alert["text"]) == (language == "en")
     assert {**alert, "text": ""} == {**subscriber.list()[0], "text": ""}
     one = subscriber.customer.get(href(alert, "self"), headers=headers)
     assert (one.json(), one.headers["content-language"]) == (alert, language)
@@ -151,7 +151,7 @@ def test_a_budget_is_told_from_when_it_is_exceeded_until_it_is_not(fresh):
     answer = fresh.customer.post(f"{CUSTOMER}/budgets", plan)
     assert answer.status_code == 201, answer.text
     [alert] = [shown for shown in fresh.list() if shown["art"] == "BUDGET_EXCEEDED"]
-    assert (alert["betrag"], alert["text"]) == (-0.99, "Das Budget Filme ist um 0,99 EUR überschritten.")
+    assert (alert["betrag"], alert["text"]) == (-0.99, "Das Budget Filme ist um 0,99 € überschritten.")
     assert alert["objekt"] == {"rel": "budget", "href": answer.headers["location"]}
     url = answer.headers["location"]
     assert fresh.customer.http.put(url, json=plan | {"betrag": 15}, headers=fresh.customer.headers).status_code == 200
