@@ -5,13 +5,12 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from advising import create_office, make_adviser
 
 from banking import BankCustomer, new_customer, rels
 from kontor.domain.clocks import BERLIN
 from kontor.domain.disclosures import MOST_DISCLOSURES
-from kontor.domain.scopes import ADVISER_READ, ALL_USER_SCOPES, CUSTOMER_CREDIT, CUSTOMER_READ, USER_SCOPES
-from kontor.domain.tenants import ClientKind
-from kontor.services.identity.tenants import new_role
+from kontor.domain.scopes import ADVISER_READ, CUSTOMER_CREDIT, USER_SCOPES
 
 DISCLOSURES = "/customer/v2/freigaben"
 CUSTOMERS = "/adviser/v2/kunden"
@@ -22,24 +21,7 @@ SOON = (TODAY + timedelta(days=30)).isoformat()
 
 @pytest.fixture(scope="module")
 async def office(standing_services, shared):
-    """A client for advisers: its name and secret."""
-    administration = standing_services.tenant_administration
-    name = f"office-{uuid4().hex[:8]}"
-    _, secret = await administration.create_client(shared.name, name, ClientKind.USER, ALL_USER_SCOPES)
-    role = new_role("adviser", [CUSTOMER_READ, CUSTOMER_CREDIT, ADVISER_READ], is_default=False)
-    await administration.create_role(shared.name, name, role)
-    return name, secret
-
-
-def make_adviser(shared, office, scope=None):
-    user = new_customer(shared)
-    members = f"{shared.url}/clients/{office[0]}/roles/adviser/users"
-    shared.http.post(members, json=user.reference, headers=shared.as_admin).raise_for_status()
-    form = {"grant_type": "password", "username": user.username, "password": f"password of {user.username}"}
-    form |= {"scope": scope} if scope else {}
-    answer = shared.http.post("/auth/oauth2/token", data=form, auth=(f"{shared.name}/{office[0]}", office[1]))
-    assert answer.status_code == 200, answer.text
-    return BankCustomer(shared, user.username, user.reference, answer.json()["access_token"])
+    return await create_office(standing_services, shared)
 
 
 @pytest.fixture(scope="module")

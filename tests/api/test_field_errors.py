@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import msgspec
 import pytest
+from advising import create_office, make_adviser
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
@@ -15,7 +16,7 @@ from kontor.api.app import OPERATIONS
 from kontor.api.bodies import decode_json, decode_json_map
 from kontor.api.field_errors import MOST_ERRORS, find_field_errors
 from kontor.api.operations import Security
-from kontor.domain.scopes import RULES_MANAGE
+from kontor.domain.scopes import ADVISER_READ, RULES_MANAGE
 from kontor.domain.tenants import ClientKind
 
 PROBLEM = "application/problem+json"
@@ -155,10 +156,18 @@ async def as_rules_manager(shared, standing_services):
     return {"Authorization": f"Bearer {shared.client_token((f'{shared.name}/{name}', secret))}"}
 
 
+@pytest.fixture(scope="module")
+async def as_adviser(shared, standing_services):
+    return make_adviser(shared, await create_office(standing_services, shared)).headers
+
+
 @pytest.mark.parametrize("operation", STRICT, ids=[operation.id for operation in STRICT])
-def test_query_parameters_that_an_operation_lacks_are_refused_and_named(shared, as_rules_manager, operation):
+def test_query_parameters_that_an_operation_lacks_are_refused_and_named(
+    shared, as_rules_manager, as_adviser, operation
+):
     path = re.sub(r"\{[^}]+\}", "x", operation.path)
-    headers = as_rules_manager if operation.scope == RULES_MANAGE else TOKEN_OF[operation.security](shared)
+    granted = {RULES_MANAGE: as_rules_manager, ADVISER_READ: as_adviser}
+    headers = granted.get(operation.scope) or TOKEN_OF[operation.security](shared)
     answer = shared.http.request(operation.method, path, params={"misspelt": "1", "ü": ""}, headers=headers)
     assert (answer.status_code, answer.json()["message"]) == (400, "misspelt: is unknown; ü: is unknown")
 

@@ -82,7 +82,7 @@ def name(kontor: Kontor) -> str:
 def test_tenants(kontor, name):
     assert name in kontor("tenant", "list").out
     [row] = [tenant for tenant in kontor("tenant", "list", "--json").json if tenant["name"] == name]
-    assert row == {"name": name, "regulated": True, "scopes": 13, "description": None}
+    assert row == {"name": name, "regulated": True, "scopes": 14, "description": None}
     changed = kontor(
         "tenant", "change", name, "--description", "Bäckerei [Nord]", "--min-password-length", "12",
         "--callback-base", "https://a.example/", "--callback-base", "https://b.example/", "--json",
