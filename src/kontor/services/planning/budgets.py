@@ -6,12 +6,12 @@ from uuid import UUID
 
 from kontor.analysis.trees import CATEGORIES, TREES
 from kontor.domain.budgets import MOST_BUDGETS, Budget, find_overlap
-from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.domain.errors import InvalidError
 from kontor.domain.own_categories import OwnCategories, is_own_name
 from kontor.domain.principals import Principal, user_of
 from kontor.services.analyses import read_categories
+from kontor.services.planning.plans import find_plan, record_change
 from kontor.services.runtime import Clock
-from kontor.services.security import auditing
 from kontor.storage import alert_states, budgets
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
@@ -36,7 +36,7 @@ class Budgets:
             return _drop_deleted(found, await read_categories(connection, user_id))
 
     async def read_budget(self, principal: Principal, budget_id: UUID) -> Budget:
-        return _find(await self.list_budgets(principal), budget_id)
+        return find_plan(await self.list_budgets(principal), budget_id)
 
     async def add_budget(self, principal: Principal, budget: Budget) -> None:
         user_id = user_of(principal)
@@ -48,28 +48,28 @@ class Budgets:
             await _check_categories(connection, user_id, budget, known)
             await budgets.insert_budget(connection, user_id, budget)
             await alert_states.mark_due(connection, user_id, await self._clock.read(connection))
-            await _record(connection, principal, "budget.add", budget.id)
+            await record_change(connection, principal, "budget", "add", budget.id)
 
     async def change_budget(self, principal: Principal, budget: Budget) -> None:
         user_id = user_of(principal)
         async with self._database.transaction(principal.user_id) as connection:
             await lock_data(connection, user_id)
             known = await budgets.list_budgets(connection, user_id)
-            _find(known, budget.id)
+            find_plan(known, budget.id)
             others = [other for other in known if other.id != budget.id]
             await _check_categories(connection, user_id, budget, others)
             await budgets.update_budget(connection, user_id, budget)
             await alert_states.mark_due(connection, user_id, await self._clock.read(connection))
-            await _record(connection, principal, "budget.change", budget.id)
+            await record_change(connection, principal, "budget", "change", budget.id)
 
     async def delete_budget(self, principal: Principal, budget_id: UUID) -> None:
         user_id = user_of(principal)
         async with self._database.transaction(principal.user_id) as connection:
             await lock_data(connection, user_id)
-            _find(await budgets.list_budgets(connection, user_id), budget_id)
+            find_plan(await budgets.list_budgets(connection, user_id), budget_id)
             await budgets.delete_budget(connection, user_id, budget_id)
             await alert_states.mark_due(connection, user_id, await self._clock.read(connection))
-            await _record(connection, principal, "budget.delete", budget_id)
+            await record_change(connection, principal, "budget", "delete", budget_id)
 
 
 async def _check_categories(connection: Connection, user_id: UUID, budget: Budget, others: Sequence[Budget]) -> None:
@@ -101,15 +101,3 @@ def _drop_deleted(found: Sequence[Budget], own: OwnCategories) -> list[Budget]:
         replace(budget, categories=tuple(name for name in budget.categories if not is_own_name(name) or name in own))
         for budget in found
     ]
-
-
-def _find(found: Sequence[Budget], budget_id: UUID) -> Budget:
-    budget = next((budget for budget in found if budget.id == budget_id), None)
-    if budget is None:
-        raise NotFoundError
-    return budget
-
-
-async def _record(connection: Connection, principal: Principal, action: str, budget_id: UUID) -> None:
-    subject = f"user {principal.user_pseudonym} budget {budget_id}"
-    await auditing.record(connection, principal.tenant_id, auditing.name_actor(principal), action, subject)

@@ -1,13 +1,12 @@
 """Savings goals of users, on products of theirs or on none."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from kontor.domain.errors import InvalidError, NotFoundError
+from kontor.domain.errors import InvalidError
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.savings_goals import MOST_GOALS, SavingsGoal
-from kontor.services.security import auditing
+from kontor.services.planning.plans import find_plan, record_change
 from kontor.storage import products, savings_goals
 from kontor.storage.data_versions import lock_data
 from kontor.storage.database import Connection, Database
@@ -30,7 +29,7 @@ class SavingsGoals:
         return [replace(goal, products=tuple(name for name in goal.products if name in held)) for goal in found]
 
     async def read_goal(self, principal: Principal, goal_id: UUID) -> SavingsGoal:
-        return _find(await self.list_goals(principal), goal_id)
+        return find_plan(await self.list_goals(principal), goal_id)
 
     async def add_goal(self, principal: Principal, goal: SavingsGoal) -> None:
         user_id = user_of(principal)
@@ -40,26 +39,26 @@ class SavingsGoals:
                 raise InvalidError(f"a user can have at most {MOST_GOALS} savings goals")
             await _check_products(connection, user_id, goal)
             await savings_goals.insert_goal(connection, user_id, goal)
-            await _record(connection, principal, "goal.add", goal.id)
+            await record_change(connection, principal, "goal", "add", goal.id)
 
     async def change_goal(self, principal: Principal, goal: SavingsGoal, *, keeps_saved: bool) -> None:
         """`keeps_saved`: what the user has said to have saved stays as it is."""
         user_id = user_of(principal)
         async with self._database.transaction(principal.user_id) as connection:
             await lock_data(connection, user_id)
-            before = _find(await savings_goals.list_goals(connection, user_id), goal.id)
+            before = find_plan(await savings_goals.list_goals(connection, user_id), goal.id)
             await _check_products(connection, user_id, goal)
             changed = replace(goal, saved=before.saved) if keeps_saved else goal
             await savings_goals.update_goal(connection, user_id, changed)
-            await _record(connection, principal, "goal.change", goal.id)
+            await record_change(connection, principal, "goal", "change", goal.id)
 
     async def delete_goal(self, principal: Principal, goal_id: UUID) -> None:
         user_id = user_of(principal)
         async with self._database.transaction(principal.user_id) as connection:
             await lock_data(connection, user_id)
-            _find(await savings_goals.list_goals(connection, user_id), goal_id)
+            find_plan(await savings_goals.list_goals(connection, user_id), goal_id)
             await savings_goals.delete_goal(connection, user_id, goal_id)
-            await _record(connection, principal, "goal.delete", goal_id)
+            await record_change(connection, principal, "goal", "delete", goal_id)
 
 
 async def _check_products(connection: Connection, user_id: UUID, goal: SavingsGoal) -> None:
@@ -78,15 +77,3 @@ async def _check_products(connection: Connection, user_id: UUID, goal: SavingsGo
             problems.append(f"produkte[{place}]: is not in euros: amounts are not converted")
     if problems:
         raise InvalidError("; ".join(problems))
-
-
-def _find(found: Sequence[SavingsGoal], goal_id: UUID) -> SavingsGoal:
-    goal = next((goal for goal in found if goal.id == goal_id), None)
-    if goal is None:
-        raise NotFoundError
-    return goal
-
-
-async def _record(connection: Connection, principal: Principal, action: str, goal_id: UUID) -> None:
-    subject = f"user {principal.user_pseudonym} goal {goal_id}"
-    await auditing.record(connection, principal.tenant_id, auditing.name_actor(principal), action, subject)

@@ -3,7 +3,7 @@
 from kontor.services.transactions.balances import Balance, Balances
 from kontor.services.transactions.deltas import Delta, Deltas, DeltaView
 from kontor.services.transactions.edits import TransactionEdits
-from kontor.services.transactions.making import make_transaction_services
+from kontor.services.transactions.factory import make_transaction_services
 from kontor.services.transactions.of_customer import CustomerTransactions
 from kontor.services.transactions.searches import Searches
 from kontor.services.transactions.transactions import PIECE_ROWS, PushedTransaction, Transactions
