@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from banking import BankCustomer, new_customer
+from banking import DEMO_BANK, BankCustomer, new_customer
 from kontor.domain.scopes import ALL_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
@@ -54,3 +54,10 @@ async def redirect_tenant(standing_services: Services, shared: Any) -> Any:
 def new_user(shared: Any) -> BankCustomer:
     """A user whose password is known."""
     return new_customer(shared)
+
+
+@pytest.fixture
+async def empty(own: AsyncKontor) -> tuple[str, str]:
+    """An empty checking account."""
+    access = await own.add_access(DEMO_BANK, {"userid": "leer", "pin": "demo"})
+    return access.id, (await own.wait_until_complete(access.id)).products[0].id
