@@ -2,7 +2,7 @@
 
     python scripts/fit_contract_confidences.py [--check]
 
-The people that are published as held out (`scripts/publish_evaluation.py`) are not among them.
+The people that are published as held out (`evaluation_pages/`) are not among them.
 """
 
 import argparse

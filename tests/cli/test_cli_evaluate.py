@@ -2,13 +2,12 @@
 
 import json
 import re
-import runpy
 import signal
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from evaluation_pages.tags import make_tags_page
 
 from kontor.analysis.scoring.calibration import Bin
 from kontor.analysis.scoring.tag_scores import score_tags
@@ -269,11 +268,10 @@ def test_coverage_is_drawn_where_it_lies():
 
 
 def test_the_published_page_shows_figures_of_unread_rows_and_nothing_else_of_them(rows, tmp_path):
-    script = runpy.run_path(str(Path(__file__).parents[2] / "scripts/publish_evaluation.py"))
     published = tmp_path / "published.jsonl"
     published.write_text(json.dumps(label(REWE, "LIVING_GROCERIES", insuranceType="UNRELATED_OTHER")) + "\n")
     found = [score_tags(judge(read_files([file]), load_tagger())) for file in (published, rows, rows)]
-    page = script["make_tags_page"](*found, "1-test")
+    page = make_tags_page(*found, "1-test")
     assert "./dev evaluate" in page
     assert "| category right | 1.0000 | 1 | 0.7500 | 4 | 0.7500 | 4 | ≥ 0.93 | no | no |" in page
     assert "| other rows called insurance | 0.0000 | 1 | 0.0000 | 3 | 0.0000 | 3 | ≤ 0.01 | yes | yes |" in page

@@ -2,11 +2,11 @@
 
 import json
 import re
-import runpy
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from training.samples import read_training_samples
 
 from kontor.cli.data_sets import MANIFEST_NAME, count_rows, describe_use, load_manifest
 from kontor.domain.errors import InvalidError
@@ -118,13 +118,12 @@ def test_an_entry_with_an_unknown_use_or_field_is_refused(folder, more):
 
 
 def test_training_takes_what_teaches_and_nothing_else(folder):
-    script = runpy.run_path(str(ROOT / "scripts/train_category_model.py"))
-    model_only, both = script["read_training_samples"](folder)
+    model_only, both = read_training_samples(folder)
     assert [sample.id for sample in model_only] == ["a.jsonl0", "a.jsonl1"]
     assert [sample.id for sample in both] == ["b.jsonl0", "b.jsonl1"]
     (folder / "held_out_later.jsonl").write_text(json.dumps(ROW))
     with pytest.raises(InvalidError, match="held_out_later"):
-        script["read_training_samples"](folder)
+        read_training_samples(folder)
 
 
 def test_scores_of_rows_that_taught_come_with_a_remark(folder, tmp_path):

@@ -1,10 +1,12 @@
 """The committed category model is what its sources give."""
 
 import json
-import runpy
 from pathlib import Path
 
 import pytest
+from training.generated_rows import Row
+from training.models import digest_rows, train
+from training.samples import read_sources
 
 from kontor.analysis.tagging import NOBODY, load_tagger
 from kontor.analysis.tagging.category_models import CategoryModel
@@ -26,11 +28,10 @@ def test_the_committed_model_is_what_its_sources_give():
     """From the rows it was trained on, the same weights but for rounding: sums of floats depend on the processor. After
     a change of the lexicon or of the labelled rows, the same decisions on nearly all labelled rows: the binary need not
     change with every word."""
-    script = runpy.run_path(str(ROOT / "scripts/train_category_model.py"))
-    rows = script["read_sources"](LABELLED).list_rows()
+    rows = read_sources(LABELLED).list_rows()
     about = json.loads((MODEL / "category_model.json").read_text(encoding="utf-8"))
-    rebuilt = script["train"](rows)
-    if script["digest_rows"](rows) == about["rows_digest"]:
+    rebuilt = train(rows)
+    if digest_rows(rows) == about["rows_digest"]:
         assert rebuilt.categories == about["categories"]
         assert rebuilt.scale == pytest.approx(about["scale"], rel=1e-4)
         assert rebuilt.biases == pytest.approx(about["biases"], abs=2e-4)
@@ -41,7 +42,7 @@ def test_the_committed_model_is_what_its_sources_give():
         assert len(steps) <= MOST_ROUNDED * len(committed)
     else:
         agreement = find_agreement(CategoryModel(*rebuilt))
-        message = f"run scripts/train_category_model.py: the model is out of date, {agreement:.4f} of the rows agree"
+        message = f"run python -m training: the model is out of date, {agreement:.4f} of the rows agree"
         assert agreement >= LEAST_AGREEMENT, message
 
 
@@ -55,9 +56,8 @@ def find_agreement(model: CategoryModel) -> float:
 
 
 def test_a_digest_of_rows_tells_labels_texts_and_order_apart():
-    script = runpy.run_path(str(ROOT / "scripts/train_category_model.py"))
-    digest, row = script["digest_rows"], script["Row"]
-    first, second = row("TAXES", (b"ab", b"c")), row("TAXES", (b"a", b"bc"))
-    digests = [digest(rows) for rows in ([first, second], [second, first], [first], [row("HOUSING_RENT", first.grams)])]
+    first, second = Row("TAXES", (b"ab", b"c")), Row("TAXES", (b"a", b"bc"))
+    relabelled = Row("HOUSING_RENT", first.grams)
+    digests = [digest_rows(rows) for rows in ([first, second], [second, first], [first], [relabelled])]
     assert len(set(digests)) == len(digests)
-    assert digest([first, second]) == digests[0]
+    assert digest_rows([first, second]) == digests[0]

@@ -4,7 +4,7 @@ It decides where no line of the lexicon does, and is weighed beside the lexicon 
 
 Each n-gram has one small weight per category. The weights of an n-gram lie side by side in the lanes of one big number,
 so that adding up a booking's n-grams is a hundred additions instead of ten thousand.
-`scripts/train_category_model.py` makes `data/model/category_model.bin` and its description `category_model.json`.
+`python -m training` makes `data/model/category_model.bin` and its description `category_model.json`.
 """
 
 import json
