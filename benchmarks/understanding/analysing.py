@@ -12,13 +12,13 @@ from uuid import UUID
 from benchmarks.environment import BenchmarkEnvironment
 from benchmarks.fetching import find_growth
 from kontor.analysis.orders import order_records
-from kontor.analysis.records import Account, Record
+from kontor.analysis.records import Account, Record, make_record
 from kontor.api.app import OPERATIONS
 from kontor.config import Settings
 from kontor.connectors.demo.people import Person, large_person
 from kontor.domain.tags import TransactionTags
 from kontor.services.analyses.analyses import Facts
-from kontor.wire.analyses import ANALYSES, make_record
+from kontor.wire.analyses import ANALYSES
 from kontor.wire.encoding import encode_json
 from kontor.wire.urls import Urls
 

@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import Protocol
 
+from kontor.domain.clocks import BERLIN
 from kontor.domain.products import ProductCategory
+from kontor.domain.transactions import Transaction
 
 NO_INSURANCE = "UNRELATED_OTHER"
 NO_PARTNER = "UNKNOWN"
@@ -66,3 +69,38 @@ class Account:
     currency: str = "EUR"
     balance: Decimal | None = None
     data_until: date | None = None
+
+
+class Tags(Protocol):
+    """What was said about a booking."""
+
+    @property
+    def category(self) -> str: ...
+    @property
+    def insurance_type(self) -> str: ...
+    @property
+    def partner(self) -> str: ...
+    @property
+    def freelancer_category(self) -> str: ...
+
+
+def make_record(row_id: str, account: str, transaction: Transaction, tags: Tags) -> Record:
+    assert transaction.booked_at is not None, "what is analysed has a date"
+    return Record(
+        id=row_id,
+        account=account,
+        day=transaction.booked_at.astimezone(BERLIN).date(),
+        amount=transaction.amount,
+        category=tags.category,
+        currency=transaction.currency,
+        insurance_type=tags.insurance_type,
+        partner=tags.partner,
+        freelancer_category=tags.freelancer_category,
+        purpose=transaction.purpose or "",
+        booking_text=transaction.booking_text or "",
+        gv_code=transaction.gv_code or "",
+        counterparty_name=transaction.counterparty_name or "",
+        counterparty_iban=transaction.counterparty_iban or "",
+        counterparty_bic=transaction.counterparty_bic or "",
+        ultimate_counterparty=transaction.ultimate_counterparty or "",
+    )

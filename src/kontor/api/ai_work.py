@@ -9,18 +9,18 @@ import msgspec
 
 from kontor.analysis.duplicates import find_shared, join_accounts
 from kontor.analysis.orders import order_records
-from kontor.analysis.records import Record
-from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, load_tagger
+from kontor.analysis.records import Record, make_record
+from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, load_tagger, make_own_accounts
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATEGORIES, INSURANCE_TYPES
 from kontor.api.answers import HttpError
 from kontor.api.bodies import decode_json
 from kontor.domain.errors import InvalidError
 from kontor.domain.tags import fold_iban
 from kontor.domain.transactions import Transaction
-from kontor.services.analyses import Facts, make_own_accounts, make_tags
+from kontor.services.analyses import Facts
 from kontor.services.compute import Packed, cut
 from kontor.wire.ai_transactions import AiConnectTransaction, read_ai_transaction
-from kontor.wire.analyses import ANALYSES, AnalysesRequest, make_accounts, make_record
+from kontor.wire.analyses import ANALYSES, AnalysesRequest, make_accounts
 from kontor.wire.encoding import encode_json
 from kontor.wire.tag_views import render_tag
 from kontor.wire.urls import Urls
@@ -108,7 +108,7 @@ def tag_records(piece: bytes, own: OwnAccounts) -> bytes:
     named = _named_rows.decode(piece)
     taggings = load_tagger().tag([row[2] for row in named], own)
     records = [
-        make_record(row_id, account, transaction, make_tags(tagging))
+        make_record(row_id, account, transaction, tagging)
         for (row_id, account, transaction), tagging in zip(named, taggings, strict=True)
     ]
     return msgspec.msgpack.encode([[getattr(record, name) for name in _RECORD_FIELDS] for record in records])

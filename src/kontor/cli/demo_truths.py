@@ -8,10 +8,11 @@ from decimal import Decimal
 from enum import StrEnum
 
 from kontor.analysis.calendars import find_day, move_to_banking_day, number_month
-from kontor.analysis.records import NO_PARTNER, Account, Record
+from kontor.analysis.records import NO_PARTNER, Account, Record, make_record
+from kontor.analysis.records import Tags as SaidTags
 from kontor.analysis.scoring.contract_scores import KnownContract, find_known_status
 from kontor.analysis.scoring.event_scores import KnownEvent
-from kontor.analysis.tagging import load_tagger
+from kontor.analysis.tagging import load_tagger, make_own_accounts
 from kontor.connectors.demo.people import Entry, Person, Truth, person_for
 from kontor.connectors.demo.people.descriptions import load_persona
 from kontor.connectors.demo.people.life import Life
@@ -20,8 +21,6 @@ from kontor.connectors.demo.people.schedules import MONTHS, WEEKS
 from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import NotFoundError
 from kontor.domain.tags import TransactionTags
-from kontor.services.analyses import make_own_accounts, make_tags
-from kontor.wire.analyses import make_record
 
 LOOK_AHEAD = timedelta(days=400)  # longer than a year, so that yearly payments are seen to come
 # An end is seen once the next payment is overdue, a beginning once an earlier payment would have been seen.
@@ -105,12 +104,13 @@ def _find_person(login: str, today: date) -> Person:
 
 def _list_bookings(person: Person, tags: Tags) -> list[tuple[Entry, Record]]:
     entries = [(account.key, entry) for account in person.accounts for entry in account.entries]
+    said: Sequence[SaidTags]
     if tags is Tags.TRUTH:
         said = [_tell_tags(entry.truth) for _, entry in entries]
     else:
         products = [account.product for account in person.accounts]
         own = make_own_accounts((product.iban or "", person.name, product.category) for product in products)
-        said = [make_tags(tagging) for tagging in load_tagger().tag([entry.transaction for _, entry in entries], own)]
+        said = load_tagger().tag([entry.transaction for _, entry in entries], own)
     bookings = []
     for number, ((account, entry), transaction_tags) in enumerate(zip(entries, said, strict=True)):
         record = make_record(f"{account}-{number}", account, entry.transaction, transaction_tags)

@@ -17,11 +17,8 @@ from kontor.analysis.life_stages import find_life_stages
 from kontor.analysis.records import Account, Record
 from kontor.analysis.sales_triggers import find_sales_triggers
 from kontor.domain.cleaning import clean_amount
-from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import InvalidError
 from kontor.domain.products import ProductCategory
-from kontor.domain.tags import TransactionTags
-from kontor.domain.transactions import Transaction
 from kontor.services.analyses import Facts
 from kontor.wire import affordability, credit_checks, disposable_money, life, sales_triggers
 from kontor.wire.ai_transactions import AiConnectTransaction, Id
@@ -141,25 +138,3 @@ def make_accounts(request: AnalysesRequest, records: list[Record]) -> list[Accou
             )
         )
     return accounts
-
-
-def make_record(row_id: str, account: str, transaction: Transaction, tags: TransactionTags) -> Record:
-    assert transaction.booked_at is not None, "a transaction of a caller has a date"
-    return Record(
-        id=row_id,
-        account=account,
-        day=transaction.booked_at.astimezone(BERLIN).date(),
-        amount=transaction.amount,
-        category=tags.category,
-        currency=transaction.currency,
-        insurance_type=tags.insurance_type,
-        partner=tags.partner,
-        freelancer_category=tags.freelancer_category,
-        purpose=transaction.purpose or "",
-        booking_text=transaction.booking_text or "",
-        gv_code=transaction.gv_code or "",
-        counterparty_name=transaction.counterparty_name or "",
-        counterparty_iban=transaction.counterparty_iban or "",
-        counterparty_bic=transaction.counterparty_bic or "",
-        ultimate_counterparty=transaction.ultimate_counterparty or "",
-    )

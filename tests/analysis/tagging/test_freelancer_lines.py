@@ -5,9 +5,8 @@ from datetime import date
 import pytest
 from tagging_rows import book, tag
 
-from kontor.analysis.tagging import load_tagger
+from kontor.analysis.tagging import load_tagger, make_own_accounts
 from kontor.connectors.demo.people import person_for
-from kontor.services.analyses import make_own_accounts
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from kontor.analysis.tagging.corrections import Learnt
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.prepared_knowledge import find_partner, list_partners
 from kontor.analysis.tagging.taggers import Tagger, load_tagger
-from kontor.analysis.tagging.taggings import NOBODY, Evidence, OwnAccounts, Tagging
+from kontor.analysis.tagging.taggings import NOBODY, Evidence, OwnAccounts, Tagging, make_own_accounts
 from kontor.analysis.tagging.versions import derive_version
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "find_partner",
     "list_partners",
     "load_tagger",
+    "make_own_accounts",
 ]

@@ -1,11 +1,16 @@
 """What the tagger says about a booking, and why."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from kontor.domain.products import ProductCategory
+from kontor.domain.tags import fold_iban
 
 NO_INSURANCE = "UNRELATED_OTHER"
 NO_PARTNER = "UNKNOWN"
 NO_BUSINESS = "UNRELATED"
+SAVINGS = (ProductCategory.SAVINGS, ProductCategory.CALL_MONEY, ProductCategory.FIXED_TERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +24,14 @@ class OwnAccounts:
 
 
 NOBODY = OwnAccounts()
+
+
+def make_own_accounts(accounts: Iterable[tuple[str, str, ProductCategory]]) -> OwnAccounts:
+    """From (IBAN, holder, category) of each account; what is not known is empty."""
+    known = [(fold_iban(iban), holder, category) for iban, holder, category in accounts]
+    ibans = frozenset(iban for iban, _, _ in known if iban)
+    savings = frozenset(iban for iban, _, category in known if iban and category in SAVINGS)
+    return OwnAccounts(ibans, savings, tuple(sorted({holder for _, holder, _ in known if holder})))
 
 
 class Tagging(NamedTuple):

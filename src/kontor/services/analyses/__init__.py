@@ -9,8 +9,6 @@ from kontor.services.analyses.tagging import (
     NOTHING_PREPARED,
     PreparedTags,
     TransactionTagging,
-    make_own_accounts,
-    make_tags,
     read_own_accounts,
 )
 from kontor.services.analyses.tenant_rules import TenantRules
@@ -29,8 +27,6 @@ __all__ = [
     "TransactionTagging",
     "choose_category",
     "correct_row",
-    "make_own_accounts",
-    "make_tags",
     "read_categories",
     "read_own_accounts",
 ]

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from uuid import UUID
 
-from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, derive_version
+from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, derive_version, make_own_accounts
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.own_categories import fits_basis
 from kontor.domain.principals import Principal, user_of
-from kontor.domain.products import Product, ProductCategory
-from kontor.domain.tags import TagSource, TransactionTags, fold_iban
+from kontor.domain.products import Product
+from kontor.domain.tags import TagSource, TransactionTags
 from kontor.domain.transactions import Transaction
 from kontor.services.analyses.decisions import (
     add_counterparty_rule,
@@ -36,7 +36,6 @@ from kontor.storage.tags import TaggedRow, TaggingState
 USERS_PER_STEP = 1000
 MOST_CORRECTIONS = 500  # the latest corrections of a user
 RETAG_ROWS = 2000  # a step of retagging that a worker can lose without harm
-SAVINGS = (ProductCategory.SAVINGS, ProductCategory.CALL_MONEY, ProductCategory.FIXED_TERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,14 +317,6 @@ async def read_own_accounts(connection: Connection, user_id: UUID, coming: Itera
     """With `coming`: as they will be when these products are stored too."""
     stored = [stored_product.product for stored_product in await products.list_products(connection, user_id)]
     return make_own_accounts((product.iban or "", product.holder, product.category) for product in (*stored, *coming))
-
-
-def make_own_accounts(accounts: Iterable[tuple[str, str, ProductCategory]]) -> OwnAccounts:
-    """From (IBAN, holder, category) of each account; what is not known is empty."""
-    known = [(fold_iban(iban), holder, category) for iban, holder, category in accounts]
-    ibans = frozenset(iban for iban, _, _ in known if iban)
-    savings = frozenset(iban for iban, _, category in known if iban and category in SAVINGS)
-    return OwnAccounts(ibans, savings, tuple(sorted({holder for _, holder, _ in known if holder})))
 
 
 def make_tags(tagging: Tagging) -> TransactionTags:
