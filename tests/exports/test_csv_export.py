@@ -6,7 +6,8 @@ import io
 import pytest
 from known_accounts import day, open_account
 
-from kontor.wire.csv_exports import HEADINGS, disarm
+from kontor.domain.spreadsheets import disarm
+from kontor.wire.csv_exports import HEADINGS
 
 EXPORT = "/customer/v2/export"
 

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -13,6 +12,7 @@ from msgspec import Meta
 
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATEGORIES, INSURANCE_TYPES, Item
 from kontor.domain.exports import ExportRow
+from kontor.domain.spreadsheets import disarm
 from kontor.domain.stored_products import StoredProduct
 from kontor.services.statements import Exports, Owner, Span
 from kontor.wire.tag_views import UNTAGGED
@@ -53,10 +53,6 @@ HEADINGS = {
 }
 DECIDED_BY = {"TAGGER": "Kontor", "RULE": "Regel", "USER": "Kunde"}
 BOM = "\ufeff"  # without it a German Excel takes UTF-8 for something else
-# A spreadsheet takes a cell that begins so for a formula; the wide forms of these signs too.
-FORMULA_STARTS = tuple("=+-@\uff1d\uff0b\uff0d\uff20")
-_SIGNS = "".join(map(re.escape, FORMULA_STARTS))
-_CELL_INSIDE = re.compile(rf"([;,])(?=[{_SIGNS}]+[^\s{_SIGNS}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +73,6 @@ class _Format:
 
     def show_source(self, source: str | None) -> str:
         return DECIDED_BY.get(source or "", "") if self.is_german else source or ""
-
-
-def disarm(text: str | None) -> str:
-    """Words of strangers as a cell that no spreadsheet takes for a formula, in one line.
-
-    A spreadsheet of another country separates cells by another sign, so none may stand right before a formula.
-    """
-    plain = _CELL_INSIDE.sub(r"\1 ", " ".join((text or "").split()))
-    return f"'{plain}" if plain.startswith(FORMULA_STARTS) else plain
 
 
 async def write_csv(
