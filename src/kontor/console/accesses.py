@@ -12,6 +12,8 @@ from kontor.console.gateway import segment
 
 DEPOT = "DEPOT"
 CARDS = ("KREDITKARTE", "SONSTIGEKARTE")
+LOAN = "KREDITKONTO"
+EVERYDAY_KINDS = ("GIROKONTO", "SONSTIGESKONTO", *CARDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,15 @@ def list_accounts(products: Sequence[Product]) -> list[Product]:
         else:
             listed.append(max(group, key=_rate_balance))
     return listed
+
+
+def group_by_use(products: Sequence[Product]) -> dict[str, list[Product]]:
+    """To spend from, to put aside, and owed; without empty groups."""
+    groups: dict[str, list[Product]] = {"everyday": [], "savings": [], "loans": []}
+    for product in products:
+        name = "everyday" if product.kind in EVERYDAY_KINDS else "loans" if product.kind == LOAN else "savings"
+        groups[name].append(product)
+    return {name: group for name, group in groups.items() if group}
 
 
 def _name_account(product: Product) -> Hashable:

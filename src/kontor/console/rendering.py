@@ -115,6 +115,15 @@ def day(context: Context, value: Any) -> str:
 
 
 @pass_context
+def short_day(context: Context, value: Any) -> str:
+    """Without the year, where space is short; `15.11.` or `15 Nov`."""
+    found = read_day(value)
+    if found is None:
+        return "–"
+    return f"{found:%d.%m.}" if _language(context) == "de" else f"{found.day} {MONTHS['en'][found.month - 1]}"
+
+
+@pass_context
 def moment(context: Context, value: Any) -> str:
     """A timestamp of the API as day and time in Berlin."""
     if not isinstance(value, str | datetime):
@@ -186,6 +195,6 @@ def main_category(system_name: str | None) -> str:
 
 
 FILTERS: dict[str, Any] = {
-    "money": money, "whole_money": whole_money, "day": day, "moment": moment, "month": month, "number": number,
-    "percent": percent, "size": size, "iban": format_iban, "main_category": main_category,
+    "money": money, "whole_money": whole_money, "day": day, "short_day": short_day, "moment": moment, "month": month,
+    "number": number, "percent": percent, "size": size, "iban": format_iban, "main_category": main_category,
 }  # fmt: skip
