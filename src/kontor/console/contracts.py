@@ -15,6 +15,11 @@ UNKNOWN_PARTNER = "UNKNOWN"
 NO_INSURANCE = "UNRELATED_OTHER"
 SAVINGS = "SAVINGS"
 _CENT = Decimal("0.01")
+# A price rise as the API's alerts know it: of what somebody else sets, and above a price that was paid again and again.
+_CHOSEN = (SAVINGS, "TRANSFER")
+_LEAST_RISE, _LEAST_RISE_SHARE = Decimal(1), Decimal("0.03")
+_STEADY_PAYMENTS = 2
+_RARE = ("MONTH_SIX", "YEAR_ONE", "YEAR_TWO")
 # Payments in a year.
 _PER_YEAR = {
     "WEEK_ONE": Decimal(52), "WEEK_TWO": Decimal(26), "WEEK_FOUR": Decimal(13),
@@ -25,11 +30,12 @@ _PER_YEAR = {
 
 @dataclass(frozen=True, slots=True)
 class PriceChange:
-    """From one regular payment to the next."""
+    """From one regular payment to the next. `is_rise`: by somebody else, and not as amounts vary."""
 
     day: date
     before: Decimal
     after: Decimal
+    is_rise: bool = False
 
     @property
     def share(self) -> Decimal:
@@ -38,7 +44,7 @@ class PriceChange:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """`name` is empty where the bookings tell nobody's name."""
+    """`name` is the customer's own, or the partner's; empty where the bookings tell nobody's name."""
 
     id: str
     name: str
@@ -57,6 +63,11 @@ class Contract:
     @property
     def url(self) -> str:
         return f"/console/contracts/{segment(self.id)}"
+
+    @property
+    def title(self) -> str:
+        """Never empty: a contract with nobody known is called by what it is for."""
+        return self.name or self.insurance_name or self.category_name
 
     @property
     def is_running(self) -> bool:
@@ -109,12 +120,26 @@ class Contract:
     def list_price_changes(self) -> list[PriceChange]:
         """The latest first."""
         paid = sorted(self.development.items())
+        amounts = [abs(amount) for _, amount in paid]
         changes = [
-            PriceChange(day, abs(before), abs(after))
-            for (_, before), (day, after) in pairwise(paid)
+            PriceChange(day, abs(before), abs(after), self._is_rise(amounts, place))
+            for place, ((_, before), (day, after)) in enumerate(pairwise(paid), start=1)
             if before != after and before
         ]
         return changes[::-1]
+
+    def find_latest_rise(self) -> PriceChange | None:
+        return next((change for change in self.list_price_changes() if change.is_rise), None)
+
+    def _is_rise(self, amounts: Sequence[Decimal], place: int) -> bool:
+        """Of the amount at that place, against those before it."""
+        if self.is_income or self.category.startswith(_CHOSEN):
+            return False
+        before, after = amounts[place - 1], amounts[place]
+        needed = 1 if self.period in _RARE else _STEADY_PAYMENTS
+        if place < needed or set(amounts[place - needed : place]) != {before}:
+            return False
+        return after - before >= max(_LEAST_RISE, before * _LEAST_RISE_SHARE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +163,11 @@ def read_contract(contract: Mapping[str, Any]) -> Contract:
     category, insurance = contract["tagTreeItemCategory"], contract["tagTreeItemInsuranceType"]
     partner, period = contract["tagTreeItemBusinessPartner"], contract["tagTreeItemPeriod"]
     known = "" if partner["systemName"] == UNKNOWN_PARTNER else partner["displayName"]
+    names = (details.get("name"), known, details.get("counterpartyName"), details.get("counterpartyNameUltimate"))
     is_insured = insurance["systemName"] != NO_INSURANCE
     return Contract(
         id=contract["id"],
-        name=known or details.get("counterpartyName") or details.get("counterpartyNameUltimate") or "",
+        name=next(filter(_is_name, names), ""),
         category=category["systemName"],
         category_name=category["displayName"],
         insurance_name=insurance["displayName"] if is_insured else None,
@@ -154,6 +180,11 @@ def read_contract(contract: Mapping[str, Any]) -> Contract:
         development=read_development(details["costDevelopmentRegular"]),
         facts=details,
     )
+
+
+def _is_name(text: str | None) -> bool:
+    """Some banks write a dash where they know nobody."""
+    return text is not None and any(character.isalnum() for character in text)
 
 
 def read_development(development: Mapping[str, Any]) -> dict[date, Decimal]:

@@ -57,6 +57,7 @@ def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTP
         ("GET", f"{BASE}/json", console.open_json),
         ("GET", f"{BASE}/data/export", console.download_export),
         ("GET", f"{BASE}/statements/{{access:str}}/{{product:str}}/{{statement:str}}", console.download_statement),
+        ("GET", f"{BASE}/contracts/{{contract:str}}/cancellation", console.download_cancellation),
         ("GET", f"{BASE}/assets/{{name:str}}", load_assets().serve),
         ("GET", "/", console.open_start),
     ]
@@ -254,6 +255,13 @@ class Console:
         )
         path = f"/customer/v2/bankzugaenge/{access}/{product}/kontoauszuege/{statement}"
         return self._download(request, path, {}, f"{BASE}/statements")
+
+    async def download_cancellation(self, request: AnyRequest) -> ASGIResponse:
+        """The letter that cancels a contract. A field that is left empty says nothing."""
+        contract = segment(str(request.path_params["contract"]))
+        query = {name: value for name, value in read_query(request).items() if value}
+        path = f"/customer/v2/ai/contracts/{contract}/cancellation"
+        return self._download(request, path, query, f"{BASE}/contracts/{contract}")
 
     def _download(self, request: AnyRequest, path: str, query: dict[str, str], page: str) -> ASGIResponse:
         """A file of the API; `page` is where somebody gets who has to sign in first."""

@@ -1,36 +1,50 @@
-"""Contracts: what is agreed, what it costs, when it is due, and how its price has developed."""
+"""Contracts: what is agreed, what it costs, when it is due, how its price has developed, and what can be done."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from kontor.console.accesses import Product, list_products
 from kontor.console.charts import Chart, Series
+from kontor.console.contract_settings import (
+    LONGEST_NAME,
+    UnreadableDayError,
+    list_periods,
+    read_settings,
+    word_period,
+)
 from kontor.console.contracts import Contract, read_contract, read_contracts, read_development, sum_contracts
 from kontor.console.due_dates import make_calendar
-from kontor.console.gateway import together
+from kontor.console.gateway import segment, together
 from kontor.console.plan_reasons import read_reasons
-from kontor.console.visits import Facts, View, Visit
+from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
 from kontor_client import ApiError
 
 CONTRACTS = "/customer/v2/ai/contracts"
-CHOICES = ("all", "costs", "income", "insurance", "ended")
+CHOICES = ("all", "costs", "income", "insurance", "ended", "hidden")
 SORTS = ("due", "amount", "name", "change")
-SHOWN_CHANGES = 8
+RECENT_DAYS = 90  # after a price rise
 SHOWN_BOOKINGS = 100
 MOST_SEARCHED = 8  # accounts
 
 
 async def show(visit: Visit) -> Facts:
     chosen, sorted_by = visit.choose("show", CHOICES), visit.choose("sort", SORTS)
-    calls = [visit.api.get(CONTRACTS)]
+    calls = [visit.api.get(CONTRACTS), visit.api.get(CONTRACTS, excluded=True)]
     if chosen == "insurance":
         calls.append(visit.api.get(CONTRACTS, insuranceOnly=True))
     answers = await together(*calls)
-    contracts = read_contracts(answers[0])
-    listed = select_contracts(read_contracts(answers[-1]), chosen)
+    contracts, hidden = read_contracts(answers[0]), read_contracts(answers[1])
+    listed = (
+        hidden if chosen == "hidden" else select_contracts(read_contracts(answers[2 if answers[2:] else 0]), chosen)
+    )
+    since = visit.today - timedelta(days=RECENT_DAYS)
+    rises = {contract.id: contract.find_latest_rise() for contract in contracts if contract.is_running}
     return {
         "contracts": contracts,
+        "hidden": hidden,
+        "rises": {number: rise for number, rise in rises.items() if rise is not None and rise.day >= since},
         "totals": sum_contracts(contracts),
         "listed": sorted(listed, key=_KEYS[sorted_by]),
         "chosen": chosen,
@@ -75,26 +89,83 @@ _KEYS: dict[str, Callable[[Contract], Any]] = {
 }
 
 
+async def restore(visit: Visit, form: Form) -> None:
+    """A hidden contract, from the list of them."""
+    await _change(visit, field_of(form, "contract"), {"isContract": None})
+    raise GoTo(f"{BASE}/contracts", notice="contract_restored")
+
+
+async def _change(visit: Visit, number: str, changes: dict[str, Any]) -> None:
+    await visit.api.send("PUT", f"{CONTRACTS}/{segment(number)}", json=changes)
+
+
+# One contract
+
+
 async def show_one(visit: Visit) -> Facts:
     answer, accesses = await together(
         visit.api.get(CONTRACTS, explain=True), visit.api.get("/customer/v2/bankzugaenge")
     )
     number = visit.path("number")
-    found = next((candidate for candidate in answer or () if candidate["id"] == number), None)
+    found = find_contract(answer, number)
+    is_hidden = found is None
+    if found is None:
+        found = find_contract(await visit.api.get(CONTRACTS, excluded=True, explain=True), number)
     if found is None:
         raise ApiError(404, [], text=visit.texts("contract.unknown"))
     contract = read_contract(found)
-    bookings = await find_bookings(visit, contract, list_products(accesses))
-    changes = contract.list_price_changes()
+    chosen = contract.facts.get("noticePeriod")
     return {
         "contract": contract,
+        "is_hidden": is_hidden,
         "chart": draw_development(visit, contract),
-        "changes": changes[:SHOWN_CHANGES],
-        "changes_count": len(changes),
-        "bookings": bookings,
+        "changes": contract.list_price_changes(),
+        "bookings": await find_bookings(visit, contract, list_products(accesses)),
         "payments": list_payments(contract),
         "reasons": read_reasons(contract.facts.get("evidence"), visit.texts),
+        "periods": [(period, word_period(period, visit.texts)) for period in list_periods(chosen)],
+        "longest_name": LONGEST_NAME,
+        "typed": {name: contract.facts.get(name) or "" for name in ("name", "noticePeriod", "minimumTermEnd")},
+        "problem": None,
     }
+
+
+def find_contract(answer: Any, number: str) -> Any:
+    return next((contract for contract in answer or () if contract["id"] == number), None)
+
+
+async def save(visit: Visit, form: Form) -> Facts:
+    """Name, period of notice and end of the minimum term; what is left empty is reset."""
+    try:
+        await _change(visit, visit.path("number"), read_settings(form))
+    except UnreadableDayError:
+        problem = "day"
+    except ApiError as error:
+        if error.status != 400:
+            raise
+        problem = "invalid"
+    else:
+        raise GoTo(_page_of(visit), notice="contract_saved")
+    typed = {
+        "name": field_of(form, "name"),
+        "noticePeriod": field_of(form, "notice_period"),
+        "minimumTermEnd": field_of(form, "minimum_term_end"),
+    }
+    return await show_one(visit) | {"problem": problem, "typed": typed}
+
+
+async def hide(visit: Visit, form: Form) -> None:
+    await _change(visit, visit.path("number"), {"isContract": False})
+    raise GoTo(f"{BASE}/contracts?show=hidden", notice="contract_hidden")
+
+
+async def restore_one(visit: Visit, form: Form) -> None:
+    await _change(visit, visit.path("number"), {"isContract": None})
+    raise GoTo(_page_of(visit), notice="contract_restored")
+
+
+def _page_of(visit: Visit) -> str:
+    return f"{BASE}/contracts/{segment(visit.path('number'))}"
 
 
 async def find_bookings(visit: Visit, contract: Contract, products: list[Product]) -> list[Facts]:
@@ -150,6 +221,12 @@ def draw_development(visit: Visit, contract: Contract) -> Chart | None:
 
 
 VIEWS = [
-    View("contracts", "/contracts", show, group="money"),
-    View("contract", "/contracts/{number:str}", show_one, parent="contracts"),
+    View("contracts", "/contracts", show, group="money", actions={"restore": restore}),
+    View(
+        "contract",
+        "/contracts/{number:str}",
+        show_one,
+        parent="contracts",
+        actions={"save": save, "hide": hide, "restore": restore_one},
+    ),
 ]

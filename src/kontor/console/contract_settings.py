@@ -1,0 +1,55 @@
+"""What customers say about a contract: its name, and when it can be cancelled."""
+
+import re
+from datetime import date, datetime
+from typing import Any
+
+from kontor.console.visits import Form, field_of
+from kontor.pages.texts import Texts
+
+NOTICE_PERIODS = ("P2W", "P1M", "P6W", "P3M", "P6M", "P1Y")
+LONGEST_NAME = 100
+_PART = re.compile(r"([0-9]+)([YMWD])")
+
+
+class UnreadableDayError(Exception):
+    """What was typed is no day."""
+
+
+def word_period(period: str, texts: Texts) -> str:
+    """`P1Y6M` as `1 Jahr 6 Monate`."""
+    parts = _PART.findall(period)
+    return " ".join(_word_part(int(number), unit, texts) for number, unit in parts) if parts else period
+
+
+def _word_part(number: int, unit: str, texts: Texts) -> str:
+    key = f"contract.period_{unit.lower()}"
+    return texts(f"{key}_one") if number == 1 else texts(key, count=number)
+
+
+def list_periods(chosen: str | None) -> list[str]:
+    """The usual ones; another one that was set elsewhere stays as it is."""
+    return list(NOTICE_PERIODS) if chosen in (None, *NOTICE_PERIODS) else [str(chosen), *NOTICE_PERIODS]
+
+
+def read_settings(form: Form) -> dict[str, Any]:
+    """The body of the call; an empty field resets what was set."""
+    day = read_typed_day(field_of(form, "minimum_term_end"))
+    return {
+        "name": field_of(form, "name").strip() or None,
+        "noticePeriod": field_of(form, "notice_period") or None,
+        "minimumTermEnd": None if day is None else day.isoformat(),
+    }
+
+
+def read_typed_day(text: str) -> date | None:
+    """As a browser's date field sends it, or as people type it where there is no such field."""
+    text = text.strip()
+    if not text:
+        return None
+    for form in ("%Y-%m-%d", "%d.%m.%Y"):
+        try:
+            return datetime.strptime(text, form).date()  # noqa: DTZ007 (a day has no time zone)
+        except ValueError:
+            continue
+    raise UnreadableDayError(text)
