@@ -1,10 +1,14 @@
 """A customer who has used everything that leaves data behind, for tests of exports, erasure and deletion."""
 
+import base64
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import uuid4
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from banking import DEMO_BANK, BankCustomer, new_customer
 from kontor.domain.clocks import BERLIN
@@ -43,6 +47,7 @@ def make_whole_customer(server: str, tenant: Any) -> WholeCustomer:
         _import(client)
         _pay(client, access.id, giro.id)
         client.start_consent(access.id, asks_settings=True, **PRESENT)
+        _subscribe(client)
         end = datetime.now(BERLIN).date() + timedelta(days=10)
         client.update_contract(client.list_contracts()[0].id, notice_period="P1D", minimum_term_end=end)
         assert "CONTRACT_NOTICE" in [alert.kind for alert in client.list_alerts()]
@@ -67,6 +72,14 @@ def _annotate(client: Kontor, customer: BankCustomer, access_id: str, product_id
     edit = {"filter": {"search": "Meier"}, "notiz": "bearbeitet"}
     client.request("POST", "/customer/v2/kontoumsaetze/bearbeitungen", json=edit)
     assert customer.read("/customer/v2/kontoumsaetze/bearbeitungen")
+
+
+def _subscribe(client: Kontor) -> None:
+    """A browser that nobody reaches."""
+    key = ec.generate_private_key(ec.SECP256R1()).public_key()
+    point = key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    p256dh = base64.urlsafe_b64encode(point).decode()
+    client.add_push_subscription(f"https://8.8.8.8:8443/{uuid4()}", p256dh=p256dh, auth="AAAAAAAAAAAAAAAAAAAAAA")
 
 
 RENT = {"systemName": "HOUSING_RENT"}

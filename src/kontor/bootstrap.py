@@ -20,7 +20,7 @@ from kontor.connectors.profiles import ProfileError, Profiles, load_profiles
 from kontor.connectors.registry import Registry
 from kontor.logs import configure_logs
 from kontor.services.accesses import Accesses, Refreshing
-from kontor.services.alerts import Alerts
+from kontor.services.alerts import Alerts, Pushes
 from kontor.services.analyses import (
     Analyses,
     OwnCategories,
@@ -207,7 +207,7 @@ def make_services(
         own_categories=OwnCategories(database, tagging),
         tenant_rules=TenantRules(database),
         analyses=Analyses(database, clock, tagging, compute),
-        **make_plans(database, clock, Analyses(database, clock, tagging, compute)),
+        **make_plans(settings, database, clock, Analyses(database, clock, tagging, compute), vault, calls),
         imports=Imports(database, clock, tagging, compute, merges),
         import_forms=ImportForms(database),
         exports=Exports(database, clock, tagging, vault),
@@ -229,9 +229,17 @@ def make_services(
     )
 
 
-def make_plans(database: Database, clock: Clock, analyses: Analyses) -> Plans:
+def make_plans(
+    settings: Settings, database: Database, clock: Clock, analyses: Analyses, vault: Vault, calls: WebhookCalls
+) -> Plans:
     alerts = Alerts(database, clock, analyses)
-    return {"budgets": Budgets(database, clock), "savings_goals": SavingsGoals(database), "alerts": alerts}
+    contact = settings.base_url if settings.base_url.startswith("https://") else None
+    return {
+        "budgets": Budgets(database, clock),
+        "savings_goals": SavingsGoals(database),
+        "alerts": alerts,
+        "pushes": Pushes(database, vault, calls, alerts, contact),
+    }
 
 
 def make_providers(settings: Settings, database: Database, registry: Registry) -> Providers:

@@ -197,6 +197,11 @@ class AsyncMethods(AsyncRunner):
     list_alerts = awaited(alerts.list_alerts)
     read_alert = awaited(alerts.read_alert)
     update_alert = awaited(alerts.update_alert)
+    read_push_key = awaited(alerts.read_push_key)
+    list_push_subscriptions = awaited(alerts.list_push_subscriptions)
+    read_push_subscription = awaited(alerts.read_push_subscription)
+    add_push_subscription = awaited(alerts.add_push_subscription)
+    delete_push_subscription = awaited(alerts.delete_push_subscription)
 
     # Providers
 

@@ -197,6 +197,11 @@ class SyncMethods(SyncRunner):
     list_alerts = waited(alerts.list_alerts)
     read_alert = waited(alerts.read_alert)
     update_alert = waited(alerts.update_alert)
+    read_push_key = waited(alerts.read_push_key)
+    list_push_subscriptions = waited(alerts.list_push_subscriptions)
+    read_push_subscription = waited(alerts.read_push_subscription)
+    add_push_subscription = waited(alerts.add_push_subscription)
+    delete_push_subscription = waited(alerts.delete_push_subscription)
 
     # Providers
 

@@ -75,6 +75,8 @@ LEFT_BY_DELETION = {
     "payee_verifications": "about an order, and gone after a day",
     "payment_fingerprints": "keyed hashes, for a minute",
     "payments": "records of payments, for as long as the tenant must keep them",
+    "push_messages": "ids of alerts on their way to a browser; what is about an alert that is gone is not sent",
+    "push_subscriptions": "the user's browsers, for any access",
     "redirect_sessions": "gone after a day",
     "removed_transactions": "ids, so that readers of changes are told",
     "repeated_transactions": "ids",
@@ -94,6 +96,7 @@ SEALED = {
     "fetches.resume_state",
     "payments.credentials",
     "payments.sealed",
+    "push_subscriptions.sealed",
     "staged_fetches.headers",
     "staged_fetches.result",
     "users.data_key",  # with the tenant's key
@@ -111,6 +114,7 @@ HASHES = {
     "payment_fingerprints.fingerprint",
     "payments.lease_key",
     "payments.request_digest",
+    "push_subscriptions.endpoint_digest",
     "redirect_sessions.cookie_hash",
     "redirect_sessions.handle_hash",
 }

@@ -15,6 +15,7 @@ NAMES = {
     "payments": "payment_id", "transaction_edits": "edit_id", "tagging_rules": "rule_id",
 }  # fmt: skip
 LEFT_EMPTY = {"form_session_id", "batch_id", "finished_at", "used_at", "refresh_pause", "edited_version", "failure"}
+UNIQUE = {"endpoint_digest"}  # among all users
 COLUMNS = """
     select a.attname, format_type(a.atttypid, a.atttypmod), exists (
         select 1 from pg_index i where i.indrelid = a.attrelid and i.indisprimary and a.attnum = any(i.indkey)),
@@ -69,4 +70,6 @@ def make_value(table: str, name: str, type_name: str, checks: str | None, *, is_
         return 2 if is_marked else 1
     if type_name == "text":
         return f"{common}{' foreign' * is_marked}"
+    if name in UNIQUE and is_marked:
+        return b"\x02"
     return PLAIN.get(type_name, "1")

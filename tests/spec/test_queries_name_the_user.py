@@ -41,6 +41,8 @@ TABLES = (
     "contract_states",
     "alerts",
     "alert_states",
+    "push_subscriptions",
+    "push_messages",
 )
 TOUCHES = re.compile(rf"\b(from|into|update|join|copy)\s+(only\s+)?({'|'.join(TABLES)})\b", re.IGNORECASE)
 NAMES_THE_USER = (
@@ -108,6 +110,8 @@ EVERYBODYS = {
     "payments.delete_old_fingerprints": HOUSEKEEPING,
     "payments.delete_old_payments": HOUSEKEEPING,
     "payments.forget_old_keys": HOUSEKEEPING,
+    "push_messages.CLAIM": SCHEDULER,
+    "push_subscriptions.TAKE_OVER": "a browser belongs to one user, and goes to whoever has registered it last",
     "payments.list_orphaned": REAPER,
     "refreshes.CLAIM_ENDING": SCHEDULER,
     "refreshes.EQUAL": EQUAL_CREDENTIALS,

@@ -11,13 +11,15 @@ READING = (
     "list_providers", "read_provider", "read_provider_statistics", "read_logo", "read_customer", "list_accesses",
     "read_access", "read_issues", "read_product", "list_transactions", "list_positions", "list_import_forms",
     "read_import_form", "read_import", "list_transaction_changes", "list_all_transaction_changes",
-    "list_all_transactions", "sum_transactions", "read_alert",
+    "list_all_transactions", "sum_transactions", "read_alert", "read_push_key",
+    "list_push_subscriptions", "read_push_subscription",
 )  # fmt: skip
 CHANGING = (
     "add_accesses", "push_transactions", "delete_access", "delete_accesses", "add_import_form", "delete_import_form",
     "add_tagging_rule", "change_tagging_rule", "preview_tagging_rule", "delete_tagging_rule", "delete_tagging_rules",
     "add_own_category", "change_own_category", "delete_own_category", "add_budget", "change_budget", "delete_budget",
-    "add_savings_goal", "change_savings_goal", "delete_savings_goal", "update_alert",
+    "add_savings_goal", "change_savings_goal", "delete_savings_goal", "update_alert", "add_push_subscription",
+    "delete_push_subscription",
 )  # fmt: skip
 
 

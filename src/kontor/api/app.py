@@ -57,6 +57,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     payment_answers,
     payment_files,
     payments,
+    push_subscriptions,
     savings_goals,
     standing_orders,
     tagging,

@@ -27,6 +27,7 @@ REPAIR_SECONDS = 60.0
 REFRESHES_AT_ONCE = 24  # of this worker; what somebody waits for comes beside them
 BEAT_SECONDS = 5.0
 ALERT_SECONDS = 2.0
+PUSH_SECONDS = 1.0
 DELIVERY_REAPER_SECONDS = 15.0
 DELIVERIES_AT_ONCE = 50  # of this worker: receivers that hang take nothing from the banks
 
@@ -103,6 +104,7 @@ async def reap(services: Services) -> None:
         repeat("payment-recovery", REAPER_SECONDS, services.payments.recovery.recover),
         repeat("heartbeat", BEAT_SECONDS, lambda: services.workers.beat(WORKER_ID)),
         repeat("alerts", ALERT_SECONDS, services.alerts.look_for_due),
+        repeat("pushes", PUSH_SECONDS, services.pushes.send_due),
         repeat("delivery-reaper", DELIVERY_REAPER_SECONDS, services.deliveries.take_over_stranded),
     )
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from kontor.services.accesses import Accesses, Refreshing
-from kontor.services.alerts import Alerts
+from kontor.services.alerts import Alerts, Pushes
 from kontor.services.analyses import Analyses, OwnCategories, TaggingRules, TenantRules, TransactionTagging
 from kontor.services.banks import BankTracing, Providers
 from kontor.services.compute import Compute
@@ -36,6 +36,7 @@ class Plans(TypedDict):
     budgets: Budgets
     savings_goals: SavingsGoals
     alerts: Alerts
+    pushes: Pushes
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class Services:
     budgets: Budgets
     savings_goals: SavingsGoals
     alerts: Alerts
+    pushes: Pushes
     imports: Imports
     import_forms: ImportForms
     exports: Exports

@@ -18,6 +18,7 @@ from kontor.domain.alerts import (
 )
 from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection
+from kontor.storage.push_messages import insert_messages
 
 CAUSE_COLUMNS = "kind, object_kind, object_id, access_id, cause, amount, currency, name, day, amount_before"
 # One whose cause is gone is done, whatever the user has set.
@@ -140,14 +141,16 @@ async def note_parts_removed(connection: Connection, user_id: UUID, product_id: 
     )
     row = await cursor.fetchone()
     assert row is not None
-    await connection.execute(
+    cursor = await connection.execute(
         f"insert into alerts (user_id, id, {CAUSE_COLUMNS})"
         " select t.user_id, gen_random_uuid(), 'PARTS_REMOVED', 'TRANSACTION', t.product_id || '/' || t.id,"
         " p.access_id, gen_random_uuid(), t.amount, t.currency, t.counterparty_name, t.booked_on, null"
         " from transactions t join products p on p.user_id = t.user_id and p.id = t.product_id"
-        " where t.user_id = %s and t.product_id = %s and t.id = any(%s)",
+        " where t.user_id = %s and t.product_id = %s and t.id = any(%s) returning id",
         [user_id, product_id, list(ids)[: MOST_OPEN - row[0]]],
     )
+    made = [row[0] for row in await cursor.fetchall()]
+    await insert_messages(connection, user_id, AlertKind.PARTS_REMOVED, made)
 
 
 async def end_parts_removed(connection: Connection, user_id: UUID) -> None:

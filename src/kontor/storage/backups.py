@@ -49,12 +49,13 @@ IS_OWNER = """
     from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
 """
 # What a restored database must not go on with. A payment that was open may have been sent after the backup was made:
-# it counts as sent, and its bank is asked. Tokens may have been revoked since.
+# it counts as sent, and its bank is asked. Tokens may have been revoked since, pushes sent.
 LEAVE_BEHIND = (
     "update payments set state = 'SENDING', sent_at = coalesce(sent_at, now()), fence = null, expires_at = now()"
     " where state = 'OPEN'",
     "delete from access_tokens",
     "delete from redirect_sessions",
+    "delete from push_messages",
 )
 
 

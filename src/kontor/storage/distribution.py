@@ -64,6 +64,8 @@ LOCAL = {
     "payee_verifications": PAID,
     "payment_fingerprints": PAID,
     "payments": PAID,
+    "push_messages": SCHEDULED,
+    "push_subscriptions": "few rows per user; a browser belongs to one user of all",
     "redirect_sessions": IDENTIFYING,
     "role_users": "joined with roles when a token is issued",
     "staged_fetches": QUEUED,

@@ -200,6 +200,13 @@ SECTIONS = (
         {"user_id": WHOSE, "cause": "the same is told once; it follows from the other columns"},
     ),
     Section(
+        "push_subscriptions",
+        "push_subscriptions",
+        "t.id::text",
+        "id, kinds, created_at",
+        {"user_id": WHOSE, "sealed": SECRET, "endpoint_digest": "a keyed hash, by which a browser is found again"},
+    ),
+    Section(
         "standing_orders",
         "standing_orders",
         "t.id::text",
@@ -353,6 +360,7 @@ ELSEWHERE = {
     "login_addresses": "keyed hashes of addresses of the last logins; nobody can read them",
     "data_versions": "a counter",
     "alert_states": "when alerts are looked for next",
+    "push_messages": "which alerts are on their way to a browser",
     "contract_states": "for which data contracts were last found",
     "removed_transactions": "ids of transactions that are gone, for readers of changes",
     "repeated_transactions": "which transactions are in several accesses; it follows from the data",

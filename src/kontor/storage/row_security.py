@@ -36,6 +36,8 @@ PROTECTED = (
     "positions",
     "products",
     "push_batches",
+    "push_messages",
+    "push_subscriptions",
     "removed_transactions",
     "repeated_transactions",
     "savings_goals",

@@ -2,11 +2,14 @@
 
 from uuid import UUID
 
+from cryptography.hazmat.primitives.asymmetric import ec
+
 from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection
-from kontor.storage.keys import SealingKey, generate_key
+from kontor.storage.keys import KEY_BYTES, SealingKey, generate_key
 
 DIGEST = "digest"
+PUSH = "push"
 
 
 def _associated_data(name: str) -> str:
@@ -15,14 +18,34 @@ def _associated_data(name: str) -> str:
 
 async def load_digest_key(connection: Connection, master: SealingKey) -> SealingKey:
     """The key of all keyed hashes. Made at first use; of two processes that start at once, both get the same."""
+    sealed = await _load(connection, DIGEST, master.wrap(generate_key(), _associated_data(DIGEST)))
+    return master.unwrap(sealed, _associated_data(DIGEST))
+
+
+async def load_push_key(connection: Connection, master: SealingKey) -> ec.EllipticCurvePrivateKey:
+    """The key by which push services know this installation. Made at first use, and as `load_digest_key`."""
+    place = _associated_data(PUSH)
+    sealed = await _find(connection, PUSH)
+    if sealed is None:
+        number = ec.generate_private_key(ec.SECP256R1()).private_numbers().private_value
+        sealed = await _load(connection, PUSH, master.seal(number.to_bytes(KEY_BYTES, "big"), place))
+    return ec.derive_private_key(int.from_bytes(master.unseal(sealed, place), "big"), ec.SECP256R1())
+
+
+async def _load(connection: Connection, name: str, sealed: bytes) -> bytes:
+    """The key of this name; `sealed` if there was none."""
     await connection.execute(
-        "insert into system_keys (name, sealed) values (%s, %s) on conflict do nothing",
-        [DIGEST, master.wrap(generate_key(), _associated_data(DIGEST))],
+        "insert into system_keys (name, sealed) values (%s, %s) on conflict do nothing", [name, sealed]
     )
-    cursor = await connection.execute("select sealed from system_keys where name = %s", [DIGEST])
+    found = await _find(connection, name)
+    assert found is not None
+    return found
+
+
+async def _find(connection: Connection, name: str) -> bytes | None:
+    cursor = await connection.execute("select sealed from system_keys where name = %s", [name])
     row = await cursor.fetchone()
-    assert row is not None
-    return master.unwrap(row[0], _associated_data(DIGEST))
+    return None if row is None else bytes(row[0])
 
 
 async def rewrap_system_keys(connection: Connection, old: SealingKey, new: SealingKey) -> None:
@@ -33,7 +56,7 @@ async def rewrap_system_keys(connection: Connection, old: SealingKey, new: Seali
     for name, sealed in await cursor.fetchall():
         await connection.execute(
             "update system_keys set sealed = %s where name = %s",
-            [new.wrap(old.unwrap(sealed, _associated_data(name)), _associated_data(name)), name],
+            [new.seal(old.unseal(sealed, _associated_data(name)), _associated_data(name)), name],
         )
 
 
@@ -45,6 +68,7 @@ SECRETS_OF_ALL = (
 SECRETS_OF_USER = (
     "delete from dialogues where user_id = %s",
     "delete from staged_fetches where user_id = %s",
+    "delete from push_subscriptions where user_id = %s",
     "update payments set sealed = null, credentials = null where user_id = %s",
     "update fetches set state = 'INTERRUPTED', finished_at = now(), resume_state = null"
     " where user_id = %s and state in ('QUEUED', 'RUNNING', 'WAITING')",

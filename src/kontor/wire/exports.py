@@ -43,6 +43,7 @@ class Export(msgspec.Struct):
     values_before_edits: Objects
     contracts: Objects
     alerts: Objects
+    push_subscriptions: Objects
     standing_orders: Objects
     import_forms: Objects
     disclosures: Objects

@@ -135,6 +135,9 @@ class Urls:
     def alert_relations(self, alert_id: UUID) -> list[Relation]:
         return [Relation("self", f"{self.alerts}/{alert_id}")]
 
+    def push_subscription(self, subscription_id: UUID) -> str:
+        return f"{self.alerts}/push/{subscription_id}"
+
     @property
     def imports(self) -> str:
         return f"{self.customer}/imports"

@@ -3,6 +3,8 @@
 from datetime import datetime
 from decimal import Decimal
 
+import msgspec
+
 from kontor_client.models.shapes import Linked, Relation
 
 
@@ -26,3 +28,18 @@ class Alert(
     text: str
     object: Relation
     amount: Decimal | None = None
+
+
+class PushKey(msgspec.Struct):
+    """The service's public key, as browsers take it."""
+
+    key: str
+
+
+class PushSubscription(Linked, kw_only=True, rename={"kinds": "arten", "created_at": "erstelltAm"}):
+    """A browser that is told of alerts; `kinds` None: of all."""
+
+    id: str
+    endpoint: str
+    created_at: datetime
+    kinds: list[str] | None = None

@@ -25,7 +25,7 @@ from kontor.services.alerts.causes import (
 )
 from kontor.services.analyses import Analyses
 from kontor.services.runtime import Clock
-from kontor.storage import accesses, alert_states, alerts, budgets, products, users
+from kontor.storage import accesses, alert_states, alerts, budgets, products, push_messages, users
 from kontor.storage.alert_states import AlertState
 from kontor.storage.alerts import KnownAlert
 from kontor.storage.data_versions import lock_data, read_version
@@ -154,7 +154,9 @@ async def _compare(connection: Connection, user_id: UUID, causes: Sequence[Cause
     for cause in causes:
         alert = by_key.get(_name(cause))
         if alert is None and counts[cause.kind] < MOST_OPEN:
-            await alerts.insert_alert(connection, user_id, uuid4(), cause)
+            alert_id = uuid4()
+            await alerts.insert_alert(connection, user_id, alert_id, cause)
+            await push_messages.insert_messages(connection, user_id, cause.kind, [alert_id])
             counts[cause.kind] += 1
             new += 1
         elif alert is not None and (alert.is_ended or alert.cause != cause):

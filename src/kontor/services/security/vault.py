@@ -6,11 +6,12 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import msgspec
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 from kontor.domain.errors import NotFoundError
 from kontor.domain.providers import Provider
 from kontor.domain.secrets import Secret
-from kontor.storage import keys
+from kontor.storage import keys, system_keys
 from kontor.storage.database import Connection
 from kontor.storage.keys import SealingKey
 
@@ -91,6 +92,14 @@ class Vault:
         """Names the set of credentials at the bank: equal for the same login, whoever uses it."""
         open_fields = [field.key for field in provider.login_fields if not field.is_secret]
         return self._digests.digest("login", str(provider.id), *[credentials[key].reveal() for key in open_fields])
+
+    def digest_endpoint(self, endpoint: str) -> bytes:
+        """Equal for the same browser, whoever uses it."""
+        return self._digests.digest("push endpoint", endpoint)
+
+    async def load_push_key(self, connection: Connection) -> EllipticCurvePrivateKey:
+        """The installation's, for push services."""
+        return await system_keys.load_push_key(connection, self._master)
 
     def name_customer(self, user_id: UUID) -> str:
         """An opaque name for a user, to be shown to a connector."""

@@ -95,15 +95,23 @@ class WebhookCalls:
         """Made when first needed: loading certificates takes a moment. SSL_CERT_FILE names others than the usual."""
         return self._given_trust or httpx.create_ssl_context()
 
-    async def check(self, url: str) -> None:
-        """Raises InvalidError unless the address may be called."""
-        await self._find_addresses(read_target(url))
+    async def check(self, url: str, field: str = "url") -> None:
+        """Raises InvalidError, which names the field, unless the address may be called."""
+        await self._find_addresses(read_target(url, field), field)
 
     async def send(self, url: str, message: Message, secrets: list[Secret]) -> CallResult:
-        """One attempt. Whatever happens is a value."""
+        """One attempt of a webhook. Whatever happens is a value."""
+
+        def make_headers() -> dict[str, str]:
+            return {"Content-Type": "application/json"} | sign(message, secrets, datetime.now(UTC))
+
+        return await self.post(url, message.body, make_headers)
+
+    async def post(self, url: str, body: bytes, make_headers: Callable[[], dict[str, str]]) -> CallResult:
+        """One attempt, with headers made for each address that is tried."""
         try:
             async with asyncio.timeout(self._call_seconds):
-                return await self._send(url, message, secrets)
+                return await self._post(url, body, make_headers)
         except InvalidError:
             return CallResult(None, DeliveryFailure.ADDRESS)
         except (TimeoutError, httpx.TimeoutException):
@@ -113,7 +121,7 @@ class WebhookCalls:
         except (httpx.HTTPError, httpx.InvalidURL):
             return CallResult(None, DeliveryFailure.PROTOCOL)
 
-    async def _send(self, url: str, message: Message, secrets: list[Secret]) -> CallResult:
+    async def _post(self, url: str, body: bytes, make_headers: Callable[[], dict[str, str]]) -> CallResult:
         target = read_target(url)
         addresses = await self._find_addresses(target)
         limits = httpx.Timeout(self._call_seconds, connect=min(CONNECT_SECONDS, self._call_seconds))
@@ -122,14 +130,12 @@ class WebhookCalls:
             verify=self._trust, trust_env=False, follow_redirects=False, timeout=limits
         ) as client:
             for number, address in enumerate(addresses[:MAX_ADDRESSES], 1):
-                headers = sign(message, secrets, datetime.now(UTC))
                 request = client.build_request(
                     "POST",
                     _pin(url, target, address),
-                    content=message.body,
-                    headers=headers | {
+                    content=body,
+                    headers=make_headers() | {
                         "Host": _name_host(target),
-                        "Content-Type": "application/json",
                         "User-Agent": f"Kontor/{__version__}",
                         "Accept-Encoding": "identity",
                         "Connection": "close",
@@ -148,14 +154,14 @@ class WebhookCalls:
                     await response.aclose()
         raise AssertionError("a checked target has an address")
 
-    async def _find_addresses(self, target: Target) -> list[str]:
+    async def _find_addresses(self, target: Target, field: str = "url") -> list[str]:
         """The host's addresses, each of them checked. Raises InvalidError where one may not be called."""
         try:
             async with asyncio.timeout(RESOLVE_SECONDS):
                 addresses = await self._resolve(target.host, target.port)
         except (OSError, TimeoutError, UnicodeError):
             addresses = []
-        check_target(target, addresses, is_loopback_allowed=self._is_loopback_allowed)
+        check_target(target, addresses, is_loopback_allowed=self._is_loopback_allowed, field=field)
         return addresses
 
 
