@@ -185,14 +185,6 @@ def test_without_a_bank_the_page_offers_to_connect_one(console_site):
     assert 'value="connect"' in page
 
 
-def test_a_tenant_that_collects_credentials_itself_is_shown_how(console_site):
-    with console_site.visit(new_customer(console_site.regulated)) as visitor:
-        answer = send(visitor, "connect")
-    assert answer.status_code == 422
-    assert "nimmt Zugangsdaten selbst entgegen" in answer.text
-    assert f"curl -si '{console_site.address}/customer/v2/bankzugaenge'" in answer.text
-
-
 def test_other_tenants_are_led_to_the_web_form_and_back(console_site):
     with console_site.visit(new_customer(console_site.redirecting)) as visitor:
         first = send(visitor, "connect")

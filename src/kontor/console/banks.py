@@ -1,7 +1,7 @@
 """Accesses as people see them: a bank, how it is doing, and what it has to say."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NoReturn
@@ -16,6 +16,7 @@ from kontor_client import Answer, ApiError
 ACCESSES = "/customer/v2/bankzugaenge"
 PAGE = "/console/accounts"
 COMPLETE = "VOLLSTAENDIG"
+CONSENT_ENDS = "CONSENT_ENDS"
 # What a user has to know first; the order decides where several are true.
 STATES_BY_CODE = {"BA1010": "locked", "BA1011": "wrong", "BA1012": "incomplete"}
 FAULTS_BY_CODE = {"BA1051": "unreachable", "BA999": "failed"}
@@ -23,10 +24,13 @@ PARTIAL_CODES = {"BA1052", "BA1060", "BA1062", "BA1063"}
 # What the state of a bank says already, in more words.
 SAID_BY_STATE = {*STATES_BY_CODE, *FAULTS_BY_CODE, "BA3000"}
 UNFINISHED = "unfinished"  # begun in the web form, and no accounts chosen yet
-CONNECTED = ("connected", "fetching", "partial", "unreachable")
+ENDING = "ending"  # the consent still holds, and can be renewed already
+CONNECTED = ("connected", "fetching", "partial", "unreachable", ENDING)
+# What the bank does not take any more, or not yet: other credentials help.
+REFUSED = ("wrong", "incomplete", "locked")
 TONES = {
     "connected": "good", "fetching": "plain", UNFINISHED: "", "authenticate": "", "partial": "", "unreachable": "",
-    "locked": "bad", "wrong": "bad", "incomplete": "bad", "failed": "bad",
+    ENDING: "", "locked": "bad", "wrong": "bad", "incomplete": "bad", "failed": "bad",
 }  # fmt: skip
 # How the web form says that somebody comes back, and whether that is good news.
 OUTCOMES = {
@@ -49,6 +53,7 @@ class Bank:
     """An access. `renewal` is where the API starts authentication, when the bank wants it.
 
     `wants_statements`: fetches bring account statements. `has_statements`: does the bank offer them? None: unknown.
+    `ending` is what the API says about a consent that ends soon.
     """
 
     id: str
@@ -62,6 +67,19 @@ class Bank:
     renewal: str | None
     wants_statements: bool = False
     has_statements: bool | None = None
+    provider_id: str = ""
+    ending: str | None = None
+
+    @property
+    def holders(self) -> str:
+        """Whose accounts these are: what tells two accesses to one bank apart."""
+        named = [product.facts.get("inhaber", "").strip() for product in self.products]
+        return ", ".join(dict.fromkeys(name for name in named if name))
+
+    @property
+    def has_refused(self) -> bool:
+        """The bank did not take the credentials."""
+        return self.state in REFUSED
 
     @property
     def tone(self) -> str:
@@ -84,8 +102,8 @@ async def list_banks(api: Gateway) -> list[Bank]:
     provider_ids = sorted({access["providerId"] for access in accesses.values() if is_finished(access)})
     finished = [key for key, access in accesses.items() if is_finished(access)]
     answers = await together(
-        *(_find(api, f"{ACCESSES}/{segment(key)}/issues") for key in finished),
-        *(_find(api, f"/providers/v2/{segment(provider_id)}") for provider_id in provider_ids),
+        *(find_or_none(api, f"{ACCESSES}/{segment(key)}/issues") for key in finished),
+        *(find_or_none(api, f"/providers/v2/{segment(provider_id)}") for provider_id in provider_ids),
     )
     issues = dict(zip(finished, answers[: len(finished)], strict=True))
     providers = dict(zip(provider_ids, answers[len(finished) :], strict=True))
@@ -102,15 +120,14 @@ def is_finished(access: Mapping[str, Any]) -> bool:
     return "providerId" in access
 
 
-async def _find(api: Gateway, path: str) -> Mapping[str, Any] | None:
+async def find_or_none(api: Gateway, path: str, **params: Any) -> Any:
     """A bank may have left the catalogue since, and an access may be deleted while we look."""
     try:
-        answer: Mapping[str, Any] = await api.get(path)
+        return await api.get(path, **params)
     except ApiError as error:
-        if error.status not in (403, 404):
+        if error.status not in (403, 404) or error.is_token_invalid:
             raise
         return None
-    return answer
 
 
 def read_unfinished(access: Mapping[str, Any]) -> Bank:
@@ -137,7 +154,22 @@ def read_bank(access: Mapping[str, Any], issues: Mapping[str, Any], provider: Ma
         renewal,
         access.get("kontoauszuege", False),
         provider.get("kontoauszuege") if provider is not None else False,
+        provider_id,
     )
+
+
+def mark_ending(banks: Sequence[Bank], alerts: Sequence[Mapping[str, Any]]) -> list[Bank]:
+    """With what the API's notices say about consents that end soon: those banks are still connected."""
+    ends = {}
+    for alert in alerts:
+        if alert["art"] == CONSENT_ENDS and alert["objekt"]["rel"] == "bankzugang":
+            ends[urlsplit(alert["objekt"]["href"]).path.rpartition("/")[2]] = alert["text"]
+    return [
+        replace(bank, state=ENDING, ending=ends[segment(bank.id)])
+        if bank.state == "authenticate" and segment(bank.id) in ends
+        else bank
+        for bank in banks
+    ]
 
 
 def name_state(status: str, codes: Sequence[str], *, needs_authentication: bool) -> str:

@@ -17,7 +17,7 @@ from kontor.console.clients import read_clients, read_sample
 from kontor.console.downloads import Download
 from kontor.console.gateway import Gateway, segment
 from kontor.console.rendering import choose_texts, draw, group_views, load_assets, load_texts, see_other
-from kontor.console.sessions import Session, SessionCookies
+from kontor.console.sessions import Session, SessionCookies, write_dialogue
 from kontor.console.signing_in import SigningIn
 from kontor.console.views import VIEWS
 from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
@@ -120,7 +120,7 @@ class Console:
                 try:
                     facts = await view.show(visit)
                 except GoTo as target:
-                    return _redirect(target)
+                    return _redirect(target, self._keep(target))
                 except ApiError as error:
                     return self._draw_refusal(visit, view, error)
                 return self._draw(visit, view, facts)
@@ -143,7 +143,7 @@ class Console:
                     facts = await action(visit, form)
                 except GoTo as target:
                     ended = [self._cookies.forget(is_operator=view.is_operator)] if target.ends_session else []
-                    return _redirect(target, ended)
+                    return _redirect(target, [*ended, *self._keep(target)])
                 except ApiError as error:
                     return self._draw_refusal(visit, view, error)
                 if facts is None:
@@ -277,6 +277,9 @@ class Console:
         return Download(self._get_api(), request, session.token, self._settings.base_url, path, query, refuse)
 
     # Parts
+
+    def _keep(self, target: GoTo) -> list[str]:
+        return [] if target.kept is None else [write_dialogue(target.kept, is_https=self._is_https)]
 
     def _connect(self, request: AnyRequest, token: str | None) -> AsyncKontor:
         """A client of the API in this process, that counts as the browser: failed logins are counted by address."""

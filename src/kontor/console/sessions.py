@@ -2,12 +2,17 @@
 
 import base64
 import binascii
+import re
 from enum import StrEnum
 
 import msgspec
 
 from kontor.domain.secrets import Secret
 from kontor.pages.browser import AnyRequest, Cookies
+
+DIALOGUE_COOKIE = "kontor-dialogue"
+DIALOGUE_SECONDS = 3600
+_PLACE = re.compile(r"[\w.~%-]{1,300}/[0-9a-f-]{36}", re.ASCII)
 
 
 class Role(StrEnum):
@@ -56,3 +61,17 @@ class SessionCookies:
 
     def _choose(self, is_operator: bool) -> Cookies:
         return self._operator if is_operator else self._user
+
+
+# A dialogue with a bank, for whoever comes back from the bank's own page. It is named, and nothing is said about it.
+
+
+def write_dialogue(place: str, *, is_https: bool) -> str:
+    base = f"{DIALOGUE_COOKIE}={place}; Path=/; Max-Age={DIALOGUE_SECONDS}; HttpOnly; SameSite=Lax"
+    return f"__Host-{base}; Secure" if is_https else base
+
+
+def read_dialogue(request: AnyRequest) -> str | None:
+    """`<access>/<consent>`, as they stand in addresses."""
+    found = request.cookies.get(f"__Host-{DIALOGUE_COOKIE}") or request.cookies.get(DIALOGUE_COOKIE)
+    return found if found and _PLACE.fullmatch(found) else None

@@ -15,13 +15,19 @@ Facts = dict[str, Any]
 
 
 class GoTo(Exception):  # noqa: N818 (not an error)
-    """The browser shall go on to another page; `notice` is the key of a text shown there once."""
+    """The browser shall go on to another page; `notice` is the key of a text shown there once.
 
-    def __init__(self, url: str, notice: str | None = None, *, ends_session: bool = False) -> None:
+    `kept` is what the browser keeps for a while, for whoever comes back from a bank's own page.
+    """
+
+    def __init__(
+        self, url: str, notice: str | None = None, *, ends_session: bool = False, kept: str | None = None
+    ) -> None:
         super().__init__(url)
         self.url = url
         self.notice = notice
         self.ends_session = ends_session
+        self.kept = kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from kontor.console.views import (
     accounts,
     affordability,
     cashflow,
+    connecting,
     contracts,
     data,
     disposable,
@@ -25,6 +26,7 @@ from kontor.console.visits import View
 VIEWS: list[View] = [
     *overview.VIEWS,
     *accounts.VIEWS,
+    *connecting.VIEWS,
     *transactions.VIEWS,
     *payments.VIEWS,
     *imports.VIEWS,

@@ -1,24 +1,33 @@
 """Accounts: which banks are connected, what is on each account, and what to do about either."""
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+from urllib.parse import urlencode
 from uuid import uuid4
 
+from kontor.console import connecting
 from kontor.console.accesses import Product, list_accounts, read_product
 from kontor.console.accounts import describe_product, draw_balances, read_positions, summarise_balances
+from kontor.console.alerts import ALERTS
 from kontor.console.banks import (
     ACCESSES,
     PAGE,
+    Bank,
     describe_outcome,
     find_form,
+    find_or_none,
     is_about_address,
     list_banks,
+    mark_ending,
     refresh_bank,
     send_present,
     sum_by_currency,
 )
+from kontor.console.connecting import Health, read_health
 from kontor.console.entries import read_entries
 from kontor.console.gateway import segment, together
+from kontor.console.views.connecting import begin_dialogue
 from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
 from kontor.pages.browser import BadRequestError
 from kontor_client import ApiError
@@ -33,46 +42,83 @@ async def show_accounts(visit: Visit) -> Facts:
     return await _gather(visit)
 
 
-async def _gather(visit: Visit, refused: str | None = None) -> Facts:
-    """`refused` says what a tenant that handles credentials itself must do with its own program."""
-    banks = await list_banks(visit.api)
+async def _gather(visit: Visit) -> Facts:
+    banks, alerts = await together(list_banks(visit.api), find_or_none(visit.api, ALERTS))
+    banks = mark_ending(banks, alerts or [])
+    health = await _find_health(visit, banks)
     products = list_accounts([product for bank in banks for product in bank.products])
     return describe_outcome(visit) | {
         "banks": banks,
+        "health": {bank.id: health.get(bank.provider_id) for bank in banks},
         "products": products,
         "totals": sum_by_currency(products),
         "deleting": next((bank for bank in banks if bank.id == visit.query.get("delete")), None),
-        "refused": refused,
-        "new_id": uuid4(),
     }
 
 
+async def _find_health(visit: Visit, banks: Sequence[Bank]) -> dict[str, Health | None]:
+    """By provider; of no others than those the user has chosen."""
+    ids = sorted({bank.provider_id for bank in banks if bank.provider_id})
+    found = await together(*(find_or_none(visit.api, f"/providers/v2/{segment(id)}/statistics") for id in ids))
+    return {id: read_health(statistics) for id, statistics in zip(ids, found, strict=True)}
+
+
 async def connect(visit: Visit, form: Form) -> Facts | None:
-    """To the web form. Sessions that were left open are ended first, as the interface recommends."""
+    """To the web form, or to a page of our own where the tenant may handle credentials.
+
+    Sessions that were left open are ended first, as the interface recommends.
+    """
     await visit.api.send("DELETE", "/customer/v2/regprotect/sessions")
     try:
         answer = await send_present(visit, ACCESSES, json={str(uuid4()): {}})
     except ApiError as error:
         if error.status != 400:
             raise
-        return await _gather(visit, refused="connect")
+        raise GoTo(connecting.PAGE) from None
     raise GoTo(find_form(visit, answer.headers))
 
 
 async def renew(visit: Visit, form: Form) -> Facts | None:
-    """To the web form: authentication that the bank wants, or an access that is not finished. Nothing else changes."""
+    """Authentication that the bank wants, or an access that is not finished. Nothing else changes."""
+    bank = await _find_bank(visit, form)
+    if bank.renewal is None:
+        raise GoTo(PAGE)  # another tab was faster
+    if not await _open_form(visit, bank.renewal):
+        try:
+            await begin_dialogue(visit, bank.id)
+        except ApiError as error:
+            if error.status not in (400, 409):
+                raise
+            raise GoTo(PAGE, notice="bank_address" if is_about_address(error) else "bank_busy") from None
+        raise GoTo(PAGE, notice="bank_not_renewed")
+    return None
+
+
+async def change(visit: Visit, form: Form) -> Facts | None:
+    """Other credentials for an access: in the web form, or on a page of our own."""
+    bank = await _find_bank(visit, form)
+    await _open_form(visit, f"{ACCESSES}/{segment(bank.id)}/consent")
+    raise GoTo(f"{connecting.PAGE}?{urlencode({'access': bank.id})}")
+
+
+async def _find_bank(visit: Visit, form: Form) -> Bank:
     banks = await list_banks(visit.api)
     bank = next((bank for bank in banks if bank.id == field_of(form, "access")), None)
-    if bank is None or bank.renewal is None:
+    if bank is None:
         raise GoTo(PAGE)  # another tab was faster
+    return bank
+
+
+async def _open_form(visit: Visit, path: str) -> bool:
+    """Goes on to the web form; False where the tenant handles credentials itself."""
     try:
-        answer = await send_present(visit, bank.renewal)
+        answer = await send_present(visit, path)
     except ApiError as error:
         if error.status == 404:
             raise GoTo(PAGE, notice="bank_gone") from None  # deleted in another tab
-        if error.status != 400 or is_about_address(error):
+        if error.status != 400:
             raise
-        return await _gather(visit, refused="renew")
+        return False
     raise GoTo(find_form(visit, answer.headers))
 
 
@@ -136,7 +182,7 @@ def _begin(today: date, span: str) -> str | None:
 VIEWS: list[View] = [
     View(
         "accounts", "/accounts", show_accounts, group="money",
-        actions={"connect": connect, "renew": renew, "refresh": refresh, "delete": delete},
+        actions={"connect": connect, "renew": renew, "change": change, "refresh": refresh, "delete": delete},
     ),
     View("account", "/accounts/{access:str}/{product:str}", show_account, parent="accounts"),
 ]  # fmt: skip
