@@ -69,6 +69,24 @@ bootstrap.load_catalogue = _load_catalogue
 demo_bank_payments.connect_blocking = connect_kept
 
 TESTS = Path(__file__).parent
+# They start a browser or whole programs of their own: marked `programs`.
+PROGRAMS = (
+    "browser",
+    "cli/test_cli_check.py",
+    "cli/test_cli_demo.py",
+    "cli/test_cli_serve.py",
+    "cli/test_cli_trace.py",
+    "cli/test_logs_and_traces.py",
+    "console/test_console_quickstart.py",
+    "docs/test_payment_guide.py",
+    "docs/test_quickstart.py",
+    "docs/test_webhook_guide.py",
+    "imports/test_import_command.py",
+    "journeys",
+    "processes",
+    "sca/test_consent_restarts.py",
+)
+OTHER_TIERS = frozenset({"long", "peers", "official"})
 SLOW_FOLDERS = ("connectors/contract", "browser", "cli", "imports", "sca", "webform", "console", "docs", "journeys")
 
 
@@ -101,6 +119,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files that take longest come first, so that nobody waits for the last one."""
+    for item in items:
+        place = item.path.relative_to(TESTS).as_posix()
+        if place.startswith(PROGRAMS) and not OTHER_TIERS.intersection(item.keywords):
+            item.add_marker("programs")
     if not config.getoption("--long-tier"):
         folders = [str(item.path.parent.relative_to(TESTS)) for item in items]
         ranks = {folder: SLOW_FOLDERS.index(folder) for folder in folders if folder in SLOW_FOLDERS}

@@ -1,8 +1,8 @@
-"""The long tier: tests marked `long`, `peers` or `examples`, run by `./dev test --all`, in as many runs as it takes.
+"""The long tier: tests marked `programs`, `long`, `peers` or `examples`, run by `./dev test --all`.
 
 What has passed is remembered for the state of the source it passed with, and not run again: a run that was stopped
-goes on where it was. With `--long-minutes` no test is started after that time. Each run says how many tests of the tier
-have passed in all runs, and which are left.
+goes on where it was. With `--long-minutes` no test is started after that time, except those marked `programs`, which
+come first and are never left out. Each run says how many tests of the tier have passed in all runs, and which are left.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ MOST_NAMES = 30
 
 def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("long tier")
-    group.addoption("--long-tier", action="store_true", help="run tests marked long, peers or examples, and no others")
+    group.addoption("--long-tier", action="store_true", help="run tests marked programs, long, peers or examples")
     group.addoption("--long-minutes", type=float, help="start no test of the long tier after so many minutes")
 
 
@@ -37,6 +37,10 @@ def identify_source() -> str | None:
     except (OSError, subprocess.CalledProcessError):
         return None
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def is_program(item: pytest.Item) -> bool:
+    return item.get_closest_marker("programs") is not None
 
 
 class State(msgspec.Struct):
@@ -78,16 +82,16 @@ class LongTier:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Files in an order that the source's state decides, so that short runs of many commits reach them all."""
+        """Programs first, then files in an order that the source decides: short runs of many commits reach them all."""
         open_items = [item for item in items if item.nodeid not in self._state.passed]
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in self._state.passed])
         files = sorted({item.path for item in open_items})
         random.Random(self._source).shuffle(files)
         rank = {file: number for number, file in enumerate(files)}
-        items[:] = sorted(open_items, key=lambda item: rank[item.path])
+        items[:] = sorted(open_items, key=lambda item: (not is_program(item), rank[item.path]))
 
-    def pytest_runtest_setup(self) -> None:
-        if self._deadline is not None and time.time() > self._deadline:
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if self._deadline is not None and time.time() > self._deadline and not is_program(item):
             pytest.skip(LEFT_OUT)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -20,6 +20,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: long")
+    config.addinivalue_line("markers", "programs: programs")
     if config.getoption("--long-tier"):
         config.pluginmanager.register(LongTier(config), "long tier")
 """
@@ -94,3 +95,14 @@ def test_what_there_was_no_time_for_is_named_and_run_the_next_time(project):
     _, output = run(project)
     assert "6 passed in all runs of this source, 6 of them in this run" in output
     assert "left out" not in output
+
+
+def test_programs_come_first_and_are_never_left_out(project):
+    marked = TESTS.replace("@pytest.mark.long\n", "@pytest.mark.long\n@pytest.mark.programs\n")
+    (project / "tests" / "test_third.py").write_text(marked)
+    code, output = run(project, "--long-minutes", "0", "-v")
+    assert code == 0, output
+    assert "3 passed in all runs of this source, 3 of them in this run" in output
+    assert "6 left out; the next run goes on with them:" in output
+    ran = [line for line in output.splitlines() if "::test_long" in line and ("PASSED" in line or "SKIPPED" in line)]
+    assert all("test_third" in line for line in ran[:3]), ran
