@@ -35,7 +35,7 @@ from long_tier import LongTier, add_options
 from patience import PATIENCE_SECONDS
 from plain_http import plain_client
 from processes import KONTOR, WITH_CHEAP_PASSWORDS, free_port, make_template, running_server, running_worker
-from tenants import TenantUnderTest, create_tenant
+from tenants import TenantUnderTest, create_office, create_tenant
 
 # The same examples in every run, on a fast and on a slow machine: what passed here passes elsewhere. To look for new
 # ones, set KONTOR_TEST_NEW_EXAMPLES.
@@ -276,7 +276,9 @@ async def console_site(
     """A second API process beside the first, which serves the console to users of two tenants."""
     regulated = await create_tenant(standing_services, http)
     redirecting = await create_tenant(standing_services, http, is_regulated=False)
-    clients = " ".join(f"{name}:{secret}" for name, secret in (regulated.app, redirecting.app))
+    advised = await create_tenant(standing_services, http)
+    office = await create_office(standing_services, advised.name)
+    clients = " ".join(f"{name}:{secret}" for name, secret in (regulated.app, redirecting.app, office))
     base_url = f"http://127.0.0.1:{free_port()}"
     own = replace(
         settings,
@@ -291,4 +293,4 @@ async def console_site(
     access_id = rich.add_complete("hauskauf+console")
     _, token = await standing_services.operators.create_operator(f"console-{uuid4().hex[:8]}", 1)
     with running_server(own, data_dir / "console.log", program=program) as address:
-        yield ConsoleSite(address, regulated, redirecting, rich, access_id, token.reveal())
+        yield ConsoleSite(address, regulated, redirecting, rich, access_id, token.reveal(), advised)

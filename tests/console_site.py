@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from banking import BankCustomer
+from banking import BankCustomer, new_customer
 from patience import PATIENCE_SECONDS
 from plain_http import plain_client
 from tenants import TenantUnderTest
@@ -27,6 +27,14 @@ def sign_in_form(customer: BankCustomer, **other: str) -> dict[str, str]:
     return known | {"password": password_of(customer)} | other
 
 
+def make_console_adviser(site: "ConsoleSite") -> BankCustomer:
+    """A user of `advised` whose console is that of an adviser."""
+    tenant, user = site.advised, new_customer(site.advised)
+    members = f"{tenant.url}/clients/office/roles/adviser/users"
+    tenant.http.post(members, json=user.reference, headers=tenant.as_admin).raise_for_status()
+    return user
+
+
 def read_token(page: str) -> str:
     """What every form of a page has to carry."""
     found = TOKEN.search(page)
@@ -42,7 +50,10 @@ def money(value: Any) -> str:
 
 @dataclass
 class ConsoleSite:
-    """`rich` is a user of `regulated` with three years of data, for tests that only read."""
+    """`rich` is a user of `regulated` with three years of data, for tests that only read.
+
+    In `advised` the console's client is `office`, which has the roles `customer` (of all users) and `adviser`.
+    """
 
     address: str
     regulated: TenantUnderTest
@@ -50,6 +61,7 @@ class ConsoleSite:
     rich: BankCustomer
     access_id: str
     operator_token: str
+    advised: TenantUnderTest
 
     @property
     def url(self) -> str:

@@ -8,7 +8,15 @@ import httpx
 import pytest
 
 from cheap_passwords import CHEAP
-from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
+from kontor.domain.scopes import (
+    ADVISER_READ,
+    ALL_SCOPES,
+    ALL_USER_SCOPES,
+    CUSTOMER_CREDIT,
+    CUSTOMER_READ,
+    MANAGEMENT_SCOPES,
+    USER_SCOPES,
+)
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
@@ -95,3 +103,13 @@ async def create_tenant(
     return TenantUnderTest(
         name, (f"{name}/admin", admin_secret), (f"{name}/app", app_secret), "anna", "annas password", str(user.id), http
     )
+
+
+async def create_office(services: Services, tenant: str) -> tuple[str, str]:
+    """The client `office` of a console in which customers and advisers are apart: its name and secret."""
+    administration = services.tenant_administration
+    _, secret = await administration.create_client(tenant, "office", ClientKind.USER, ALL_USER_SCOPES)
+    await administration.create_role(tenant, "office", new_role("customer", USER_SCOPES, is_default=True))
+    adviser = new_role("adviser", [CUSTOMER_READ, CUSTOMER_CREDIT, ADVISER_READ], is_default=False)
+    await administration.create_role(tenant, "office", adviser)
+    return f"{tenant}/office", secret

@@ -152,6 +152,9 @@ class Settings:
     console_sample: Secret | None = setting(
         None, "sample user that the console's first page offers to everybody, for demos: tenant/user:password"
     )
+    console_sample_adviser: Secret | None = setting(
+        None, "sample adviser that the console's first page offers to everybody, for demos: tenant/user:password"
+    )
     demo_slow_seconds: int = setting(200, "how long the demo bank takes to answer the login test_slow")
     today: date | None = setting(
         None, "business date to start from, for demos and tests; tokens and logs keep real time"

@@ -121,6 +121,19 @@ def demo() -> Iterator[Demo]:
         demo.remove()
 
 
+def test_the_console_offers_a_customer_and_an_adviser_who_sees_what_she_shares(demo):
+    demo.ensure_running()
+    customer = json.loads((demo.data / "console.json").read_text())["sample"]["reference"]
+    homes = {}
+    for action in ("sample", "sample_adviser"):
+        with httpx.Client(base_url=f"http://127.0.0.1:{demo.port}", timeout=PATIENCE_SECONDS) as visitor:
+            homes[action] = visitor.post("/console/sign-in", data={"action": action}).headers["location"]
+            listed = visitor.get("/console/adviser")
+            assert listed.status_code == (200 if action == "sample_adviser" else 403)
+            assert (f"/console/adviser/{customer}" in listed.text) == (action == "sample_adviser")
+    assert homes == {"sample": "/console", "sample_adviser": "/console/adviser"}
+
+
 def test_first_start_shows_progress_and_a_short_screen(demo):
     printed = demo.first_printed
     for step in ("PostgreSQL (first start)", "Migrations", "Demo tenants", "API and worker"):

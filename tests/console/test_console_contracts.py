@@ -9,9 +9,10 @@ import pytest
 
 from banking import href, new_customer
 from console_site import read_token
-from kontor.console.contract_settings import UnreadableDayError, list_periods, read_typed_day, word_period
+from kontor.console.contract_settings import list_periods, word_period
 from kontor.console.contracts import read_contract
 from kontor.console.rendering import load_texts
+from kontor.console.typed_days import UnreadableDayError, read_typed_day
 from kontor.pages.formatting import BERLIN
 
 CONTRACTS = "/customer/v2/ai/contracts"

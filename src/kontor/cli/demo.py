@@ -89,7 +89,7 @@ def _run(server: "EmbeddedPostgres", settings: Settings, port: int, stopping: "S
         with steps.step("API and worker"):
             children.start(_name_port(port), stopping)
         with steps.step("Sample user"):
-            _add_sample_bank(ready, console)
+            _prepare_sample(ready, console)
         _show_welcome(settings.base_url, facts, console, settings.data)
         with kept_running(server):
             children.watch(stopping)
@@ -191,15 +191,16 @@ def _write_private(path: Path, facts: dict[str, Any]) -> None:
     unfinished.replace(path)
 
 
-def _add_sample_bank(settings: Settings, console: dict[str, Any]) -> None:
+def _prepare_sample(settings: Settings, console: dict[str, Any]) -> None:
     import asyncio
 
     from kontor.bootstrap import open_services
-    from kontor.cli.demo_console import add_sample_bank
+    from kontor.cli.demo_console import prepare_sample
+    from kontor.services.runtime import Clock
 
     async def add() -> None:
         async with open_services(settings, "kontor demo") as services:
-            await add_sample_bank(services, console)
+            await prepare_sample(services, console, Clock(settings.today, settings.clock).today())
 
     asyncio.run(add())
 

@@ -3,8 +3,10 @@
 import secrets
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
-from kontor.domain.scopes import ALL_MANAGEMENT_SCOPES, ALL_SCOPES, ALL_USER_SCOPES
+from kontor.domain.principals import Principal
+from kontor.domain.scopes import ADVISER_READ, ALL_MANAGEMENT_SCOPES, ALL_SCOPES, ALL_USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import ClientKind
 from kontor.services.bundle import Services
@@ -19,6 +21,9 @@ DISPLAY_NAME = "Demo-App"
 FRAME_ORIGINS = tuple(f"http://{host}:{port}" for host in ("127.0.0.1", "localhost") for port in (3000, 8000, 9000))
 USERNAME = "demo"
 CONSOLE_CLIENT = "console"
+# In the console customers and advisers are apart. The application's users can try every call.
+CUSTOMER_SCOPES = tuple(scope for scope in ALL_USER_SCOPES if scope != ADVISER_READ)
+CUSTOMER_ROLE, ADVISER_ROLE = "customer", "adviser"
 KEYS = {"name", "regulated", "adminClient", "userClient", "user", "apiKey", "callbackBases"}
 
 
@@ -64,17 +69,44 @@ async def ensure_clients(services: Services, name: str) -> None:
     if "admin" not in clients:
         await administration.create_client(name, "admin", ClientKind.ADMIN, ALL_MANAGEMENT_SCOPES, "manages the tenant")
     # Before there are users: a role is given to those who are created later.
-    await _ensure_user_client(services, name, "app", "the tenant's application")
-    await _ensure_user_client(services, name, CONSOLE_CLIENT, "Kontor's console")
+    await _ensure_user_client(services, name, "app", "the tenant's application", ALL_USER_SCOPES)
+    await _ensure_user_client(services, name, CONSOLE_CLIENT, "Kontor's console", CUSTOMER_SCOPES)
+    if ADVISER_ROLE not in {role.name for role in await administration.list_roles(name, CONSOLE_CLIENT)}:
+        role = new_role(ADVISER_ROLE, ALL_USER_SCOPES, is_default=False, description="what advisers may do")
+        await administration.create_role(name, CONSOLE_CLIENT, role)
 
 
-async def _ensure_user_client(services: Services, tenant: str, name: str, description: str) -> None:
+async def _ensure_user_client(
+    services: Services, tenant: str, name: str, description: str, scopes: tuple[str, ...]
+) -> None:
     administration = services.tenant_administration
     if name not in {client.name for client in await administration.list_clients(tenant)}:
         await administration.create_client(tenant, name, ClientKind.USER, ALL_USER_SCOPES, description)
-    if not await administration.list_roles(tenant, name):
-        role = new_role("customer", ALL_USER_SCOPES, is_default=True, description="what the application's users may do")
+    known = {role.name: role for role in await administration.list_roles(tenant, name)}
+    users: list[UUID] = []
+    if CUSTOMER_ROLE in known and set(known[CUSTOMER_ROLE].granted_scopes) != set(scopes):  # of an earlier version
+        administrator = await _find_administrator(services, tenant)
+        users = await services.tenants.list_role_users(administrator, tenant, name, CUSTOMER_ROLE)
+        await administration.delete_role(tenant, name, CUSTOMER_ROLE)
+        del known[CUSTOMER_ROLE]
+    if CUSTOMER_ROLE not in known:
+        role = new_role(CUSTOMER_ROLE, scopes, is_default=True, description="what the application's users may do")
         await administration.create_role(tenant, name, role)
+    for user_id in users:
+        await assign_role(services, tenant, name, CUSTOMER_ROLE, user_id)
+
+
+async def assign_role(services: Services, tenant: str, client: str, role: str, user_id: UUID) -> None:
+    """As the tenant's administration does it."""
+    await services.tenants.assign_role(await _find_administrator(services, tenant), tenant, client, role, user_id)
+
+
+async def _find_administrator(services: Services, name: str) -> Principal:
+    tenant = await services.tenant_administration.find_tenant(name)
+    clients = await services.tenant_administration.list_clients(name)
+    client = next(client for client in clients if client.name == "admin")
+    scopes = frozenset(ALL_MANAGEMENT_SCOPES)
+    return Principal(tenant.id, name, tenant.is_regulated, client.id, client.name, scopes)
 
 
 async def _renew_logins(services: Services, name: str, *, is_regulated: bool) -> dict[str, Any]:

@@ -39,12 +39,12 @@ def read_clients(setting: Secret | None) -> dict[str, ConsoleClient]:
     return clients
 
 
-def read_sample(setting: Secret | None) -> Sample | None:
-    """From `KONTOR_CONSOLE_SAMPLE`: `tenant/user:password`."""
+def read_sample(setting: Secret | None, name: str = "KONTOR_CONSOLE_SAMPLE") -> Sample | None:
+    """From the setting of that name: `tenant/user:password`."""
     if setting is None:
         return None
-    name, _, password = setting.reveal().partition(":")
-    tenant, _, username = name.partition("/")
+    login, _, password = setting.reveal().partition(":")
+    tenant, _, username = login.partition("/")
     if not (tenant and username and password):
-        raise SettingError("KONTOR_CONSOLE_SAMPLE: expected tenant/user:password")
+        raise SettingError(f"{name}: expected tenant/user:password")
     return Sample(tenant, username, Secret(password))

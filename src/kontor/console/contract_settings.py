@@ -1,19 +1,15 @@
 """What customers say about a contract: its name, and when it can be cancelled."""
 
 import re
-from datetime import date, datetime
 from typing import Any
 
+from kontor.console.typed_days import read_typed_day
 from kontor.console.visits import Form, field_of
 from kontor.pages.texts import Texts
 
 NOTICE_PERIODS = ("P2W", "P1M", "P6W", "P3M", "P6M", "P1Y")
 LONGEST_NAME = 100
 _PART = re.compile(r"([0-9]+)([YMWD])")
-
-
-class UnreadableDayError(Exception):
-    """What was typed is no day."""
 
 
 def word_period(period: str, texts: Texts) -> str:
@@ -40,16 +36,3 @@ def read_settings(form: Form) -> dict[str, Any]:
         "noticePeriod": field_of(form, "notice_period") or None,
         "minimumTermEnd": None if day is None else day.isoformat(),
     }
-
-
-def read_typed_day(text: str) -> date | None:
-    """As a browser's date field sends it, or as people type it where there is no such field."""
-    text = text.strip()
-    if not text:
-        return None
-    for form in ("%Y-%m-%d", "%d.%m.%Y"):
-        try:
-            return datetime.strptime(text, form).date()  # noqa: DTZ007 (a day has no time zone)
-        except ValueError:
-            continue
-    raise UnreadableDayError(text)

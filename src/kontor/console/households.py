@@ -102,6 +102,7 @@ def list_signs(affordability: Mapping[str, Any], check: Mapping[str, Any]) -> li
     ]
     gambling = Decimal(affordability["gambling"])
     signs.append(Sign("gambling", gambling > 0 or "GAMBLING" in amounts, None, amounts.get("GAMBLING")))
-    overdrawn = int(check.get("overdraftDays", 0))
-    signs.append(Sign("overdrafts", overdrawn > 0, overdrawn))
+    if check:
+        overdrawn = int(check["overdraftDays"])
+        signs.append(Sign("overdrafts", overdrawn > 0, overdrawn))
     return signs

@@ -76,11 +76,12 @@ def see_other(url: str, cookies: Sequence[str] = ()) -> ASGIResponse:
     return response
 
 
-def group_views(views: Sequence[View], *, is_operator: bool) -> dict[str, list[View]]:
-    """The navigation: views by group, in their order."""
+def group_views(views: Sequence[View], shown: View) -> dict[str, list[View]]:
+    """The navigation of the area that a view belongs to: views by group, in their order."""
     groups: dict[str, list[View]] = {}
     for view in views:
-        if view.group is not None and view.is_operator == is_operator:
+        is_near = (view.is_operator, view.is_adviser) == (shown.is_operator, shown.is_adviser)
+        if view.group is not None and is_near:
             groups.setdefault(view.group, []).append(view)
     return groups
 

@@ -40,7 +40,7 @@ from kontor_client import ApiError, AsyncKontor
 log = structlog.get_logger(__name__)
 
 FORGERY_STEP = "console"
-OPENED_PREFIXES = ("/customer/v2", "/providers/v2", "/tags/v1", "/ops/v1", "/ai/v1")
+OPENED_PREFIXES = ("/customer/v2", "/providers/v2", "/tags/v1", "/ops/v1", "/ai/v1", "/adviser/v2")
 Handler = Callable[[AnyRequest], Awaitable[ASGIResponse]]
 
 
@@ -104,7 +104,9 @@ class Console:
         self._cookies = SessionCookies(is_https=self._is_https)
         self.signing_in = SigningIn(
             settings, self._cookies, self._connect,
-            read_clients(settings.console_clients), read_sample(settings.console_sample),
+            read_clients(settings.console_clients),
+            read_sample(settings.console_sample),
+            read_sample(settings.console_sample_adviser, "KONTOR_CONSOLE_SAMPLE_ADVISER"),
         )  # fmt: skip
 
     # Pages
@@ -173,7 +175,7 @@ class Console:
         return {
             "view": view,
             "session": visit.session,
-            "groups": group_views(VIEWS, is_operator=view.is_operator),
+            "groups": group_views(VIEWS, view),
             "token": self._make_token(visit.session),
             "notice": visit.texts(key) if notice and key in visit.texts.texts else None,
             "today": visit.today,

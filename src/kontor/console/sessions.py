@@ -28,6 +28,8 @@ class Session(msgspec.Struct, frozen=True):
     role: Role
     name: str
     tenant: str | None = None
+    is_adviser: bool = False
+    reference: str = ""  # of a user, as the API names it
 
     def __repr__(self) -> str:
         return f"Session({self.role}, {self.tenant}, {self.name})"

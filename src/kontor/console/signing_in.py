@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import Any
 from urllib.parse import urlencode
 
 from litestar.response.base import ASGIResponse
@@ -11,11 +12,13 @@ from kontor.console.clients import ConsoleClient, Sample
 from kontor.console.rendering import choose_texts, draw, see_other
 from kontor.console.sessions import Role, Session, SessionCookies
 from kontor.console.visits import BASE, Form, field_of
+from kontor.domain.scopes import ADVISER_READ
 from kontor.pages.browser import AnyRequest, ForgedError, origin_of, read_form, read_query
 from kontor_client import ApiError, AsyncKontor, KontorClientError
 from kontor_client.sessions import Login, client_login, user_login
 
 OPERATOR_HOME = f"{BASE}/ops"
+ADVISER_HOME = f"{BASE}/adviser"
 Connect = Callable[[AnyRequest, str | None], AsyncKontor]
 
 
@@ -27,12 +30,17 @@ class SigningIn:
         connect: Connect,
         clients: Mapping[str, ConsoleClient],
         sample: Sample | None,
+        sample_adviser: Sample | None,
     ) -> None:
         self._settings = settings
         self._cookies = cookies
         self._connect = connect
         self._clients = clients
-        self._sample = sample if sample is not None and sample.tenant in clients else None
+        self._samples = {
+            action: offered
+            for action, offered in (("sample", sample), ("sample_adviser", sample_adviser))
+            if offered is not None and offered.tenant in clients
+        }
 
     # Users
 
@@ -43,8 +51,9 @@ class SigningIn:
     async def sign_in_user(self, request: AnyRequest) -> ASGIResponse:
         form = await self._read_own_form(request)
         following = field_of(form, "next")
-        if field_of(form, "action") == "sample" and self._sample is not None:
-            tenant, username, password = self._sample.tenant, self._sample.username, self._sample.password.reveal()
+        sample = self._samples.get(field_of(form, "action"))
+        if sample is not None:
+            tenant, username, password = sample.tenant, sample.username, sample.password.reveal()
         else:
             tenant, username = field_of(form, "tenant"), field_of(form, "username").strip()
             password = field_of(form, "password")
@@ -53,15 +62,17 @@ class SigningIn:
             return self._draw_user_form(request, following, problem="incomplete", tenant=tenant, username=username)
         login = user_login(client.username, client.secret.reveal(), username, password)
         try:
-            token = await self._get_token(request, login)
+            answer = await self._get_token(request, login)
         except ApiError as error:
             problem = name_user_problem(error)
             return self._draw_user_form(request, following, problem=problem, tenant=tenant, username=username)
         before = self._cookies.read(request, is_operator=False)
         if before is not None:
             await self.revoke(request, before)
-        session = Session(token, Role.USER, username, tenant)
-        return see_other(_safe_next(following, BASE), [self._cookies.write(session)])
+        is_adviser = ADVISER_READ in answer["scope"].split()
+        session = Session(answer["access_token"], Role.USER, username, tenant, is_adviser, answer["user"])
+        home = ADVISER_HOME if is_adviser else BASE
+        return see_other(_safe_next(following, home), [self._cookies.write(session)])
 
     def _draw_user_form(
         self,
@@ -74,7 +85,7 @@ class SigningIn:
         username: str = "",
     ) -> ASGIResponse:
         facts = {
-            "tenants": list(self._clients), "sample": self._sample, "next": following, "problem": problem,
+            "tenants": list(self._clients), "samples": self._samples, "next": following, "problem": problem,
             "notice": notice if notice in ("expired", "erased") else None, "tenant": tenant, "username": username,
             "here": f"{BASE}/sign-in",
         }  # fmt: skip
@@ -93,8 +104,8 @@ class SigningIn:
         try:
             if field_of(form, "action") == "client":
                 client = field_of(form, "client").strip()
-                token = await self._get_token(request, client_login(client, field_of(form, "secret")))
-                session = Session(token, Role.ADMIN, client, client.partition("/")[0])
+                answer = await self._get_token(request, client_login(client, field_of(form, "secret")))
+                session = Session(answer["access_token"], Role.ADMIN, client, client.partition("/")[0])
             else:
                 token = field_of(form, "operator_token").strip()
                 if not token.isascii() or not token.isprintable():
@@ -129,10 +140,11 @@ class SigningIn:
                 content = urlencode({"token": session.token}).encode()
                 await api.request("POST", "/auth/oauth2/revoke", content=content, headers=login.headers)
 
-    async def _get_token(self, request: AnyRequest, login: Login) -> str:
+    async def _get_token(self, request: AnyRequest, login: Login) -> dict[str, Any]:
         async with self._connect(request, None) as api:
             answer = await api.request("POST", login.call.path, content=login.call.content, headers=login.call.headers)
-        return str(answer.json()["access_token"])
+        answered: dict[str, Any] = answer.json()
+        return answered
 
     async def _read_own_form(self, request: AnyRequest) -> Form:
         """Before anybody is signed in there is no cookie to bind a token to: the browser says where it comes from."""

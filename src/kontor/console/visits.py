@@ -79,6 +79,7 @@ class View:
     parent: str | None = None
     actions: Mapping[str, Act] = field(default_factory=dict)
     is_operator: bool = False
+    is_adviser: bool = False  # of the advisers' area, which has a navigation of its own
     largest_file: int = 0  # bytes of the file that its form may carry
 
     @property

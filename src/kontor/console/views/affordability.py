@@ -1,4 +1,7 @@
-"""What somebody can afford, as a household's account, and the facts a lender asks for."""
+"""What somebody can afford, as a household's account, and the facts a lender asks for.
+
+For advisers; customers reach the page from what they share with them.
+"""
 
 from decimal import Decimal
 from typing import Any
@@ -12,6 +15,11 @@ async def show(visit: Visit) -> Facts:
     affordability, check = await together(
         visit.api.get("/customer/v2/ai/affordability"), visit.api.get("/customer/v2/ai/credit-check")
     )
+    return describe_household(affordability, check)
+
+
+def describe_household(affordability: dict[str, Any], check: dict[str, Any]) -> Facts:
+    """`check` is empty where it cannot be read."""
     if not affordability:  # no complete month has data
         return {"details": None}
     details, facts = affordability["details"], check.get("details", {})
@@ -41,4 +49,4 @@ def _list_ratios(details: dict[str, Any], check: dict[str, Any]) -> list[tuple[s
     return ratios
 
 
-VIEWS = [View("affordability", "/affordability", show, group="meaning")]
+VIEWS = [View("affordability", "/affordability", show, parent="disclosures")]

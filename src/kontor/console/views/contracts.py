@@ -7,17 +7,12 @@ from typing import Any
 
 from kontor.console.accesses import Product, list_products
 from kontor.console.charts import Chart, Series
-from kontor.console.contract_settings import (
-    LONGEST_NAME,
-    UnreadableDayError,
-    list_periods,
-    read_settings,
-    word_period,
-)
+from kontor.console.contract_settings import LONGEST_NAME, list_periods, read_settings, word_period
 from kontor.console.contracts import Contract, read_contract, read_contracts, read_development, sum_contracts
 from kontor.console.due_dates import make_calendar
 from kontor.console.gateway import segment, together
 from kontor.console.plan_reasons import read_reasons
+from kontor.console.typed_days import UnreadableDayError
 from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
 from kontor_client import ApiError
 

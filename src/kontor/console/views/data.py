@@ -35,4 +35,4 @@ async def erase(visit: Visit, form: Form) -> Facts | None:
     raise GoTo(f"{BASE}/sign-in", notice="erased", ends_session=True)
 
 
-VIEWS = [View("data", "/data", show, group="build", actions={"erase": erase})]
+VIEWS = [View("data", "/data", show, group="data", actions={"erase": erase})]
