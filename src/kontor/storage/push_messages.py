@@ -14,11 +14,11 @@ INSERT = """
     where s.user_id = %(user)s and (s.kinds is null or %(kind)s = any(s.kinds))
 """
 CLAIM = """
-    update all_push_messages set due_at = now() + make_interval(secs => %(seconds)s), tries = tries + 1,
+    update all_push_messages set due_at = now() + make_interval(secs => %(seconds)s), attempts = attempts + 1,
         begun_at = coalesce(begun_at, now())
     where (user_id, id) in (select user_id, id from all_push_messages where due_at <= now() order by due_at, id
         limit %(limit)s for update skip locked)
-    returning user_id, id, tries, extract(epoch from now() - begun_at)::float8
+    returning user_id, id, attempts, extract(epoch from now() - begun_at)::float8
 """
 
 
@@ -28,7 +28,7 @@ class ClaimedMessage:
 
     user_id: UUID
     id: UUID
-    tries: int
+    attempts: int
     elapsed_seconds: float
 
 

@@ -165,7 +165,9 @@ class Pushes:
                 await push_subscriptions.delete_subscription(connection, claimed.user_id, subscription_id)
             elif result.failure is not None:
                 chance = random.uniform(-1, 1)  # noqa: S311
-                pause = self._schedule.plan(claimed.tries, claimed.elapsed_seconds, chance, result.retry_after_seconds)
+                pause = self._schedule.plan(
+                    claimed.attempts, claimed.elapsed_seconds, chance, result.retry_after_seconds
+                )
             if pause is None:
                 await push_messages.delete_message(connection, claimed.user_id, claimed.id)
             else:
@@ -173,7 +175,7 @@ class Pushes:
         log.info(
             "push.sent",
             subscription=str(subscription_id),
-            attempt=claimed.tries,
+            attempt=claimed.attempts,
             status=result.status,
             failure=None if result.failure is None else str(result.failure),
             retry_seconds=None if pause is None else round(pause, 1),

@@ -22,7 +22,7 @@ create table push_messages (
     kind text not null,
     due_at timestamptz not null default now(),
     begun_at timestamptz,
-    tries smallint not null default 0,
+    attempts smallint not null default 0,
     primary key (user_id, id),
     foreign key (user_id, subscription_id) references push_subscriptions on delete cascade
 );
@@ -30,4 +30,4 @@ create index push_messages_due on push_messages (due_at);
 create index push_messages_by_subscription on push_messages (user_id, subscription_id);
 
 create view all_push_subscriptions as select user_id, id, endpoint_digest from push_subscriptions;
-create view all_push_messages as select user_id, id, due_at, begun_at, tries from push_messages;
+create view all_push_messages as select user_id, id, due_at, begun_at, attempts from push_messages;
