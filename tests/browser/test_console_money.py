@@ -103,7 +103,7 @@ def test_a_search_narrows_the_list_and_a_row_opens_to_its_reasons(
     assert "category=LIVING_GROCERIES" in page.url
 
 
-def test_a_corrected_category_is_marked_and_its_rule_can_be_deleted(
+def test_all_of_a_partner_are_corrected_by_a_rule_after_its_preview_and_the_rule_is_deleted(
     open_console: Callable[..., Page], spender: tuple[BankCustomer, str]
 ):
     customer, _ = spender
@@ -111,23 +111,25 @@ def test_a_corrected_category_is_marked_and_its_rule_can_be_deleted(
     page.get_by_label("Suche").fill("rundfunk")
     page.get_by_role("button", name="Suchen").click()
     page.wait_for_url(re.compile("search=rundfunk"))
+    count = page.locator("#sums tbody th").inner_text()
     row = page.locator(".entry").first
-    name = row.locator(".entry-title").evaluate("one => one.firstChild.textContent.trim()")
+    name = row.locator(".entry-title").inner_text()
     row.locator("summary").click()
     row.get_by_label("Richtige Kategorie").select_option("RECREATION_OTHER")
-    row.get_by_label("Auch bisherige Umsätze").check()
-    row.get_by_label("Ab jetzt immer").check()
+    row.get_by_label(f"Alle Umsätze mit {name} ({count})").check()
     row.get_by_role("button", name="Kategorie übernehmen").click()
-    expect(page.locator(".notice")).to_have_text("Die Kategorie ist geändert.")
-    assert "search=rundfunk" in page.url
-    expect(page.locator(".entry", has_text="von Ihnen festgelegt").first).to_contain_text("Freizeit")
-    page.get_by_role("link", name="Eigene Regeln").click()
+    expect(page.locator("#preview .big-figure")).to_have_text(count)
+    check(page)
+    page.get_by_role("button", name="Regel anlegen").click()
+    expect(page.locator(".notice")).to_contain_text("Die Regel ist angelegt")
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody th")).to_contain_text(name)
     check(page)
+    page.goto(page.url.partition("/rules")[0] + "?search=rundfunk")
+    expect(page.locator(".entry", has_text="durch Ihre Regel").first).to_contain_text("Freizeit")
+    page.get_by_role("link", name="Regeln").click()
     page.get_by_role("button", name=re.compile("^Löschen")).click()
     expect(page.locator(".nothing")).to_contain_text("Noch gibt es keine Regel")
-    check(page)
 
 
 def test_everything_works_without_scripts(open_console: Callable[..., Page], spender: tuple[BankCustomer, str]):

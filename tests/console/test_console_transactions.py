@@ -3,72 +3,23 @@
 import html
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlsplit
 
-import httpx
 import pytest
 
-from banking import ACCESSES, BankCustomer, new_customer, new_id
-from console_site import ConsoleSite, read_token
+from banking import new_customer
+from console_ledger import LAST, PAGE, ROW, Ledger, booking, open_ledger
+from console_site import money
 from kontor.analysis.tagging.taggings import EVIDENCE_KINDS
 from kontor.console.categories import choose_fitting, fits_sign, name_categories, read_categories
-from kontor.console.entries import Tag, find_purpose, group_by_day, read_entries, shorten
+from kontor.console.entries import Tag, clean_name, find_purpose, group_by_day, read_entries, shorten
+from kontor.console.entry_filters import link_entries, split_search
 from kontor.console.evidence import sort_out, tell_reasons
 from kontor.console.rendering import load_texts
-from kontor.console.views.transactions import choose_product, read_amount
-from kontor.pages.browser import BadRequestError
-from kontor_client import ApiError
 
-ROW = re.compile(r'<li id="t-([0-9a-f-]{36})">(.*?)</li>', re.DOTALL)
-PAGE = "/console/transactions"
-LAST = date(2026, 10, 30)
 HOSTILE = "</summary><script>alert(1)</script>"
-
-
-class Ledger:
-    """A customer whose only account has what a test pushed, in front of the console."""
-
-    def __init__(self, customer: BankCustomer, visitor: httpx.Client) -> None:
-        self.customer, self.visitor = customer, visitor
-        self.access_id = self.customer.add_complete("leer+ledger")
-        self.product = self.customer.product(self.access_id, "GIROKONTO")
-        self.path = f"{ACCESSES}/{self.access_id}/{self.product['id']}/kontoumsaetze"
-
-    def push(self, *rows: dict[str, Any]) -> None:
-        batch = [{"identifier": {"batchId": new_id()}} | row for row in rows]
-        assert self.customer.post(self.path, batch).status_code == 201
-
-    def list(self, **query: Any) -> list[tuple[str, str]]:
-        """The rows of the page: id and text."""
-        answer = self.visitor.get(PAGE, params=query)
-        assert answer.status_code == 200, answer.text
-        return [(found[1], html.unescape(found[2])) for found in ROW.finditer(answer.text)]
-
-    def details_url(self, entry_id: str) -> str:
-        found = re.search(rf'data-url="([^"]*{entry_id}[^"]*)"', self.visitor.get(PAGE).text)
-        assert found is not None
-        return html.unescape(found[1])
-
-    def correct(self, entry_id: str, category: str, **fields: str) -> httpx.Response:
-        url = self.details_url(entry_id)
-        form = {"action": "correct", "token": read_token(self.visitor.get(url).text), "category": category} | fields
-        return self.visitor.post(url, data=form)
-
-
-def booking(day: date, amount: str, name: str | None, purpose: str, **more: Any) -> dict[str, Any]:
-    given = {"buchungsdatum": day.isoformat(), "betrag": float(amount), "verwendungszweck": purpose}
-    return given | ({"gegenkontoInhaber": name} if name else {}) | more
-
-
-@contextmanager
-def open_ledger(site: ConsoleSite) -> Iterator[Ledger]:
-    customer = new_customer(site.regulated)
-    with site.visit(customer) as visitor:
-        yield Ledger(customer, visitor)
 
 
 @pytest.fixture(scope="module")
@@ -106,11 +57,37 @@ def test_long_texts_end_between_words():
     assert shorten("x" * 30, 10) == "x" * 9 + "…"
 
 
-def test_who_it_was_is_the_counterparty_else_the_partner_else_the_purpose():
+def test_who_it_was_is_the_partner_if_sure_else_the_counterparty_else_the_purpose():
     item = {"displayName": "IKEA", "systemName": "IKEA"}
-    partners = [{"id": "b", "tags": [{"tagTreeItem": item, "details": {"confidenceLevel": 0.9}}]}]
-    rows = [{"id": "a", "gegenkontoInhaber": "Anna"}, {"id": "b", "verwendungszweck": "IKEA 14.11."}, {"id": "c"}]
-    assert [entry.title for entry in read_entries(rows, partners)] == ["Anna", "IKEA", "–"]
+    partners = [
+        {"id": key, "tags": [{"tagTreeItem": item, "details": {"confidenceLevel": sure}}]}
+        for key, sure in (("b", 0.9), ("d", 0.4))
+    ]
+    rows = [
+        {"id": "a", "gegenkontoInhaber": "Anna"},
+        {"id": "b", "gegenkontoInhaber": "IKEA DT NL 147//KIEL", "verwendungszweck": "IKEA 14.11."},
+        {"id": "c"},
+        {"id": "d", "gegenkontoInhaber": "Ikarus"},
+    ]
+    entries = read_entries(rows, partners)
+    assert [entry.title for entry in entries] == ["Anna", "IKEA", "–", "Ikarus"]
+    assert [entry.hint for entry in entries] == ["", "", "", ""]  # texts of the bank are in the details
+    assert [entry.monogram for entry in entries] == ["A", "I", "·", "I"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("ZUM KRUG 5257//KOELN/DE", "Zum Krug"),
+        ("STADTWERKE KIEL GMBH", "Stadtwerke Kiel GmbH"),
+        ("DB VERTRIEB GMBH", "DB Vertrieb GmbH"),
+        ("Anna Müller", "Anna Müller"),
+        ("H&M 0412", "H&M"),
+        ("4711", "4711"),
+    ],
+)
+def test_names_of_counterparties_read_as_people_write_them(raw, shown):
+    assert clean_name(raw) == shown
 
 
 def test_rows_are_grouped_by_the_day_of_booking():
@@ -173,20 +150,6 @@ def test_all_kinds_of_evidence_have_a_sentence():
     assert [kind for kind in (*EVIDENCE_KINDS, "user", "rule") if f"evidence.{kind}" not in texts] == []
 
 
-def test_amounts_are_numbers_as_a_browser_sends_them():
-    assert [read_amount(text) for text in (None, "", "-12.5", "1e3")] == [None, None, "-12.5", "1000"]
-    for text in ("x", "NaN", "Infinity", "1e99", "12,50"):
-        with pytest.raises(BadRequestError):
-            read_amount(text)
-
-
-def test_an_account_that_is_not_there_is_not_found():
-    assert choose_product([], None) is None
-    with pytest.raises(ApiError) as refused:
-        choose_product([], "a/b")
-    assert refused.value.status == 404
-
-
 # Lists
 
 
@@ -201,22 +164,48 @@ def test_the_newest_come_first_fifty_on_a_page_and_the_next_page_goes_on(ledger)
     assert "Zurück zu den neuesten" in second
 
 
-def test_a_row_says_who_what_how_sure_and_how_much(ledger):
+def test_a_row_says_who_what_and_how_much_and_how_sure_only_where_it_is_not(ledger):
     row = next(text for _, text in ledger.list(search="Allianz") if "Allianz" in text)
     assert "Haftpflicht" in row
     assert "59,99 €" in row
-    assert re.search(r"\d{2} %", row)
     assert "Privathaftpflicht" in row
+    assert "unsicher" not in row
+    assert re.search(r"unsicher, \d{1,2} %", ledger.list(search="duerr")[0][1])
+
+
+def test_the_sums_follow_the_filter(ledger):
+    assert _read_sums(ledger.visitor.get(PAGE, params={"direction": "in"}).text) == [
+        "1",
+        "2.500,00 €",
+        "0,00 €",
+        "2.500,00 €",
+    ]
+    expected = sum(Decimal(at) + Decimal("1.5") for at in range(90))  # purchases of the last 30 days
+    found = _read_sums(ledger.visitor.get(PAGE, params={"search": "rewe", "month": "2026-10"}).text)
+    assert found == ["90", "0,00 €", money(-expected), money(-expected)]
+
+
+def _read_sums(page: str) -> list[str]:
+    row = re.search(r'<tr data-currency="EUR">(.*?)</tr>', page, re.DOTALL)
+    assert row is not None
+    return [re.sub("<.*?>", "", cell).strip() for cell in re.findall(r"<t[hd].*?>(.*?)</t[hd]>", html.unescape(row[1]))]
 
 
 @pytest.mark.parametrize(
     ("query", "said", "count"),
     [
-        ({"search": "duerr"}, "Dürr GmbH", 1),
-        ({"search": "rewe einkauf 119"}, "Einkauf 119", 1),
+        ({"search": "duerr"}, "Dürr", 1),
+        ({"search": "rewe einkauf 119"}, "120,50 €", 1),
+        ({"search": "59,99"}, "Allianz", 1),
+        ({"search": "2500"}, "Muster AG", 1),
+        ({"search": "2500", "as": "text"}, "", 0),
+        ({"search": "rewe 120,50 €"}, "120,50 €", 1),
         ({"category": "INCOME"}, "Muster AG", 1),
-        ({"min": "-10.50", "max": "-9.50"}, "REWE", 2),
+        ({"min": "9,50", "max": "10.50"}, "REWE", 2),
+        ({"direction": "in", "min": "2.400"}, "Muster AG", 1),
+        ({"direction": "in"}, "Muster AG", 1),
         ({"from": "2026-10-29", "to": "2026-10-29"}, "REWE", 3),
+        ({"month": "2026-09", "search": "7,50"}, "", 0),
         ({"search": "nirgends"}, "", 0),
     ],
 )
@@ -239,7 +228,12 @@ def test_what_finds_nothing_says_so_and_offers_to_start_again(ledger):
         ({"category": "NOTHING"}, 400),
         ({"from": "gestern"}, 400),
         ({"cursor": "!"}, 400),
-        ({"account": "somebody/else"}, 404),
+        ({"direction": "sideways"}, 400),
+        ({"month": "2026-13"}, 400),
+        ({"month": "9999-12"}, 400),
+        ({"min": "1e3"}, 400),
+        ({"figure": "much"}, 400),
+        ({"account": "somebody"}, 404),
     ],
 )
 def test_a_query_that_makes_no_sense_is_refused_with_a_page(ledger, query, status):
@@ -269,81 +263,71 @@ def test_without_accounts_the_page_offers_to_connect_a_bank(console_site):
     assert "/console/accounts" in page
 
 
-# One transaction
-
-
-def test_the_details_show_all_trees_and_reasons(ledger):
-    entry_id = ledger.list(search="Allianz")[0][0]
-    page = html.unescape(ledger.visitor.get(ledger.details_url(entry_id)).text)
-    for said in ("Kategorie", "Partner", "Versicherungsart", "Privathaftpflicht", "Für Selbständige", "spricht für"):
-        assert said in page
-    assert entry_id in page
-    assert "INCOME_SALARY" not in page.partition('name="category"')[2].partition("</select>")[0]
-
-
-def test_nobody_sees_somebody_elses_transaction(ledger, console_site):
-    url = ledger.details_url(ledger.list(search="Allianz")[0][0])
-    with console_site.visit() as visitor:
-        assert visitor.get(url).status_code == 404
-    assert ledger.visitor.get(url.partition("?")[0]).status_code == 400
-    base = url.partition("?")[0].rpartition("/")[0]
-    assert ledger.visitor.get(f"{base}/{new_id()}?on={LAST.isoformat()}").status_code == 404
-
-
-@pytest.fixture
-def own_ledger(console_site) -> Iterator[Ledger]:
-    with open_ledger(console_site) as made:
-        yield made
-
-
-def test_a_correction_is_shown_as_the_users_word_and_rules_can_be_deleted(own_ledger):
-    ledger = own_ledger
-    rows = [booking(LAST - timedelta(days=at), f"-{at + 10}.00", "Zum Krug", f"Rechnung {at}") for at in range(3)]
-    ledger.push(*rows, booking(LAST, "-5.00", "Anderer Laden", "Sonst was"))
-    ids = {text: key for key, text in ledger.list()}
-    first = next(key for text, key in ids.items() if "Rechnung 0" in text)
-    answer = ledger.correct(first, "LIVING_GROCERIES")
+def test_addresses_of_before_lead_to_the_same_transactions(ledger):
+    account = f"{ledger.access_id}/{ledger.product['id']}"
+    answer = ledger.visitor.get(PAGE, params={"account": account, "min": "-10.50", "max": "-9.50"})
     assert answer.status_code == 303
-    assert answer.headers["location"].endswith(f"#t-{first}")
-    shown = dict(ledger.list())
-    assert "von Ihnen festgelegt" in shown[first]
-    assert "Lebensmittel" in shown[first]
-    assert sum("von Ihnen festgelegt" in text for text in shown.values()) == 1
-    assert ledger.correct(first, "SHOPPING_BEAUTY", existing="1", rule="1").status_code == 303
-    shown = dict(ledger.list())
-    assert sum("von Ihnen festgelegt" in text for text in shown.values()) == 3
-    ledger.push(booking(LAST, "-9.99", "Zum Krug", "Rechnung neu"))
-    newest = next(text for _, text in ledger.list() if "Rechnung neu" in text)
-    assert "durch Ihre Regel" in newest
-    assert "Diese Kategorie haben Sie selbst festgelegt" in ledger.visitor.get(ledger.details_url(first)).text
-    _delete_the_only_rule(ledger)
-    assert ledger.correct(first, "INCOME_SALARY").status_code == 400  # does not fit the sign
+    query = dict(parse_qsl(urlsplit(answer.headers["location"]).query))
+    assert query == {"account": ledger.product["id"], "direction": "out", "min": "9.50", "max": "10.50"}
+    assert len(ledger.list(**query)) == 2
 
 
-def _delete_the_only_rule(ledger: Ledger) -> None:
-    page = ledger.visitor.get(f"{PAGE}/rules").text
-    assert "Zum Krug" in page
-    rule = re.search(r'name="rule" value="([^"]+)"', page)
-    assert rule is not None
-    form = {"action": "delete", "rule": rule[1], "token": read_token(page)}
-    answer = ledger.visitor.post(f"{PAGE}/rules", data=form)
-    assert answer.headers["location"] == f"{PAGE}/rules?notice=rule_deleted"
-    assert "Noch gibt es keine Regel" in ledger.visitor.get(f"{PAGE}/rules").text
-    assert ledger.visitor.post(f"{PAGE}/rules", data=form).status_code == 404
+def test_the_month_can_be_changed_and_the_other_filters_stay(ledger):
+    page = html.unescape(ledger.visitor.get(PAGE, params={"month": "2026-10", "search": "rewe"}).text)
+    assert 'rel="prev" href="/console/transactions?search=rewe&month=2026-09"' in page
+    assert 'rel="next" href="/console/transactions?search=rewe&month=2026-11"' in page
+    assert 'href="/console/transactions?search=rewe">Alle Monate' in page
 
 
-def test_after_a_correction_the_list_is_as_it_was_left(ledger):
-    entry_id = ledger.list(search="duerr")[0][0]
-    back = urlencode({"search": "duerr", "evil": "x"})
-    url = f"{ledger.details_url(entry_id).partition('&back=')[0]}&{urlencode({'back': back})}"
-    form = {"action": "correct", "token": read_token(ledger.visitor.get(url).text), "category": "SERVICES_OTHER"}
-    location = ledger.visitor.post(url, data=form).headers["location"]
-    assert "search=duerr" in location
-    assert "evil" not in location
-    assert "notice=category_changed" in location
+def test_a_figure_that_the_list_does_not_add_up_to_is_told(ledger):
+    assert "difference" not in ledger.visitor.get(PAGE, params={"direction": "in", "figure": "2500.00"}).text
+    page = html.unescape(ledger.visitor.get(PAGE, params={"direction": "in", "figure": "2400"}).text)
+    assert "Sie kommen von 2.400,00 €. Diese Liste ergibt 2.500,00 €" in page
 
 
 def test_somebody_elses_account_has_no_list(ledger, console_site):
-    account = f"{ledger.access_id}/{ledger.product['id']}"
     with console_site.visit() as visitor:
-        assert visitor.get(PAGE, params={"account": account}).status_code == 404
+        assert visitor.get(PAGE, params={"account": ledger.product["id"]}).status_code == 404
+
+
+def test_several_accounts_are_one_list_and_chips_choose_some_of_them(console_site, visitor):
+    page = html.unescape(visitor.get(PAGE).text)
+    customer = console_site.rich
+    expected = [row["id"] for row in customer.read("/customer/v2/kontoumsaetze?limit=50")]
+    assert [found[1] for found in ROW.finditer(page)] == expected
+    products = [product for product in customer.products(console_site.access_id) if product["kategorie"] != "DEPOT"]
+    first, second = products[0]["id"], products[1]["id"]
+    assert f'href="{PAGE}?account={first}"' in page
+    chosen = visitor.get(PAGE, params={"account": first}).text
+    assert f"account={first}%2C{second}" in chosen
+    both = customer.read(f"/customer/v2/kontoumsaetze?limit=50&produkt={first},{second}")
+    found = visitor.get(PAGE, params={"account": f"{first},{second}"}).text
+    assert [row[1] for row in ROW.finditer(found)] == [row["id"] for row in both]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words", "amount"),
+    [
+        ("rewe", "rewe", None),
+        ("12,50", "", "12.50"),
+        ("-12,50 €", "", "12.50"),
+        ("1.234,56", "", "1234.56"),
+        ("1,234.56", "", "1234.56"),
+        ("miete 800,00", "miete", "800.00"),
+        ("miete 01.10", "miete 01.10", None),
+        ("filiale 5257", "filiale 5257", None),
+        ("DE02 1203", "DE02 1203", None),
+    ],
+)
+def test_the_search_field_takes_words_and_an_amount(typed, words, amount):
+    assert split_search(typed) == (words, None if amount is None else Decimal(amount))
+
+
+def test_a_link_to_the_list_says_all_that_must_hold():
+    link = link_entries(
+        accounts=["a", "b"], category="LIVING", direction="out", month="2026-10", figure=Decimal("-1.50")
+    )
+    assert dict(parse_qsl(urlsplit(link).query)) == {
+        "account": "a,b", "category": "LIVING", "direction": "out", "month": "2026-10", "figure": "-1.50"
+    }  # fmt: skip
+    assert link_entries() == PAGE

@@ -9,6 +9,8 @@ from kontor.console.gateway import Gateway
 
 PATH = "/tags/v1/tag-trees/CATEGORIES/tag-tree-items"
 TREE = "CATEGORIES"
+OWN_PATH = "/customer/v2/ai/categories"
+OWN_TREE = "CUSTOM_CATEGORIES"
 # Sums over other categories, which no transaction has.
 SUMS = {"NET", "EXPENSES"}
 
@@ -26,6 +28,49 @@ class MainCategory:
     system_name: str
     name: str
     below: list[Category] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCategory:
+    """One that the user or the tenant has made. `basis` is what analyses see."""
+
+    system_id: int
+    system_name: str
+    name: str
+    basis: str
+    description: str = ""
+
+
+async def list_own_categories(api: Gateway) -> list[OwnCategory]:
+    """By name."""
+    own = [
+        OwnCategory(
+            item["systemId"], item["systemName"], item["displayName"], item["systemNameParent"],
+            item.get("description") or "",
+        )
+        for item in await api.get(OWN_PATH)
+    ]  # fmt: skip
+    return sorted(own, key=lambda category: category.name.casefold())
+
+
+def add_own(mains: Sequence[MainCategory], own: Sequence[OwnCategory], heading: str) -> list[MainCategory]:
+    """Choices with the own categories below a heading of their own, which comes first."""
+    below = [Category(category.system_name, category.name) for category in own]
+    return [MainCategory("", heading, below), *mains] if below else list(mains)
+
+
+def choose_own_fitting(own: Sequence[OwnCategory], amount: Decimal | None) -> list[OwnCategory]:
+    return [category for category in own if fits_sign(f"{category.basis}_", amount)]
+
+
+def list_assignable(mains: Sequence[MainCategory]) -> list[MainCategory]:
+    """What transactions can have, of either sign: subcategories, and mains that have none."""
+    return choose_fitting(mains, None)
+
+
+def write_tag(system_name: str) -> dict[str, str]:
+    """As a body of the API names a category of either tree."""
+    return {"systemName": system_name}
 
 
 async def list_categories(api: Gateway) -> list[MainCategory]:

@@ -16,10 +16,20 @@ MEANINGLESS = {"UNKNOWN", "UNRELATED_OTHER", "UNRELATED"}
 LONGEST_PURPOSE = 90
 LONGEST_TITLE = 60
 MOST_SEARCHED = 10**15  # the API searches for amounts below
+LOW_CONFIDENCE = Decimal("0.75")  # below, a category is shown as unsure
+SURE_PARTNER = Decimal("0.5")
 # Who decided, when it was not the tagger.
 DECIDERS = ("user", "rule")
 _FIELD = r"(?:EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|IBAN|BIC|PURP)\+"
 _PURPOSE_FIELD = re.compile(rf"SVWZ\+(.*?)(?={_FIELD}|$)", re.DOTALL)
+_PLACE = re.compile(r"\s*(?://|/\d{4}-).*", re.DOTALL)  # terminals write the town behind the name
+_BRANCH = re.compile(r"(?:\s+(?:(?:FIL|NR)\.?\s*)?[\d/.-]{3,})+$", re.IGNORECASE)
+# Words that are short and no abbreviations, and legal forms.
+_SHORT_WORDS = {
+    "GMBH": "GmbH", "MBH": "mbH", "EV": "e.V.", "E.V.": "e.V.", "UND": "und", "VON": "von", "VAN": "van", "AM": "am",
+    "AN": "an", "IM": "im", "IN": "in", "DER": "der", "DIE": "die", "DAS": "das", "ZUM": "zum", "ZUR": "zur",
+}  # fmt: skip
+LONGEST_ABBREVIATION = 3
 # References follow the words that were meant for people.
 _REFERENCES = re.compile(
     r"\s*(?:End-to-End-Ref|EREF|KREF|MREF|CRED|CORE / Mandatsref|Mandatsref|Gläubiger-ID)\b.*", re.DOTALL
@@ -54,28 +64,61 @@ class Entry:
     partner: Tag | None
     insurance: Tag | None
     facts: Mapping[str, Any]
+    own_category: Tag | None = None
+
+    @property
+    def known_partner(self) -> Tag | None:
+        return self.partner if self.partner is not None and self.partner.confidence >= SURE_PARTNER else None
 
     @property
     def title(self) -> str:
-        """Who it was: as the bank says, else as the partner is called, else what it was for."""
+        """Who it was: as the partner is called, else as the bank says, else what it was for."""
+        if self.known_partner is not None:
+            return self.known_partner.name
         if self.name:
-            return shorten(self.name, LONGEST_TITLE)
+            return shorten(clean_name(self.name), LONGEST_TITLE)
         if self.partner is not None:
             return self.partner.name
         return shorten(self.purpose, LONGEST_TITLE) or self.facts.get("buchungstext") or "–"
 
     @property
+    def monogram(self) -> str:
+        """One or two letters or digits, for where a logo would be."""
+        words = re.findall(r"\w+", self.title)
+        return "".join(word[0] for word in words[:2]).upper() or "·"
+
+    @property
     def hint(self) -> str:
-        """What it was for, in short; nothing that the title says already."""
-        text = shorten(self.purpose, LONGEST_PURPOSE)
+        """The user's note, else what it was for where nobody knows the partner; nothing that the title says already."""
+        if self.note:
+            return shorten(self.note, LONGEST_PURPOSE)
+        text = "" if self.known_partner is not None else shorten(self.purpose, LONGEST_PURPOSE)
         return "" if text == self.title else text
+
+    @property
+    def note(self) -> str:
+        return str(self.facts.get("notiz") or "")
+
+    @property
+    def keywords(self) -> Sequence[str]:
+        keywords: Sequence[str] = self.facts.get("schlagworte") or ()
+        return keywords
+
+    @property
+    def part_count(self) -> int:
+        return len(self.facts.get("teile") or ())
+
+    @property
+    def is_unsure(self) -> bool:
+        return self.category is not None and self.category.confidence < LOW_CONFIDENCE and self.decided_by is None
 
     @property
     def decided_by(self) -> str | None:
         return find_decider(self.category)
 
-    def find_url(self, access_id: str, product_id: str, back: str = "") -> str:
-        """The page about it. The API finds it by day and amount."""
+    def find_url(self, access_id: str | None = None, product_id: str | None = None, back: str = "") -> str:
+        """The page about it. The API finds it by day and amount. Lists over all accounts say where it is."""
+        access_id, product_id = access_id or self.facts["zugangId"], product_id or self.facts["produktId"]
         amount = self.amount if self.amount is not None and abs(self.amount) < MOST_SEARCHED else None
         asked = {"on": None if self.day is None else self.day.isoformat(), "amount": amount, "back": back or None}
         query = urlencode({name: str(value) for name, value in asked.items() if value is not None})
@@ -92,10 +135,11 @@ def read_entries(
     rows: Sequence[Mapping[str, Any]],
     partners: Sequence[Mapping[str, Any]] = (),
     insurances: Sequence[Mapping[str, Any]] = (),
+    own_categories: Sequence[Mapping[str, Any]] = (),
 ) -> list[Entry]:
     """Transactions with their categories, and what other tag views of the same list say about them."""
-    partner_of, insurance_of = _index(partners), _index(insurances)
-    return [_read_entry(row, partner_of.get(row["id"]), insurance_of.get(row["id"])) for row in rows]
+    indexes = [_index(view) for view in (partners, insurances, own_categories)]
+    return [_read_entry(row, *(index.get(row["id"]) for index in indexes)) for row in rows]
 
 
 def _index(rows: Sequence[Mapping[str, Any]]) -> dict[str, Tag]:
@@ -103,7 +147,7 @@ def _index(rows: Sequence[Mapping[str, Any]]) -> dict[str, Tag]:
     return {key: tag for key, tag in tags.items() if tag is not None and tag.is_meaningful}
 
 
-def _read_entry(row: Mapping[str, Any], partner: Tag | None, insurance: Tag | None) -> Entry:
+def _read_entry(row: Mapping[str, Any], partner: Tag | None, insurance: Tag | None, own_category: Tag | None) -> Entry:
     amount = row.get("betrag")
     return Entry(
         row["id"],
@@ -117,6 +161,7 @@ def _read_entry(row: Mapping[str, Any], partner: Tag | None, insurance: Tag | No
         partner,
         insurance,
         row,
+        own_category,
     )
 
 
@@ -140,6 +185,23 @@ def find_purpose(text: str) -> str:
     field = _PURPOSE_FIELD.search(text)
     purpose = field[1].strip() if field else _REFERENCES.sub("", text).strip()
     return " ".join((purpose or text).split())
+
+
+def clean_name(text: str) -> str:
+    """A counterparty as people write it: without town and number of the branch, and not in capitals."""
+    name = " ".join((_PLACE.sub("", text) or text).split())
+    name = _BRANCH.sub("", name) or name
+    if not name.isupper():
+        return name
+    written = " ".join(_write_word(word) for word in name.split(" "))
+    return written[:1].upper() + written[1:]
+
+
+def _write_word(word: str) -> str:
+    if word in _SHORT_WORDS:
+        return _SHORT_WORDS[word]
+    letters = sum(map(str.isalpha, word))
+    return word if letters <= LONGEST_ABBREVIATION or letters < len(word) - 1 else word.title()
 
 
 def shorten(text: str, length: int) -> str:

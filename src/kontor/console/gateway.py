@@ -77,6 +77,10 @@ class Gateway:
         following = dict(parse_qsl(urlsplit(answer.next_url).query)).get("cursor") if answer.next_url else None
         return _decode(answer), following
 
+    async def post(self, path: str, body: Any, **params: Any) -> Any:
+        """The answer's JSON to a body, as in `get`."""
+        return _decode(await self.send("POST", path, params=params, json=body))
+
     async def post_file(self, path: str, file: bytes, **params: Any) -> Any:
         """The answer's JSON to a file, as in `get`."""
         return _decode(await self.send("POST", path, params=params, file=file))

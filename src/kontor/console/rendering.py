@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from litestar.response.base import ASGIResponse
 
+from kontor.console.entry_filters import link_entries
 from kontor.console.visits import BASE, View
 from kontor.pages import texts as page_texts
 from kontor.pages.assets import NO_STORE, Assets
@@ -59,6 +60,7 @@ def _environment() -> Environment:
     )
     for name, function in FILTERS.items():
         environment.filters[name] = function
+    environment.globals["entries_url"] = link_entries
     return environment
 
 
