@@ -70,7 +70,8 @@ def look_at_account(page, customer):
     expect(page.locator("#table-balances tbody tr").first).to_be_visible()
     assert page.locator("#table-balances tbody tr").count() > 80
     go_to(page, "Übersicht", "overview")
-    expect(page.locator(".tile", has_text="Vermögen")).to_contain_text(f"auf {len(products)} Konten")
+    expect(page.locator("#accounts tbody a")).to_have_count(len(products))
+    expect(page.locator("#outlook svg.wide-only")).to_be_visible()
 
 
 def correct_category(page, customer):

@@ -77,7 +77,7 @@ def test_money_in_other_currencies_is_shown_beside_euros(console_site):
         ("bankprodukt", "bankzugaenge/a/p", "/console/accounts/a/p"),
         ("kontoumsatz", "bankzugaenge/a/p/kontoumsaetze/t", "/console/transactions/a/p/t"),
         ("contract", "ai/contracts/c", "/console/contracts/c"),
-        ("budget", "budgets/b", None),
+        ("budget", "budgets/b", "/console/budgets#budget-b"),
     ],
 )
 def test_every_kind_of_object_leads_to_its_page(rel, path, page):

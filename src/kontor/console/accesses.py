@@ -41,6 +41,11 @@ class Product:
         return f"/console/accounts/{segment(self.access_id)}/{segment(self.id)}"
 
     @property
+    def is_everyday(self) -> bool:
+        """Whether money is spent from it."""
+        return self.kind in EVERYDAY_KINDS
+
+    @property
     def is_depot(self) -> bool:
         return self.kind == DEPOT
 
@@ -92,7 +97,7 @@ def group_by_use(products: Sequence[Product]) -> dict[str, list[Product]]:
     """To spend from, to put aside, and owed; without empty groups."""
     groups: dict[str, list[Product]] = {"everyday": [], "savings": [], "loans": []}
     for product in products:
-        name = "everyday" if product.kind in EVERYDAY_KINDS else "loans" if product.kind == LOAN else "savings"
+        name = "everyday" if product.is_everyday else "loans" if product.kind == LOAN else "savings"
         groups[name].append(product)
     return {name: group for name, group in groups.items() if group}
 

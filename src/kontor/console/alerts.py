@@ -49,4 +49,6 @@ def find_page(thing: Mapping[str, str]) -> str | None:
             return f"{BASE}/transactions/{segment(access)}/{segment(product)}/{segment(transaction)}"
         case "contract":
             return f"{BASE}/contracts/{segment(parts[-1])}"
+        case "budget":
+            return f"{BASE}/budgets#budget-{parts[-1]}"
     return None

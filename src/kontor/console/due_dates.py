@@ -58,8 +58,8 @@ class Calendar:
 
 def make_calendar(contracts: Sequence[Contract], today: date) -> Calendar:
     """The rest of this month and the eleven after it. What comes seldom stands first: it is forgotten most easily."""
-    firsts = [_find_month(today, ahead) for ahead in range(MONTHS)]
-    until = _find_month(today, MONTHS) - timedelta(days=1)
+    firsts = [find_month(today, ahead) for ahead in range(MONTHS)]
+    until = find_month(today, MONTHS) - timedelta(days=1)
     dues = list_dues(contracts, today, until)
     months = [Month(first, [due for due in dues if _first_of(due.day) == first]) for first in firsts]
     due_ids = {due.contract.id for due in dues}
@@ -106,9 +106,9 @@ def _continue(contract: Contract, start: date) -> Iterator[date]:
     if months := _MONTHS_OF.get(contract.period):
         usual = find_usual_day(sorted(contract.development)[-_LOOKED_AT:], start)
         # A payment at the end of a month may have been moved into the next one.
-        month = _find_month(start, -1 if usual >= _LATE_IN_MONTH and start.day <= 5 else 0)
+        month = find_month(start, -1 if usual >= _LATE_IN_MONTH and start.day <= 5 else 0)
         while True:
-            month = _find_month(month, months)
+            month = find_month(month, months)
             day = month.replace(day=min(usual, monthrange(month.year, month.month)[1]))
             yield _move(day, is_early=contract.is_income or usual == LAST_DAY)
 
@@ -136,6 +136,6 @@ def _first_of(day: date) -> date:
     return day.replace(day=1)
 
 
-def _find_month(day: date, ahead: int) -> date:
+def find_month(day: date, ahead: int) -> date:
     number = day.year * 12 + day.month - 1 + ahead
     return date(number // 12, number % 12 + 1, 1)

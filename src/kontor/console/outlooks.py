@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
-from kontor.console.accesses import EVERYDAY_KINDS, Product
+from kontor.console.accesses import Product
 from kontor.console.cashflows import Flow, find_aggregates
 from kontor.console.contracts import Contract
 from kontor.console.due_dates import Due, list_dues
@@ -104,7 +104,7 @@ def choose_everyday(products: Sequence[Product]) -> list[Product]:
     return [
         product
         for product in products
-        if product.kind in EVERYDAY_KINDS and product.currency == CURRENCY and product.balance is not None
+        if product.is_everyday and product.currency == CURRENCY and product.balance is not None
     ]
 
 

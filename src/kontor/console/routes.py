@@ -311,7 +311,7 @@ class Console:
 async def _read_form(request: AnyRequest, view: View) -> tuple[Form, bytes | None]:
     """The fields of a page's form, and the file that was sent with it."""
     if not view.largest_file or not is_upload(request):
-        return await read_form(request), None
+        return await read_form(request, view.repeatable), None
     fields, files = await read_upload(request, view.largest_file)
     return fields, files.get("file")
 

@@ -81,6 +81,7 @@ class View:
     is_operator: bool = False
     is_adviser: bool = False  # of the advisers' area, which has a navigation of its own
     largest_file: int = 0  # bytes of the file that its form may carry
+    repeatable: tuple[str, ...] = ()  # fields that its form may have more than once
 
     @property
     def url(self) -> str:
