@@ -159,12 +159,19 @@ def look_at_insurances_and_triggers(page, customer):
     go_to(page, "Versicherungen", "insurances")
     expect(page.locator(".lacking > li")).to_have_count(len(missing))
     assert page.locator("#policies tbody tr:not(.division)").count() > 3
-    go_to(page, "Beratungsanlässe", "triggers")
+    see_as_adviser(page, "sales-triggers", "triggers")
     expect(page.locator(".occasion")).to_have_count(len(triggers))
 
 
+def see_as_adviser(page, scope, view):
+    """From what can be shared with advisers."""
+    go_to(page, "Freigaben", "disclosures")
+    page.click(f"#more-{scope} a")
+    expect(page.locator("main")).to_have_attribute("data-view", view, timeout=PATIENCE_MS)
+
+
 def look_at_affordability(page, customer):
-    go_to(page, "Haushaltsrechnung", "affordability")
+    see_as_adviser(page, "affordability", "affordability")
     check = customer.read(f"{FINDINGS}/credit-check")["details"]
     expect(page.locator("#account tr.sum")).to_have_count(4)
     expect(page.locator("#signs li")).to_have_count(6)
