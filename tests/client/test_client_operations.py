@@ -78,7 +78,7 @@ CALLS = {
     "encrypt": ("text",),
     "list_operated_tenants": ({"limit": 5},),
     "list_operated_clients": ({"tenant": "t"},),
-    "list_operated_users": ({"tenant": "t"},),
+    "list_operated_users": ({"tenant": "t", "reference": UUID, "pseudonym": UUID},),
     "list_operated_accesses": ({"tenant": "t", "status": "COMPLETE", "provider": UUID},),
     "summarise_accesses": ({"tenant": "t"},),
     "read_operated_access": (UUID, "a"),

@@ -1,12 +1,18 @@
 """The operators' pages: what they show is what /ops/v1 says, to whom it says it."""
 
+import re
 from uuid import uuid4
 
 import httpx
 import pytest
 
+from banking import new_customer
 from console_site import read_token
+from kontor.connectors.base import FailureKind
+from kontor.console.rendering import load_texts
 from kontor.console.views import VIEWS
+from kontor.domain.operator_details import AccessReason
+from kontor.domain.refreshes import SkipReason
 
 PAGES = [view.url for view in VIEWS if view.is_operator and "{" not in view.url]
 
@@ -109,3 +115,119 @@ def test_a_users_client_is_no_admin(console_site):
     name, secret = console_site.regulated.app
     form = {"action": "client", "client": name, "secret": secret}
     assert httpx.post(f"{console_site.url}/ops/sign-in", data=form, timeout=30).status_code == 422
+
+
+# One access, one job
+
+
+@pytest.fixture
+def access(console_site):
+    """An access that tests may pause: its page, and its user."""
+    customer = new_customer(console_site.regulated)
+    number = customer.add_complete("leer")
+    return f"/console/ops/accesses/{customer.reference}/{number}", customer
+
+
+def act(visitor, address, action, **fields):
+    token = read_token(visitor.get(address).text)
+    return visitor.post(address, data=fields | {"action": action, "token": token})
+
+
+def test_an_operator_pauses_and_resumes_an_access_after_a_question_and_sees_that_it_is_done(console_site, access):
+    address, customer = access
+    with console_site.operate() as visitor:
+        page = visitor.get(address).text
+        assert customer.username in page
+        assert "Alles in Ordnung" in page
+        assert 'id="confirmation"' not in page
+        assert 'id="confirmation"' in visitor.get(f"{address}?do=pause").text
+        answer = act(visitor, address, "act", do="pause")
+        assert answer.headers["location"] == f"{address}?notice=access_pause"
+        page = visitor.get(answer.headers["location"]).text
+        assert "Der Zugang ist pausiert." in page
+        assert "Von einem Betreiber pausiert" in page
+        assert "?do=resume" in page
+        assert 'id="confirmation"' not in visitor.get(f"{address}?do=pause").text  # it is paused already
+        act(visitor, address, "act", do="resume")
+        assert "Alles in Ordnung" in visitor.get(address).text
+        trail = visitor.get("/console/ops/audit", params={"tenant": console_site.regulated.name}).text
+    assert f"user {customer.username} access" in trail
+    assert "access.pause" in trail
+
+
+def test_an_operator_fetches_an_access_and_sees_the_attempts_in_words(console_site, access):
+    address, _ = access
+    with console_site.operate() as visitor:
+        assert visitor.post(address, data={"action": "act", "do": "retry"}).status_code == 403
+        answer = act(visitor, address, "act", do="retry")
+        assert answer.headers["location"] == f"{address}?notice=access_retry"
+        page = visitor.get(address).text
+        assert 'id="attempts"' in page
+        assert act(visitor, address, "act", do="delete").status_code == 400
+        assert visitor.get(f"{address}?do=delete").status_code == 400
+        assert visitor.get(f"/console/ops/accesses/{uuid4()}/nothing").status_code == 404
+
+
+def test_why_an_access_cannot_be_fetched_is_told_in_words(console_site, access, owner):
+    address, customer = access
+    owner.execute("update accesses set refresh_pause = 'CREDENTIALS' where user_id = %s", [customer.reference])
+    with console_site.operate() as visitor:
+        answer = act(visitor, address, "act", do="retry")
+    assert answer.status_code == 409
+    assert "Zuerst muss der Kunde etwas tun" in answer.text
+    assert "Die Bank hat die Anmeldung abgelehnt" in answer.text
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_every_reason_state_and_failure_has_words(language):
+    texts = load_texts()[language].texts
+    failures = [str(kind).lower() for kind in (*FailureKind, *SkipReason)]
+    assert [failure for failure in failures if f"ops_access.failure_{failure}" not in texts] == []
+    reasons = [reason for reason in AccessReason if f"ops_access.reason_{reason}_more" not in texts]
+    assert reasons == []
+
+
+def test_a_held_job_is_opened_and_queued_again_after_a_question(console_site, owner):
+    [job_id] = owner.execute(
+        "insert into pgqueuer (priority, status, entrypoint, payload, attempts) values (0, 'failed', 'nothing', %s, 3)"
+        " returning id",
+        [uuid4().bytes],
+    ).fetchone()
+    owner.execute(
+        "insert into pgqueuer_log (job_id, status, priority, entrypoint, traceback) values (%s, 'failed', 0, 'nothing',"
+        """ '{"exception_type": "KeyError", "exception_message": "a secret"}')""",
+        [job_id],
+    )
+    address = f"/console/ops/jobs/{job_id}"
+    with console_site.operate() as visitor:
+        assert address in visitor.get("/console/ops/jobs").text
+        page = visitor.get(address).text
+        assert "Angehalten nach einem Fehler" in page
+        assert "KeyError" in page
+        assert "a secret" not in page
+        assert 'id="confirm"' in visitor.get(f"{address}?do=retry").text
+        assert act(visitor, address, "retry").headers["location"] == f"{address}?notice=job_retry"
+        assert "Der Job ist wieder in der Warteschlange." in visitor.get(f"{address}?notice=job_retry").text
+        answer = act(visitor, address, "retry")
+        assert answer.status_code == 409
+        assert "nicht angehalten" in answer.text
+    owner.execute("delete from pgqueuer where id = %s", [job_id])
+
+
+def test_accesses_are_opened_by_operators_alone(console_site, access):
+    address, _ = access
+    tenant = console_site.regulated
+    with console_site.operate(admin_form(tenant)) as visitor:
+        assert "/console/ops/accesses/" not in visitor.get("/console/ops/accesses").text.partition("<main")[2]
+        assert visitor.get(address).status_code in (303, 403)
+
+
+def test_the_audit_trail_names_users_as_they_are_listed(console_site):
+    tenant = console_site.regulated
+    with console_site.operate() as visitor:
+        trail = visitor.get("/console/ops/audit", params={"tenant": tenant.name}).text.partition('class="calls"')[0]
+        users = visitor.get("/console/ops/users", params={"tenant": tenant.name}).text
+    listed = set(re.findall(r'<th scope="row">(customer-[0-9a-f]+)</th>', users))
+    named = set(re.findall(r"user (customer-[0-9a-f]+)", trail))
+    assert named
+    assert named <= listed

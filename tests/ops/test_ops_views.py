@@ -29,10 +29,26 @@ async def test_clients_are_shown_without_their_secrets(operator):
 async def test_users_are_shown_by_reference_and_name_alone(operator):
     user_id, _ = operator.add_access("south")
     row = next(user for user in await operator.read("users", tenant="south") if user["userReference"] == str(user_id))
-    assert set(row) == {"tenant", "userReference", "username", "active", "createdAt", "accesses"}
+    assert set(row) == {"tenant", "userReference", "username", "active", "createdAt", "accesses", "pseudonym"}
     assert row["accesses"] == 1
     assert {user["tenant"] for user in await operator.read("users")} == {"north", "south"}
     assert {user["tenant"] for user in await operator.read("users", "north")} == {"north"}
+
+
+async def test_users_are_found_by_their_reference_and_as_the_audit_trail_names_them(operator):
+    users = [operator.add_access("south")[0] for _ in range(3)]
+    known = {user["userReference"]: user["pseudonym"] for user in await operator.read("users", tenant="south")}
+    assert len(set(known.values())) == len(known)
+    wanted = [known[str(user_id)] for user_id in users[:2]]
+    found = await operator.read("users", pseudonym=",".join(wanted))
+    assert {user["userReference"] for user in found} == {str(user_id) for user_id in users[:2]}
+    [alone] = await operator.read("users", reference=str(users[2]))
+    assert alone["pseudonym"] == known[str(users[2])]
+    assert await operator.read("users", "north", pseudonym=",".join(wanted)) == []
+    for wrong in ("olga", ",".join([wanted[0]] * 101)):
+        answer = await operator.call("operator", f"users?pseudonym={wrong}")
+        assert answer.status_code == 400
+        assert "pseudonym" in answer.json()["message"]
 
 
 @pytest.mark.parametrize("path", ["users", "accesses", "clients", "tenants", "audit"])

@@ -14,7 +14,8 @@ from kontor.api.answers import Answer, HttpError, json_answer
 from kontor.api.operations import NO_SUCH_OBJECT, Call, Security, Success, operation
 from kontor.api.paging import DEFAULT_PAGE, CursorText, Limit, page_answer, read_cursor
 from kontor.domain import scopes
-from kontor.domain.operator_views import NIL, AccessFilter, Place, Source
+from kontor.domain.errors import InvalidError
+from kontor.domain.operator_views import NIL, AccessFilter, Place, Source, UserFilter
 from kontor.domain.operators import AccessRefresh, RefreshState, Viewer
 from kontor.domain.webhooks import DeliveryState
 from kontor.services.operations import MAX_SERIAL, view_as_client, view_as_operator
@@ -23,6 +24,7 @@ from kontor.wire.ops_details import OpsHeldJob, show_held_job
 from kontor.wire.webhooks import WebhookDelivery, show_delivery
 
 OPS = "/ops/v1"
+MOST_PSEUDONYMS = 100
 DELIVERIES = OPS + "/webhooks/{webhook-id}/deliveries"
 COMMON: dict[str, Any] = {"tag": "Operating", "security": Security.OPERATOR_OR_CLIENT_TOKEN}
 READ: dict[str, Any] = COMMON | {"scope": scopes.TENANTS_READ}
@@ -46,6 +48,23 @@ class TenantQuery(msgspec.Struct):
 
 class TenantPageQuery(msgspec.Struct):
     tenant: Tenant | None = None
+    limit: Limit = DEFAULT_PAGE
+    cursor: CursorText | None = None
+
+
+class UsersQuery(msgspec.Struct):
+    tenant: Tenant | None = None
+    reference: Annotated[UUID, Meta(description="only this user")] | None = None
+    pseudonym: (
+        Annotated[
+            str,
+            Meta(
+                max_length=37 * MOST_PSEUDONYMS,
+                description=f"only these, as the audit trail names them; at most {MOST_PSEUDONYMS}, comma-separated",
+            ),
+        ]
+        | None
+    ) = None
     limit: Limit = DEFAULT_PAGE
     cursor: CursorText | None = None
 
@@ -115,19 +134,33 @@ async def list_operated_clients(call: Call) -> Answer:
 
 
 @operation(
-    "GET", OPS + "/users", query=TenantPageQuery, success=page(wire.OpsUser), errors=(404,),
+    "GET", OPS + "/users", query=UsersQuery, success=page(wire.OpsUser), errors=(404,),
     scope=scopes.USERS_READ, **COMMON,
 )  # fmt: skip
 async def list_operated_users(call: Call) -> Answer:
     """List users, deactivated ones too, by reference.
 
-    Each with the number of accesses. A client's token sees its own tenant only.
+    Each with the number of accesses, and the pseudonym under which the audit trail knows the user. A client's token
+    sees its own tenant only.
     """
-    query = call.query(TenantPageQuery)
+    query = call.query(UsersQuery)
+    pseudonyms = _read_pseudonyms(query.pseudonym)
     tenant_id = await call.services.ops.choose_tenant(view(call), query.tenant)
-    rows = await call.services.ops.list_users(tenant_id, read_cursor(query.cursor, UUID) or NIL, query.limit)
+    after = read_cursor(query.cursor, UUID) or NIL
+    wanted = UserFilter(tenant_id, query.reference, pseudonyms)
+    rows = await call.services.ops.list_users(wanted, after, query.limit)
     following = rows[-1].id if len(rows) == query.limit else None
     return page_answer(call, [wire.show_user(row) for row in rows], following)
+
+
+def _read_pseudonyms(text: str | None) -> list[UUID] | None:
+    try:
+        found = None if text is None else [UUID(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidError("expected ids, comma-separated", "pseudonym") from None
+    if found is not None and len(found) > MOST_PSEUDONYMS:
+        raise InvalidError(f"at most {MOST_PSEUDONYMS}", "pseudonym")
+    return found
 
 
 # Accesses

@@ -1,5 +1,6 @@
 """What an operator sees: rows of tenants, accesses, refreshes, jobs, providers and workers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import IntEnum
@@ -33,6 +34,15 @@ class ClientRow:
 
 
 @dataclass(frozen=True, slots=True)
+class UserFilter:
+    """`pseudonyms` are names of the audit trail. None: all of them."""
+
+    tenant_id: UUID | None = None
+    reference: UUID | None = None
+    pseudonyms: Sequence[UUID] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class UserRow:
     tenant_name: str
     id: UUID
@@ -40,6 +50,7 @@ class UserRow:
     is_active: bool
     created_at: datetime
     accesses: int
+    pseudonym: UUID
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from kontor.domain.operator_views import AccessFilter, AccessRow, ClientRow, TenantRow, UserRow
+from kontor.domain.operator_views import AccessFilter, AccessRow, ClientRow, TenantRow, UserFilter, UserRow
 from kontor.domain.operators import LATE, AccessRefresh
 from kontor.domain.tenants import ClientKind
 from kontor.storage.database import Connection
@@ -51,16 +51,24 @@ async def list_clients(
     ]
 
 
-async def list_users(connection: Connection, tenant_id: UUID | None, after: UUID, limit: int) -> list[UserRow]:
+async def list_users(connection: Connection, wanted: UserFilter, after: UUID, limit: int) -> list[UserRow]:
     cursor = await connection.execute(
         """
         select t.name, u.id, u.username, u.is_active, u.created_at,
-            (select count(*) from all_accesses a where a.user_id = u.id)
+            (select count(*) from all_accesses a where a.user_id = u.id), u.pseudonym
         from users u join tenants t on t.id = u.tenant_id
         where (%(tenant)s::uuid is null or u.tenant_id = %(tenant)s) and u.id > %(after)s
+            and (%(reference)s::uuid is null or u.id = %(reference)s)
+            and (%(pseudonyms)s::uuid[] is null or u.pseudonym = any(%(pseudonyms)s))
         order by u.id limit %(limit)s
         """,
-        {"tenant": tenant_id, "after": after, "limit": limit},
+        {
+            "tenant": wanted.tenant_id,
+            "reference": wanted.reference,
+            "pseudonyms": None if wanted.pseudonyms is None else list(wanted.pseudonyms),
+            "after": after,
+            "limit": limit,
+        },
     )
     return [UserRow(*row) for row in await cursor.fetchall()]
 

@@ -50,6 +50,7 @@ class OpsUser(msgspec.Struct):
     active: bool
     createdAt: Timestamp  # noqa: N815
     accesses: Count
+    pseudonym: Annotated[UUID, Meta(description="names the user in the audit trail")]
 
 
 class OpsOutcome(msgspec.Struct):
@@ -243,7 +244,7 @@ def show_client(row: operator_views.ClientRow) -> OpsClient:
 
 def show_user(row: operator_views.UserRow) -> OpsUser:
     created = format_timestamp(row.created_at)
-    return OpsUser(row.tenant_name, row.id, row.username, row.is_active, created, row.accesses)
+    return OpsUser(row.tenant_name, row.id, row.username, row.is_active, created, row.accesses, row.pseudonym)
 
 
 def show_access(row: operator_views.AccessRow, provider: str | None) -> OpsAccess:

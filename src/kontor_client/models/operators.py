@@ -31,6 +31,7 @@ class OperatedUser(Model, rename={"reference": "userReference", "is_active": "ac
     is_active: bool
     created_at: datetime
     accesses: int
+    pseudonym: str  # in the audit trail
 
 
 class Outcome(Model):

@@ -23,9 +23,16 @@ def list_operated_clients(
 
 
 def list_operated_users(
-    *, tenant: str | None = None, limit: int | None = None, cursor: str | None = None
+    *,
+    tenant: str | None = None,
+    reference: str | None = None,
+    pseudonym: str | None = None,
+    limit: int | None = None,
+    cursor: str | None = None,
 ) -> Plan[list[models.OperatedUser]]:
-    return fetch(list[models.OperatedUser], f"{OPS}/users", params=_page(limit, cursor, tenant=tenant))
+    """`pseudonym` finds those whom the audit trail calls so; several are comma-separated."""
+    params = _page(limit, cursor, tenant=tenant, reference=reference, pseudonym=pseudonym)
+    return fetch(list[models.OperatedUser], f"{OPS}/users", params=params)
 
 
 def list_operated_accesses(

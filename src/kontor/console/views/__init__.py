@@ -16,6 +16,7 @@ from kontor.console.views import (
     insurances,
     life,
     ops,
+    ops_details,
     ops_who,
     ops_work,
     overview,
@@ -56,5 +57,6 @@ VIEWS: list[View] = [
     *advising.VIEWS,
     *ops.VIEWS,
     *ops_who.VIEWS,
+    *ops_details.VIEWS,
     *ops_work.VIEWS,
 ]

@@ -1,6 +1,7 @@
 """For operators: tenants, clients, users, and the accesses of their users."""
 
 from kontor.console.gateway import together
+from kontor.console.sessions import Role
 from kontor.console.visits import Facts, View, Visit
 from kontor.pages.browser import BadRequestError
 
@@ -47,6 +48,7 @@ async def show_accesses(visit: Visit) -> Facts:
     return {
         "summary": summary, "accesses": accesses, "cursor": following, "states": STATES, "statuses": STATUSES,
         "refresh": refresh, "status": status, "keep": _keep(visit, "tenant", "refresh", "status"),
+        "is_operator": visit.session.role is Role.OPERATOR,
     }  # fmt: skip
 
 

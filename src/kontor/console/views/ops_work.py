@@ -1,12 +1,19 @@
 """For operators: what runs, what failed, and what was told to whom."""
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
 from kontor.console.gateway import segment, together
 from kontor.console.sessions import Role
 from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor_client import ApiError
 
 PAGE_ROWS = 50
 MOST_ROWS = 500  # as many as the API gives in one page
 REFRESH_STATES = ("late", "due", "running", "failing", "paused")
+MOST_NAMES = 100  # as many as the API looks up at once
+_PSEUDONYM = re.compile(r"\buser ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 DELIVERY_STATES = ("", "PENDING", "DELIVERED", "DISCARDED")
 
 
@@ -75,12 +82,36 @@ async def show_audit(visit: Visit) -> Facts:
         visit.api.get("/ops/v1/tenants", limit=MOST_ROWS),
         visit.api.get_page("/ops/v1/audit", tenant=tenant, limit=PAGE_ROWS, cursor=visit.query.get("cursor")),
     )
+    names = await find_names(visit, entries)
     proof = await visit.api.get("/ops/v1/audit/verification", tenant=tenant) if wants_proof else None
     return {
-        "entries": entries, "cursor": following, "tenant": tenant, "proof": proof,
+        "entries": [
+            entry | {"who": name_users(entry["actor"], names), "about": name_users(entry["object"], names)}
+            for entry in entries
+        ],
+        "cursor": following, "tenant": tenant, "proof": proof,
         "tenants": [listed_tenant["name"] for listed_tenant in tenants], "keep": {"tenant": tenant} if tenant else {},
         "is_operator": visit.session.role is Role.OPERATOR,
     }  # fmt: skip
+
+
+async def find_names(visit: Visit, entries: list[Any]) -> dict[str, str]:
+    """Names of the users whom entries know by their pseudonyms. Of erased users nobody knows them."""
+    told = " ".join(f"{entry['actor']} {entry['object']}" for entry in entries)
+    pseudonyms = sorted(set(_PSEUDONYM.findall(told)))[:MOST_NAMES]
+    if not pseudonyms:
+        return {}
+    try:
+        users = await visit.api.get("/ops/v1/users", pseudonym=",".join(pseudonyms), limit=MOST_NAMES)
+    except ApiError as error:
+        if error.status != 403:  # a client that may not read users
+            raise
+        return {}
+    return {user["pseudonym"]: user["username"] for user in users}
+
+
+def name_users(text: str, names: Mapping[str, str]) -> str:
+    return _PSEUDONYM.sub(lambda match: f"user {names.get(match[1], match[1])}", text)
 
 
 VIEWS = [

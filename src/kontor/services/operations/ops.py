@@ -15,6 +15,7 @@ from kontor.domain.operator_views import (
     ProviderRow,
     RefreshRow,
     TenantRow,
+    UserFilter,
     UserRow,
     Worker,
 )
@@ -83,9 +84,9 @@ class Ops:
         async with self._database.connect() as connection:
             return await ops.list_clients(connection, tenant_id, after, limit)
 
-    async def list_users(self, tenant_id: UUID | None, after: UUID, limit: int) -> list[UserRow]:
+    async def list_users(self, wanted: UserFilter, after: UUID, limit: int) -> list[UserRow]:
         async with self._database.connect() as connection:
-            return await ops.list_users(connection, tenant_id, after, limit)
+            return await ops.list_users(connection, wanted, after, limit)
 
     async def list_accesses(
         self, wanted: AccessFilter, after: tuple[UUID, str], limit: int
