@@ -70,7 +70,9 @@ def test_a_customer_reads_the_sentence_that_is_recorded_then_shares_and_withdraw
         assert customer.read(DISCLOSURES) == []
     with console_site.operate() as operator:
         trail = text_of(operator.get("/console/ops/audit", params={"tenant": console_site.advised.name}))
-    assert trail.partition('class="calls"')[0].count(shown) == 2  # given, and withdrawn
+    entries = trail.partition('class="calls"')[0]
+    assert entries.count(shown) == 2  # given, and withdrawn
+    assert f"for adviser {adviser.username}: " in entries
 
 
 def test_nothing_is_shared_by_another_sentence_than_the_one_that_was_shown(console_site):

@@ -13,7 +13,7 @@ PAGE_ROWS = 50
 MOST_ROWS = 500  # as many as the API gives in one page
 REFRESH_STATES = ("late", "due", "running", "failing", "paused")
 MOST_NAMES = 100  # as many as the API looks up at once
-_PSEUDONYM = re.compile(r"\buser ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
+_PSEUDONYM = re.compile(r"\b(user|adviser) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 DELIVERY_STATES = ("", "PENDING", "DELIVERED", "DISCARDED")
 
 
@@ -98,7 +98,7 @@ async def show_audit(visit: Visit) -> Facts:
 async def find_names(visit: Visit, entries: list[Any]) -> dict[str, str]:
     """Names of the users whom entries know by their pseudonyms. Of erased users nobody knows them."""
     told = " ".join(f"{entry['actor']} {entry['object']}" for entry in entries)
-    pseudonyms = sorted(set(_PSEUDONYM.findall(told)))[:MOST_NAMES]
+    pseudonyms = sorted({pseudonym for _, pseudonym in _PSEUDONYM.findall(told)})[:MOST_NAMES]
     if not pseudonyms:
         return {}
     try:
@@ -111,7 +111,7 @@ async def find_names(visit: Visit, entries: list[Any]) -> dict[str, str]:
 
 
 def name_users(text: str, names: Mapping[str, str]) -> str:
-    return _PSEUDONYM.sub(lambda match: f"user {names.get(match[1], match[1])}", text)
+    return _PSEUDONYM.sub(lambda match: f"{match[1]} {names.get(match[2], match[2])}", text)
 
 
 VIEWS = [
