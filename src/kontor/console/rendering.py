@@ -22,7 +22,7 @@ from kontor.pages.texts import Texts
 PACKAGE = "kontor.console"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
-    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    " manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = NO_STORE | {
     "Content-Security-Policy": POLICY,

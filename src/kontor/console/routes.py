@@ -13,6 +13,7 @@ from litestar.response.base import ASGIResponse
 from litestar.types import ASGIApp
 
 from kontor.config import Settings
+from kontor.console import app_files
 from kontor.console.clients import read_clients, read_sample
 from kontor.console.downloads import Download
 from kontor.console.gateway import Gateway, segment
@@ -59,6 +60,9 @@ def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTP
         ("GET", f"{BASE}/statements/{{access:str}}/{{product:str}}/{{statement:str}}", console.download_statement),
         ("GET", f"{BASE}/contracts/{{contract:str}}/cancellation", console.download_cancellation),
         ("GET", f"{BASE}/assets/{{name:str}}", load_assets().serve),
+        ("GET", app_files.WORKER, app_files.serve_worker),
+        ("GET", app_files.MANIFEST, app_files.serve_manifest),
+        ("GET", app_files.OFFLINE, app_files.show_offline),
         ("GET", "/", console.open_start),
     ]
     made = [_make_route(console, *route) for route in routes]

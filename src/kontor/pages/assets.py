@@ -11,7 +11,7 @@ from kontor.pages.browser import AnyRequest
 
 SHARED = "kontor.pages"
 NO_STORE = {"Cache-Control": "no-store"}
-TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "png": "image/png"}
 SMALLEST_COMPRESSED = 1024
 
 
