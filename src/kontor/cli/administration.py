@@ -9,10 +9,10 @@ from uuid import UUID
 
 from cyclopts import App, Parameter
 
+from kontor.cli.branding import list_branding_facts, split_colour
 from kontor.cli.context import AsJson, say, use_services
 from kontor.cli.output import show_facts, show_rows
 from kontor.domain.errors import ConflictError, InvalidError
-from kontor.domain.redirects import Branding
 from kontor.domain.scopes import ALL_SCOPES, MANAGEMENT_SCOPES, USER_SCOPES
 from kontor.domain.secrets import Secret
 from kontor.domain.tenants import DEFAULT_MIN_PASSWORD_LENGTH, ClientKind, Tenant
@@ -138,6 +138,11 @@ def change_branding(
         list[str] | None,
         Parameter(negative="", help="Origin of a page that may embed the form; repeat for several."),
     ] = None,
+    imprint_url: Annotated[str | None, Parameter(help="Address of the imprint, at the foot of every page.")] = None,
+    privacy_url: Annotated[
+        str | None, Parameter(help="Address of the privacy notice; without one, Kontor's own.")
+    ] = None,
+    licence: Annotated[str | None, Parameter(help="Line that names the licence or registration.")] = None,
     reset: Annotated[bool, Parameter(negative="", help="Begin from Kontor's own design.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -145,17 +150,20 @@ def change_branding(
     change = BrandingChange(
         display_name=display_name,
         logo=None if logo is None else _read_file(logo, "--logo"),
-        colours=None if colour is None else dict(_split_colour(entry) for entry in colour),
+        colours=None if colour is None else dict(split_colour(entry) for entry in colour),
         legal_text=None if legal_text is None else _read_text(legal_text),
         legal_version=legal_version,
         frame_origins=None if frame_origin is None else tuple(frame_origin),
+        imprint_url=imprint_url,
+        privacy_url=privacy_url,
+        licence=licence,
         is_reset=reset,
     )
     if change == BrandingChange():
         branding = use_services(lambda services: services.tenant_administration.read_branding(name))
     else:
         branding = use_services(lambda services: services.tenant_administration.change_branding(name, change))
-    show_facts(_branding_facts(branding), as_json=as_json)
+    show_facts(list_branding_facts(branding), as_json=as_json)
 
 
 # Clients
@@ -353,25 +361,6 @@ def _tenant_facts(tenant: Tenant) -> dict[str, object]:
         "paymentRetentionDays": tenant.payment_retention_days,
         "learnsFromCorrections": tenant.learns_from_corrections,
     }
-
-
-def _branding_facts(branding: Branding) -> dict[str, object]:
-    return {
-        "name": branding.tenant_name,
-        "displayName": branding.display_name,
-        "logo": branding.has_logo,
-        "colours": [f"{name}={value}" for name, value in branding.colours],
-        "legalText": branding.legal_text,
-        "legalVersion": branding.legal_version,
-        "frameOrigins": list(branding.frame_origins),
-    }
-
-
-def _split_colour(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise InvalidError(f"expected a name and a colour such as primary=#005ea8, not {text!r}", "--colour")
-    return name.strip(), value.strip()
 
 
 def _read_file(path: Path, option: str) -> bytes:

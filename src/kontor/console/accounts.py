@@ -9,7 +9,7 @@ from typing import Any
 from kontor.console.accesses import Product
 from kontor.console.banks import read_time
 from kontor.console.charts import Chart, Series
-from kontor.console.rendering import MONTHS
+from kontor.pages.formatting import conventions_of
 from kontor.pages.texts import Texts
 
 # Key of the API, name of the text, how it is written.
@@ -120,7 +120,7 @@ def summarise_balances(balances: Sequence[Mapping[str, Any]]) -> BalanceSummary 
 
 def write_short_day(day: date, language: str) -> str:
     """For the axis of a chart: `15.11.26`, `15 Nov 26`."""
-    return f"{day:%d.%m.%y}" if language == "de" else f"{day.day} {MONTHS['en'][day.month - 1]} {day:%y}"
+    return day.strftime(conventions_of(language).short_day)
 
 
 def read_positions(listed: Sequence[Mapping[str, Any]]) -> list[Position]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from kontor.console.banks import Bank, find_path, read_time
 from kontor.console.gateway import Gateway
+from kontor.domain.disturbances import is_disturbed
 from kontor.pages.formatting import format_bank_code
 from kontor.pages.texts import Texts
 
@@ -19,9 +20,6 @@ SHOWN_BANKS = 12
 LONGEST_QUERY = 100
 LONGEST_FIELD = 256
 FIELD = "field-"
-# From so many fetches on a rate says something, and below this rate a bank counts as disturbed.
-FEWEST_FETCHES = 10
-DISTURBED_BELOW = Decimal("0.8")
 # Which step a relation stands for; the first that is offered counts.
 STEPS = {
     "set_method": "method",
@@ -86,7 +84,7 @@ def read_health(statistics: Mapping[str, Any] | None) -> Health | None:
     if "downSince" in statistics:
         return Health("down", since=read_time(statistics["downSince"]))
     rate = statistics.get("successRate")
-    if rate is None or statistics["fetches"] < FEWEST_FETCHES or Decimal(str(rate)) >= DISTURBED_BELOW:
+    if rate is None or not is_disturbed(statistics["fetches"], Decimal(str(rate))):
         return None
     return Health("disturbed", rate=Decimal(str(rate)))
 

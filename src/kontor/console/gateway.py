@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import msgspec
 
-from kontor.domain.languages import DEFAULT_LANGUAGE
+from kontor.domain.languages import DEFAULT_LANGUAGE, FALLBACK_LANGUAGE, REVIEWED_LANGUAGES
 from kontor_client import Answer, AsyncKontor
 
 T = TypeVar("T")
@@ -67,6 +67,12 @@ class Gateway:
         self.language = language
         self.calls: list[RecordedCall] = []
 
+    @property
+    def accepted(self) -> str:
+        """What the API has no words for in the language of the page, it tells in English."""
+        is_known = self.language in REVIEWED_LANGUAGES
+        return self.language if is_known else f"{self.language}, {FALLBACK_LANGUAGE};q=0.5"
+
     async def get(self, path: str, **params: Any) -> Any:
         """The answer's JSON, with Decimal for numbers. Parameters that are None are left out."""
         return _decode(await self.send("GET", path, params=params))
@@ -98,14 +104,14 @@ class Gateway:
         """A call that is shown on the page. Refusals are raised as ApiError."""
         given = {name: _write(value) for name, value in (params or {}).items() if value is not None}
         started = time.perf_counter()
-        headers = {"Accept-Language": self.language} | dict(headers or {})
+        headers = {"Accept-Language": self.accepted} | dict(headers or {})
         if file is not None:
             headers = {"Content-Type": "application/octet-stream"} | headers
         answer = await self.client.request(method, path, params=given, json=json, content=file, headers=headers)
         spent = (time.perf_counter() - started) * 1000
         shown = path + (f"?{urlencode(given)}" if given else "")
         call = _record(method, shown, answer, spent, json, has_file=file is not None)
-        self.calls.append(replace(call, language=self.language))
+        self.calls.append(replace(call, language=self.accepted))
         return answer
 
 

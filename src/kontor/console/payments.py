@@ -12,6 +12,7 @@ from kontor.console.gateway import Gateway, segment, together
 from kontor.console.visits import Form, field_of
 from kontor.domain.orders import OrderError, check_iban
 from kontor.pages.browser import BadRequestError
+from kontor.pages.formatting import conventions_of
 from kontor_client import ApiError
 
 PAGE = "/console/payments"
@@ -35,7 +36,6 @@ LONGEST_AMOUNT = 20
 WRONG_DATA = "BA1100"
 _GERMAN_IBAN = re.compile(r"DE[0-9]{2}([0-9]{8})[0-9]{10}")
 _AMOUNT = re.compile(r"([1-9][0-9]{0,2}([.,' ])[0-9]{3}(?:\2[0-9]{3})*|[0-9]+)(?:([.,])([0-9]{1,2}))?")
-DECIMAL_SIGNS = {"de": ",", "en": "."}
 # What the API says of a field that it refused, and the name of the field on the page.
 FIELDS = {
     "transferDetails.recipient": "recipient",
@@ -221,7 +221,7 @@ def read_amount(text: str, language: str) -> Decimal | None:
     if found is None:
         return None
     whole, group_sign, decimal_sign, decimals = found.groups()
-    is_ambiguous = decimal_sign is None and whole.count(DECIMAL_SIGNS[language]) == 1
+    is_ambiguous = decimal_sign is None and whole.count(conventions_of(language).decimal) == 1
     if is_ambiguous or (group_sign is not None and group_sign == decimal_sign):
         return None
     return Decimal(f"{re.sub('[^0-9]', '', whole)}.{decimals or '0'}")

@@ -13,10 +13,11 @@ from litestar.response.base import ASGIResponse
 
 from kontor.console.entry_filters import link_entries
 from kontor.console.visits import BASE, View
+from kontor.domain.languages import FALLBACK_LANGUAGE
 from kontor.pages import texts as page_texts
 from kontor.pages.assets import NO_STORE, Assets
 from kontor.pages.browser import AnyRequest
-from kontor.pages.formatting import BERLIN, format_amount, format_iban
+from kontor.pages.formatting import BERLIN, conventions_of, format_amount, format_iban, format_number
 from kontor.pages.texts import Texts
 
 PACKAGE = "kontor.console"
@@ -33,6 +34,10 @@ URL_SIGNS = "%/?#[]@!$&'()*+,;=:"
 MONTHS = {
     "de": ("Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."),
     "en": ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
+    "fr": ("janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.", "déc."),
+    "pl": ("sty", "lut", "mar", "kwi", "maj", "cze", "lip", "sie", "wrz", "paź", "lis", "gru"),
+    "tr": ("Oca", "Şub", "Mar", "Nis", "May", "Haz", "Tem", "Ağu", "Eyl", "Eki", "Kas", "Ara"),
+    "uk": ("січ.", "лют.", "бер.", "квіт.", "трав.", "черв.", "лип.", "серп.", "вер.", "жовт.", "лист.", "груд."),
 }
 
 
@@ -106,8 +111,9 @@ def whole_money(context: Context, value: Any, currency: str | None = "EUR") -> s
     """Without cents, where they would only distract."""
     if value is None:
         return "–"
-    text = format_amount(Decimal(str(value)).quantize(Decimal(1)), currency, _language(context))
-    return text.replace(",00", "") if _language(context) == "de" else text.replace(".00", "")
+    language = _language(context)
+    text = format_amount(Decimal(str(value)).quantize(Decimal(1)), currency, language)
+    return text.replace(f"{conventions_of(language).decimal}00", "")
 
 
 @pass_context
@@ -145,8 +151,7 @@ def month(context: Context, value: Any) -> str:
 def number(context: Context, value: Any, digits: int = 0) -> str:
     if value is None:
         return "–"
-    text = f"{Decimal(str(value)):,.{digits}f}"
-    return text.translate(str.maketrans(",.", ".,")) if _language(context) == "de" else text
+    return format_number(Decimal(str(value)), digits, _language(context))
 
 
 @pass_context
@@ -155,15 +160,15 @@ def percent(context: Context, value: Any, digits: int = 0) -> str:
     if value is None:
         return "–"
     text = number(context, Decimal(str(value)) * 100, digits)
-    return f"{text} %" if _language(context) == "de" else f"{text}%"
+    return conventions_of(_language(context)).percent.format(number=text)
 
 
 def write_day(value: date, language: str) -> str:
-    return f"{value:%d.%m.%Y}" if language == "de" else f"{value.day} {MONTHS['en'][value.month - 1]} {value.year}"
+    return value.strftime(conventions_of(language).day)
 
 
 def name_month(value: date, language: str) -> str:
-    return f"{MONTHS[language][value.month - 1]} {value.year}"
+    return f"{MONTHS[language if language in MONTHS else FALLBACK_LANGUAGE][value.month - 1]} {value.year}"
 
 
 def read_day(value: Any) -> date | None:

@@ -3,6 +3,8 @@
 from collections.abc import Collection
 
 DEFAULT_LANGUAGE = "de"
+FALLBACK_LANGUAGE = "en"  # of what a language has no text for
+REVIEWED_LANGUAGES = ("de", "en")  # the others were not yet read by a native speaker
 
 
 def choose_language(header: str, known: Collection[str]) -> str:

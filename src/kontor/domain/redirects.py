@@ -194,3 +194,8 @@ class Branding:
     legal_text: str | None = None
     legal_version: str = "1"
     frame_origins: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+
+    def find_note(self, name: str) -> str | None:
+        """What every page says at its foot: the addresses of `imprint` and `privacy`, or the `licence` as a line."""
+        return dict(self.notes).get(name)

@@ -2,6 +2,7 @@
 
 import base64
 import re
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -10,16 +11,52 @@ BERLIN = ZoneInfo("Europe/Berlin")
 SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "CHF": "CHF"}
 _NUMERIC = re.compile(r"(\[0-9\](\{[0-9,]+\}|[*+?])?)+")
 MOST_PICTURE_BYTES = 512 * 1024
+_DAYS_IN_FULL = {"de": "%-d.%-m.%Y", "en": "%-d %B %Y"}
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """How a language writes numbers and days."""
+
+    group: str
+    decimal: str
+    amount: str = "{number}\u00a0{symbol}"
+    percent: str = "{number}\u00a0%"
+    day: str = "%d.%m.%Y"
+    short_day: str = "%d.%m.%y"
+    time: str = "%H:%M"
+
+
+NARROW_SPACE = "\u202f"
+GERMAN = Conventions(".", ",", "{number} {symbol}", "{number} %")
+CONVENTIONS = {
+    "de": GERMAN,
+    "en": Conventions(",", ".", "{symbol}{number}", "{number}%", "%-d %b %Y", "%-d %b %y", "%-I:%M %p"),
+    "tr": Conventions(".", ",", "{symbol}{number}", "%{number}"),
+    "pl": Conventions("\u00a0", ",", percent="{number}%"),
+    "uk": Conventions("\u00a0", ",", percent="{number}%"),
+    "fr": Conventions(NARROW_SPACE, ",", percent=f"{{number}}{NARROW_SPACE}%", day="%d/%m/%Y", short_day="%d/%m/%y"),
+}
+
+
+def conventions_of(language: str) -> Conventions:
+    return CONVENTIONS.get(language, GERMAN)
+
+
+def format_number(value: Decimal, digits: int, language: str) -> str:
+    """Without its sign where it has none: `1.234,56`, `1,234.56`."""
+    rules = conventions_of(language)
+    return f"{value:,.{digits}f}".translate({ord(","): rules.group, ord("."): rules.decimal})
 
 
 def format_amount(amount: Decimal, currency: str | None, language: str) -> str:
     """German `1.234,56 €`, English `€1,234.56`."""
-    text = f"{abs(amount):,.2f}"
     sign = "−" if amount < 0 else ""
     symbol = SYMBOLS.get(currency or "EUR", currency or "EUR")
-    if language != "de":
-        return f"{sign}{symbol}{'' if len(symbol) == 1 else ' '}{text}"
-    return f"{sign}{text.translate(str.maketrans(',.', '.,'))} {symbol}"
+    rules = conventions_of(language)
+    if rules.amount.startswith("{symbol}") and len(symbol) > 1:
+        symbol += " "
+    return sign + rules.amount.format(number=format_number(abs(amount), 2, language), symbol=symbol)
 
 
 def format_iban(iban: str) -> str:
@@ -31,12 +68,13 @@ def format_bank_code(code: str) -> str:
 
 
 def format_date(day: date, language: str) -> str:
-    return day.strftime("%-d.%-m.%Y") if language == "de" else day.strftime("%-d %B %Y")
+    if language in _DAYS_IN_FULL:
+        return day.strftime(_DAYS_IN_FULL[language])
+    return day.strftime(conventions_of(language).day)
 
 
 def format_time(moment: datetime, language: str) -> str:
-    local = moment.astimezone(BERLIN)
-    return local.strftime("%H:%M") if language == "de" else local.strftime("%-I:%M %p")
+    return moment.astimezone(BERLIN).strftime(conventions_of(language).time)
 
 
 def is_numeric(pattern: str | None) -> bool:

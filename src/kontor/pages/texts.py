@@ -6,8 +6,11 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from kontor.domain.languages import DEFAULT_LANGUAGE, list_accepted
+from kontor.domain.languages import DEFAULT_LANGUAGE, FALLBACK_LANGUAGE, REVIEWED_LANGUAGES, list_accepted
 from kontor.pages.browser import AnyRequest, read_language
+
+# Which pages a language claims to have in full.
+MANIFEST = "complete.toml"
 
 
 class Texts:
@@ -17,25 +20,38 @@ class Texts:
         self.language = language
         self.texts = texts
 
+    @property
+    def is_unreviewed(self) -> bool:
+        return self.language not in REVIEWED_LANGUAGES
+
     def __call__(self, key: str, **values: object) -> str:
         return self.texts[key].format_map(values) if values else self.texts[key]
 
 
 @cache
 def load_texts(package: str) -> dict[str, Texts]:
-    """By language, the default first. `de.toml` holds all texts, or `de/accounts.toml` those of `accounts`."""
+    """By language, the default first. What a language has no text for is told in English."""
+    own = read_texts(package)
+    fallback = own[FALLBACK_LANGUAGE]
+    sorted_names = sorted(own, key=lambda name: (name not in REVIEWED_LANGUAGES, name))
+    return {
+        name: Texts(name, own[name] if name in REVIEWED_LANGUAGES else fallback | own[name]) for name in sorted_names
+    }
+
+
+def read_texts(package: str) -> dict[str, dict[str, str]]:
+    """As the files have them: `de.toml` holds all texts of a language, or `de/accounts.toml` those of `accounts`."""
     by_language: dict[str, dict[str, str]] = {}
     for entry in resources.files(package).joinpath("texts").iterdir():
         if entry.is_dir():
             texts: dict[str, str] = {}
             for file in entry.iterdir():
-                if file.name.endswith(".toml"):
+                if file.name.endswith(".toml") and file.name != MANIFEST:
                     texts |= flatten(_read(file), file.name.removesuffix("toml"))
             by_language[entry.name] = texts
         elif entry.name.endswith(".toml"):
             by_language[entry.name.removesuffix(".toml")] = flatten(_read(entry))
-    sorted_names = sorted(by_language, key=lambda name: (name != DEFAULT_LANGUAGE, name))
-    return {name: Texts(name, by_language[name]) for name in sorted_names}
+    return by_language
 
 
 def _read(file: Traversable) -> dict[str, Any]:

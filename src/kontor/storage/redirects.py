@@ -224,6 +224,9 @@ async def accept(connection: Connection, user_id: UUID, version: str) -> None:
 
 # Looks
 
+# Beside the colours, in their column: the version before draws no colour of this name.
+NOTES = "notes"
+
 
 async def find_branding(connection: Connection, tenant_id: UUID) -> Branding:
     cursor = await connection.execute(
@@ -233,7 +236,9 @@ async def find_branding(connection: Connection, tenant_id: UUID) -> Branding:
     )
     row = await cursor.fetchone()
     assert row is not None
-    return Branding(row[0], row[1], row[2], tuple(sorted(row[3].items())), row[4], row[5], tuple(row[6]))
+    notes = row[3].pop(NOTES, {})
+    colours = tuple(sorted(row[3].items()))
+    return Branding(row[0], row[1], row[2], colours, row[4], row[5], tuple(row[6]), tuple(sorted(notes.items())))
 
 
 async def find_logo(connection: Connection, tenant_name: str) -> bytes | None:
@@ -249,6 +254,7 @@ async def store_branding(
     display_name: str | None,
     logo: bytes | None,
     colours: dict[str, str],
+    notes: dict[str, str],
     legal_text: str | None,
     legal_version: str | None,
     frame_origins: Sequence[str],
@@ -256,5 +262,13 @@ async def store_branding(
     await connection.execute(
         "update tenants set display_name = %s, logo = %s, colours = %s, legal_text = %s, legal_version = %s,"
         " frame_origins = %s where id = %s",
-        [display_name, logo, Jsonb(colours), legal_text, legal_version, list(frame_origins), tenant_id],
+        [
+            display_name,
+            logo,
+            Jsonb(colours | ({NOTES: notes} if notes else {})),
+            legal_text,
+            legal_version,
+            list(frame_origins),
+            tenant_id,
+        ],
     )

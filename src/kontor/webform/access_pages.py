@@ -64,6 +64,11 @@ class AccessPages(FlowPages):
             "step_name": texts(f"steps.{STEP_NAMES[number - 1]}"),
         }
 
+    def describe_end(self, texts: Texts) -> dict[str, Any]:
+        access, provider = self._view.access, self._view.provider
+        accounts = [] if access is None else [show_account(product, texts) for product in access.products]
+        return super().describe_end(texts) | {"done": {"bank": provider and provider.name, "accounts": accounts}}
+
     def find_authorisation(self) -> Authorisation | None:
         consent = self._view.consent
         if consent is None:

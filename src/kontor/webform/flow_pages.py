@@ -49,5 +49,6 @@ class FlowPages:
         """None where nothing has been begun at the bank."""
         return None
 
-    def describe_end(self) -> dict[str, Any]:
-        return {"texts": "end", "kind": None}
+    def describe_end(self, texts: Texts) -> dict[str, Any]:
+        """`done` is what has come of it, where something has."""
+        return {"texts": "end", "kind": None, "done": {}}

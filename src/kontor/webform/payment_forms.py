@@ -9,7 +9,7 @@ from typing import Any
 
 from kontor.domain.orders import MAX_AMOUNT, MAX_NAME, MAX_PURPOSE, OrderError, check_iban, transliterate
 from kontor.domain.payments import Order
-from kontor.pages.formatting import format_amount
+from kontor.pages.formatting import conventions_of, format_amount
 from kontor.pages.texts import Texts
 from kontor.services.redirects import Details
 
@@ -64,7 +64,7 @@ def read_amount(text: str, texts: Texts) -> Decimal:
     if not text:
         raise _FieldError(texts("payment.amount_missing"))
     compact = re.sub(r"[\s\u00a0€]", "", text)
-    for pattern in _AMOUNTS["de" if texts.language == "de" else "en"]:
+    for pattern in _AMOUNTS["en" if conventions_of(texts.language).decimal == "." else "de"]:
         match = pattern.fullmatch(compact)
         if match is not None:
             whole, cents = re.sub("[.,]", "", match[1]), match[2] or "0"
@@ -127,7 +127,7 @@ def _is_allowed(character: str) -> bool:
 def _read_date(text: str, texts: Texts) -> date | None:
     if not text:
         return None
-    german = re.fullmatch(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})", text)
+    german = re.fullmatch(r"([0-9]{1,2})[./]([0-9]{1,2})[./]([0-9]{4})", text)
     try:
         return date(int(german[3]), int(german[2]), int(german[1])) if german else date.fromisoformat(text)
     except ValueError:

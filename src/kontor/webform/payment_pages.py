@@ -9,7 +9,7 @@ from kontor.domain.clocks import BERLIN
 from kontor.domain.payments import Order, PayeeMatch, Payment, PaymentKind, PaymentState
 from kontor.domain.redirects import FormStep
 from kontor.domain.sca_machine import ScaState
-from kontor.pages.formatting import format_amount, format_date, format_iban
+from kontor.pages.formatting import conventions_of, format_amount, format_date, format_iban
 from kontor.pages.texts import Texts
 from kontor.services.redirects import PaymentFormView
 from kontor.webform.accounts import show_account
@@ -88,8 +88,11 @@ class PaymentPages(FlowPages):
         expires_at = min(self._payment.expires_at, self.session.expires_at)
         return make_authorisation(self._payment.dialogue, self._view.payment.secrets.challenge, expires_at)
 
-    def describe_end(self) -> dict[str, Any]:
-        return {"texts": "payment_end", "kind": str(self._payment.state)}
+    def describe_end(self, texts: Texts) -> dict[str, Any]:
+        shown = self._describe_payment("end", texts)
+        orders = shown["orders"]
+        done = {"total": shown["total"], "recipient": orders[0]["recipient"] if len(orders) == 1 else None}
+        return {"texts": "payment_end", "kind": str(self._payment.state), "done": done}
 
     def _describe_step(self, name: str, texts: Texts) -> dict[str, Any]:
         """Which of how many steps: to look at it, to choose the account, to authorise."""
@@ -265,7 +268,7 @@ def list_values(payment: Payment, language: str) -> dict[str, str]:
     return {
         "recipient": order.recipient,
         "iban": format_iban("".join(order.iban.split()).upper()),
-        "amount": amount.replace(".", ",") if language == "de" else amount,
+        "amount": amount.replace(".", conventions_of(language).decimal),
         "purpose": order.purpose,
         "date": "" if payment.execution_date is None else payment.execution_date.isoformat(),
         "instant": "yes" if payment.is_instant else "",

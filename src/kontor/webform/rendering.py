@@ -47,9 +47,11 @@ def draw(
     session: FormSession | None = None,
     cookie: Secret | None = None,
     status: int = 200,
+    is_demo: bool = False,
     **facts: Any,
 ) -> ASGIResponse:
     shared = {
+        "foot": make_foot(branding, texts, is_demo=is_demo),
         "page": page,
         "t": texts,
         "languages": load_texts(),
@@ -69,6 +71,15 @@ def draw(
         "Vary": "Accept-Language, Cookie",
     }
     return ASGIResponse(body=body.encode(), status_code=status, media_type="text/html", headers=headers)
+
+
+def make_foot(branding: Branding, texts: Texts, *, is_demo: bool) -> dict[str, Any]:
+    """Imprint, privacy notice and licence of the tenant. Kontor has a privacy notice of its own, the demo all three."""
+    imprint = branding.find_note("imprint") or (f"{BASE}/imprint" if is_demo else None)
+    privacy = branding.find_note("privacy") or f"{BASE}/privacy"
+    licence = branding.find_note("licence") or (texts("info.licence_demo") if is_demo else None)
+    links = (("imprint", imprint), ("privacy", privacy))
+    return {"links": [(name, url) for name, url in links if url is not None], "licence": licence}
 
 
 def make_policy(branding: Branding) -> str:

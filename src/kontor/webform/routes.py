@@ -1,6 +1,9 @@
 """The web form's routes. Each request finds the session anew, and shows or changes it where it stands now."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -9,6 +12,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse
 
 from kontor.config import Settings
+from kontor.domain.clocks import BERLIN
+from kontor.domain.disturbances import is_disturbed
+from kontor.domain.providers import Provider
 from kontor.domain.redirects import FormStep, RedirectOutcome
 from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.domain.secrets import Secret
@@ -23,19 +29,22 @@ from kontor.pages.browser import (
     refuse_forged,
     write_language,
 )
+from kontor.pages.formatting import format_date, format_time
 from kontor.pages.texts import Texts
 from kontor.services.bundle import Services
 from kontor.services.redirects import FormView, PaymentFormView, SessionGoneError, StaleStepError
 from kontor.webform.actions import act
-from kontor.webform.pages import Page, make_page, pages_of
+from kontor.webform.entered import EnteredNames
+from kontor.webform.pages import Page, display_name, make_page, pages_of
 from kontor.webform.rendering import (
     BASE,
+    NOBODY,
     draw,
     load_assets,
     picture,
     see_other,
 )
-from kontor.webform.search import search
+from kontor.webform.search import search, show_bank
 from kontor.webform.submissions import FormSubmission
 from kontor.webform.texts import choose_texts, load_texts
 from kontor.webform.theme import make_theme
@@ -56,6 +65,8 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
         ("GET", f"{BASE}/progress", "progress", form.tell_progress),
         ("GET", f"{BASE}/return", "return", form.come_back),
         ("GET", f"{BASE}/logo", "logo", form.show_logo),
+        ("GET", f"{BASE}/imprint", "imprint", form.show_imprint),
+        ("GET", f"{BASE}/privacy", "privacy", form.show_privacy),
         ("GET", f"{BASE}/theme.css", "theme", form.show_theme),
         ("GET", f"{BASE}/embed.js", "embed", form.show_component),
         ("GET", f"{BASE}/assets/{{name:str}}", "asset", load_assets().serve),
@@ -91,6 +102,7 @@ class Form:
         self._services = get_services
         self._is_https = settings.base_url.startswith("https://")
         self._cookies = Cookies("kontor-form", self._is_https)
+        self._entered = EnteredNames(is_https=self._is_https)
 
     # Pages
 
@@ -121,7 +133,9 @@ class Form:
         texts = pages_of(view).override_texts(choose_texts(request, view.session))
         if view.session.step is FormStep.END:
             return self._end(view, texts)
-        return self._draw(view, make_page(view, texts), cookie, texts, query.get("q", ""))
+        return await self._draw(
+            view, self._recall(request, view, make_page(view, texts)), cookie, texts, query.get("q", "")
+        )
 
     async def act(self, request: AnyRequest) -> ASGIResponse:
         """A page's form. It counts only when its page is still the current one."""
@@ -143,8 +157,8 @@ class Form:
         except StaleStepError:
             again = None
         if again is None:
-            return see_other(STEP)
-        return self._draw(view, again, cookie, texts, form.get("q", [""])[0], status=422)
+            return see_other(STEP, self._entered.write(view, form) if page.name == "credentials" else None)
+        return await self._draw(view, again, cookie, texts, form.get("q", [""])[0], status=422)
 
     async def come_back(self, request: AnyRequest) -> ASGIResponse:
         """The bank sends the user here. What the bank's page put into the address goes to the connector as it is."""
@@ -156,6 +170,25 @@ class Form:
             session, AnswerKind.RETURNED, request.scope["query_string"].decode("latin-1")
         )
         return see_other(STEP)
+
+    async def show_imprint(self, request: AnyRequest) -> ASGIResponse:
+        """The demo's own; tenants have theirs elsewhere."""
+        if not self._settings.demo:
+            return self.draw_notice(choose_texts(request), "error", RedirectOutcome.ERROR, 404)
+        return await self._draw_info(request, "imprint")
+
+    async def show_privacy(self, request: AnyRequest) -> ASGIResponse:
+        return await self._draw_info(request, "privacy")
+
+    async def _draw_info(self, request: AnyRequest, kind: str) -> ASGIResponse:
+        """A text in a window of its own, so that the session goes on where it is."""
+        texts, branding = choose_texts(request), NOBODY
+        with suppress(SessionGoneError):
+            session = await self._services().redirects.find_session(self._cookies.read(request))
+            texts, branding = choose_texts(request, session), await self._services().redirects.find_branding(session)
+        paragraphs = texts(f"info.{kind}_text", tenant=display_name(branding)).split("\n\n")
+        page = Page("info", "info", {"kind": kind, "paragraphs": paragraphs})
+        return draw(page, texts, branding, is_demo=self._settings.demo)
 
     # For the pages' scripts
 
@@ -212,7 +245,23 @@ class Form:
     def _search(self, query: str, texts: Texts) -> dict[str, Any]:
         return search(self._services().providers, query, texts, is_demo=self._settings.demo)
 
-    def _draw(
+    def _recall(self, request: AnyRequest, view: FormView, page: Page) -> Page:
+        """After a refused login: what was entered in this browser, without secrets."""
+        if page.name != "credentials":
+            return page
+        return replace(page, facts=page.facts | {"values": self._entered.read(request, view)})
+
+    async def _find_health(self, provider: Provider, texts: Texts) -> str | None:
+        """In words, where the bank is not doing well."""
+        found = await self._services().providers.read_statistics(provider.id)
+        if found.down_since is not None:
+            local = found.down_since.astimezone(BERLIN)
+            day, time = format_date(local.date(), texts.language), format_time(local, texts.language)
+            return texts("credentials.down", day=day, time=time)
+        rate = Decimal(found.successes) / found.fetches if found.fetches else Decimal(1)
+        return texts("credentials.disturbed") if is_disturbed(found.fetches, rate) else None
+
+    async def _draw(
         self, view: FormView, page: Page, cookie: Secret, texts: Texts, query: str, status: int = 200
     ) -> ASGIResponse:
         facts: dict[str, Any] = {"error": None} | page.facts
@@ -221,9 +270,16 @@ class Form:
                 "query": query,
                 "found": self._search(query, texts),
                 "has_sources": isinstance(view, PaymentFormView) and bool(view.sources),
+                "own": [
+                    show_bank(bank, texts) for bank in await self._services().redirects.list_own_banks(view.session)
+                ],
             }
+        if page.name == "credentials" and view.provider is not None:
+            facts["health"] = await self._find_health(view.provider, texts)
         page = Page(page.name, pages_of(view).make_key(page.name), facts)
-        return draw(page, texts, view.branding, view.session, cookie, status, provider=view.provider)
+        return draw(
+            page, texts, view.branding, view.session, cookie, status, self._settings.demo, provider=view.provider
+        )
 
     def _end(self, view: FormView, texts: Texts) -> ASGIResponse:
         """Back to the tenant. Without a safe place to go, and in a popup or frame, the form ends on its own page.
@@ -236,12 +292,13 @@ class Form:
         target = self._services().redirects.target(session)
         facts = {"outcome": session.outcome, "target": target, "reentry": session.outcome} | pages_of(
             view
-        ).describe_end()
-        return draw(Page("end", "end", facts), texts, view.branding, session)
+        ).describe_end(texts)
+        return draw(Page("end", "end", facts), texts, view.branding, session, is_demo=self._settings.demo)
 
     def draw_notice(self, texts: Texts, kind: str, reentry: RedirectOutcome, status: int) -> ASGIResponse:
         """A page for who has no session (any more)."""
-        return draw(Page("notice", "notice"), texts, status=status, kind=kind, reentry=reentry)
+        page = Page("notice", "notice")
+        return draw(page, texts, status=status, is_demo=self._settings.demo, kind=kind, reentry=reentry)
 
 
 def _json(value: Any) -> ASGIResponse:

@@ -21,13 +21,15 @@ def search(providers: Providers, query: str, texts: Texts, *, is_demo: bool) -> 
     found = providers.search(query)
     return {
         "query": query,
-        "banks": [_show(provider, texts, is_available=providers.can_connect(provider)) for provider in found[:SHOWN]],
+        "banks": [
+            show_bank(provider, texts, is_available=providers.can_connect(provider)) for provider in found[:SHOWN]
+        ],
         "summary": _summarise(len(found), query, texts),
         "popular": popular,
     }
 
 
-def _show(provider: Provider, texts: Texts, *, is_available: bool) -> dict[str, Any]:
+def show_bank(provider: Provider, texts: Texts, *, is_available: bool = True) -> dict[str, Any]:
     code = texts("provider.code", code=format_bank_code(provider.bank_code)) if provider.bank_code else None
     return {
         "id": str(provider.id),

@@ -13,6 +13,8 @@ from kontor.domain.tenants import check_text
 COLOUR_NAMES = ("primary", "background", "surface", "text")
 MAX_NAME_LENGTH = 60
 MAX_LEGAL_LENGTH = 20_000
+MAX_LINK_LENGTH = 500
+MAX_LICENCE_LENGTH = 200
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -26,6 +28,9 @@ class BrandingChange:
     legal_text: str | None = None
     legal_version: str | None = None
     frame_origins: tuple[str, ...] | None = None
+    imprint_url: str | None = None
+    privacy_url: str | None = None
+    licence: str | None = None
     is_reset: bool = False
 
 
@@ -50,6 +55,34 @@ def _check_legal_text(change: BrandingChange, before: Branding) -> None:
     )
     if change.legal_text != before.legal_text and change.legal_version in (None, before.legal_version):
         raise ConflictError("A new legal text needs a new --legal-version, so that users are asked again.")
+
+
+def merge_notes(change: BrandingChange, before: dict[str, str]) -> dict[str, str]:
+    """What stands at the foot of every page. An empty text removes it."""
+    given = {
+        "imprint": _check_link(change.imprint_url, "--imprint-url"),
+        "privacy": _check_link(change.privacy_url, "--privacy-url"),
+        "licence": _check_licence(change.licence),
+    }
+    merged = before | {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in merged.items() if value}
+
+
+def _check_link(text: str | None, option: str) -> str | None:
+    """An address that people can be led to."""
+    if not text:
+        return text
+    check_text(text, option, MAX_LINK_LENGTH)
+    split = urlsplit(text)
+    if split.scheme != "https" or not split.hostname or split.username is not None or not text.isascii():
+        raise InvalidError("expected an https address, such as https://app.example/imprint", option)
+    return text
+
+
+def _check_licence(text: str | None) -> str | None:
+    if text:
+        check_text(text, "--licence", MAX_LICENCE_LENGTH)
+    return None if text is None else text.strip()
 
 
 def clean_logo(data: bytes) -> bytes:

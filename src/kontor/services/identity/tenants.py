@@ -19,7 +19,14 @@ from kontor.domain.tenants import (
     check_technical_name,
     check_text,
 )
-from kontor.services.identity.branding import BrandingChange, check_change, check_colours, check_origin, clean_logo
+from kontor.services.identity.branding import (
+    BrandingChange,
+    check_change,
+    check_colours,
+    check_origin,
+    clean_logo,
+    merge_notes,
+)
 from kontor.services.security import auditing, hash_secret
 from kontor.storage import keys, queue, redirects, system_keys, tenant_rules, tenants, tokens, users
 from kontor.storage.database import Connection, Database
@@ -187,6 +194,7 @@ class TenantAdministration:
                 display_name=change.display_name or before.display_name,
                 logo=kept_logo if change.logo is None else clean_logo(change.logo),
                 colours=check_colours(dict(before.colours) | (change.colours or {})),
+                notes=merge_notes(change, dict(before.notes)),
                 legal_text=change.legal_text or before.legal_text,
                 legal_version=change.legal_version or before.legal_version,
                 frame_origins=origins,

@@ -5,8 +5,10 @@ import time
 from dataclasses import replace
 from uuid import UUID, uuid4
 
+from kontor.domain.accesses import NoticeKind
 from kontor.domain.errors import InvalidError
-from kontor.domain.redirects import Branding, FormSession, FormStep, RedirectOutcome, UseCase
+from kontor.domain.principals import user_of
+from kontor.domain.redirects import Branding, Failure, FormSession, FormStep, RedirectOutcome, UseCase
 from kontor.domain.sca_machine import AnswerKind
 from kontor.domain.secrets import Secret
 from kontor.services.accesses import Accesses
@@ -15,11 +17,12 @@ from kontor.services.redirects.accounts import FormAccounts
 from kontor.services.redirects.dialogues import FormDialogues
 from kontor.services.redirects.sessions import FormSessions, StaleStepError, drop_own_access
 from kontor.services.redirects.views import AccessFormView, FormView
-from kontor.storage import redirects
+from kontor.storage import accesses, redirects
 from kontor.storage.database import Connection
 
 RENEWAL_PATIENCE_SECONDS = 5  # a bank that takes longer lets the user go all the same
 RENEWAL_POLL_SECONDS = 0.2
+REFUSED = (NoticeKind.WRONG_CREDENTIALS, NoticeKind.INCOMPLETE_CREDENTIALS)
 
 
 class AccessFlow:
@@ -47,6 +50,11 @@ class AccessFlow:
     async def find_first_step(self, connection: Connection, session: FormSession) -> FormSession:
         if session.use_case is UseCase.CREATE_ACCOUNT:
             return await self._accounts.find_step(connection, session)
+        access = await accesses.find_access(connection, user_of(session.principal), session.access_id)
+        if access is not None and any(message.kind in REFUSED for message in access.messages):
+            # The bank has refused what is stored: another login with it would only count as wrong again.
+            provider_id, notice = access.provider_id, Failure.WRONG_CREDENTIALS
+            return replace(session, step=FormStep.CREDENTIALS, provider_id=provider_id, notice=notice)
         return replace(session, step=FormStep.SCA)
 
     async def view(self, session: FormSession, branding: Branding) -> FormView:

@@ -11,10 +11,11 @@ from uuid import UUID, uuid4
 
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.principals import Principal, user_of
+from kontor.domain.providers import Provider
 from kontor.domain.redirects import Branding, FormOptions, FormSession, FormStep, RedirectOutcome, UseCase
 from kontor.domain.sca_machine import AnswerKind
 from kontor.domain.secrets import Secret
-from kontor.services.accesses import Accesses
+from kontor.services.accesses import Accesses, AccessView
 from kontor.services.banks import Providers
 from kontor.services.fetching import FetchResults
 from kontor.services.payments import PaymentDrafts, Payments
@@ -56,6 +57,7 @@ class Redirects:
     ) -> None:
         self._database = database
         self._providers = providers
+        self._added = added
         self._sessions = FormSessions(database)
         self._accounts = FormAccounts(database, self._sessions, added, results)
         dialogues = FormDialogues(self._sessions, added, consents, return_url)
@@ -210,6 +212,13 @@ class Redirects:
     async def find_logo(self, session: FormSession) -> bytes | None:
         async with self._database.connect(session.principal.user_id) as connection:
             return await redirects.find_logo(connection, session.principal.tenant_name)
+
+    async def list_own_banks(self, session: FormSession) -> tuple[Provider, ...]:
+        """Those that the user has connected for this tenant, which its API names as well."""
+        views = await self._added.list_accesses(session.principal)
+        ids = dict.fromkeys(view.access.provider_id for view in views if isinstance(view, AccessView))
+        found = (self._providers.find(provider_id) for provider_id in ids)
+        return tuple(provider for provider in found if provider is not None and self._providers.can_connect(provider))
 
     # The browser's side: what the user does
 
