@@ -111,8 +111,8 @@ def test_the_form_speaks_the_language_that_the_tenant_hands_over(visitor, langua
 def test_payments_and_renewals_hand_over_the_language_and_an_unknown_one_is_400(visitor):
     _, location = order_payment(visitor, language="en")
     assert 'lang="en"' in open_form(visitor, location).html
-    for params in ({"language": "fr"}, {"language": ""}):
+    for params in ({"language": "nl"}, {"language": ""}):
         assert visitor.post(ACCESSES, {new_id(): {}}, params=params, headers=PRESENT).status_code == 400
     url = f"{ACCESSES}/{new_id()}/consent"
-    answer = visitor.post(url, {}, params={"language": "fr", "callbackUrl": CALLBACK}, headers=PRESENT)
+    answer = visitor.post(url, {}, params={"language": "nl", "callbackUrl": CALLBACK}, headers=PRESENT)
     assert answer.status_code == 404  # the object comes before the query

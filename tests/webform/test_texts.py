@@ -1,6 +1,8 @@
 """The languages of the web form: the same keys and the same placeholders in each, and the right one is chosen."""
 
 import re
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from string import Formatter
 
@@ -11,10 +13,14 @@ from kontor.domain.products import ProductCategory
 from kontor.domain.redirects import Failure, RedirectOutcome
 from kontor.domain.sca import MediumClass
 from kontor.pages.browser import LANGUAGE_COOKIE
+from kontor.pages.formatting import BERLIN, format_amount, format_date, format_time
+from kontor.pages.texts import read_texts
 from kontor.webform import texts as module
+from kontor.webform.payment_forms import read_amount
 from kontor.webform.texts import choose_texts, load_texts, override_texts
 
 LANGUAGES = load_texts()
+OWN = read_texts(module.PACKAGE)
 TEMPLATES = Path(module.__file__).parent / "templates"
 USED = re.compile(r"""\bt\(\s*["']([a-z_]+\.[A-Za-z_.]+)["']\s*[,)]""")
 SUBJECTS = ("create", "change", "delete", "dated", "debit")
@@ -55,11 +61,58 @@ def placeholders(text: str) -> set[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_the_same_keys_and_placeholders(language):
-    german, other = LANGUAGES["de"].texts, LANGUAGES[language].texts
+    german, other = OWN["de"], OWN[language]
     assert set(other) == set(german)
     assert {key: placeholders(text) for key, text in other.items()} == {
         key: placeholders(text) for key, text in german.items()
     }
+
+
+# Words that no other language of ours has.
+GERMAN_WORDS = re.compile(r"\b(und|oder|nicht|bitte|Ihre?|wird|wurde|Konten|Zahlung|Zugangsdaten|für|ist)\b")
+ENGLISH_WORDS = re.compile(r"\b(the|your|please|was|is|with|account|payment|login)\b", re.IGNORECASE)
+CYRILLIC = re.compile(r"[\u0400-\u04ff]")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_text_is_in_another_language(language):
+    texts = {key: re.sub(r"\{\w+\}", "", text) for key, text in OWN[language].items()}
+    if language != "de":
+        assert [key for key, text in texts.items() if GERMAN_WORDS.search(text)] == []
+    if language != "en":
+        assert [key for key, text in texts.items() if ENGLISH_WORDS.search(text)] == []
+    names = {"payment.iban", "tan.label"}
+    if language == "uk":
+        assert {key for key, text in texts.items() if not CYRILLIC.search(text)} == names
+    else:
+        assert [key for key, text in texts.items() if CYRILLIC.search(text)] == []
+
+
+def test_languages_that_no_native_speaker_has_read_say_so():
+    assert {name for name, texts in LANGUAGES.items() if texts.is_unreviewed} == {"fr", "pl", "tr", "uk"}
+
+
+@pytest.mark.parametrize(
+    ("language", "amount", "day", "time"),
+    [
+        ("de", "−1.234,50 €", "3.11.2026", "14:05"),
+        ("en", "−€1,234.50", "3 November 2026", "2:05 PM"),
+        ("fr", "−1\u202f234,50\u00a0€", "03/11/2026", "14:05"),
+        ("pl", "−1\u00a0234,50\u00a0€", "03.11.2026", "14:05"),
+        ("tr", "−€1.234,50", "03.11.2026", "14:05"),
+        ("uk", "−1\u00a0234,50\u00a0€", "03.11.2026", "14:05"),
+    ],
+)
+def test_numbers_and_days_are_written_as_in_the_language(language, amount, day, time):
+    assert format_amount(Decimal("-1234.5"), "EUR", language) == amount
+    assert format_date(date(2026, 11, 3), language) == day
+    assert format_time(datetime(2026, 11, 3, 14, 5, tzinfo=BERLIN), language) == time
+
+
+@pytest.mark.parametrize("language", [name for name in LANGUAGES if name != "en"])
+def test_an_amount_is_read_as_it_is_written(language):
+    shown = format_amount(Decimal("1234.50"), "EUR", language)
+    assert read_amount(shown, LANGUAGES[language]) == Decimal("1234.50")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -113,9 +166,14 @@ def test_texts_of_a_subject_replace_texts_that_exist_with_the_same_placeholders(
         ("", None, "de"),
         ("en", None, "en"),
         ("en-GB,en;q=0.9,de;q=0.8", None, "en"),
-        ("fr,de;q=0.5,en;q=0.6", None, "en"),
-        ("fr,de-AT;q=0.5", None, "de"),
-        ("fr", None, "de"),
+        ("nl,de;q=0.5,en;q=0.6", None, "en"),
+        ("nl,de-AT;q=0.5", None, "de"),
+        ("nl", None, "de"),
+        ("fr-CH", None, "fr"),
+        ("tr-TR,tr;q=0.9,de;q=0.8", None, "tr"),
+        ("pl", None, "pl"),
+        ("uk-UA,uk;q=0.9,ru;q=0.8", None, "uk"),
+        ("de", "uk", "uk"),
         ("en;q=0", None, "de"),
         ("en;q=x", None, "de"),
         ("en", "de", "de"),

@@ -18,7 +18,9 @@ from kontor.wire.relations import Relation
 from kontor.wire.tokens import Timestamp
 from kontor.wire.urls import Urls
 
-Language = Annotated[Literal["de", "en"], Meta(description="of the web form, until the user chooses another")]
+Language = Annotated[
+    Literal["de", "en", "fr", "pl", "tr", "uk"], Meta(description="of the web form, until the user chooses another")
+]
 UseCaseWord = Literal["CREATE_ACCOUNT", "AUTHENTICATE_ACCOUNT", "INITIATE_PAYMENT"]
 StatusWord = Literal["OPEN", "FINISHED", "ABORTED", "EXPIRED"]
 StepWord = Literal["LEGAL", "PROVIDER", "CREDENTIALS", "SCA", "FETCHING", "ACCOUNTS", "PAYMENT", "PAYEES", "END"]
