@@ -1,8 +1,9 @@
 """Accounts: which banks are connected, what is on each account, and what to do about either."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+from typing import Any
 from urllib.parse import urlencode
 from uuid import uuid4
 
@@ -26,6 +27,8 @@ from kontor.console.banks import (
 )
 from kontor.console.connecting import Health, read_health
 from kontor.console.entries import read_entries
+from kontor.console.entry_filters import EntryFilter
+from kontor.console.figure_links import find_checked_link
 from kontor.console.gateway import segment, together
 from kontor.console.views.connecting import begin_dialogue
 from kontor.console.visits import Facts, Form, GoTo, View, Visit, field_of
@@ -160,12 +163,23 @@ async def show_account(visit: Visit) -> Facts:
         visit.api.get(f"{path}/balances", **{"from": _begin(visit.today, span), "interval": INTERVALS[span]}),
         visit.api.get(f"{path}/kontoumsaetze", limit=SHOWN_ENTRIES, tag="categories"),
     )
+    summary = summarise_balances(balances)
     return shared | {
+        "change_url": None if summary is None else await _find_change(visit, product, balances, summary.change),
         "chart": draw_balances(balances, product, visit.texts) if len(balances) > 1 else None,
-        "summary": summarise_balances(balances),
+        "summary": summary,
         "entries": read_entries(rows),
         "positions": None,
     }
+
+
+async def _find_change(
+    visit: Visit, product: Product, balances: Sequence[Mapping[str, Any]], change: Decimal
+) -> str | None:
+    """The transactions after the first balance up to the last one, if they add up to the change."""
+    since, until = (date.fromisoformat(balances[at]["date"]) for at in (0, -1))
+    asked = EntryFilter((product.id,), since=(since + timedelta(days=1)).isoformat(), until=until.isoformat())
+    return await find_checked_link(visit.api, asked, product.currency, change)
 
 
 async def _show_depot(visit: Visit, product: Product) -> Facts:

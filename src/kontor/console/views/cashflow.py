@@ -1,7 +1,7 @@
 """Cashflow: what came in and went out, what it was for, and what is to be expected."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from kontor.console.cashflows import (
@@ -16,6 +16,7 @@ from kontor.console.cashflows import (
     read_flows,
 )
 from kontor.console.charts import Chart, Series
+from kontor.console.figure_links import CategoryLinks, list_pending
 from kontor.console.gateway import together
 from kontor.console.visits import Facts, View, Visit
 from kontor.pages.browser import BadRequestError
@@ -51,28 +52,36 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of the table; `amounts` has one for each span."""
+    """A row of the table; `amounts` has one for each span, `urls` the address of its transactions, if there is one."""
 
     name: str
     shown_name: str
     colour: str
     amounts: Sequence[Decimal]
     link: dict[str, str] | None = None
+    urls: Sequence[str | None] = ()
+    total_url: str | None = None
 
     @property
     def total(self) -> Decimal:
         return sum(self.amounts, Decimal(0))
 
+    @property
+    def cells(self) -> list[tuple[Decimal, str | None]]:
+        """The newest first."""
+        urls = self.urls or [None] * len(self.amounts)
+        return list(zip(reversed(self.amounts), reversed(urls), strict=True))
+
 
 async def show(visit: Visit) -> Facts:
     choice = read_choice(visit)
     without = True if choice.savings == "without" else None
-    calls = [visit.api.get(CASHFLOW, catLevel="main", excludeSavings=without)]
+    calls = [list_pending(visit.api, visit.today), visit.api.get(CASHFLOW, catLevel="main", excludeSavings=without)]
     if choice.tag == "partners":
         calls.append(visit.api.get(CASHFLOW, tag="BUSINESS_PARTNERS", excludeSavings=without))
     elif choice.main is not None:
         calls.append(visit.api.get(CASHFLOW, catLevel="sub", excludeSavings=without))
-    answers = await together(*calls)
+    pending, *answers = await together(*calls)
     mains = read_flows(answers[0])
     aggregates = find_aggregates(mains)
     facts: Facts = {"choice": choice, "units": UNITS, "tags": TAGS, "aggregates": aggregates}
@@ -83,6 +92,9 @@ async def show(visit: Visit) -> Facts:
     parent = find_parent(mains, choice)
     details = mains if parent is None and choice.tag == "categories" else read_flows(answers[-1])
     lines = list_lines(details, spans, choice, visit.texts)
+    if choice.tag == "categories":
+        links = CategoryLinks(visit.today, pending, without is not None)
+        lines = [_add_links(line, spans, links) for line in lines]
     return facts | {
         "spans": spans,
         "parent": parent,
@@ -159,6 +171,11 @@ def list_lines(flows: Sequence[Flow], spans: Sequence[Span], choice: Choice, tex
         name = texts("cashflow.other_partners", count=len(rest))
         lines = [*lines[:SHOWN_PARTNERS], Line("", name, "muted", _add_up(rest))]
     return lines
+
+
+def _add_links(line: Line, spans: Sequence[Span], links: CategoryLinks) -> Line:
+    urls = [links.find(line.name, [span], amount) for span, amount in zip(spans, line.amounts, strict=True)]
+    return replace(line, urls=urls, total_url=links.find(line.name, spans, line.total))
 
 
 def list_sums(aggregates: Aggregates, spans: Sequence[Span], texts: Texts) -> list[Line]:

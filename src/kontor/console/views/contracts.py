@@ -10,6 +10,8 @@ from kontor.console.charts import Chart, Series
 from kontor.console.contract_settings import LONGEST_NAME, list_periods, read_settings, word_period
 from kontor.console.contracts import Contract, read_contract, read_contracts, read_development, sum_contracts
 from kontor.console.due_dates import make_calendar
+from kontor.console.entry_filters import EntryFilter
+from kontor.console.figure_links import find_checked_link
 from kontor.console.gateway import segment, together
 from kontor.console.plan_reasons import read_reasons
 from kontor.console.typed_days import UnreadableDayError
@@ -110,12 +112,16 @@ async def show_one(visit: Visit) -> Facts:
         raise ApiError(404, [], text=visit.texts("contract.unknown"))
     contract = read_contract(found)
     chosen = contract.facts.get("noticePeriod")
+    bookings, total_url = await together(
+        find_bookings(visit, contract, list_products(accesses)), find_total(visit, contract)
+    )
     return {
         "contract": contract,
         "is_hidden": is_hidden,
         "chart": draw_development(visit, contract),
         "changes": contract.list_price_changes(),
-        "bookings": await find_bookings(visit, contract, list_products(accesses)),
+        "bookings": bookings,
+        "total_url": total_url,
         "payments": list_payments(contract),
         "reasons": read_reasons(contract.facts.get("evidence"), visit.texts),
         "periods": [(period, word_period(period, visit.texts)) for period in list_periods(chosen)],
@@ -191,6 +197,23 @@ async def find_bookings(visit: Visit, contract: Contract, products: list[Product
         if booking["id"] in ids
     ]
     return sorted(bookings, key=lambda booking: str(booking["day"]), reverse=True)
+
+
+async def find_total(visit: Visit, contract: Contract) -> str | None:
+    """The list of the contract's own bookings, if its partner's IBAN or name finds these and no others."""
+    facts = contract.facts
+    words = facts["counterpartyIban"] or facts["counterpartyName"]
+    if not words:
+        return None
+    asked = EntryFilter(
+        search=words[:SHOWN_BOOKINGS],
+        meaning="text",
+        direction="in" if contract.is_income else "out",
+        since=facts["dateFirst"],
+        until=facts["dateLatest"],
+    )
+    total, count = Decimal(facts["amountTotal"]), len(facts["transactionIds"])
+    return await find_checked_link(visit.api, asked, "EUR", total, count)
 
 
 def list_payments(contract: Contract) -> list[Facts]:
