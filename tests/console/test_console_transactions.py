@@ -84,6 +84,8 @@ def test_who_it_was_is_the_partner_if_sure_else_the_counterparty_else_the_purpos
         ("Anna Müller", "Anna Müller"),
         ("H&M 0412", "H&M"),
         ("4711", "4711"),
+        ("Zettle_*Cafe Mokka", "Cafe Mokka"),
+        ("SumUp *Hofladen Tannhof", "Hofladen Tannhof"),
     ],
 )
 def test_names_of_counterparties_read_as_people_write_them(raw, shown):

@@ -23,6 +23,7 @@ DECIDERS = ("user", "rule")
 _FIELD = r"(?:EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|IBAN|BIC|PURP)\+"
 _PURPOSE_FIELD = re.compile(rf"SVWZ\+(.*?)(?={_FIELD}|$)", re.DOTALL)
 _PLACE = re.compile(r"\s*(?://|/\d{4}-).*", re.DOTALL)  # terminals write the town behind the name
+_PAYMENT_SERVICE = re.compile(r"^(?:zettle|sumup|izettle|sq|paypal)[\s_]*\*\s*", re.IGNORECASE)
 _BRANCH = re.compile(r"(?:\s+(?:(?:FIL|NR)\.?\s*)?[\d/.-]{3,})+$", re.IGNORECASE)
 # Words that are short and no abbreviations, and legal forms.
 _SHORT_WORDS = {
@@ -92,7 +93,8 @@ class Entry:
         """The user's note, else what it was for where nobody knows the partner; nothing that the title says already."""
         if self.note:
             return shorten(self.note, LONGEST_PURPOSE)
-        text = "" if self.known_partner is not None else shorten(self.purpose, LONGEST_PURPOSE)
+        is_said = self.known_partner is not None or (self.name and self.purpose.startswith(self.name))
+        text = "" if is_said else shorten(self.purpose, LONGEST_PURPOSE)
         return "" if text == self.title else text
 
     @property
@@ -190,6 +192,7 @@ def find_purpose(text: str) -> str:
 def clean_name(text: str) -> str:
     """A counterparty as people write it: without town and number of the branch, and not in capitals."""
     name = " ".join((_PLACE.sub("", text) or text).split())
+    name = _PAYMENT_SERVICE.sub("", name) or name
     name = _BRANCH.sub("", name) or name
     if not name.isupper():
         return name
