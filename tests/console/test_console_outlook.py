@@ -212,3 +212,17 @@ def test_who_has_no_account_is_asked_to_connect_one(console_site):
         page = newcomer.get("/console").text
     assert "Noch ist keine Bank verbunden." in page
     assert 'id="outlook"' not in page
+
+
+@pytest.mark.parametrize(
+    ("person", "sentence"),
+    [("leer+outlook", "Alltagsausgaben fehlen noch"), ("rente+outlook", "bis zur nächsten Einnahme am")],
+)
+def test_who_has_no_salary_sees_an_outlook_as_well(console_site, person, sentence):
+    customer = new_customer(console_site.regulated)
+    customer.add_complete(person)
+    with console_site.visit(customer) as browser:
+        page = browser.get("/console")
+    assert page.status_code == 200
+    assert sentence.casefold() in page.text.casefold()
+    assert page.text.count('<svg class="curve') == 2
