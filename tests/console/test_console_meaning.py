@@ -57,8 +57,10 @@ def test_insurances_add_up_to_the_total(visitor, console_site):
     assert len(active) > 5
     for contract in active:
         assert contract["details"]["counterpartyName"] in page
-    rows = re.findall(r'<tr class="division">.*?<td class="amount">([\d.,]+) €</td>', page, re.DOTALL)
-    total = re.search(r'<tfoot>.*?<td class="amount">([\d.,]+) €</td>', page, re.DOTALL)[1]
+    rows = re.findall(
+        r'<tr class="division">.*?<td class="amount"[^>]*><span[^>]*>([\d.,]+) €</span></td>', page, re.DOTALL
+    )
+    total = re.search(r'<tfoot>.*?<td class="amount"[^>]*>([\d.,]+) €</td>', page, re.DOTALL)[1]
     number = lambda text: Decimal(text.replace(".", "").replace(",", "."))  # noqa: E731
     assert sum(number(amount) for amount in rows) == number(total)
 

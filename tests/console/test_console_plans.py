@@ -376,7 +376,7 @@ def test_disposable_money_says_in_one_sentence_what_is_left(visitor, api):
     table = page.partition('id="table-waterfall"')[2].partition("</table>")[0]
     steps = ("amountSalaryLatest", "amountCashflow", "amountCurrentlyLeft", "amountExpectedFixedCashflow",
              "amountExpectedFlexCashflow", "amountExpectedLeft")  # fmt: skip
-    assert re.findall(r'class="amount">([^<]+)</td>', table) == [euros(details[step]) for step in steps]
+    assert re.findall(r'class="amount"[^>]*>([^<]+)</td>', table) == [euros(details[step]) for step in steps]
 
 
 def test_who_spent_more_than_came_in_sees_where_nothing_is_left(console_site, overdrawn):

@@ -17,7 +17,7 @@ from kontor.console import app_files
 from kontor.console.clients import read_clients, read_sample
 from kontor.console.downloads import Download
 from kontor.console.gateway import Gateway, segment
-from kontor.console.rendering import choose_texts, draw, group_views, load_assets, load_texts, see_other
+from kontor.console.rendering import choose_texts, compress_page, draw, group_views, load_assets, load_texts, see_other
 from kontor.console.sessions import Session, SessionCookies, write_dialogue
 from kontor.console.signing_in import SigningIn
 from kontor.console.views import VIEWS
@@ -83,7 +83,7 @@ def _make_route(console: "Console", method: str, path: str, handler: Handler) ->
         scope: dict[str, Any] = request.scope  # type: ignore[assignment]
         scope["kontor.operation"] = f"console {path.removeprefix(BASE) or '/'}"
         try:
-            return await handler(request)
+            return compress_page(request, await handler(request))
         except TooLargeFormError:
             return console.draw_problem(request, "too_large", 413)
         except BadRequestError:

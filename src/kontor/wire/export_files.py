@@ -21,8 +21,10 @@ MEDIA_TYPES: dict[ExportFormat, str] = {
 }
 
 
-def name_file(kind: ExportFormat, at: datetime) -> str:
-    return f"kontor-{at.astimezone(BERLIN).date()}.{kind}"
+def name_file(kind: ExportFormat, at: datetime, dialect: Dialect = "plain") -> str:
+    """The German table has a name of its own, so that it can lie beside the other one."""
+    name = "kontor-umsaetze" if (kind, dialect) == ("csv", "german") else "kontor"
+    return f"{name}-{at.astimezone(BERLIN).date()}.{kind}"
 
 
 def write_file(

@@ -56,7 +56,10 @@ async def export_customer(call: Call) -> Answer:
     owner = name_owner(call.principal)
     exports = call.services.exports
     held, at = await exports.begin(owner)
-    headers = {**NO_STORE, "Content-Disposition": f'attachment; filename="{name_file(query.format, at)}"'}
+    headers = {
+        **NO_STORE,
+        "Content-Disposition": f'attachment; filename="{name_file(query.format, at, query.dialect)}"',
+    }
     pieces = write_file(exports, owner, held, at, span, query.format, query.dialect)
     return Answer(200, media_type=MEDIA_TYPES[query.format], headers=headers, pieces=pieces)
 

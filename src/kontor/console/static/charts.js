@@ -37,7 +37,7 @@ function makeOptions(facts) {
     interaction: { mode: "index", intersect: false },
     scales: {
       x: { stacked: facts.isStacked, ticks: { color: text, maxRotation: 0, autoSkip: true, autoSkipPadding: 12 }, grid: { display: false }, border: { color: line } },
-      y: { stacked: facts.isStacked, ticks: { color: text, maxTicksLimit: 6, callback: (value) => whole.format(value) }, grid: { color: line }, border: { display: false } },
+      y: { stacked: facts.isStacked, ticks: { color: text, maxTicksLimit: 6, callback: (value, at, ticks) => (ticks.every((tick) => Number.isInteger(tick.value)) ? whole : exact).format(value) }, grid: { color: line }, border: { display: false } },
     },
     plugins: {
       legend: {

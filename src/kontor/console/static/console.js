@@ -10,10 +10,23 @@ if (button && menu) {
   const adapt = () => { button.hidden = !narrow.matches; };
   narrow.addEventListener("change", adapt);
   adapt();
-  button.addEventListener("click", () => {
-    const isOpen = menu.classList.toggle("is-open");
+  const turn = (isOpen) => {
+    document.documentElement.style.setProperty("--top-height", `${button.closest(".top").offsetHeight}px`);
+    menu.classList.toggle("is-open", isOpen);
     button.setAttribute("aria-expanded", String(isOpen));
+  };
+  button.addEventListener("click", () => turn(!menu.classList.contains("is-open")));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.classList.contains("is-open")) return;
+    turn(false);
+    button.focus();
   });
+}
+
+// Tables beside charts are open for who has no scripts, and so no charts.
+for (const twin of document.querySelectorAll("details.twin")) {
+  twin.open = false;
+  twin.classList.add("is-ready");
 }
 
 for (const copy of document.querySelectorAll("button.copy")) {

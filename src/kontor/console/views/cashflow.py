@@ -95,13 +95,15 @@ async def show(visit: Visit) -> Facts:
     if choice.tag == "categories":
         links = CategoryLinks(visit.today, pending, without is not None)
         lines = [_add_links(line, spans, links) for line in lines]
+    whole = None if choice.tag == "partners" else find_sum(parent or aggregates.net, spans, visit.texts)
+    own = None if whole is None else find_own_transfers(lines, whole, visit.texts)
     return facts | {
         "spans": spans,
         "parent": parent,
         "chart": draw_totals(visit, aggregates, spans, choice),
         "parts": draw_parts(visit.texts, lines, spans),
-        "lines": lines,
-        "sums": [] if parent or choice.tag == "partners" else list_sums(aggregates, spans, visit.texts),
+        "lines": lines if own is None else [*lines, own],
+        "sum": whole,
         "averages": average_months(aggregates, visit),
         "months": add_coming_month(list_spans("month", 1, visit.today, visit.language), visit.today, visit.language),
         "excluded": aggregates.net.excluded_currencies,
@@ -178,9 +180,18 @@ def _add_links(line: Line, spans: Sequence[Span], links: CategoryLinks) -> Line:
     return replace(line, urls=urls, total_url=links.find(line.name, spans, line.total))
 
 
-def list_sums(aggregates: Aggregates, spans: Sequence[Span], texts: Texts) -> list[Line]:
-    named = {"income": aggregates.income, "expenses": aggregates.expenses, "net": aggregates.net}
-    return [Line(name, texts(f"cashflow.{name}"), "muted", flow.amounts(spans)) for name, flow in named.items()]
+def find_sum(flow: Flow, spans: Sequence[Span], texts: Texts) -> Line:
+    """What the rows above add up to. In them a refund is part of its category, so they have no sum by sign."""
+    key = "net" if flow.is_aggregate else "total"
+    return Line(flow.name, texts(f"cashflow.{key}"), "muted", flow.amounts(spans))
+
+
+def find_own_transfers(lines: Sequence[Line], whole: Line, texts: Texts) -> Line | None:
+    """What is saved on an own account is a category, and no expense: the row that leads from the one to the other."""
+    if not lines:
+        return None
+    rest = [total - parts for total, parts in zip(whole.amounts, _add_up(lines), strict=True)]
+    return Line("", texts("cashflow.own_transfers"), "muted", rest) if any(rest) else None
 
 
 def _add_up(lines: Sequence[Line]) -> list[Decimal]:
