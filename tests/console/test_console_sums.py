@@ -8,7 +8,7 @@ from lxml import html
 from banking import new_customer
 from kontor.console.views import VIEWS
 
-PATHS = [view.url for view in VIEWS if not view.is_operator and "{" not in view.path]
+PATHS = [view.url for view in VIEWS if not view.is_operator and not view.is_adviser and "{" not in view.path]
 CASHFLOW = "/console/cashflow"
 CHOICES = [f"{CASHFLOW}?by=quarter", f"{CASHFLOW}?by=year", f"{CASHFLOW}?savings=without", f"{CASHFLOW}?span=24"]
 DEMO_PEOPLE = (
@@ -60,6 +60,8 @@ def walk(client):
             continue
         seen.add(path)
         answer = client.get(path)
+        if answer.is_redirect:
+            continue  # a step of something that has not begun
         assert answer.status_code == 200, path
         if found := find_wrong(answer.text):
             wrong[path] = found
