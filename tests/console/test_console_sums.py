@@ -90,8 +90,8 @@ def test_every_sum_adds_up_for_every_demo_person(console_site, login):
 
 
 def test_without_savings_nothing_lies_between_the_categories_and_the_total(visitor):
-    assert "Davon auf eigene Konten" in visitor.get(CASHFLOW).text
-    assert "Davon auf eigene Konten" not in visitor.get(f"{CASHFLOW}?savings=without").text
+    assert "Auf eigene Konten gespart" in visitor.get(CASHFLOW).text
+    assert "Auf eigene Konten gespart" not in visitor.get(f"{CASHFLOW}?savings=without").text
 
 
 def test_a_wrong_sum_and_an_unmarked_one_are_found():
