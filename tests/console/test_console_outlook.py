@@ -216,7 +216,7 @@ def test_who_has_no_account_is_asked_to_connect_one(console_site):
 
 @pytest.mark.parametrize(
     ("person", "sentence"),
-    [("leer+outlook", "Alltagsausgaben fehlen noch"), ("rente+outlook", "bis zur nächsten Einnahme am")],
+    [("leer+outlook", "noch zu wenig bekannt"), ("rente+outlook", "bis zur nächsten Einnahme am")],
 )
 def test_who_has_no_salary_sees_an_outlook_as_well(console_site, person, sentence):
     customer = new_customer(console_site.regulated)
@@ -226,3 +226,4 @@ def test_who_has_no_salary_sees_an_outlook_as_well(console_site, person, sentenc
     assert page.status_code == 200
     assert sentence.casefold() in page.text.casefold()
     assert page.text.count('<svg class="curve') == 2
+    assert ("Ihr Geld reicht" in page.text) == person.startswith("rente")
