@@ -22,6 +22,7 @@ CHANCE = {
     "kontor/demobank/faults/plans.py",
     "kontor/jobs/tasks.py",
     "kontor/jobs/worker.py",
+    "kontor/services/alerts/pushes.py",
     "kontor/services/webhooks/deliveries.py",
     "kontor/storage/migrate.py",
     "kontor/storage/retries.py",
@@ -145,7 +146,11 @@ def test_no_script_keeps_data_of_the_user():
     """The web form keeps that it has sent the user to the bank, and how wide and fast a flicker code is drawn."""
     kept = {script.name: re.findall(r"setItem\((.*?)\);?", script.read_text(encoding="utf-8")) for script in SCRIPTS}
     assert {name: values for name, values in kept.items() if values} == KEPT
-    assert not [script for script in SCRIPTS if re.search(r"indexedDB|document\.cookie|caches\.", script.read_text())]
+    storing = [script for script in SCRIPTS if re.search(r"indexedDB|document\.cookie|caches\.", script.read_text())]
+    assert [script.name for script in storing] == ["service-worker.js"]
+    worker = storing[0].read_text(encoding="utf-8")
+    assert "cache.addAll(FACTS.kept)" in worker, "the offline page with its style sheet and icon"
+    assert not re.search(r"\.put\(|\.add\(|indexedDB|document\.cookie", worker), "no answer of the API"
 
 
 def test_fields_for_passwords_are_masked_and_can_be_pasted_into():

@@ -7,7 +7,8 @@ PATHS = ["/customer/v2/bankzugaenge", "/providers/v2", "/health/live", "/openapi
 
 @pytest.mark.parametrize("path", PATHS)
 def test_head_is_answered_as_get_without_the_body(customer, path):
-    read, asked = (customer.http.request(method, path, headers=customer.headers) for method in ("GET", "HEAD"))
+    headers = customer.headers | {"Accept-Encoding": "identity"}  # compressed pages have a length by chance
+    read, asked = (customer.http.request(method, path, headers=headers) for method in ("GET", "HEAD"))
     assert (asked.status_code, asked.content) == (read.status_code, b"")
     assert read.content
     for name in ("content-type", "content-length", "cache-control"):

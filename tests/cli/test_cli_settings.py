@@ -72,7 +72,7 @@ def test_exported_settings_are_read_back_as_they_were(environment):
 def test_no_secret_is_shown(environment):
     shown = f"{read_settings(environment)!r} {read_settings(environment)}"
     assert "hidden" not in shown
-    assert shown.count("Secret(***)") == 12
+    assert shown.count("Secret(***)") == 14
 
 
 def test_an_empty_variable_counts_as_not_given():

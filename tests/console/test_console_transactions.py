@@ -80,7 +80,7 @@ def test_who_it_was_is_the_partner_if_sure_else_the_counterparty_else_the_purpos
     [
         ("ZUM KRUG 5257//KOELN/DE", "Zum Krug"),
         ("STADTWERKE KIEL GMBH", "Stadtwerke Kiel GmbH"),
-        ("DB VERTRIEB GMBH", "DB Vertrieb GmbH"),
+        ("MUSTER REISEN GMBH", "Muster Reisen GmbH"),
         ("Anna Müller", "Anna Müller"),
         ("H&M 0412", "H&M"),
         ("4711", "4711"),
