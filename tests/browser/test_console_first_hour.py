@@ -70,21 +70,22 @@ def look_at_account(page, customer):
     expect(page.locator("#table-balances tbody tr").first).to_be_visible()
     assert page.locator("#table-balances tbody tr").count() > 80
     go_to(page, "Übersicht", "overview")
-    expect(page.locator("#accounts tbody a")).to_have_count(len(products))
+    expect(page.locator("#accounts tbody th a")).to_have_count(len(products))
     expect(page.locator("#outlook svg.wide-only")).to_be_visible()
 
 
 def correct_category(page, customer):
-    """Of one booking and for its counterparty: all others of it follow. The category's name, and how many there are."""
+    """Of all bookings with a partner, by a rule. The category's name, and how many there are."""
     go_to(page, "Umsätze", "transactions")
     expect(page.locator(".entry")).to_have_count(50)
     page.get_by_label("Suche").fill("rundfunk")
     page.get_by_role("button", name="Suchen").click()
     page.wait_for_url(re.compile("search=rundfunk"))
-    entries = page.locator(".entry").filter(has_not_text="vorgemerkt")  # without an IBAN yet, it may be anybody's
+    entries = page.locator(".entry")
     expect(entries.nth(2)).to_contain_text(re.compile("rundfunk", re.IGNORECASE))
-    before = entries.nth(1).locator(".category").inner_text()
+    count = int(page.locator("#sums tbody th").inner_text())
     first = entries.first
+    before = first.locator(".category").inner_text()
     first.locator("summary").click()
     expect(first.get_by_role("heading", name="Warum")).to_be_visible()
     expect(first.locator(".reasons li").first).to_contain_text(before)
@@ -92,20 +93,17 @@ def correct_category(page, customer):
     choice.select_option("RECREATION_OTHER")
     corrected = choice.locator("option:checked").inner_text()
     assert corrected != before
-    first.get_by_label("Auch bisherige Umsätze").check()
-    first.get_by_label("Ab jetzt immer").check()
+    first.get_by_label(re.compile("^Alle Umsätze mit")).check()
     first.get_by_role("button", name="Kategorie übernehmen").click()
-    expect(page.locator(".notice")).to_have_text("Die Kategorie ist geändert.")
-    expect(entries.first).to_contain_text("von Ihnen festgelegt")
-    count = entries.count()
-    assert entries.locator(".category").all_inner_texts() == [corrected] * count
-    entries.nth(1).locator("summary").click()
-    expect(entries.nth(1).locator(".reasons li").first).to_be_visible()
-    rules = customer.read(f"{FINDINGS}/tagging-rules")
-    assert [rule["tagTreeItem"]["displayName"] for rule in rules] == [corrected]
-    page.get_by_role("link", name="Eigene Regeln").click()
+    expect(page.locator("#preview .big-figure")).to_have_text(str(count))
+    page.get_by_role("button", name="Regel anlegen").click()
+    expect(page.locator(".notice")).to_contain_text("Die Regel ist angelegt")
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody tr")).to_contain_text(corrected)
+    rules = customer.read(f"{FINDINGS}/tagging-rules")
+    assert [rule["tagTreeItem"]["displayName"] for rule in rules] == [corrected]
+    page.goto(page.url.partition("/rules")[0] + "?search=rundfunk")
+    assert entries.locator(".category").all_inner_texts() == [corrected] * count
     return corrected, count
 
 
@@ -204,7 +202,7 @@ def take_data_along(page, corrected, count):
     expect(page.locator("#stored tr", has_text="Eigene Regeln").locator("td")).to_have_text("1")
     with page.expect_download() as download:
         page.click("#export-spreadsheet")
-    assert re.fullmatch(r"kontor-[\d-]+\.csv", download.value.suggested_filename)
+    assert re.fullmatch(r"kontor-umsaetze-[\d-]+\.csv", download.value.suggested_filename)
     lines = Path(download.value.path()).read_text(encoding="utf-8-sig").splitlines()
     assert len(lines) > 1000
     assert sum("rundfunk" in line.lower() and corrected in line for line in lines) == count

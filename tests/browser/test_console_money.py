@@ -58,7 +58,10 @@ def test_accounts_of_every_kind_are_shown_and_accessible(
     for product in products:
         expect(page.locator(".products tr", has_text=product["bezeichnung"])).to_contain_text(money(product["saldo"]))
     page.click("#connect")
-    expect(page.locator("#refused pre")).to_contain_text("curl")
+    expect(page.locator("h1")).to_have_text("Bank verbinden")
+    check(page)
+    page.get_by_role("link", name="Demo-Bank").click()
+    expect(page.locator("input[type=password]")).to_be_visible()
     check(page)
     for kind in ("BAUSPARKONTO", "DEPOT"):
         product = customer.product(access_id, kind)
