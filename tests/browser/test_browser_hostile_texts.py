@@ -90,7 +90,7 @@ def hostile_site(
             context.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
             return context
 
-        console = ConsoleSite(own.base_url, tenant, tenant, new_customer(tenant), "", "")
+        console = ConsoleSite(own.base_url, tenant, tenant, new_customer(tenant), "", "", tenant)
         yield HostileSite(console, tenant, watch, site, new_context, dialogs)
 
 

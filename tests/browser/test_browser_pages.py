@@ -194,7 +194,7 @@ def test_the_language_can_be_switched_on_every_page_and_stays(form):
 
 
 def test_an_unknown_language_gets_german(new_form):
-    form = new_form(locale="fr-FR")
+    form = new_form(locale="nl-NL")
     form.open()
     expect(form.heading()).to_contain_text("Konto mit")
 

@@ -81,7 +81,7 @@ def test_exports_come_as_files(open_console):
     for name, ending in (("json", "json"), ("spreadsheet", "csv"), ("beancount", "beancount")):
         with page.expect_download() as download:
             page.click(f"#export-{name}")
-        assert re.fullmatch(rf"kontor-[\d-]+\.{ending}", download.value.suggested_filename)
+        assert re.fullmatch(rf"kontor-(umsaetze-)?[\d-]+\.{ending}", download.value.suggested_filename)
 
 
 def test_a_user_erases_everything_by_typing_the_own_name(open_console, console_site):
