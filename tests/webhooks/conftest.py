@@ -10,7 +10,6 @@ from uuid import UUID, uuid4
 import httpx
 import psycopg
 import pytest
-from receivers import Receiver
 
 from kontor import bootstrap
 from kontor.api.app import make_app
@@ -24,6 +23,7 @@ from kontor.services.identity.users import NewUser
 from kontor.services.webhooks.deliveries import Deliveries
 from lifespans import serving
 from processes import beside
+from receivers import Receiver
 
 # As the real one, a thousand times faster.
 FAST = RetrySchedule((0, 0.005, 0.03, 0.12, 0.3, 0.6), 300, 0.004)

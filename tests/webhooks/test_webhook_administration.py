@@ -5,10 +5,10 @@ import json
 from uuid import uuid4
 
 import pytest
-from receivers import Receiver
 
 from kontor.domain.scopes import MANAGEMENT_SCOPES, WEBHOOKS_MANAGE
 from kontor.domain.webhooks import EventType
+from receivers import Receiver
 
 ALL = [str(event_type) for event_type in EventType]
 PUBLIC = "https://93.184.215.14/hook"

@@ -9,7 +9,6 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from receivers import Receiver, say
 from standardwebhooks import WebhookVerificationError
 
 from kontor.domain.errors import InvalidError
@@ -17,6 +16,7 @@ from kontor.domain.secrets import Secret
 from kontor.domain.webhooks import DeliveryFailure
 from kontor.services.webhooks.calls import MAX_ANSWER_BYTES, CallResult, Message, WebhookCalls
 from kontor.services.webhooks.webhooks import make_secret
+from receivers import Receiver, say
 
 MESSAGE = Message("msg_1", '{"serial":1,"text":"Zuruck: ä"}'.encode())
 NAME = "receiver.example"

@@ -7,11 +7,10 @@ import subprocess
 import sys
 from uuid import uuid4
 
-from receivers import Receiver, deliveries_of, say
-
 from kontor.config import export_settings
 from kontor.domain.webhooks import Event, EventType
 from kontor.services.webhooks import deliveries as delivering
+from receivers import Receiver, deliveries_of, say
 
 
 def make_due(office):

@@ -2,9 +2,8 @@
 
 from uuid import uuid4
 
-from receivers import deliveries_of
-
 from kontor.domain.webhooks import Event, EventType
+from receivers import deliveries_of
 
 # Secrets
 

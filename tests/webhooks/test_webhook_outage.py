@@ -1,8 +1,7 @@
 """A receiver that is down for a day: no serial is lost, and what was given up is fetched by the gap it left."""
 
-from receivers import say
-
 from kontor.services.webhooks.deliveries import Deliveries
+from receivers import say
 
 HOURS, EVENTS_PER_HOUR = 24, 3
 

@@ -6,9 +6,9 @@ from contextlib import nullcontext
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from receivers import Receiver
 
 from kontor.domain.webhooks import Event, EventType
+from receivers import Receiver
 
 TYPES = list(EventType)
 
