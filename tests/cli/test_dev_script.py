@@ -24,7 +24,9 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "requirements").mkdir()
     for group in ("run", "dev", "uv"):
         (tmp_path / f"requirements/{group}.lock").write_text("a==1\n")
-    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "client").mkdir()
+    for folder in (tmp_path, tmp_path / "client"):
+        (folder / "pyproject.toml").write_text("")
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools/uv").write_text(UV)
     (tmp_path / "tools/uv").chmod(0o755)

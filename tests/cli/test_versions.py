@@ -35,11 +35,12 @@ def checkout(tmp_path: Path) -> Path:
     """What a build needs, in a repository of its own."""
     folder = tmp_path / "checkout"
     (folder / "src/kontor").mkdir(parents=True)
-    (folder / "src/kontor_client").mkdir()
-    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
+    (folder / "client/src/kontor_client").mkdir(parents=True)
+    for name in (
+        "pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "src/kontor/__init__.py", "src/kontor/versions.py",
+        "client/pyproject.toml", "client/README.md", "client/LICENSE", "client/src/kontor_client/__init__.py",
+    ):  # fmt: skip
         shutil.copy(ROOT / name, folder / name)
-    for name in ("kontor/__init__.py", "kontor/versions.py", "kontor_client/__init__.py"):
-        shutil.copy(ROOT / "src" / name, folder / "src" / name)
     git(folder, "init", "--quiet")
     git(folder, "add", ".")
     commit(folder)
@@ -98,6 +99,17 @@ def test_a_wheel_has_the_version_of_its_commit_also_when_built_from_an_sdist_or_
     shutil.rmtree(checkout / ".git")
     assert read_wheel_version(build(checkout, "wheel", SETUPTOOLS_SCM_PRETEND_VERSION=version)) == version
     assert read_wheel_version(build(checkout, "wheel", SETUPTOOLS_SCM_PRETEND_VERSION="")) == UNKNOWN
+
+
+@pytest.mark.long
+def test_the_client_has_the_version_of_the_service(checkout, tmp_path):
+    git(checkout, "tag", "v1.4.0")
+    commit(checkout)
+    version = find_version(checkout)
+    assert read_wheel_version(build(checkout / "client", "wheel")) == version
+    with tarfile.open(build(checkout / "client", "sdist")) as archive:
+        archive.extractall(tmp_path / "sdist", filter="data")
+    assert read_wheel_version(build(next((tmp_path / "sdist").iterdir()), "wheel")) == version
 
 
 @pytest.mark.long

@@ -25,6 +25,7 @@ from processes import beside
 pytestmark = pytest.mark.long
 
 ROOT = DEPLOY.parent
+PACKAGES = f"{ROOT / 'src'}:{ROOT / 'client/src'}:{sysconfig.get_path('purelib')}"
 USER = choose_service_user()
 SCRIPT = "from kontor.cli import main; main()"
 
@@ -50,7 +51,7 @@ class Host:
 
     def environment(self, unit: str) -> dict[str, str]:
         """What systemd gives to a unit's process, and nothing else."""
-        values = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT / 'src'}:{sysconfig.get_path('purelib')}"}
+        values = {"PATH": "/usr/bin:/bin", "PYTHONPATH": PACKAGES}
         for line in (DEPLOY / "systemd" / unit).read_text().splitlines():
             key, _, value = line.partition("=")
             if key == "Environment":
@@ -124,7 +125,7 @@ def test_units_migrate_and_serve_and_a_command_of_root_reaches_their_database(ho
         watched.process, watched.output = server, tmp_path / "api.log"
         watched.wait_until_ready(f"http://127.0.0.1:{port}")
         prompt = {"PATH": "/usr/bin:/bin", "KONTOR_ENVIRONMENT": str(host.etc / "kontor.env")}
-        prompt["PYTHONPATH"] = f"{ROOT / 'src'}:{sysconfig.get_path('purelib')}"
+        prompt["PYTHONPATH"] = PACKAGES
         prompt["KONTOR_DATA"] = str(host.state)
         kontor = [sys.executable, "-P", "-c", SCRIPT]
         host.run([*kontor, "tenant", "create", "acme", "--regulated"], prompt)
