@@ -25,7 +25,7 @@ CHANGING = (
     f"{CUSTOMER}/bankzugaenge/{{access-id}}",
     f"{CUSTOMER}/regprotect/sessions",
 )
-EXPORTS = ("json", "csv", "beancount")
+EXPORTS = ("json", "csv", "beancount", "hledger", "gnucash")
 VARIANTS = {
     f"{CUSTOMER}/export": [{"format": export_format} for export_format in EXPORTS],
     f"{ACCESSES}/{{access-id}}/{{product-id}}/kontoumsaetze": [{}, {"tag": "categories"}, {"search": "a"}],

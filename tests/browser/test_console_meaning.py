@@ -78,7 +78,14 @@ def test_the_quick_start_has_tabs_and_everything_works_without_scripts(open_cons
 
 def test_exports_come_as_files(open_console):
     page = open_console("/data")
-    for name, ending in (("json", "json"), ("spreadsheet", "csv"), ("beancount", "beancount")):
+    endings = {
+        "json": "json",
+        "spreadsheet": "csv",
+        "beancount": "beancount",
+        "hledger": "journal",
+        "gnucash": "gnucash",
+    }
+    for name, ending in endings.items():
         with page.expect_download() as download:
             page.click(f"#export-{name}")
         assert re.fullmatch(rf"kontor-(umsaetze-)?[\d-]+\.{ending}", download.value.suggested_filename)

@@ -301,7 +301,7 @@ def test_provider_and_its_statistics(reading):
 async def test_everything_is_exported_and_erased(own, customer, empty):
     new = NewTransaction(batch=Batch(id="b"), amount=Decimal("-5.00"), booked_at="2026-11-13", purpose="Zeitung")
     await own.push_transactions(*empty, [new])
-    for form in ("json", "csv", "beancount"):
+    for form in ("json", "csv", "beancount", "hledger", "gnucash"):
         assert b"Zeitung" in await own.export(form)
     with pytest.raises(ApiError) as caught:
         await own.erase_customer("somebody else")

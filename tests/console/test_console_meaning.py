@@ -94,7 +94,7 @@ def test_another_language_of_code_than_ours_is_refused(visitor):
 # Exports and erasure
 
 
-@pytest.mark.parametrize("query", ["format=csv", "format=csv&dialect=german&from=2026-01-01", "format=beancount"])
+@pytest.mark.parametrize("query", ["format=csv", "format=csv&dialect=german&from=2026-01-01", "format=gnucash"])
 def test_an_export_is_what_the_api_exports(visitor, console_site, query):
     answer = _read(visitor, f"/console/data/export?{query}")
     api = console_site.rich.get(f"/customer/v2/export?{query}")

@@ -9,7 +9,8 @@ from beancount.core import data, realization
 from known_accounts import day, open_account
 
 from banking import new_customer
-from kontor.wire.beancount import name_category, name_part, quote
+from kontor.wire.beancount import quote
+from kontor.wire.bookkeeping import name_category, name_part
 
 EXPORT = "/customer/v2/export"
 PEOPLE = ("demo1", "freiberuf")

@@ -39,7 +39,7 @@ COMMANDS = {
     "evaluate": ("kontor.cli.evaluation:evaluate", "Score the tagger on labelled transactions."),
     "explain": ("kontor.cli.evaluation:explain", "Show what a transaction is taken for, and why."),
     "import": ("kontor.cli.imports:import_statements", "Import statement files of a bank into a user's accounts."),
-    "export": ("kontor.cli.exports:export", "Write what a user has into a file: JSON, CSV, beancount."),
+    "export": ("kontor.cli.exports:export", "Write what a user has into a file: JSON, CSV, bookkeeping."),
     "export-case": ("kontor.cli.cases:export_case", "Print a user's data as an anonymised golden case."),
     "trace": ("kontor.cli.traces:trace", "Record a dialogue with a bank, masked, in a form that tests replay."),
     "retag": ("kontor.cli.retagging:retag", "Tag everybody's transactions anew, after the tagger has changed."),

@@ -13,7 +13,7 @@ from kontor.cli.context import say, use_services
 from kontor.services.bundle import Services
 from kontor.services.security import OPERATOR
 from kontor.services.statements import Owner, Span
-from kontor.wire.export_files import write_file
+from kontor.wire.export_files import ExportFormat, write_file
 
 
 def export(
@@ -21,8 +21,8 @@ def export(
     tenant: Annotated[str, Parameter(help="The tenant.")],
     user: Annotated[str, Parameter(help="The user's name.")],
     format: Annotated[
-        Literal["json", "csv", "beancount"],
-        Parameter(help="json: everything; csv: transactions; beancount: bookkeeping."),
+        ExportFormat,
+        Parameter(help="json: everything; csv: transactions; beancount, hledger, gnucash: bookkeeping."),
     ] = "json",
     since: Annotated[date | None, Parameter(name="--from", help="First day of the transactions.")] = None,
     until: Annotated[date | None, Parameter(name="--to", help="Last day of the transactions.")] = None,
@@ -31,7 +31,7 @@ def export(
     ] = "plain",
     output: Annotated[Path | None, Parameter(help="A file that only you may read; else standard output.")] = None,
 ) -> None:
-    """Export what a user has: everything as JSON, or the transactions as CSV or for beancount. No secrets."""
+    """Export what a user has: everything as JSON, or the transactions as CSV or as a book. No secrets."""
 
     async def run(services: Services) -> None:
         found = await services.users.find_user_by_operator(tenant, user)

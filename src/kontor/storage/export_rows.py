@@ -50,6 +50,10 @@ LIST_USED = (
     " else array(select part ->> 'category' from jsonb_array_elements(t.parts) part) end) as used (category)"
     " where t.user_id = $1 and t.booked_on between $2 and $3 and not t.is_pending group by 1, 2 order by 1, 2"
 )
+LIST_CURRENCIES = (
+    "select distinct product_id, currency from transactions"
+    " where user_id = $1 and booked_on between $2 and $3 and not is_pending"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +106,8 @@ async def sum_up(
 async def list_used(connection: Connection, user_id: UUID, span: tuple[date, date]) -> list[tuple[str, str, date]]:
     """Which categories occur in which currencies, and since when. The category is empty where there is none yet."""
     return [(row[0], row[1], row[2]) for row in await fetch_rows(connection, LIST_USED, [user_id, *span])]
+
+
+async def list_currencies(connection: Connection, user_id: UUID, span: tuple[date, date]) -> list[tuple[UUID, str]]:
+    """Which products have bookings in which currencies."""
+    return [(row[0], row[1]) for row in await fetch_rows(connection, LIST_CURRENCIES, [user_id, *span])]

@@ -9,7 +9,7 @@ CUSTOMER = "/customer/v2"
 
 
 def export(format: str = "json") -> Plan[bytes]:
-    """Everything the user has: `json`, or transactions with their tags as `csv` or `beancount`."""
+    """Everything as `json`, or transactions with their tags: `csv`, `beancount`, `hledger`, `gnucash`."""
     answer = yield from send(Call("GET", f"{CUSTOMER}/export", {"format": format}, headers={"Accept": "*/*"}))
     return answer.content
 

@@ -19,7 +19,7 @@ from kontor.wire.exports import Export
 class ExportQuery(msgspec.Struct, rename={"since": "from", "until": "to"}):
     format: Annotated[
         ExportFormat,
-        Meta(description="json: everything; csv: transactions with tags; beancount: double-entry bookkeeping"),
+        Meta(description="json: everything; csv: transactions with tags; beancount, hledger, gnucash: bookkeeping"),
     ] = "json"
     since: Annotated[datetime.date, Meta(description="transactions booked from that day on")] | None = None
     until: Annotated[datetime.date, Meta(description="transactions booked until that day, included")] | None = None
@@ -39,14 +39,14 @@ class ErasureQuery(msgspec.Struct):
     query=ExportQuery,
     success=Success(
         shape=Export,
-        other_media_types=tuple(media_type for media_type in MEDIA_TYPES.values() if media_type != JSON),
+        other_media_types=tuple(dict.fromkeys(media_type for media_type in MEDIA_TYPES.values() if media_type != JSON)),
         headers={"Content-Disposition": "attachment, with a file name"},
     ),
     is_heavy=True,
     **READ,
 )
 async def export_customer(call: Call) -> Answer:
-    """Export what the user has: everything as JSON, or the transactions as CSV or for beancount.
+    """Export what the user has: everything as JSON, or the transactions as CSV or as a book.
 
     The JSON document holds whatever is stored about the user, but for credentials and other secrets. `from` and `to`
     narrow the transactions.

@@ -10,6 +10,8 @@ EXPORTS = {
     "spreadsheet": {"format": "csv", "dialect": "german"},
     "csv": {"format": "csv"},
     "beancount": {"format": "beancount"},
+    "hledger": {"format": "hledger"},
+    "gnucash": {"format": "gnucash"},
 }
 
 

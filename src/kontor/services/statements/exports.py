@@ -148,3 +148,8 @@ class Exports:
         """Which categories occur in which currencies, and since when."""
         async with self._database.connect(owner.user_id) as connection:
             return await export_rows.list_used(connection, owner.user_id, span.days)
+
+    async def list_currencies(self, owner: Owner, span: Span) -> list[tuple[UUID, str]]:
+        """Which products have bookings in which currencies."""
+        async with self._database.connect(owner.user_id) as connection:
+            return await export_rows.list_currencies(connection, owner.user_id, span.days)
