@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from for_each import for_each
 from kontor.api.answers import HttpError
 from kontor.api.app import OPERATIONS
 from kontor.api.bodies import convert_query, decode_json, parse_pairs, read_body
@@ -231,7 +232,7 @@ def test_a_number_in_a_query_is_a_number(shared, value):
     assert "| null" not in answer.json()["message"]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=[operation.id for operation in OPERATIONS])
+@for_each("operation", OPERATIONS, lambda operation: operation.id)
 def test_no_query_parameter_is_left_out_by_sending_null(operation):
     for field in () if operation.query is None else msgspec.structs.fields(operation.query):
         with suppress(HttpError):

@@ -6,9 +6,8 @@ import pkgutil
 from importlib import import_module
 from pathlib import Path
 
-import pytest
-
 import kontor_client
+from for_each import for_each
 from kontor_client import AsyncKontor, Kontor, operations
 
 SOURCE = Path(kontor_client.__file__).parent
@@ -46,7 +45,7 @@ def test_every_operation_is_offered_by_both():
     assert len(written) > 50
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
+@for_each("file", FILES, lambda file: str(file.relative_to(SOURCE)))
 def test_files_and_functions_are_short_and_know_nothing_of_the_service(file):
     text = file.read_text(encoding="utf-8")
     tree = ast.parse(text)

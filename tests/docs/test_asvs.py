@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
+from for_each import for_each
 
 ROOT = Path(__file__).parents[2]
 # Ids and levels of version 5.0.0 as `1.1.1 2`, one per line in their order: 70 of level 1 and 183 of level 2.
@@ -41,7 +41,7 @@ def test_every_requirement_of_levels_1_and_2_is_there_once():
     assert hashlib.sha256(listed.encode()).hexdigest() == IDS_AND_LEVELS
 
 
-@pytest.mark.parametrize("key", ROWS)
+@for_each("key", ROWS)
 def test_a_row_has_what_its_status_needs(key):
     row = ROWS[key]
     assert row["status"] in SCRIPT.STATUSES

@@ -4,9 +4,9 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-import pytest
 from cyclopts import App
 
+from for_each import for_each
 from kontor.cli.commands import COMMANDS
 from kontor.config import describe_settings
 from kontor.connectors.demo.people import PERSONAS, TEST_LOGINS
@@ -25,7 +25,7 @@ FORBIDDEN = re.compile(
     re.IGNORECASE,
 )
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+every_page = for_each("page", PAGES, lambda page: str(page.relative_to(ROOT)))
 
 
 def read(name: str) -> str:
