@@ -27,6 +27,10 @@ ROOT = Path(__file__).parents[3]
         ("VHS Fulda & Umgebung e.V.", "VOLKSHOCHSCHULE_FULDA"),
         ("Amtsgericht Wetzlar - Gerichtszahlstelle", "AMTSGERICHT_WETZLAR"),
         ("HAUPTZOLLAMT KASSEL ZAHLSTELLE", "HAUPTZOLLAMT_KASSEL"),
+        ("FINANZKASSE EUTIN", "FINANZAMT_EUTIN"),
+        ("Amtsgericht Sankt Wendel", "AMTSGERICHT_SANKT_WENDEL"),
+        ("Amtsgericht St. Wendel - Zahlstelle", "AMTSGERICHT_SANKT_WENDEL"),
+        ("VHS Bad Vilbel e.V.", "VOLKSHOCHSCHULE_BAD_VILBEL"),
     ],
 )
 def test_an_organisation_is_named_by_its_city(name: str, partner: str):
@@ -72,9 +76,10 @@ def test_organisations_do_not_replace_partners_with_lines_of_their_own():
 
 
 def test_the_table_lists_each_city_once():
-    kinds, cities = read_table()
-    names = [city.lstrip("*").partition(";")[0] for city in cities]
-    assert len(names) == len(set(names)) > 300
+    kinds, cities, towns = read_table()
+    names = [city.lstrip("*").partition(";")[0] for city in [*cities, *towns]]
+    assert len(names) == len(set(names)) > 900
+    assert not any(town.startswith("*") for town in towns)
     assert all("{city}" in kind and "kinds=" in kind for kind in kinds)
 
 

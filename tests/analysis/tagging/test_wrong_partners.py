@@ -34,3 +34,72 @@ def test_what_is_paid_to_an_insurer_of_bicycles_is_no_purchase():
 def test_a_brokers_collective_premium_is_insurance_and_no_debt_collection():
     found = tag(book(-118, "Wacholder Inkassostelle", "Sammelinkasso Vertraege lt. Aufstellung", "Lastschrift"))
     assert found.category == "INSURANCE_OTHER"
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose"),
+    [
+        ("Autohaus Wacholder GmbH", "Kaufpreis Skoda Fabia Kombi Fz 112233"),
+        ("Modellbahn Wacholder", "Märklin C-Gleis Weiche"),
+        ("Handyklinik Wacholder", "Displaytausch Samsung A52"),
+        ("Schulverpflegung Wacholder GmbH", "Aufladung Kundennr. 4711 mensamax"),
+        ("Wacholder Kredit AG", "Finanzierung MediaMarkt Rate 3 von 12"),
+    ],
+)
+def test_what_was_bought_or_financed_is_not_who_was_paid(name: str, purpose: str):
+    for text in ("Lastschrift", "Überweisung"):
+        assert tag(book(-52, name, purpose, text)).partner == "UNKNOWN"
+
+
+def test_a_brand_of_the_publisher_that_is_named_stays_the_partner():
+    found = tag(book(-44, "Landlustverlag Wacholder", "Jahresabo 2026 Landlust Kd 112233", "Lastschrift"))
+    assert found.partner == "LANDLUST"
+
+
+def test_a_phrase_of_a_purpose_is_no_newspaper():
+    purpose = "Kfz-Steuer fuer W AB 123 fuer die Zeit vom 01.03.26 bis 28.02.27"
+    assert tag(book(-112, "Kasse Wacholderau", purpose, "Lastschrift")).partner == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose"),
+    [
+        ("Klarna Bank AB (publ)", "Klarna 112233 Naturkosmetik Wacholder"),
+        ("secupay AG", "secupay AG 112233 Tennishalle Platzbuchung 15.05."),
+        ("Riverty GmbH", "Rechnung 112233 Wacholderhain Versand"),
+    ],
+)
+def test_a_payment_service_is_not_named_where_the_booking_tells_a_shop(name: str, purpose: str):
+    assert tag(book(-39, name, purpose, "Lastschrift")).partner == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    ("name", "purpose", "amount", "partner"),
+    [
+        ("Klarna Bank AB (publ)", "Ratenkauf 112233 Rate 2 von 6", -39, "KLARNA"),
+        ("Klarna Bank AB (publ)", "Monatsabrechnung Maerz 112233", -39, "KLARNA"),
+        ("Stripe Technology Europe Ltd", "STRIPE PAYOUT X7K2 Auszahlung", 210, "STRIPE"),
+    ],
+)
+def test_a_payment_service_is_named_for_its_own_business(name: str, purpose: str, amount: int, partner: str):
+    assert tag(book(amount, name, purpose)).partner == partner
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "TEESTUBE IM EDEKA//WACHOLDERAU/DE",
+        "Baeckerei Wacholder im Kaufland",
+        "Licht fuer die Welt Wacholderau",
+        "Wacholdermobil - eine Marke der Telekom Deutschland GmbH",
+        "Gemeindewerke Stadt Schwäbisch Hall Kasse",
+    ],
+)
+def test_where_somebody_is_or_whose_brand_it_is_is_no_partner(name: str):
+    found = tag(book(-12, name, "Beleg 112233", "Kartenzahlung" if "//" in name else "Lastschrift"))
+    assert found.partner in ("UNKNOWN", "STADT_SCHWAEBISCH_HALL")
+
+
+def test_a_surname_at_a_cut_names_end_is_no_bath_that_begins_so():
+    # 26 letters: names of that length may have lost their end.
+    assert tag(book(-900, "BESTATTUNGSHAUS FRIEDRICHS", "Rechnung 26-004", "Überweisung")).partner == "UNKNOWN"

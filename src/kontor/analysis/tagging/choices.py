@@ -41,6 +41,13 @@ OFFICES = frozenset(
     {"kreiskasse", "kasse", "hauptkasse", "stadtkasse", "landrat", "landratsamt", "kreisverwaltung", "verwaltung"}
     | {"buergerbuero", "rathaus", "bussgeldstelle", "steueramt", "zulassungsstelle", "strassenverkehrsamt"}
 )
+# Behind these another's house is named, a town, or who owns the brand in front.
+INSIDE = frozenset({"im", "beim", "neben", "gegenueber"})
+LOCAL = frozenset({"stadtwerke", "stadt", "gemeinde", "amtsgericht", "finanzamt", "klinikum", "landratsamt", "bahnhof"})
+OF_OTHERS = (
+    *(" marke der", " niederlassung der", " zweigniederlassung der", " ndl der", " branch of"),
+    *(" tochter der", " unternehmen der"),
+)
 # Banks are named in purposes for many reasons.
 PASSED_OVER = frozenset({"BANKFINANCE", "SERVICES"})
 
@@ -270,11 +277,14 @@ NAME_FILLERS = frozenset(
 
 
 def is_part_of_another(text: str, before: str) -> bool:
-    """Whether a district or town tells but whose school or service it is: `Musikschule Kreis Pinneberg`. Its own
-    offices are the district: `Kreiskasse Landkreis Kassel`."""
+    """Whether what stands in the midst of a name tells but where somebody is or whose they are: `Postagentur im Edeka`,
+    `Musikschule Kreis Pinneberg`. A district's own offices are the district: `Kreiskasse Landkreis Kassel`."""
+    last = before[before.rfind(" ") + 1 :]
+    if last in INSIDE or last in LOCAL or before.endswith(OF_OTHERS) or (last == "fuer" and text.startswith("die ")):
+        return True
     if text.partition(" ")[0] not in DISTRICTS and not text.endswith("kreis"):
         return False
-    return before[before.rfind(" ") + 1 :] not in OFFICES
+    return last not in OFFICES
 
 
 def is_strange(partner: Partner, tally: Tally) -> bool:

@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 from kontor.analysis.tagging.calibrating import MARGINS, SCORES, Cell, Confidences
 from kontor.analysis.tagging.category_models import CategoryModel
-from kontor.analysis.tagging.choices import AT_CREDITOR, AT_NAME, AT_PURPOSE, AT_START, INVESTED, Choice, PartnerChooser
+from kontor.analysis.tagging.choices import AT_CREDITOR, AT_START, INVESTED, Choice, PartnerChooser
 from kontor.analysis.tagging.knowledge import GENERIC, Knowledge
 from kontor.analysis.tagging.lexicons import MAINS, Rules, find_main, name_insurance_category
+from kontor.analysis.tagging.misnaming import is_misnamed
 from kontor.analysis.tagging.model_priors import MODEL_WEIGHT, MODEST, ModelPrior
 from kontor.analysis.tagging.partners import Partner
 from kontor.analysis.tagging.persons import FAMILY, OWN, OWN_SAVINGS, PERSON
-from kontor.analysis.tagging.readings import TRANSFER, Reading
+from kontor.analysis.tagging.readings import Reading
 from kontor.analysis.tagging.taggings import NO_BUSINESS, NO_INSURANCE, NO_PARTNER, Evidence, Tagging
 from kontor.analysis.tagging.tallies import BY_KEYWORD, BY_MODEL, BY_RELATION, Collector, Tally
 
@@ -46,11 +47,6 @@ SPECIAL_OUT = frozenset(
 )
 SPECIAL_IN = frozenset({"BANKFINANCE_TRANSFER"})
 SPECIAL_WEIGHT = 4.0
-# Categories that say what kind of company it was.
-TELLING_MAINS = frozenset({"HEALTH", "LIVING", "RECREATION", "EDUCATION", "TRAVEL", "MOBILITY", "SHOPPING"})
-# What banks book without a counterparty, and who may be meant by a name there.
-OF_THE_BANK = frozenset({"BANKFINANCE_INVESTMENT", "BANKFINANCE_OTHER", "SERVICES_FINANCIAL", "INCOME_INVESTMENT"})
-HOUSES = frozenset({"BANKFINANCE", "SAVINGS", "SERVICES"})
 # Words for a division without its product count less than those for a product.
 GENERAL_SHARE = 0.35
 # A special insurance or contract needs this much to be meant where others only say that it is one.
@@ -313,23 +309,6 @@ def choose_type(category: str, tally: Tally) -> str:
 def is_payout(partner: Partner) -> bool:
     """Statutory health funds pay benefits, all other insurers pay out what was insured."""
     return find_main(partner.category) == "INSURANCE" and partner.insurance_type != "HEALTH_STATUTORY"
-
-
-def is_misnamed(choice: Choice, category: str, reading: Reading) -> bool:
-    """A brand in the midst of a name that the booking is not about: the dentist `Praxis Dr. Klein` is no broker."""
-    main, own = find_main(category), find_main(choice.partner.category)
-    if category in OF_THE_BANK and reading.is_unnamed and own not in HOUSES:
-        # A share that was bought, or whose debit came back.
-        return True
-    if choice.place == AT_PURPOSE:
-        # What somebody else was paid for: a lawyer's `./. Telekom`, an objection to the `Jobcenter`.
-        return main != own and not reading.is_incoming and reading.channel == TRANSFER
-    if reading.is_incoming or choice.place not in (AT_NAME, AT_START):
-        return False
-    if choice.place == AT_START:
-        # Stadiums and halls bear the names of insurers and banks.
-        return main == "RECREATION" and own in ("INSURANCE", "BANKFINANCE")
-    return main in TELLING_MAINS and main != own and not reading.has_merchant
 
 
 def describe_partner(choice: Choice | None, reading: Reading, relation: str, category: str, kind: str) -> Cell:

@@ -165,6 +165,19 @@ _ASIDE = frozenset(
     ]
 )
 MOST_BARE_WORDS = 3
+# What collectors write of their own business, and no shop is called so.
+SHORTEST_NAME_WORD = 4
+_OWN_BUSINESS = frozenset(
+    [
+        *("abbuchung", "abrechnung", "aktenzeichen", "april", "august", "auszahlung", "bank", "betrag", "bezahlung"),
+        *("dank", "danke", "dezember", "ehem", "einkauf", "europe", "faellig", "februar", "forderung", "gebuehr"),
+        *("gmbh", "group", "guthaben", "inkasso", "januar", "juli", "juni", "kaufpreis", "konto", "kontoauszug"),
+        *("kunde", "kundennummer", "lastschrift", "maerz", "mahnung", "mandat", "mindestbetrag", "monat"),
+        *("monatlich", "monatsabrechnung", "nach", "november", "oktober", "payout", "rechnungsnummer", "referenz"),
+        *("rueckzahlung", "sagt", "sammelrechnung", "sarl", "september", "tagen", "teilbetrag", "teilzahlung"),
+        *("ueberweisung", "vielen", "zahlungseingang", "zahlungsplan", "zeichen"),
+    ]
+)
 # How PayPal calls a purchase that is paid later.
 LATER = ("bezahlung nach", "ratenzahlung", "pay later")
 
@@ -240,6 +253,19 @@ def find_merchants(text: str) -> tuple[list[str], str]:
     if len(merchants) > 1:
         merchants[0] = mend_twice(merchants[0], merchants[1])
     return merchants, text[:rest]
+
+
+def tells_merchant(purpose: str) -> bool:
+    """Whether the folded purpose of a collector holds words that may be a shop's name."""
+    return any(
+        len(word) >= SHORTEST_NAME_WORD
+        and word.isalpha()
+        and word not in _ASIDE
+        and word not in _OWN_BUSINESS
+        and not word.startswith(COLLECTORS)
+        and not word.endswith(COLLECTORS)
+        for word in purpose.split()
+    )
 
 
 def mend_twice(first: str, second: str) -> str:

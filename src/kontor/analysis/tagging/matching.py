@@ -14,6 +14,7 @@ from kontor.analysis.tagging.knowledge import SHORTEST_COMPLETION, Knowledge
 
 SHORTEST_BRAND_START = 8
 LONGEST_COMPLETION = 1.75
+BRAND_ENDS = ("bad", "bahn", "bank", "haus", "hof", "hotel", "land", "markt", "park", "werk", "werke", "welt")
 SHORTEST_MENDED, SHORTEST_MENDED_NAME = 8, 6
 
 Match = tuple[int, int, int]
@@ -44,10 +45,11 @@ class Matcher:
         last = name[name.rfind(" ") + 1 :]
         if completion is None and len(last) >= SHORTEST_COMPLETION and last != name:
             completion = self._complete_one(last)
-            # A surname is no beginning of a brand: `LINDNER` is not `Lindner Hotel`, `LOTTE` not `Lotteria`.
-            if completion and (
-                " " in completion or (len(last) < SHORTEST_BRAND_START and completion in self._knowledge.brands)
-            ):
+            # A surname is no beginning of a brand: `LINDNER` is not `Lindner Hotel`, `LOTTE` not `Lotteria`. Neither is
+            # a word that needs another one to become it: `Friedrichs` is not the `Friedrichsbad`.
+            is_brand = completion in self._knowledge.brands
+            is_short = len(last) < SHORTEST_BRAND_START
+            if completion and (" " in completion or (is_brand and (is_short or completion.endswith(BRAND_ENDS)))):
                 completion = ""
         return completion or ""
 

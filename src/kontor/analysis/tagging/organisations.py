@@ -4,6 +4,7 @@ A court of one city is never taken for another's, and one whose city is not in t
 none.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -11,17 +12,18 @@ from importlib.resources import files
 from kontor.analysis.tagging.folding import fold
 from kontor.analysis.tagging.partners import Partner, list_lines, read_partner
 
-CITY, LARGE = "{city}", "@large"
+CITY, LARGE, TOWNS = "{city}", "@large", "@towns"
+MARKS = re.compile(r";? ?@(?:large|towns)")
 
 
 def list_organisations(known: Sequence[Partner]) -> Iterator[Partner]:
     """Each kind in each city. What is known by a line of its own stays as that line says."""
     taken = {fold(name) for partner in known for name in partner.own_names}
-    kinds, cities = read_table()
+    kinds, cities, towns = read_table()
     for kind in kinds:
-        template, is_large = kind.replace(f"; {LARGE}", "").replace(LARGE, ""), LARGE in kind
-        for city in cities:
-            if is_large and not city.startswith("*"):
+        template = MARKS.sub("", kind)
+        for city in [*cities, *towns] if TOWNS in kind else cities:
+            if LARGE in kind and not city.startswith("*"):
                 continue
             organisation = _make_organisation(template, city.removeprefix("*"))
             if fold(organisation.name) not in taken:
@@ -29,16 +31,16 @@ def list_organisations(known: Sequence[Partner]) -> Iterator[Partner]:
                 yield replace(organisation, aliases=tuple(aliases))
 
 
-def read_table() -> tuple[list[str], list[str]]:
-    """The lines of kinds, and the cities; a large one begins with a star."""
-    sections: dict[str, list[str]] = {"[kinds]": [], "[cities]": []}
+def read_table() -> tuple[list[str], list[str], list[str]]:
+    """The lines of kinds, the cities, of which a large one begins with a star, and further towns."""
+    sections: dict[str, list[str]] = {"[kinds]": [], "[cities]": [], "[towns]": []}
     lines: list[str] = []
     for line in list_lines(files("kontor.analysis") / "data" / "organisations.txt"):
         if line in sections:
             lines = sections[line]
         else:
             lines.append(line)
-    return sections["[kinds]"], sections["[cities]"]
+    return sections["[kinds]"], sections["[cities]"], sections["[towns]"]
 
 
 def _make_organisation(template: str, city: str) -> Partner:

@@ -6,7 +6,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 # Raised when the code decides differently on the same knowledge.
-ENGINE_VERSION = 10
+ENGINE_VERSION = 11
 
 
 def _list_all_files(folder: Traversable) -> Iterator[Traversable]:
