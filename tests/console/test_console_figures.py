@@ -14,7 +14,7 @@ from kontor.console.cashflows import Span
 from kontor.console.entry_filters import PAGE, read_filter
 from kontor.console.figure_links import CategoryLinks, find_days
 
-FIGURE = re.compile(r'<a class="figure" href="([^"]+)">')
+FIGURE = re.compile(r'<a class="figure"[^>]*? href="([^"]+)">')
 
 
 def list_links(visitor: httpx.Client, page: str) -> list[str]:
