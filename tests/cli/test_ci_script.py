@@ -19,7 +19,6 @@ echo "done: $*"
 """
 LONG = "test --long --long-minutes 20"
 COMMANDS = ["check", "test", LONG]
-AGAIN = "--last-failed --last-failed-no-failures none"
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -90,22 +89,11 @@ def test_only_what_is_committed_is_tested_and_the_clone_goes_afterwards(checkout
     assert list((checkout.parent / "temporary").iterdir()) == []
 
 
-def test_what_failed_is_run_once_more(checkout):
-    result, log = run_ci(checkout, FAIL="test")
-    assert result.returncode == 0
-    assert [line.split(" in ")[0] for line in log[::2]] == ["check", "test", f"test {AGAIN}", LONG]
-
-
-def test_what_failed_of_the_long_tier_is_run_once_more(checkout):
-    result, log = run_ci(checkout, FAIL=LONG)
-    assert result.returncode == 0
-    assert [line.split(" in ")[0] for line in log[::2]] == [*COMMANDS, "test --long --long-minutes 5"]
-
-
-def test_a_failed_check_ends_the_run_and_leaves_nothing_behind(checkout):
-    result, log = run_ci(checkout, FAIL="check")
+@pytest.mark.parametrize("failing", COMMANDS)
+def test_the_first_failure_ends_the_run_without_a_rerun_and_leaves_nothing_behind(checkout, failing):
+    result, log = run_ci(checkout, FAIL=failing)
     assert result.returncode == 1
-    assert len(log) == 2
+    assert [line.split(" in ")[0] for line in log[::2]] == COMMANDS[: COMMANDS.index(failing) + 1]
     assert list((checkout.parent / "temporary").iterdir()) == []
 
 
