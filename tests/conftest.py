@@ -12,6 +12,7 @@ from uuid import uuid4
 import httpx
 import psycopg
 import pytest
+from httpx._transports import default as transports
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
@@ -28,14 +29,14 @@ from kontor.connectors.demo.people import person
 from kontor.connectors.profiles import Profiles, load_shipped
 from kontor.domain.secrets import Secret
 from kontor.services.bundle import Services
-from kontor.storage import demo_bank_payments
+from kontor.storage import demo_bank_payments, keys
 from kontor.storage.embedded import EmbeddedPostgres
 from kontor.storage.lock_order import check_lock_order
 from long_tier import LongTier, add_options
 from patience import PATIENCE_SECONDS
-from plain_http import plain_client
+from plain_http import create_shared_ssl_context, plain_client
 from processes import KONTOR, WITH_CHEAP_PASSWORDS, free_port, make_template, running_server, running_worker
-from tenants import TenantUnderTest, create_office, create_tenant
+from tenants import TenantUnderTest, create_office, create_tenant, generate_rsa_key
 
 # The same examples in every run, on a fast and on a slow machine: what passed here passes elsewhere. To look for new
 # ones, set KONTOR_TEST_NEW_EXAMPLES.
@@ -67,6 +68,8 @@ def _load_catalogue(enabled_connectors: frozenset[str], list_all: bool, profiles
 
 bootstrap.load_catalogue = _load_catalogue
 demo_bank_payments.connect_blocking = connect_kept
+transports.create_ssl_context = create_shared_ssl_context
+keys._generate_rsa_key = generate_rsa_key
 
 TESTS = Path(__file__).parent
 # They start a browser or whole programs of their own: marked `programs`.

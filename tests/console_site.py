@@ -10,8 +10,7 @@ from typing import Any
 import httpx
 
 from banking import BankCustomer, new_customer
-from patience import PATIENCE_SECONDS
-from plain_http import plain_client
+from plain_http import PatientClient
 from tenants import TenantUnderTest
 
 TOKEN = re.compile(r'name="token" value="([0-9a-f]{64})"')
@@ -71,7 +70,7 @@ class ConsoleSite:
     def visit(self, customer: BankCustomer | None = None) -> Iterator[httpx.Client]:
         """A browser without scripts, signed in; by default as `rich`."""
         form = sign_in_form(customer or self.rich)
-        with plain_client(base_url=self.address, timeout=PATIENCE_SECONDS, headers={"Accept-Language": "de"}) as client:
+        with PatientClient(base_url=self.address, headers={"Accept-Language": "de"}) as client:
             answer = client.post("/console/sign-in", data=form)
             assert answer.status_code == 303, answer.text
             yield client
@@ -80,7 +79,7 @@ class ConsoleSite:
     def operate(self, form: dict[str, str] | None = None) -> Iterator[httpx.Client]:
         """A browser without scripts, signed in as an operator, or by another form."""
         form = form or {"action": "operator", "operator_token": self.operator_token}
-        with plain_client(base_url=self.address, timeout=PATIENCE_SECONDS, headers={"Accept-Language": "de"}) as client:
+        with PatientClient(base_url=self.address, headers={"Accept-Language": "de"}) as client:
             answer = client.post("/console/ops/sign-in", data=form)
             assert answer.status_code == 303, answer.text
             yield client

@@ -2,7 +2,6 @@
 
 import html
 import re
-import time
 from decimal import Decimal
 
 import pytest
@@ -14,20 +13,10 @@ from plain_http import plain_client
 PATHS = ("life", "insurances", "triggers", "affordability", "quickstart", "data")
 
 
-def _read(client, path):
-    """Again while the database is too busy to answer: these machines are shared."""
-    end = time.monotonic() + 60
-    while True:
-        answer = client.get(path)
-        if answer.status_code != 503 or time.monotonic() > end:
-            return answer
-        time.sleep(0.5)
-
-
 @pytest.mark.parametrize("path", PATHS)
 def test_a_user_without_banks_sees_whole_pages(console_site, path):
     with console_site.visit(new_customer(console_site.regulated)) as client:
-        answer = _read(client, f"/console/{path}")
+        answer = client.get(f"/console/{path}")
     assert answer.status_code == 200
     assert f'data-view="{path}"' in answer.text
 
@@ -39,7 +28,7 @@ def _visible(answer):
 
 
 def test_life_shows_every_event_and_stage_with_its_reason(visitor, console_site):
-    page = _visible(_read(visitor, "/console/life"))
+    page = _visible(visitor.get("/console/life"))
     events = console_site.rich.read("/customer/v2/ai/life-events", params={"explain": "true"})
     stages = console_site.rich.read("/customer/v2/ai/life-stages")
     assert page.count('<li class="event">') == len(events) > 3
@@ -51,7 +40,7 @@ def test_life_shows_every_event_and_stage_with_its_reason(visitor, console_site)
 
 
 def test_insurances_add_up_to_the_total(visitor, console_site):
-    page = _visible(_read(visitor, "/console/insurances"))
+    page = _visible(visitor.get("/console/insurances"))
     contracts = console_site.rich.read("/customer/v2/ai/contracts", params={"insuranceOnly": "true"})
     active = [contract for contract in contracts if contract["details"]["status"] != "INACTIVE"]
     assert len(active) > 5
@@ -66,13 +55,13 @@ def test_insurances_add_up_to_the_total(visitor, console_site):
 
 
 def test_triggers_stand_in_their_groups(visitor, console_site):
-    page = _visible(_read(visitor, "/console/triggers"))
+    page = _visible(visitor.get("/console/triggers"))
     found = console_site.rich.read("/customer/v2/ai/sales-triggers")
     assert page.count('<li class="occasion">') == len(found) > 0
 
 
 def test_affordability_shows_the_figures_of_the_api(visitor, console_site):
-    page = _visible(_read(visitor, "/console/affordability"))
+    page = _visible(visitor.get("/console/affordability"))
     details = console_site.rich.read("/customer/v2/ai/affordability")["details"]
     shown = f"{details['discretionary']:,.2f} €".translate(str.maketrans(",.", ".,"))
     assert shown in page
@@ -96,7 +85,7 @@ def test_another_language_of_code_than_ours_is_refused(visitor):
 
 @pytest.mark.parametrize("query", ["format=csv", "format=csv&dialect=german&from=2026-01-01", "format=gnucash"])
 def test_an_export_is_what_the_api_exports(visitor, console_site, query):
-    answer = _read(visitor, f"/console/data/export?{query}")
+    answer = visitor.get(f"/console/data/export?{query}")
     api = console_site.rich.get(f"/customer/v2/export?{query}")
     assert answer.status_code == 200
     assert answer.content == api.content
@@ -105,13 +94,13 @@ def test_an_export_is_what_the_api_exports(visitor, console_site, query):
 
 
 def test_everything_is_exported_as_json(visitor):
-    answer = _read(visitor, "/console/data/export?format=json")
+    answer = visitor.get("/console/data/export?format=json")
     assert answer.headers["content-type"].startswith("application/json")
     assert isinstance(answer.json(), dict)
 
 
 def test_a_wrong_export_is_a_page(visitor):
-    answer = _read(visitor, "/console/data/export?format=pdf")
+    answer = visitor.get("/console/data/export?format=pdf")
     assert answer.status_code == 400
     assert 'data-view="problem"' in answer.text
 
