@@ -74,6 +74,7 @@ keys._generate_rsa_key = generate_rsa_key
 TESTS = Path(__file__).parent
 # They start a browser or whole programs of their own: marked `programs`.
 PROGRAMS = (
+    "assistants/test_mcp_programs.py",
     "browser",
     "cli/test_cli_check.py",
     "cli/test_cli_demo.py",

@@ -341,7 +341,7 @@ def create_app() -> "ASGIApp":
     """What each API process runs; settings come from the environment."""
     import pgqueuer  # noqa: F401 (now, rather than within somebody's request)
 
-    from kontor import console, demobank, webform
+    from kontor import assistants, console, demobank, webform
     from kontor.api.app import make_app
     from kontor.api.metrics import ComputeMetrics
 
@@ -353,7 +353,7 @@ def create_app() -> "ASGIApp":
         settings,
         lambda: open_services(settings, "kontor api", compute=make_compute(settings, ComputeMetrics())),
         pages=[webform.make_routes, demobank.make_routes],
-        api_pages=[console.make_routes],
+        api_pages=[console.make_routes, assistants.make_routes],
         missing_pages={"/console/": console.draw_missing},
     )
 

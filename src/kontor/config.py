@@ -155,6 +155,8 @@ class Settings:
     console_sample_adviser: Secret | None = setting(
         None, "sample adviser that the console's first page offers to everybody, for demos: tenant/user:password"
     )
+    mcp_token: Secret | None = setting(None, "token of a user, with which `kontor mcp` calls the API at base_url")
+    mcp_api_key: Secret | None = setting(None, "API key of a user, for which `kontor mcp` gets tokens at base_url")
     demo_slow_seconds: int = setting(200, "how long the demo bank takes to answer the login test_slow")
     today: date | None = setting(
         None, "business date to start from, for demos and tests; tokens and logs keep real time"

@@ -1,4 +1,4 @@
-"""What the token endpoints can do, for programs (RFC 8414)."""
+"""What the token endpoints can do, and where assistants connect, for programs (RFC 8414, RFC 9728)."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from kontor.api.answers import Answer, json_answer
 from kontor.api.operations import Call, Security, Success, operation
-from kontor.domain.scopes import ALL_SCOPES
+from kontor.domain.scopes import ALL_SCOPES, CUSTOMER_READ, CUSTOMER_TAGS
 from kontor.domain.tenants import Grant
 from kontor.services.security import ALGORITHMS
 
@@ -26,6 +26,38 @@ class ServerMetadata(msgspec.Struct):
     revocation_endpoint_auth_methods_supported: list[str]
     introspection_endpoint_auth_methods_supported: list[str]
     dpop_signing_alg_values_supported: Annotated[list[str], Meta(description="of DPoP proofs (RFC 9449)")]
+
+
+class ResourceMetadata(msgspec.Struct):
+    resource: Annotated[str, Meta(description="where assistants connect (MCP)")]
+    authorization_servers: list[str]
+    scopes_supported: list[str]
+    bearer_methods_supported: list[str]
+    resource_name: str
+
+
+@operation(
+    "GET",
+    "/.well-known/oauth-protected-resource",
+    other_paths=("/.well-known/oauth-protected-resource/mcp",),
+    tag="Tokens",
+    security=Security.NONE,
+    success=Success(shape=ResourceMetadata),
+)
+async def read_resource_metadata(call: Call) -> Answer:
+    """Describe the endpoint for assistants, `/mcp`, as a protected resource (RFC 9728).
+
+    It takes users' tokens of this server. `customer/tags` is needed for changes only.
+    """
+    base = call.settings.base_url
+    metadata = ResourceMetadata(
+        resource=f"{base}/mcp",
+        authorization_servers=[base],
+        scopes_supported=[CUSTOMER_READ, CUSTOMER_TAGS],
+        bearer_methods_supported=["header"],
+        resource_name="Kontor",
+    )
+    return json_answer(metadata)
 
 
 @operation(

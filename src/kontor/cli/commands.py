@@ -35,6 +35,7 @@ COMMANDS = {
     "api-key": ("kontor.cli.administration:api_key", "API keys: a classic token without a password."),
     "bank": ("kontor.cli.banks:bank", "Bank profiles: addresses, dialects and quirks."),
     "key": ("kontor.cli.keys:key", "Keys of tenants, and the master key."),
+    "mcp": ("kontor.cli.assistants:mcp", "Serve an assistant (MCP) over standard input and output."),
     "analyse": ("kontor.cli.analysing:analyse", "Analyse statement files; writes an HTML report. Needs no server."),
     "evaluate": ("kontor.cli.evaluation:evaluate", "Score the tagger on labelled transactions."),
     "explain": ("kontor.cli.evaluation:explain", "Show what a transaction is taken for, and why."),

@@ -15,7 +15,7 @@ VARIABLE = "KONTOR_ENVIRONMENT"
 DEFAULT_FILE = Path("/etc/kontor/kontor.env")
 STATE_FOLDER = "/var/lib/kontor"
 OWNERS_COMMANDS = ("migrate", "backup", "restore")  # they alone get the owner's address
-WITHOUT_INSTALLATION = ("demo", "demobank", "settings", "openapi", "analyse", "evaluate", "explain")
+WITHOUT_INSTALLATION = ("demo", "demobank", "settings", "openapi", "analyse", "mcp", "evaluate", "explain")
 KEYS = ("KONTOR_MASTER_KEY", "KONTOR_MASTER_KEY_COMMAND", "KONTOR_MASTER_KEY_WRAPPED")
 
 
