@@ -5,6 +5,7 @@ what is final later, in the same order and to the letter.
 """
 
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from people_view import LOGINS, TODAY, find_person, find_recent, list_finals, read_day
@@ -35,7 +36,14 @@ def check_balance(before: Account, after: Account, count: int) -> None:
     assert after.product.balance == before.product.balance + euros
 
 
-@pytest.mark.parametrize("login", LOGINS)
+FEW_LOGINS = ("demo1", "familie", "rente", "test_slow")  # the long tier tries all
+
+
+def list_logins(few: tuple[str, ...], every: tuple[str, ...]) -> list[Any]:
+    return [login if login in few else pytest.param(login, marks=pytest.mark.long) for login in every]
+
+
+@pytest.mark.parametrize("login", list_logins(FEW_LOGINS, LOGINS))
 def test_the_turn_of_the_year_only_adds(login: str) -> None:
     """The end of a month, the last and the first day of the year."""
     late = find_recent(login, date(2026, 11, 1), date(2027, 1, 8))
@@ -52,14 +60,14 @@ def test_the_turn_of_the_year_only_adds(login: str) -> None:
     ],
     ids=["to summer time, and Easter", "to winter time", "leap day"],
 )
-@pytest.mark.parametrize("login", ["demo1", "schulden"])
+@pytest.mark.parametrize("login", list_logins(("schulden",), ("demo1", "schulden")))
 def test_odd_days_only_add(login: str, first: date, days: tuple[date, ...]) -> None:
     late = find_recent(login, first, days[-1] + 4 * DAY)
     for today in days:
         check_later(find_recent(login, first, today), late, today)
 
 
-@pytest.mark.parametrize("login", ["test_slow", "azubi"])
+@pytest.mark.parametrize("login", list_logins(("test_slow",), ("test_slow", "azubi")))
 def test_each_of_some_weeks_only_adds_that_days_bookings(login: str) -> None:
     today, first = date(2026, 12, 18), date(2026, 12, 1)
     person = find_recent(login, first, today)
@@ -72,7 +80,7 @@ def test_each_of_some_weeks_only_adds_that_days_bookings(login: str) -> None:
         person, today = following, today + DAY
 
 
-@pytest.mark.parametrize("login", ["demo1", "schulden", "umzug", "test_slow"])
+@pytest.mark.parametrize("login", list_logins(("schulden", "test_slow"), ("demo1", "schulden", "umzug", "test_slow")))
 def test_forty_days_later_the_past_is_the_same(login: str) -> None:
     """Whole histories, of which the later one begins later."""
     early = TODAY - 40 * DAY
