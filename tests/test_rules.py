@@ -127,8 +127,10 @@ def test_sql_has_only_constants_put_into_it():
 
 
 def test_there_is_no_sql_outside_storage():
+    """But for the file in which `kontor sync` keeps its state: a client's, and not the service's database."""
     found = find_breaches(lambda tree: [node.lineno for node in find_sql(tree)])
-    assert {name: lines for name, lines in found.items() if not name.startswith("storage/")} == {}
+    allowed = ("storage/", "cli/syncs/mirror.py")
+    assert {name: lines for name, lines in found.items() if not name.startswith(allowed)} == {}
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ OTHER_VARIABLES = frozenset(
         "OPERATOR_TOKEN",
         "PASSWORD",
         "SECRET",
+        "SYNC_KEY",
+        "SYNC_URL",
         "WEBHOOK",
     )
 )

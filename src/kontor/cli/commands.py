@@ -41,6 +41,7 @@ COMMANDS = {
     "explain": ("kontor.cli.evaluation:explain", "Show what a transaction is taken for, and why."),
     "import": ("kontor.cli.imports:import_statements", "Import statement files of a bank into a user's accounts."),
     "export": ("kontor.cli.exports:export", "Write what a user has into a file: JSON, CSV, bookkeeping."),
+    "sync": ("kontor.cli.syncing:sync", "Keep a program for personal finance up to date: Actual Budget, Firefly III."),
     "export-case": ("kontor.cli.cases:export_case", "Print a user's data as an anonymised golden case."),
     "trace": ("kontor.cli.traces:trace", "Record a dialogue with a bank, masked, in a form that tests replay."),
     "retag": ("kontor.cli.retagging:retag", "Tag everybody's transactions anew, after the tagger has changed."),
@@ -101,6 +102,7 @@ def explain(error: Exception) -> str | None:
     from psycopg import Error, OperationalError, ProgrammingError
     from psycopg.errors import InsufficientPrivilege
 
+    from kontor.cli.syncs.entries import LedgerError
     from kontor.connectors.profiles import ProfileError
     from kontor.storage.backups import BackupError
     from kontor.storage.database import UnsafeDatabaseError
@@ -108,12 +110,17 @@ def explain(error: Exception) -> str | None:
     from kontor.storage.keys import KeyUnusableError
     from kontor.storage.migrate import MigrationError
     from kontor.storage.postgres_programs import ProgramError
+    from kontor_client import KontorClientError
 
     match error:
         case InvalidError():
             return f"{error}."
         case KontorError() | SettingError() | ProfileError() | EmbeddedError() | KeyUnusableError():
             return str(error)
+        case LedgerError():
+            return str(error)
+        case KontorClientError():
+            return f"Kontor says: {error}"
         case MigrationError() | UnsafeDatabaseError() | BackupError() | ProgramError():
             return str(error)
         case InsufficientPrivilege():
