@@ -31,7 +31,6 @@ ALLOWED = re.compile(r"MIT|BSD|Apache|ISC|PSF|Python Software Foundation|Mozilla
 # Files of others that Kontor carries itself: where they are, and where their version stands.
 VENDORED = {
     "chart.js": ("src/kontor/console/static/chart.js", r"Chart\.js v([\d.]+)", "MIT"),
-    "swagger-ui-dist": ("src/kontor/api/static/README.md", r"swagger-ui-dist\W+([\d.]+\d)", "Apache-2.0"),
 }
 # Why a licence that is not among the allowed ones may be used.
 EXCEPTIONS = {"text-unidecode": "offered under the Artistic License as well"}

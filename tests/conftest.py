@@ -19,7 +19,7 @@ from hypothesis import settings as examples
 import given_clusters
 from banking import BankCustomer, new_customer
 from cheap_passwords import hash_cheaply
-from console_site import ConsoleSite
+from console_site import ConsoleSite, password_of
 from kept_connections import close_kept, connect_kept
 from kontor import bootstrap
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
@@ -284,17 +284,18 @@ async def console_site(
     office = await create_office(standing_services, advised.name)
     clients = " ".join(f"{name}:{secret}" for name, secret in (regulated.app, redirecting.app, office))
     base_url = f"http://127.0.0.1:{free_port()}"
+    rich = new_customer(regulated)
+    access_id = rich.add_complete("hauskauf+console")
     own = replace(
         settings,
         base_url=base_url,
         console_clients=Secret(clients),
+        console_sample=Secret(f"{regulated.name}/{rich.username}:{password_of(rich)}"),
         allow_loopback=True,
         log_level="info",
         compute_processes=1,
         compute_preload=False,
     )
-    rich = new_customer(regulated)
-    access_id = rich.add_complete("hauskauf+console")
     _, token = await standing_services.operators.create_operator(f"console-{uuid4().hex[:8]}", 1)
     with running_server(own, data_dir / "console.log", program=program) as address:
         yield ConsoleSite(address, regulated, redirecting, rich, access_id, token.reveal(), advised)

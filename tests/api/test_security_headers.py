@@ -13,7 +13,8 @@ PLACES = [
     "/health/live",
     "/openapi.json",
     "/docs",
-    "/docs/docs.js",
+    "/docs/customer",
+    "/docs/assets/docs.js",
     "/console",
     "/console/sign-in",
     "/console/assets/console.js",
@@ -22,7 +23,7 @@ PLACES = [
     "/demobank/style.css",
     "/no/such/path",
 ]
-PUBLIC = ("/openapi.json", "/docs")  # the same for everybody; asked about each time
+PUBLIC = ("/openapi.json", "/docs", "/docs/customer")  # the same for everybody; asked about each time
 every_place = pytest.mark.parametrize("path", PLACES)
 
 

@@ -8,6 +8,7 @@ from uuid import uuid4
 import jsonschema
 import msgspec
 import pytest
+from lxml import html
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from for_each import for_each
@@ -360,12 +361,63 @@ def test_dates_of_contracts_are_dates(document):
     assert dates == {"dateFirst", "dateLatest", "dateStart", "dateNext", "minimumTermEnd", "noticeDate"}
 
 
-def test_page_and_its_assets_are_served_from_here_alone(http):
-    page = http.get("/docs")
-    assert page.headers["content-type"] == "text/html; charset=utf-8"
-    assert "default-src 'none'" in page.headers["content-security-policy"]
-    assert "http://" not in page.text
-    assert "https://" not in page.text
-    for asset in ("swagger-ui-bundle.js", "swagger-ui.css", "docs.js"):
-        assert http.get(f"/docs/{asset}").status_code == 200
-    assert http.get("/docs/../../etc/passwd").status_code == 404
+def list_addresses(page):
+    tree = html.fromstring(page)
+    return {one.get(name) for name in ("href", "src") for one in tree.iterfind(f".//*[@{name}]")}
+
+
+def test_pages_and_their_assets_are_served_from_here_alone(http):
+    for path in ("/docs", "/docs/customer"):
+        page = http.get(path)
+        assert page.headers["content-type"] == "text/html; charset=utf-8"
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        addresses = list_addresses(page.content) - {"data:,"}
+        assert [address for address in addresses if not address.startswith(("/", "#")) or address[1] == "/"] == []
+        assets = {address for address in addresses if address.startswith("/docs/assets/")}
+        assert len(assets) == 3
+        for asset in assets:
+            assert http.get(asset).status_code == 200
+    for path in ("/docs/../../etc/passwd", "/docs/assets/../app.py", "/docs/nothing"):
+        assert http.get(path).status_code == 404
+
+
+def test_each_operation_is_on_the_overview_and_on_the_page_of_its_section_with_all_shapes(http, document):
+    overview = list_addresses(http.get("/docs").content)
+    pages = {tag["name"]: html.fromstring(http.get(f"/docs/{tag['name'].lower()}").content) for tag in document["tags"]}
+    ids = {name: {one.get("id") for one in page.iterfind(".//*[@id]")} for name, page in pages.items()}
+    for operation in list_operations(document):
+        [tag] = operation["tags"]
+        assert f"/docs/{tag.lower()}#{operation['operationId']}" in overview
+        assert operation["operationId"] in ids[tag]
+    for name, page in pages.items():
+        targets = {one.get("href")[1:] for one in page.iterfind(".//a[@href]") if one.get("href").startswith("#")}
+        assert targets <= ids[name]
+
+
+def test_pages_about_the_api_are_light(http):
+    """Compressed, with their files and the document, each below a tenth of what it may weigh (500 kB)."""
+    sizes = {}
+    for path in ("/openapi.json", "/docs", "/docs/customer"):
+        with http.stream("GET", path, headers={"Accept-Encoding": "gzip"}) as answer:
+            assert answer.headers["content-encoding"] == "gzip"
+            sizes[path] = sum(map(len, answer.iter_raw()))
+    assert {path: size for path, size in sizes.items() if size > 60_000} == {}
+
+
+def test_examples_of_bodies_fit_their_shapes(http, document):
+    """As JSON Schema says, of which OpenAPI 3.1 is a dialect. Texts of a prescribed form are left to the reader."""
+    wrong, tried = [], 0
+    for tag in document["tags"]:
+        page = html.fromstring(http.get(f"/docs/{tag['name'].lower()}").content)
+        for operation in list_operations(document):
+            content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            found = page.get_element_by_id(f"{operation['operationId']}-body", None)
+            if found is None or content is None:
+                continue
+            schema = {"$ref": content["schema"]["$ref"]} if "$ref" in content["schema"] else content["schema"]
+            validator = jsonschema.Draft202012Validator(schema | {"components": document["components"]})
+            errors = validator.iter_errors(json.loads(found.text))
+            wrong += [error.message for error in errors if error.validator not in ("pattern", "minLength")]
+            tried += 1
+    assert tried > 30
+    assert wrong == []

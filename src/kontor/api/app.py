@@ -111,7 +111,7 @@ def make_app(
         [
             *_options_routes(operations),  # first: Litestar makes its own where there is none yet
             *(runner.make_route(operation) for operation in operations),
-            *documentation_routes(operations, settings.base_url),
+            *documentation_routes(operations, settings.base_url, has_demo=settings.console_sample is not None),
             *(route for make_routes in pages for route in make_routes(settings, lambda: runner.services)),
             *(route for make_routes in api_pages for route in make_routes(settings, lambda: edge)),
         ],

@@ -1,66 +1,69 @@
-"""The API documentation: the OpenAPI document, and a page to read and try it. All assets are served from here."""
+"""The API documentation: the OpenAPI document, and pages to read and try it. All assets are served from here."""
 
+import gzip
 from collections.abc import Sequence
-from importlib import resources
+from functools import lru_cache
 
-from litestar import get
+from litestar.exceptions import NotFoundException
 from litestar.handlers import HTTPRouteHandler
 from litestar.response.base import ASGIResponse
 
 from kontor.api.openapi import make_document
 from kontor.api.operations import Operation
+from kontor.api.reference import PACKAGE, Reference
+from kontor.pages.assets import Assets
+from kontor.pages.browser import AnyRequest
 from kontor.wire.encoding import encode_json
 
-# Swagger UI sets style attributes, hence the exception for styles; scripts come from here alone.
+BASE = "/docs"
 PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
-    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'none'"
 )
-ASSETS = {  # of texts, Litestar adds the charset itself
-    "swagger-ui-bundle.js": "text/javascript",
-    "swagger-ui.css": "text/css",
-    "docs.js": "text/javascript",
-}
-PAGE = b"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Kontor API</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-</head>
-<body>
-<main id="docs"><noscript>The document itself is at <a href="/openapi.json">/openapi.json</a>.</noscript></main>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/docs.js"></script>
-</body>
-</html>
-"""
+PUBLIC = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+PAGE = PUBLIC | {"Content-Security-Policy": PAGE_POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
 
 
-PUBLIC = {"Cache-Control": "no-cache"}
+def documentation_routes(
+    operations: Sequence[Operation], base_url: str, *, has_demo: bool = False
+) -> list[HTTPRouteHandler]:
+    """`has_demo`: the console has a sample user, whom the pages offer to log in as."""
+    described = make_document(operations, base_url)
+    document = encode_json(described)
+    assets = Assets(PACKAGE, f"{BASE}/assets")
+    reference = Reference(described, assets.url, has_demo=has_demo)
+
+    async def read_document(request: AnyRequest) -> ASGIResponse:
+        return _answer(request, document, "application/json", PUBLIC)
+
+    async def read_overview(request: AnyRequest) -> ASGIResponse:
+        return _answer(request, reference.draw(None), "text/html", PAGE)
+
+    async def read_section(request: AnyRequest) -> ASGIResponse:
+        slug = str(request.path_params["section"])
+        if slug not in reference.slugs:
+            raise NotFoundException
+        return _answer(request, reference.draw(slug), "text/html", PAGE)
+
+    routes = {
+        "/openapi.json": ("openapi", read_document),
+        BASE: ("docs", read_overview),
+        f"{BASE}/{{section:str}}": ("docs section", read_section),
+        f"{BASE}/assets/{{name:str}}": ("docs asset", assets.serve),
+    }
+    return [
+        HTTPRouteHandler(path, http_method="GET", name=name, status_code=200)(handler)
+        for path, (name, handler) in routes.items()
+    ]
 
 
-def documentation_routes(operations: Sequence[Operation], base_url: str) -> list[HTTPRouteHandler]:
-    document = encode_json(make_document(operations, base_url))
+def _answer(request: AnyRequest, body: bytes, media_type: str, headers: dict[str, str]) -> ASGIResponse:
+    """The same for everybody, so that its size tells nothing and it can be compressed."""
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return ASGIResponse(body=_compress(body), media_type=media_type, headers=headers | {"Content-Encoding": "gzip"})
+    return ASGIResponse(body=body, media_type=media_type, headers=headers)
 
-    @get("/openapi.json", name="openapi")
-    async def read_document() -> ASGIResponse:
-        return ASGIResponse(body=document, media_type="application/json", headers=PUBLIC)
 
-    @get("/docs", name="docs")
-    async def read_page() -> ASGIResponse:
-        headers = {"Content-Security-Policy": PAGE_POLICY, "Cross-Origin-Opener-Policy": "same-origin"}
-        return ASGIResponse(body=PAGE, media_type="text/html", headers=PUBLIC | headers)
-
-    def asset_route(name: str, media_type: str) -> HTTPRouteHandler:
-        content = resources.files("kontor.api").joinpath("static", name).read_bytes()
-
-        @get(f"/docs/{name}", name=f"docs {name}")
-        async def read_asset() -> ASGIResponse:
-            return ASGIResponse(body=content, media_type=media_type, headers={"Cache-Control": "public, max-age=86400"})
-
-        return read_asset
-
-    return [read_document, read_page, *(asset_route(*asset) for asset in ASSETS.items())]
+@lru_cache(maxsize=32)
+def _compress(body: bytes) -> bytes:
+    return gzip.compress(body, mtime=0)

@@ -53,6 +53,7 @@ def make_routes(settings: Settings, get_api: Callable[[], ASGIApp]) -> list[HTTP
         ("POST", f"{BASE}/sign-in", signing_in.sign_in_user),
         ("GET", f"{BASE}/ops/sign-in", signing_in.show_operator_form),
         ("POST", f"{BASE}/ops/sign-in", signing_in.sign_in_operator),
+        ("POST", f"{BASE}/demo-token", signing_in.issue_demo_token),
         ("POST", f"{BASE}/sign-out", console.sign_out),
         ("POST", f"{BASE}/language", console.choose_language),
         ("GET", f"{BASE}/json", console.open_json),

@@ -5,6 +5,8 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
+from litestar.exceptions import NotFoundException
 from litestar.response.base import ASGIResponse
 
 from kontor.config import Settings
@@ -13,6 +15,7 @@ from kontor.console.rendering import choose_texts, draw, see_other
 from kontor.console.sessions import Role, Session, SessionCookies
 from kontor.console.visits import BASE, Form, field_of
 from kontor.domain.scopes import ADVISER_READ
+from kontor.pages.assets import NO_STORE
 from kontor.pages.browser import AnyRequest, ForgedError, origin_of, read_form, read_query
 from kontor_client import ApiError, AsyncKontor, KontorClientError
 from kontor_client.sessions import Login, client_login, user_login
@@ -73,6 +76,22 @@ class SigningIn:
         session = Session(answer["access_token"], Role.USER, username, tenant, is_adviser, answer["user"])
         home = ADVISER_HOME if is_adviser else BASE
         return see_other(_safe_next(following, home), [self._cookies.write(session)])
+
+    async def issue_demo_token(self, request: AnyRequest) -> ASGIResponse:
+        """A token of the sample user, for the pages that explain the API; anybody can sign in as this user here."""
+        await self._read_own_form(request)
+        sample = self._samples.get("sample")
+        if sample is None:
+            raise NotFoundException
+        client = self._clients[sample.tenant]
+        login = user_login(client.username, client.secret.reveal(), sample.username, sample.password.reveal())
+        try:
+            answer = await self._get_token(request, login)
+        except ApiError as error:
+            refusal = msgspec.json.encode({"message": error.text})
+            return ASGIResponse(body=refusal, media_type="application/json", status_code=error.status, headers=NO_STORE)
+        body = msgspec.json.encode({"access_token": answer["access_token"], "username": sample.username})
+        return ASGIResponse(body=body, media_type="application/json", headers=NO_STORE)
 
     def _draw_user_form(
         self,
