@@ -2,6 +2,7 @@
 
 import pytest
 
+from browser.accessibility import fits
 from kontor.console.views import VIEWS
 
 pytestmark = pytest.mark.long
@@ -55,6 +56,19 @@ def test_the_menu_of_a_phone_is_whole_wherever_the_page_stands_and_escape_closes
     assert not page.locator("#menu").is_visible()
     assert page.locator("#menu-button").get_attribute("aria-expanded") == "false"
     assert page.evaluate("document.activeElement.id") == "menu-button"
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_every_page_fits_320_pixels(open_console, console_site, language):
+    """The width of small phones, and of a page of 1280 pixels enlarged four times (WCAG 1.4.10)."""
+    page = open_console(viewport={"width": 320, "height": 640}, language=language)
+    wide = []
+    for path in PATHS:
+        page.goto(console_site.url + path)
+        page.wait_for_load_state("networkidle")
+        if not fits(page):
+            wide.append(path)
+    assert wide == []
 
 
 def test_all_months_of_the_cashflow_fit_a_screen_of_1280(open_console):

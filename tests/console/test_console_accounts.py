@@ -13,7 +13,7 @@ from banking import ACCESSES, DEMO_BANK, BankCustomer, new_customer, new_id, wai
 from console_site import ConsoleSite, money, read_token
 from kontor.console.accesses import list_accounts, list_products, read_product
 from kontor.console.accounts import count_free_money, describe_product, read_positions, summarise_balances
-from kontor.console.banks import OUTCOMES, TONES, add_callback, name_state, read_bank, sum_by_currency
+from kontor.console.banks import OUTCOMES, TONES, add_callback, is_still_fetched, name_state, read_bank, sum_by_currency
 from kontor.console.rendering import load_texts
 from kontor.services.accesses.accesses import AccessRequest
 from kontor.services.bundle import Services
@@ -63,6 +63,23 @@ def test_every_state_and_every_outcome_has_its_words(language):
     assert [state for state in TONES if f"accounts.state.{state}" not in texts] == []
     assert [state for state in TONES if state != "connected" and f"accounts.hint.{state}" not in texts] == []
     assert [outcome for outcome in [*OUTCOMES, "OTHER"] if f"accounts.outcome.{outcome}" not in texts] == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({}, True),
+        ({"status": "VOLLSTAENDIG"}, False),
+        ({"messages": [{"code": "BA1011"}]}, False),
+        ({"messages": [{"code": "BA1051"}]}, False),
+        ({"relations": [{"rel": "start_sca", "href": "https://kontor.example/x"}]}, False),
+        ({"providerId": None}, False),
+    ],
+)
+def test_transactions_are_still_to_come_only_while_nobody_has_to_do_anything(facts, expected):
+    access = {"providerId": "1", "status": "GESTARTET", "messages": [], "relations": []} | facts
+    known = {name: value for name, value in access.items() if value is not None}
+    assert is_still_fetched({"a": known}) is expected
 
 
 def test_what_an_access_and_its_issues_both_say_is_said_once():

@@ -185,3 +185,8 @@ def test_the_letter_of_cancellation_is_the_apis_and_nobody_elses(console_site, p
         assert answer.headers["content-disposition"] == 'attachment; filename="cancellation.pdf"'
         assert owner.get(address, params={"date": "1999-01-01"}).status_code == 400
     assert visitor.get(address).status_code == 404
+
+
+@pytest.mark.parametrize(("confidence", "is_unsure"), [("0.74", True), ("0.75", False), ("1", False)])
+def test_the_confidence_of_a_contract_is_shown_where_it_is_low(confidence, is_unsure):
+    assert make_contract([20, 20], confidenceLevel=Decimal(confidence)).is_unsure is is_unsure

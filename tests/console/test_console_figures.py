@@ -32,7 +32,7 @@ def add_up(site: ConsoleSite, url: str) -> dict[str, Decimal]:
 
 @pytest.mark.parametrize("query", ["", "?by=quarter", "?by=year", "?of=LIVING", "?savings=without", "?span=24"])
 def test_each_linked_sum_of_a_category_is_the_total_of_its_list(console_site, visitor, query):
-    links = [link for link in list_links(visitor, f"/cashflow{query}") if link.startswith(PAGE)]
+    links = [link for link in list_links(visitor, f"/cashflow{query}") if "category=" in link]
     assert len(links) > 5
     for link in links[:: max(1, len(links) // 60)]:
         figure = Decimal(dict(parse_qsl(urlsplit(link).query))["figure"])
@@ -40,8 +40,29 @@ def test_each_linked_sum_of_a_category_is_the_total_of_its_list(console_site, vi
 
 
 def test_the_list_behind_a_sum_says_nothing_of_a_difference(visitor):
-    link = list_links(visitor, "/cashflow")[0]
+    link = next(link for link in list_links(visitor, "/cashflow") if "category=" in link)
     assert 'id="difference"' not in visitor.get(link).text
+
+
+def test_a_total_opens_all_transactions_of_its_time_and_their_list_says_where_it_adds_up_to_something_else(
+    console_site, visitor
+):
+    links = [link for link in list_links(visitor, "/cashflow") if "category=" not in link and "figure=" in link]
+    assert len(links) > 5
+    for link in links[:4]:
+        figure = Decimal(dict(parse_qsl(urlsplit(link).query))["figure"])
+        is_another = add_up(console_site, link)["EUR"] != figure
+        assert ('id="difference"' in visitor.get(link).text) is is_another, link
+
+
+def test_tiles_open_what_they_are_made_of(visitor):
+    """On the same page, or on the page of its contract or its transactions: each address has its target."""
+    for page in ("", "/cashflow", "/insurances", "/contracts"):
+        text = visitor.get(f"/console{page}").text
+        targets = [link for link in map(html.unescape, FIGURE.findall(text)) if "#" in link]
+        assert targets, page
+        for link in targets:
+            assert f'id="{link.rpartition("#")[2]}"' in text, link
 
 
 def test_a_sum_with_something_pending_and_sums_of_own_transfers_are_not_linked():

@@ -53,6 +53,12 @@ def test_every_sentence_of_the_analyses_is_known():
     assert said <= {re.sub(r"\{\w+\}", "*", text) for text in SENTENCES.values()}
 
 
+def test_days_in_reasons_are_written_as_on_the_rest_of_the_page():
+    sentence = "Last rent to Gartenheim on 2025-10-01"
+    assert "am 01.10.2025" in Reasons(TEXTS["de"]).tell(sentence)
+    assert "on 1 Oct 2025" in Reasons(TEXTS["en"]).tell(sentence)
+
+
 @pytest.mark.parametrize("language", TEXTS)
 @pytest.mark.parametrize("key", SENTENCES)
 def test_every_sentence_is_told_again_with_what_it_says(key, language):
@@ -87,6 +93,7 @@ def _contract(
 ):
     parent = kind.partition("_")[0]
     return {
+        "id": "1",
         "details": {
             "counterpartyName": name, "amountLatest": Decimal("-215.17"), "contractNumbers": ["AK-1"],
             "dateStart": "2024-01-01", "dateLatest": "2026-10-02", "dateNext": "2027-01-04", "status": "ACTIVE",

@@ -416,3 +416,10 @@ def test_the_pages_are_in_english_for_who_reads_english(visitor):
     ):
         page = visitor.get(f"/console/{address}", headers={"Accept-Language": "en"})
         assert f"<h1>{title}</h1>" in page.text
+
+
+def test_a_single_payment_is_told_in_the_singular():
+    sentence = "1 payments of contracts are due before the next salary: -28.99 on 2026-11-23"
+    texts = load_texts()
+    assert word_reason(sentence, texts["de"]).text.startswith("1 Zahlung aus Verträgen ist")
+    assert word_reason(sentence, texts["en"]).text.startswith("1 payment of a contract is")

@@ -115,6 +115,16 @@ async def list_banks(api: Gateway) -> list[Bank]:
     ]
 
 
+def is_still_fetched(accesses: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether transactions are still to come without anybody doing anything: a first fetch is under way."""
+    return any(is_finished(access) and _name_state(access) == "fetching" for access in accesses.values())
+
+
+def _name_state(access: Mapping[str, Any]) -> str:
+    codes = [message["code"] for message in access.get("messages", [])]
+    return name_state(access["status"], codes, needs_authentication=find_path(access, "start_sca") is not None)
+
+
 def is_finished(access: Mapping[str, Any]) -> bool:
     """The API names the bank once the user has chosen accounts in the web form."""
     return "providerId" in access

@@ -7,6 +7,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
+from kontor.console.entries import LOW_CONFIDENCE
 from kontor.console.gateway import segment
 from kontor.console.rendering import read_day
 
@@ -59,6 +60,10 @@ class Contract:
     next_day: date | None
     development: Mapping[date, Decimal]  # regular payments
     facts: Mapping[str, Any]  # `details` as the API told them
+
+    @property
+    def is_unsure(self) -> bool:
+        return self.confidence < LOW_CONFIDENCE
 
     @property
     def url(self) -> str:

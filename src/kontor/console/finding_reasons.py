@@ -10,8 +10,9 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from kontor.console.rendering import write_day
 from kontor.console.sentences import Sentences, read_system_name
-from kontor.pages.formatting import format_amount, format_date
+from kontor.pages.formatting import format_amount
 from kontor.pages.texts import Texts
 
 # By the key of the text. What a placeholder stands for, the beginning of its name says.
@@ -142,7 +143,7 @@ class Reasons:
             case "amount":
                 return format_amount(Decimal(value), "EUR", self.texts.language)
             case "day":
-                return format_date(date.fromisoformat(value), self.texts.language)
+                return write_day(date.fromisoformat(value), self.texts.language)
             case "partner":
                 return self.partners.name(value)
             case "sign" | "insurance":

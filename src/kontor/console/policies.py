@@ -6,6 +6,9 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from kontor.console.gateway import segment
+from kontor.console.visits import BASE
+
 CENT = Decimal("0.01")
 # How often a year brings a payment, by the system name of the period.
 TIMES_A_YEAR = {
@@ -40,6 +43,7 @@ class Policy:
     is_active: bool
     is_provisional: bool
     last_day: str
+    url: str  # of its contract
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,7 @@ def read_policy(contract: Mapping[str, Any], today: date) -> Policy:
         is_active=details["status"] != "INACTIVE",
         is_provisional=details["status"] == "PROVISIONAL",
         last_day=details["dateLatest"],
+        url=f"{BASE}/contracts/{segment(contract['id'])}",
     )
 
 

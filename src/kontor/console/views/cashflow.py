@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 
 from kontor.console.cashflows import (
@@ -16,7 +17,8 @@ from kontor.console.cashflows import (
     read_flows,
 )
 from kontor.console.charts import Chart, Series
-from kontor.console.figure_links import CategoryLinks, list_pending
+from kontor.console.entry_filters import link_entries
+from kontor.console.figure_links import CategoryLinks, find_days, list_pending
 from kontor.console.gateway import together
 from kontor.console.visits import Facts, View, Visit
 from kontor.pages.browser import BadRequestError
@@ -97,8 +99,11 @@ async def show(visit: Visit) -> Facts:
         lines = [_add_links(line, spans, links) for line in lines]
     whole = None if choice.tag == "partners" else find_sum(parent or aggregates.net, spans, visit.texts)
     own = None if whole is None else find_own_transfers(lines, whole, visit.texts)
+    if whole is not None:
+        whole = _add_links(whole, spans, links) if parent else link_net(whole, spans, visit.today)
     return facts | {
         "spans": spans,
+        "headings": [(span.label, link_span(span)) for span in reversed(spans)],
         "parent": parent,
         "chart": draw_totals(visit, aggregates, spans, choice),
         "parts": draw_parts(visit.texts, lines, spans),
@@ -108,6 +113,12 @@ async def show(visit: Visit) -> Facts:
         "months": add_coming_month(list_spans("month", 1, visit.today, visit.language), visit.today, visit.language),
         "excluded": aggregates.net.excluded_currencies,
     }
+
+
+def link_span(span: Span) -> str:
+    """All transactions of a span of time."""
+    since, until = find_days(span)
+    return link_entries(since=since, until=until)
 
 
 def read_choice(visit: Visit) -> Choice:
@@ -184,6 +195,19 @@ def find_sum(flow: Flow, spans: Sequence[Span], texts: Texts) -> Line:
     """What the rows above add up to. In them a refund is part of its category, so they have no sum by sign."""
     key = "net" if flow.is_aggregate else "total"
     return Line(flow.name, texts(f"cashflow.{key}"), "muted", flow.amounts(spans))
+
+
+def link_net(line: Line, spans: Sequence[Span], today: date) -> Line:
+    """The lists of all transactions say themselves where own transfers or pending ones make their total another one."""
+    if not spans:
+        return line
+
+    def link(first: Span, last: Span, figure: Decimal) -> str:
+        since, until = find_days(first)[0], min(find_days(last)[1], today)
+        return link_entries(since=since, until=until, figure=figure)
+
+    urls = [link(span, span, amount) for span, amount in zip(spans, line.amounts, strict=True)]
+    return replace(line, urls=urls, total_url=link(spans[0], spans[-1], line.total))
 
 
 def find_own_transfers(lines: Sequence[Line], whole: Line, texts: Texts) -> Line | None:

@@ -6,7 +6,7 @@ from typing import Any
 from kontor.console.accesses import Product, group_by_use, list_accounts, list_products
 from kontor.console.alerts import ALERTS, OPEN, read_alert
 from kontor.console.balance_curves import draw_curve
-from kontor.console.banks import sum_by_currency
+from kontor.console.banks import is_still_fetched, sum_by_currency
 from kontor.console.cashflows import read_flows
 from kontor.console.contracts import read_contracts
 from kontor.console.gateway import segment, together
@@ -40,6 +40,7 @@ async def show(visit: Visit) -> Facts:
         "income": name_income(outlook, details),
         "curves": [draw_curve(outlook, name, *size) for name, size in SIZES.items() if outlook],
         "left_out": list_left_out(products),
+        "is_still_fetched": is_still_fetched(accesses),
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from kontor.console.accesses import Product, list_products
-from kontor.console.banks import ACCESSES
+from kontor.console.banks import ACCESSES, is_still_fetched
 from kontor.console.categories import (
     MainCategory,
     OwnCategory,
@@ -48,6 +48,7 @@ async def show_transactions(visit: Visit) -> Facts:
         "categories": add_own(categories, own, visit.texts("transactions.own_categories")),
         "choices": add_own(list_assignable(categories), own, visit.texts("transactions.own_categories")),
         "filter": asked,
+        "is_still_fetched": is_still_fetched(accesses),
         "months": list_months(visit, asked),
         "category_name": find_category_name(categories, own, asked.category),
     }
