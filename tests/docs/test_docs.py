@@ -130,3 +130,10 @@ def test_decisions_are_numbered_and_listed():
 def test_every_layout_of_files_is_named_in_the_guide():
     guide = " ".join(read("docs/guides/real-banks.md").split())
     assert [profile.name for profile in (*load_profiles(), *load_pdf_profiles()) if profile.name not in guide] == []
+
+
+def test_each_test_that_a_page_about_findings_names_exists():
+    named = set(re.findall(r"`(test_\w+)`", (DOCS / "guides/console-findings.md").read_text(encoding="utf-8")))
+    source = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
+    assert len(named) > 40
+    assert named - set(re.findall(r"^(?:async )?def (test_\w+)", source, re.MULTILINE)) == set()
