@@ -45,8 +45,9 @@ def serve(
     allow_loopback: AllowLoopback = False,
 ) -> None:
     """Serve the API. The database must have been migrated."""
-    from kontor.bootstrap import end_with_parent, with_database
+    from kontor.bootstrap import with_database
     from kontor.logs import configure_logs
+    from kontor.services.runtime import end_with_parent
 
     if workers < 1:
         raise ConflictError("--workers must be 1 or more.")
@@ -126,8 +127,9 @@ def refuse_used_port(host: str, port: int, patience_seconds: float = 0) -> None:
 
 def worker(*, allow_loopback: AllowLoopback = False) -> None:
     """Run a worker: it fetches from banks, takes over from dead workers, and cleans up."""
-    from kontor.bootstrap import end_with_parent, run_worker, with_database
+    from kontor.bootstrap import run_worker, with_database
     from kontor.logs import configure_logs
+    from kontor.services.runtime import end_with_parent
 
     refuse_unknown_variables()
     settings = read_settings(allow_loopback=allow_loopback or None)

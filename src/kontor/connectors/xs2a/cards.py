@@ -4,16 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
+from kontor.connectors.json_values import CURRENCY, find_midnight, read_money
 from kontor.connectors.xs2a.banks import Xs2aBank
 from kontor.connectors.xs2a.messages import Balance, CardAcceptorAddress, CardAccount, CardBooking
-from kontor.connectors.xs2a.rows import (
-    CHANNEL,
-    CURRENCY,
-    find_midnight,
-    read_amount_with_currency,
-    read_money,
-    read_pockets,
-)
+from kontor.connectors.xs2a.rows import CHANNEL, read_amount_with_currency, read_pockets
 from kontor.domain.products import Product, find_card_category
 from kontor.domain.transactions import Transaction
 

@@ -18,6 +18,7 @@ from kontor.connectors.base import (
     Step,
 )
 from kontor.connectors.job_state import deserialize_job
+from kontor.connectors.json_values import read_day
 from kontor.connectors.statement_lists import Bookings
 from kontor.connectors.xs2a.accounts import AccountReader
 from kontor.connectors.xs2a.authorising import Authoriser, deserialize_media, deserialize_methods
@@ -27,7 +28,6 @@ from kontor.connectors.xs2a.failures import CONSENT_CODES, BankError, NoResponse
 from kontor.connectors.xs2a.lists import SHORT_HISTORY_DAYS, Lists
 from kontor.connectors.xs2a.messages import Authorising, ConsentFacts
 from kontor.connectors.xs2a.oauth import LOST_CODES, OAuth
-from kontor.connectors.xs2a.rows import read_day
 from kontor.domain.balances import BalanceSpan
 from kontor.domain.products import ProductCategory
 from kontor.domain.transactions import Transaction

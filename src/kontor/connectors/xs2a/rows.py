@@ -3,16 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
-import msgspec
-
-from kontor.connectors.statements.values import drop_noise
+from kontor.connectors.json_values import CURRENCY, find_midnight, read_money, read_time
 from kontor.connectors.xs2a.banks import SEPA, Xs2aBank
 from kontor.connectors.xs2a.messages import Account, AccountReference, Amount, Balance, Booking
-from kontor.domain.clocks import BERLIN
 from kontor.domain.products import CurrencyBalance, Product, ProductCategory
 from kontor.domain.schedules import StandingAction
 from kontor.domain.transactions import Transaction
@@ -35,8 +32,6 @@ LINE = 140
 # SWIFT key, GV code and, at some banks, prima nota.
 _CODE = re.compile(r"[A-Z]{4}\+([0-9]{0,3})(?:\+([A-Za-z0-9]{0,10}).*)?")
 _SIGNS = {"CRDT": 1, "DBIT": -1}
-_MONEY = re.compile(r"[+-]?[0-9]{1,14}(\.[0-9]{1,30})?")
-CURRENCY = re.compile("[A-Z]{3}")
 
 
 def name_account(account: Account) -> str | None:
@@ -106,7 +101,7 @@ def read_pockets(balances: Sequence[Balance], today: date) -> dict[str, Currency
             currency = balance.balance_amount.currency
             amount = read_money(balance.balance_amount.amount)
             at = (
-                _read_time(balance.last_change_date_time)
+                read_time(balance.last_change_date_time)
                 or find_midnight(balance.reference_date)
                 or find_midnight(str(today))
             )
@@ -119,47 +114,6 @@ def read_pockets(balances: Sequence[Balance], today: date) -> dict[str, Currency
 def read_amount_with_currency(told: Amount | None, currency: str) -> Decimal | None:
     """An amount, if there is any and it is in this currency."""
     return None if told is None or told.currency != currency else read_money(told.amount)
-
-
-def read_money(raw: msgspec.Raw) -> Decimal | None:
-    """An amount as it was sent: a text, or a number, of which every digit counts."""
-    sent = bytes(raw)
-    try:
-        return read_amount(msgspec.json.decode(sent, type=str) if sent.startswith(b'"') else sent.decode())
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-
-
-def read_amount(text: str) -> Decimal | None:
-    try:
-        return drop_noise(Decimal(text)) if _MONEY.fullmatch(text) else None
-    except InvalidOperation:
-        return None
-
-
-def read_day(text: str | None) -> date | None:
-    try:
-        return None if text is None else date.fromisoformat(text)
-    except ValueError:
-        return None
-
-
-def find_midnight(text: str | None) -> datetime | None:
-    """Midnight in Berlin at the start of the day, as UTC."""
-    day = read_day(text)
-    if day is None or not 1900 <= day.year <= 2200:
-        return None
-    return datetime(day.year, day.month, day.day, tzinfo=BERLIN).astimezone(UTC)
-
-
-def _read_time(text: str | None) -> datetime | None:
-    try:
-        at = None if text is None else datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    if at is None or not 1900 <= at.year <= 2200:
-        return None
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 import asyncio
 import re
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote
 from uuid import UUID, uuid4
 
 import msgspec
@@ -15,6 +15,7 @@ import structlog
 
 from kontor.demobank.faults import Fault, FaultInjector
 from kontor.demobank.xs2a.accounts import Accounts
+from kontor.demobank.xs2a.asgi import AsgiApp, live, read_request
 from kontor.demobank.xs2a.aspsp import DemoAspsp
 from kontor.demobank.xs2a.authorising import Authoriser
 from kontor.demobank.xs2a.cards import CardAccounts
@@ -27,17 +28,8 @@ from kontor.demobank.xs2a.payments import PaymentOrders
 
 log = structlog.get_logger(__name__)
 
-LARGEST_BODY = 1_000_000
 PAGE_SIZE = 200
 SERVED = ("/v1", "/v3", "/.well-known")
-AsgiApp = Callable[
-    [
-        MutableMapping[str, Any],
-        Callable[[], Awaitable[MutableMapping[str, Any]]],
-        Callable[[MutableMapping[str, Any]], Awaitable[None]],
-    ],
-    Awaitable[None],
-]
 Handler = Callable[..., Response]
 CONSENT = ("consent-id",)
 ADDRESS = ("psu-ip-address",)
@@ -71,12 +63,12 @@ def make_xs2a_app(
 
     async def app(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
-            await _live(receive, send)
+            await live(receive, send)
             return
         if pages is not None and not scope["path"].startswith(SERVED):
             await pages(scope, receive, send)
             return
-        request = await _read(scope, receive)
+        request = await read_request(scope, receive)
         if disturbances is None:
             response = await asyncio.to_thread(respond, request)
         else:
@@ -179,28 +171,6 @@ def _refuse(error: RefusedError, headers: dict[str, str]) -> Response:
     # The standard gives a body to every refusal but these two.
     body = None if error.status in (500, 503) else {"tppMessages": [message]}
     return Response(error.status, body, headers)
-
-
-async def _live(receive: Any, send: Any) -> None:
-    while True:
-        message = await receive()
-        await send({"type": f"{message['type']}.complete"})
-        if message["type"] == "lifespan.shutdown":
-            return
-
-
-async def _read(scope: MutableMapping[str, Any], receive: Any) -> Request:
-    body, is_more = b"", True
-    while is_more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            break
-        body = (body + message.get("body", b""))[: LARGEST_BODY + 1]
-        is_more = message.get("more_body", False)
-    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-    query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-    path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
-    return Request(scope["method"], path, query, headers, body if len(body) <= LARGEST_BODY else b"too large")
 
 
 async def _write(send: Any, request: Request, response: Response, dialect: Dialect) -> None:

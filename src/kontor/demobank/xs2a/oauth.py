@@ -201,7 +201,8 @@ class OAuthServer:
         question = ASK_ACCESS
         if asked.payment is not None and asked.payment.job is not None:
             question = ASK_PAYMENT + show_orders([show_order(order) for order in asked.payment.job.orders])
-        page = self._page.substitute(request_id=number, login=escape(login), problem=text, question=question)
+        action = f"{AUTHORISE}/{number}"
+        page = self._page.substitute(action=action, login=escape(login), problem=text, question=question)
         return Response(200, content=page.encode(), headers={**HEADERS, "Content-Type": "text/html; charset=utf-8"})
 
     def _decide(self, request: Request, number: str) -> Response:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 from uuid import UUID
 
 from kontor.demobank.routes import HEADERS, LARGEST_FORM, STYLE, show_orders
-from kontor.demobank.xs2a.app import AsgiApp
+from kontor.demobank.xs2a.asgi import AsgiApp
 from kontor.domain.callbacks import add_to_query
 from kontor.storage.demo_bank_pages import DemoBankPages
 

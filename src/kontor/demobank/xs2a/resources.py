@@ -43,6 +43,11 @@ class Shelf(Generic[T]):
     def find(self, key: str) -> T | None:
         return self._kept.get(key)
 
+    def list_all(self) -> list[T]:
+        """Oldest first."""
+        with self._lock:
+            return list(self._kept.values())
+
 
 @dataclass
 class Authorisation:

@@ -11,7 +11,7 @@ from typing import Any
 from granian.constants import Interfaces
 from granian.server.embed import Server
 
-from kontor.demobank.xs2a.app import AsgiApp
+from kontor.demobank.xs2a.asgi import AsgiApp
 
 
 class AppServer:
