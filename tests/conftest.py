@@ -3,7 +3,7 @@
 import gc
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +24,7 @@ from kept_connections import close_kept, connect_kept
 from kontor import bootstrap
 from kontor.bootstrap import attach_embedded, migrate_database, open_services
 from kontor.config import Settings, read_settings
+from kontor.connectors.aspsps import AspspBank
 from kontor.connectors.catalogue import Catalogue, load_catalogue
 from kontor.connectors.demo.people import person
 from kontor.connectors.profiles import Profiles, load_shipped
@@ -59,10 +60,15 @@ person._build_person = lru_cache(maxsize=64)(person._build_person.__wrapped__)
 _load_shared_catalogue = lru_cache(maxsize=32)(load_catalogue)
 
 
-def _load_catalogue(enabled_connectors: frozenset[str], list_all: bool, profiles: Profiles | None = None) -> Catalogue:
+def _load_catalogue(
+    enabled_connectors: frozenset[str],
+    list_all: bool,
+    profiles: Profiles | None = None,
+    aspsps: Sequence[AspspBank] = (),
+) -> Catalogue:
     """Services of this process share the catalogues of shipped banks: each takes 0.1 s of processor time to make."""
-    if profiles is not load_shipped():
-        return load_catalogue(enabled_connectors, list_all, profiles)
+    if profiles is not load_shipped() or aspsps:
+        return load_catalogue(enabled_connectors, list_all, profiles, aspsps)
     return _load_shared_catalogue(enabled_connectors, list_all)
 
 

@@ -1,10 +1,6 @@
 """The only file that knows every package: builds the application, the worker and the services."""
 
 import asyncio
-import os
-import signal
-import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
@@ -13,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kontor.config import SettingError, Settings, default_data_dir, read_settings
+from kontor.connectors.aspsps import AspspBank, read_bank_list
 from kontor.connectors.base import Connector
-from kontor.connectors.catalogue import list_groups, load_catalogue
+from kontor.connectors.catalogue import find_aspsps, list_groups, load_catalogue
 from kontor.connectors.demo import DemoConnector
 from kontor.connectors.profiles import ProfileError, Profiles, load_profiles
 from kontor.connectors.registry import Registry
@@ -38,7 +35,7 @@ from kontor.services.operations import Housekeeping, Ops, Workers
 from kontor.services.payments import PaymentDebtors, PaymentDrafts, PaymentExports, Payments
 from kontor.services.planning import Budgets, SavingsGoals
 from kontor.services.redirects import Redirects
-from kontor.services.runtime import Clock, forbid_core_files
+from kontor.services.runtime import Clock, end_with_parent, forbid_core_files
 from kontor.services.sca import Consents
 from kontor.services.security import Encryption, Passwords, Vault
 from kontor.services.statements import AccountStatements, Exports, ImportForms, Imports
@@ -62,10 +59,10 @@ from kontor.wire.webhooks import encode_notification
 if TYPE_CHECKING:  # loading the API or the queue takes a second that a short command need not wait for
     from litestar.types import ASGIApp
 
+    from kontor.connectors.enablebanking import Application, EnableBankingSettings
     from kontor.jobs.worker import Worker
 
 EMBEDDED_KEY_FILE = "master.key"
-ORPHAN_SECONDS = 35  # for what an orphaned process still has to finish
 
 
 def load_master_key(settings: Settings) -> SealingKey:
@@ -243,7 +240,8 @@ def make_plans(
 
 
 def make_providers(settings: Settings, database: Database, registry: Registry) -> Providers:
-    catalogue = load_catalogue(registry.kinds, settings.demo, load_bank_profiles(settings.banks))
+    aspsps = load_aspsps(settings) if "enablebanking" in registry.kinds else ()
+    catalogue = load_catalogue(registry.kinds, settings.demo, load_bank_profiles(settings.banks), aspsps)
     return Providers(database, catalogue, registry.kinds)
 
 
@@ -282,6 +280,8 @@ def make_registry(settings: Settings) -> Registry:
         connectors.append(FintsConnector(find_bank, settings.fints_product_id, settings.bank_authorities))
     if any(bank.xs2a for bank in profiles.banks.values()):
         connectors.append(_make_xs2a(settings, profiles))
+    if settings.enable_banking_application is not None:
+        connectors.append(_make_enablebanking(settings, profiles))
     if settings.statements is not None:
         from kontor.connectors.files import FilesConnector
 
@@ -337,6 +337,29 @@ def _make_xs2a(settings: Settings, profiles: Profiles) -> Connector:
     return Xs2aConnector(lambda provider: banks.get(provider.bank_code or ""), certificates)
 
 
+def load_aspsps(settings: Settings) -> tuple[AspspBank, ...]:
+    if settings.enable_banking_banks is None:
+        raise SettingError("KONTOR_ENABLE_BANKING_BANKS is not set. Write the list with `kontor bank fetch`.")
+    return read_bank_list(settings.enable_banking_banks)
+
+
+def load_enable_banking(settings: Settings) -> "tuple[Application, EnableBankingSettings]":
+    """The application that the settings name, and how it calls Enable Banking."""
+    from kontor.connectors.enablebanking import EnableBankingSettings, load_application
+
+    if settings.enable_banking_application is None or settings.enable_banking_key is None:
+        raise SettingError("Enable Banking needs KONTOR_ENABLE_BANKING_APPLICATION and KONTOR_ENABLE_BANKING_KEY.")
+    application = load_application(settings.enable_banking_application, settings.enable_banking_key)
+    return application, EnableBankingSettings(settings.enable_banking_url, settings.bank_authorities)
+
+
+def _make_enablebanking(settings: Settings, profiles: Profiles) -> Connector:
+    from kontor.connectors.enablebanking import EnableBankingConnector
+
+    banks = find_aspsps(profiles, load_aspsps(settings))
+    return EnableBankingConnector(lambda provider: banks.get(provider.id), *load_enable_banking(settings))
+
+
 def create_app() -> "ASGIApp":
     """What each API process runs; settings come from the environment."""
     import pgqueuer  # noqa: F401 (now, rather than within somebody's request)
@@ -374,20 +397,3 @@ def run_worker(settings: Settings) -> None:
         make_loop = uvloop.new_event_loop
     with asyncio.Runner(loop_factory=make_loop) as runner:
         runner.run(create_worker(settings).run())
-
-
-def end_with_parent(parent: int | None) -> None:
-    """End this process when the one that started it is gone, however it went: nobody would stop it otherwise."""
-    if parent is None:
-        return
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.25)
-        end = time.monotonic() + ORPHAN_SECONDS
-        while time.monotonic() < end:
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(1)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    threading.Thread(target=watch, daemon=True).start()

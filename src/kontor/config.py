@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
 from typing import Any, get_type_hints
+from urllib.parse import urlsplit
 
 from kontor.domain.clocks import read_fast_clock
 from kontor.domain.secrets import Secret
@@ -142,6 +143,14 @@ class Settings:
     xs2a_key: Path | None = setting(None, "PEM file of its private key")
     xs2a_seal_certificate: Path | None = setting(None, "PEM file of the certificate (QSealC) that signs XS2A messages")
     xs2a_seal_key: Path | None = setting(None, "PEM file of its private key")
+    enable_banking_application: str | None = setting(
+        None, "id of the application at Enable Banking; without it that channel is disabled"
+    )
+    enable_banking_key: Path | None = setting(None, "PEM file of the application's private key")
+    enable_banking_banks: Path | None = setting(
+        None, "file of the banks that are offered through Enable Banking, as `kontor bank fetch` writes it"
+    )
+    enable_banking_url: str = setting("https://api.enablebanking.com", "address of Enable Banking, or of a test server")
     erasure_log: Path | None = setting(
         None, "file that erasures are logged in, outside the database; else erasures.log in `data`"
     )
@@ -178,6 +187,7 @@ class Settings:
         return self.erasure_log or self.data / "erasures.log"
 
     def __post_init__(self) -> None:
+        _check_service_address("KONTOR_ENABLE_BANKING_URL", self.enable_banking_url)
         if not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/"):
             raise SettingError("KONTOR_BASE_URL must start with http:// or https:// and not end with a slash")
         _check_transport_security(self.transport_security)
@@ -259,6 +269,13 @@ def _explain_unknown(name: str, known: set[str]) -> str:
         return f"{name} is read only by the container's entry point; set {setting_name}."
     similar = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
     return f"{name} is not a setting of Kontor{f'; {similar[0]} is' if similar else ''}."
+
+
+def _check_service_address(name: str, address: str) -> None:
+    parts = urlsplit(address)
+    is_local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
+    if not (parts.scheme == "https" or is_local) or not parts.hostname or parts.query or parts.username:
+        raise SettingError(f"{name} must be an https address, or http at this machine")
 
 
 def _check_transport_security(text: str) -> None:

@@ -27,6 +27,7 @@ GIVEN = {
     "metrics_token": ("hidden-4", Secret("hidden-4")),
     "otlp_endpoint": ("http://collector:4318", "http://collector:4318"),
     "transport_security": ("max-age=60", "max-age=60"),
+    "enable_banking_url": ("https://service.example", "https://service.example"),
     "log_level": ("debug", "debug"),
     "log_format": ("text", "text"),
     "clock": ("2026-10-20T00:00:00+00:00@300.0@1795000000", "2026-10-20T00:00:00+00:00@300.0@1795000000"),

@@ -1,13 +1,15 @@
-"""Banks that mean harm, over FinTS and over XS2A: every call ends, in bounds, and no other host hears of it."""
+"""Banks that mean harm, by every protocol over HTTP: every call ends, in bounds, and no other host hears of it."""
 
 import re
 import ssl
 import time
 import tracemalloc
+from functools import cache
 from pathlib import Path
 from uuid import UUID
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 
 from fints_banks import TODAY
 from hostile_banks import (
@@ -21,8 +23,10 @@ from hostile_banks import (
     running_hostile_bank,
 )
 from kontor.connectors import bank_http
+from kontor.connectors.aspsps import AspspBank
 from kontor.connectors.bank_http import BankHttp, BankHttpError, HttpLimits
 from kontor.connectors.base import Connector, Context, Failed, FailureKind, Fetch, Step
+from kontor.connectors.enablebanking import Application, EnableBankingConnector, EnableBankingSettings
 from kontor.connectors.fints import FintsBank, FintsConnector
 from kontor.connectors.fints.transport import TransportLimits
 from kontor.connectors.xs2a import Xs2aBank, Xs2aConnector, Xs2aSettings
@@ -35,7 +39,15 @@ FIELDS = (LoginField("userid", "Anmeldename", False, "X"), LoginField("pin", "PI
 PROVIDER = Provider(UUID(int=7), "Bank", "any", FIELDS, ())
 LARGEST = 1_000_000
 SOCKET_BUFFERS = 16_000_000  # what a server can get rid of though nobody reads it
-PROTOCOLS = ("fints", "xs2a")
+PROTOCOLS = ("fints", "xs2a", "enablebanking")
+
+
+ASPSP = AspspBank("Bank", "DE", 86_400)
+
+
+@cache
+def make_application() -> Application:
+    return Application(str(PROVIDER.id), generate_private_key(public_exponent=65537, key_size=2048))
 
 
 def make_connector(protocol: str, url: str) -> Connector:
@@ -44,9 +56,12 @@ def make_connector(protocol: str, url: str) -> Connector:
         bank = FintsBank("99999999", f"{url}/fints")
         limits = TransportLimits(read_seconds=90, answer_seconds=95, largest_bytes=LARGEST)
         return FintsConnector(lambda provider: bank, "PRODUCT", limits=limits)
+    if protocol == "enablebanking":
+        settings = EnableBankingSettings(url, read_seconds=90, answer_seconds=95, largest_answer_bytes=LARGEST)
+        return EnableBankingConnector(lambda provider: ASPSP, make_application(), settings)
     known = Xs2aBank(url)
-    settings = Xs2aSettings(read_seconds=90, answer_seconds=95, largest_answer_bytes=LARGEST)
-    return Xs2aConnector(lambda provider: known, settings)
+    limited = Xs2aSettings(read_seconds=90, answer_seconds=95, largest_answer_bytes=LARGEST)
+    return Xs2aConnector(lambda provider: known, limited)
 
 
 def fetch(protocol: str, url: str, seconds: float = 60) -> Step:

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 
 from kontor.cli.context import say, use_services
 from kontor.config import read_settings
-from kontor.domain.errors import InvalidError
+from kontor.domain.errors import InvalidError, NotAllowedNowError
 
 bank = App(name="bank", help="Bank profiles: addresses, dialects and quirks.")
 
@@ -55,6 +55,41 @@ def show_bank(
         tables["statistics"] = _measure(found.id)
     say(f"{found.name}, {'no profile' if family is None else f'profile {family.place}'}")
     print(_write(tables))  # noqa: T201 (for a file)
+
+
+@bank.command(name="fetch")
+def fetch_list(
+    file: Path,
+    *,
+    country: Annotated[
+        list[str] | None, Parameter(negative="", help="Two letters, such as DE; repeatable.", show_default=False)
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        Parameter(negative="", help="Only banks whose name contains this; repeatable.", show_default=False),
+    ] = None,
+) -> None:
+    """Write the banks that Enable Banking reaches to a file, for KONTOR_ENABLE_BANKING_BANKS. Germany's by default."""
+    from kontor.bootstrap import load_bank_profiles, load_enable_banking
+    from kontor.connectors.aspsps import choose_banks, write_bank_list
+    from kontor.connectors.catalogue import find_aspsps, load_catalogue
+    from kontor.connectors.enablebanking import list_banks
+    from kontor.connectors.enablebanking.failures import CallError
+
+    settings = read_settings()
+    access = load_enable_banking(settings)
+    try:
+        found = [bank for code in country or ["DE"] for bank in list_banks(*access, code.upper())]
+    except CallError as error:
+        raise NotAllowedNowError(f"Enable Banking gives no list: {error.detail or error.kind}.") from None
+    chosen = choose_banks(found, name or [])
+    if not chosen:
+        raise InvalidError("no bank fits", "--name")
+    file.write_bytes(write_bank_list(chosen))
+    profiles = load_bank_profiles(settings.banks)
+    known = load_catalogue(frozenset(["fints", "xs2a"]), True, profiles)
+    linked = sum(known.find(id) is not None for id in find_aspsps(profiles, chosen))
+    say(f"Written to {file}: {len(chosen)} banks, {linked} of them in the catalogue already.")
 
 
 def _measure(provider: UUID) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from kontor.cli.checks import (
     Finding,
     State,
+    check_application,
     check_certificates,
     check_database,
     check_machine,
@@ -49,6 +50,7 @@ def _check_all(settings: Settings, *, all_banks: bool) -> Iterator[Finding]:
     yield from check_machine(settings)
     yield from _check_data(settings)
     yield from check_networks(settings, all_banks=all_banks)
+    yield from check_application(settings)
 
 
 def _check_data(settings: Settings) -> Iterator[Finding]:

@@ -103,6 +103,7 @@ def explain(error: Exception) -> str | None:
     from psycopg.errors import InsufficientPrivilege
 
     from kontor.cli.syncs.entries import LedgerError
+    from kontor.connectors.aspsps import SetupError
     from kontor.connectors.profiles import ProfileError
     from kontor.storage.backups import BackupError
     from kontor.storage.database import UnsafeDatabaseError
@@ -115,7 +116,7 @@ def explain(error: Exception) -> str | None:
     match error:
         case InvalidError():
             return f"{error}."
-        case KontorError() | SettingError() | ProfileError() | EmbeddedError() | KeyUnusableError():
+        case KontorError() | SettingError() | ProfileError() | SetupError() | EmbeddedError() | KeyUnusableError():
             return str(error)
         case LedgerError():
             return str(error)

@@ -21,12 +21,17 @@ if TYPE_CHECKING:
     from kontor.demobank.faults import FaultPlan
 
 TLS_FOLDER = "demobank"
+REDIRECT_HELP = "Where that service may send customers back to; repeatable."
+APPLICATION_FOLDER = "demobank-application"
+RETURN_PATHS = ("/customer/v2/webform/return", "/console/connect/back")
 
 
 def demobank(
     *,
     fints_port: Annotated[int, Parameter(help="Port of the FinTS server.")] = 8443,
     xs2a_port: Annotated[int, Parameter(help="Port of the XS2A server (plain HTTP).")] = 8480,
+    enable_banking_port: Annotated[int, Parameter(help="Port of a service such as Enable Banking.")] = 8482,
+    redirect_url: Annotated[list[str] | None, Parameter(negative="", help=REDIRECT_HELP, show_default=False)] = None,
     host: Annotated[str, Parameter(help="Address to listen on.")] = "127.0.0.1",
     data: Annotated[Path | None, Parameter(help="Folder of the bank's books and certificates.")] = None,
     today: Annotated[date | None, Parameter(help="Run at another date.", show_default=False)] = None,
@@ -52,7 +57,7 @@ def demobank(
         str | None, Parameter(help="Misbehave in these ways only: names with commas between them.", show_default=False)
     ] = None,
 ) -> int:
-    """Serve the demo bank to banking clients: FinTS 3.0 with PIN/TAN, and Berlin Group XS2A 1.3. Ctrl-C stops it."""
+    """Serve the demo bank to banking clients: by FinTS 3.0, by XS2A 1.3, and as Enable Banking. Ctrl-C stops it."""
     from kontor.bootstrap import migrate_database, with_database
     from kontor.demobank.certificates import ensure_certificates
 
@@ -62,6 +67,7 @@ def demobank(
     plan = _plan_faults(fault_seed, faults)
     refuse_used_port(host, fints_port)
     refuse_used_port(host, xs2a_port)
+    refuse_used_port(host, enable_banking_port)
     try:
         with with_database(settings) as ready:
             migrate_database(ready)
@@ -70,8 +76,10 @@ def demobank(
             with (
                 serving_fints(ready, host, fints_port, files, *options) as fints_address,
                 serving_xs2a(ready, host, xs2a_port, plan, dialect, xs2a_mode or []) as xs2a_address,
+                serving_enablebanking(ready, host, enable_banking_port, redirect_url or []) as (service, key_file),
             ):
                 _show_welcome(fints_address, xs2a_address, files.authority, plan, dialect)
+                _show_service(service, key_file)
                 while True:
                     stopping.check()
                     time.sleep(0.1)
@@ -161,6 +169,31 @@ def serving_xs2a(
         server.stop()
 
 
+@contextmanager
+def serving_enablebanking(
+    settings: Settings, host: str, port: int, redirect_urls: Sequence[str] = ()
+) -> Iterator[tuple[str, Path]]:
+    """Yields the address, and the file with the key of the one application that may call it."""
+    from kontor.demobank.enablebanking import DemoService, make_application, make_enablebanking_app
+    from kontor.demobank.xs2a import DemoAspsp
+    from kontor.demobank.xs2a.serving import AppServer
+    from kontor.services.runtime import Clock
+    from kontor.storage.demo_bank_pages import DemoBankPages
+
+    assert settings.database_url is not None
+    usual = [f"{settings.base_url}{path}" for path in RETURN_PATHS]
+    application, key_file = make_application(settings.data / APPLICATION_FOLDER, tuple(redirect_urls or usual))
+    address = f"http://{_name_host(host)}:{port}"
+    bank = DemoBankPages(settings.database_url, f"{address}/demobank/confirm")
+    aspsp = DemoAspsp(bank, slow_seconds=settings.demo_slow_seconds, read_time=Clock(settings.today).now)
+    server = AppServer(host, port, make_enablebanking_app(DemoService(aspsp, application)))
+    server.start()
+    try:
+        yield address, key_file
+    finally:
+        server.stop()
+
+
 def _plan_faults(seed: int | None, names: str | None) -> "FaultPlan | None":
     """Named faults all occur; of the others the seed chooses some. It also decides where they occur."""
     from kontor.demobank.faults import FaultPlan, draw_plan, read_faults
@@ -198,5 +231,12 @@ def _show_welcome(
     say("  PIN                 demo\n")
     if plan is not None:
         say(f"  Faults, seed {plan.seed:<6} {', '.join(plan.faults)}\n")
+
+
+def _show_service(address: str, key_file: Path) -> None:
+    say("As Enable Banking")
+    say(f"  KONTOR_ENABLE_BANKING_URL          {address}")
+    say(f"  KONTOR_ENABLE_BANKING_APPLICATION  {key_file.stem}")
+    say(f"  KONTOR_ENABLE_BANKING_KEY          {key_file}\n")
     say("What each login does: docs/guides/demo-bank.md")
     say("[dim]Ctrl-C stops the bank.[/dim]", is_styled=True)

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 from dialogue import BANK_ADDRESS
-from scenarios import serve_fints, serve_xs2a, write_folders
+from scenarios import serve_enablebanking, serve_fints, serve_xs2a, write_folders
 
 from kontor.config import Settings
 
@@ -18,6 +18,8 @@ def bank_address(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -
         pytest.MonkeyPatch.context() as patch,
         serve_xs2a(books) as xs2a,
         serve_fints(books, tmp_path_factory.mktemp("fints")) as fints,
+        serve_enablebanking(books, tmp_path_factory.mktemp("application")) as enablebanking,
     ):
-        patch.setenv(BANK_ADDRESS, json.dumps({"demo": books, "xs2a": xs2a, "fints": fints, "files": folders}))
+        addresses = {"demo": books, "xs2a": xs2a, "fints": fints, "files": folders, "enablebanking": enablebanking}
+        patch.setenv(BANK_ADDRESS, json.dumps(addresses))
         yield

@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from multiprocessing import forkserver
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scenarios import SUBJECTS, Scenario, Subject
+from scenarios import SUBJECTS, Scenario, Subject, VisitsBank
 
+from bank_pages import visit_page
 from kontor.connectors.base import (
     AcceptPayees,
     Answer,
@@ -145,19 +146,21 @@ def drive(subject: Subject, scenario: Scenario, run: Run, **facts: Any) -> list[
     return drive_call(first_call(subject, scenario, **facts), scenario.answers, run)
 
 
-def drive_call(call: Call, given: Sequence[Answer], run: Run, *, may_end_early: bool = False) -> list[Step]:
+def drive_call(
+    call: Call, given: Sequence[Answer | VisitsBank], run: Run, *, may_end_early: bool = False
+) -> list[Step]:
     answers = list(given)
     steps = [run(call)]
     while not isinstance(steps[-1], Done | Failed):
         assert len(steps) < 20, "the dialogue does not end"
         step = steps[-1]
-        call = replace(call, state=serialize(step.state), answer=pack(_choose(step, answers)))
+        call = replace(call, state=serialize(step.state), answer=pack(_choose(step, answers, call.credentials)))
         steps.append(run(call))
     assert answers == [] or may_end_early, "the bank did not ask for all that was answered"
     return steps
 
 
-def _choose(step: Step, answers: list[Answer]) -> Answer:
+def _choose(step: Step, answers: list[Answer | VisitsBank], credentials: Mapping[str, str]) -> Answer:
     """Where there is nothing to choose the caller chooses alone, as Kontor does."""
     if isinstance(step, Progress):
         return Continue()
@@ -165,7 +168,11 @@ def _choose(step: Step, answers: list[Answer]) -> Answer:
         return ChooseMethod(step.methods[0].code)
     if isinstance(step, NeedMedium) and len(step.media) == 1:
         return ChooseMedium(step.media[0].name)
-    return answers.pop(0)
+    answer = answers.pop(0)
+    if isinstance(answer, VisitsBank):
+        assert isinstance(step, NeedRedirect)
+        return Returned(visit_page(step.url, credentials["userid"], credentials["pin"], answer.decision))
+    return answer
 
 
 def serialize(state: State) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from asgi_servers import serve_app
+from enablebanking_talk import ENABLEBANKING_PROVIDER, RETURN_URL, make_enablebanking_connector, make_service
 from kontor.connectors.base import (
     Answer,
     Cancel,
@@ -34,6 +35,7 @@ from kontor.connectors.files import FilesConnector
 from kontor.connectors.fints import FintsBank, FintsConnector
 from kontor.connectors.xs2a import Xs2aBank, Xs2aConnector
 from kontor.demobank.certificates import ensure_certificates
+from kontor.demobank.enablebanking import make_enablebanking_app
 from kontor.demobank.fints import FintsBank as DemoFintsBank
 from kontor.demobank.fints import FintsOptions, FintsServer
 from kontor.demobank.statements import write_camt052, write_mt535, write_mt940
@@ -47,10 +49,17 @@ DOWNLOADS = Path(__file__).parents[1] / "statements" / "downloads"
 
 
 @dataclass(frozen=True)
+class VisitsBank:
+    """The user goes to the bank's page, logs in there with the scenario's credentials, and comes back."""
+
+    decision: str = "confirm"
+
+
+@dataclass(frozen=True)
 class Scenario:
     name: str
     credentials: Mapping[str, str]
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[Answer | VisitsBank, ...] = ()
     ends: FailureKind | None = None  # None: with everything fetched
     problems: tuple[ProblemKind, ...] = ()
     has_broken_rows: bool = False
@@ -118,7 +127,9 @@ def tan(text: str) -> Tan:
     return Tan(Secret(text))
 
 
-def demo(name: str, *answers: Answer, pin: str = "s3cret-pin", title: str | None = None, **facts: Any) -> Scenario:
+def demo(
+    name: str, *answers: Answer | VisitsBank, pin: str = "s3cret-pin", title: str | None = None, **facts: Any
+) -> Scenario:
     """The PIN is the login's own name or `demo`; where it must be right, `demo` is the one that is searched for."""
     return Scenario(title or name, login(name, pin), answers, **facts)
 
@@ -341,6 +352,40 @@ FILES_SCENARIOS = (
     demo("", **RIGHT, ends=FailureKind.WRONG_CREDENTIALS, title="no folder"),
 )
 
+# The demo bank through a service such as Enable Banking: the customer logs in on the bank's page, and nowhere else.
+
+
+@contextmanager
+def serve_enablebanking(books: str, folder: Path) -> Iterator[str]:
+    """Yields address, application and key, as `make_enablebanking` wants them."""
+    noon = datetime(2026, 11, 13, 12, tzinfo=UTC)
+    aspsp = DemoAspsp(ForgetfulBank(Secret(books)), read_time=lambda: noon)
+    service, key_file = make_service(aspsp, folder)
+    with serve_app(make_enablebanking_app(service)) as url:
+        yield f"{url} {service.application.id} {key_file}"
+
+
+def make_enablebanking(address: str) -> Connector:
+    url, application_id, key_file = address.split(" ", 2)
+    return make_enablebanking_connector(url, application_id, Path(key_file))
+
+
+AT_THE_BANK = {**RIGHT, "callback_url": RETURN_URL}
+WRONG_AT_THE_BANK = {"pin": "s3cret-pin", "callback_url": RETURN_URL}
+ENABLEBANKING_SCENARIOS = (
+    *[demo(name, VisitsBank(), **AT_THE_BANK) for name in ("demo1", "student", "leer")],
+    demo("test_partial", VisitsBank(), **AT_THE_BANK, problems=(ProblemKind.TRANSACTIONS,)),
+    demo("test_product_error", VisitsBank(), **AT_THE_BANK, problems=(ProblemKind.TRANSACTIONS,)),
+    # What goes wrong
+    demo("demo1", VisitsBank("cancel"), **AT_THE_BANK, ends=FailureKind.CANCELLED, title="refused at the bank"),
+    demo("demo1", VisitsBank(), **WRONG_AT_THE_BANK, ends=FailureKind.CANCELLED, title="wrong PIN"),
+    demo("test_unreachable", VisitsBank(), **AT_THE_BANK, ends=FailureKind.UNREACHABLE),
+    demo("demo1", Returned("code=stolen"), **AT_THE_BANK, ends=FailureKind.REJECTED, title="foreign way back"),
+    demo("demo1", tan("24"), **AT_THE_BANK, ends=FailureKind.REJECTED, title="TAN for a page"),
+    demo("demo1", Cancel(), **AT_THE_BANK, ends=FailureKind.CANCELLED, title="cancelled at once"),
+    demo("demo1", **RIGHT, ends=FailureKind.REJECTED, title="no way back from the bank"),
+)
+
 SUBJECTS = (
     Subject("demo", make_demo, find_demo_bank, DEMO_SCENARIOS),
     Subject("fints", make_fints, find_fints_bank, FINTS_SCENARIOS, draws_ids=True),
@@ -353,6 +398,16 @@ SUBJECTS = (
         draws_ids=True,
         sends_with_tan=True,
         looks_up_by_number=True,
+        checks_pins=False,
+        verifies_payees=False,
+        has_media=False,
+    ),
+    Subject(
+        "enablebanking",
+        make_enablebanking,
+        lambda: ENABLEBANKING_PROVIDER,
+        ENABLEBANKING_SCENARIOS,
+        draws_ids=True,
         checks_pins=False,
         verifies_payees=False,
         has_media=False,

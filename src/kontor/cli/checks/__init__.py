@@ -2,6 +2,7 @@
 
 from kontor.cli.checks.certificates import check_certificates
 from kontor.cli.checks.databases import check_database, check_master_key
+from kontor.cli.checks.enable_banking import check_application
 from kontor.cli.checks.findings import Finding, State
 from kontor.cli.checks.machines import check_machine
 from kontor.cli.checks.networks import check_networks
@@ -10,6 +11,7 @@ from kontor.cli.checks.settings import check_settings, refuse_unusable_files
 __all__ = [
     "Finding",
     "State",
+    "check_application",
     "check_certificates",
     "check_database",
     "check_machine",

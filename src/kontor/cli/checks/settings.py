@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kontor.cli.checks.certificates import check_certificates
+from kontor.cli.checks.enable_banking import check_enable_banking
 from kontor.cli.checks.findings import Finding, State, ok, problem, warning
 from kontor.config import SettingError, Settings, find_unknown_variables
 from kontor.connectors.profiles import ProfileError
@@ -41,6 +42,7 @@ def _check_base_url(settings: Settings) -> Finding:
 
 
 def _check_files(settings: Settings) -> Iterator[Finding]:
+    yield from check_enable_banking(settings)
     if settings.banks is not None:
         yield _check_banks(settings)
     if settings.breached_passwords is not None:

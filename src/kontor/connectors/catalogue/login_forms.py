@@ -83,6 +83,19 @@ FILES_FORM = LoginForm(
     ),
     hint="Der Ordner, in dem Ihre Kontoauszüge abgelegt werden.",
 )
+# The customer logs in on the bank's page. The name tells several logins of one customer apart.
+ENABLEBANKING_FORM = LoginForm(
+    fields=(
+        LoginField(
+            key="userid",
+            label="Name der Verbindung",
+            is_secret=False,
+            format=_ANY_USER_ID,
+            hint="Frei wählbar, zum Beispiel Mein Konto",
+        ),
+    ),
+    hint="Ihre Zugangsdaten geben Sie danach auf der Seite Ihrer Bank ein, nicht hier.",
+)
 # Asking for a PIN that nothing can be done with would be wrong.
 NO_FORM = LoginForm(fields=(), hint=None)
 
@@ -93,6 +106,6 @@ def fints_form(group: str) -> LoginForm:
 
 def check_formats() -> None:
     """A broken format must stop the start, not the first customer who logs in."""
-    for form in (*_FINTS_FORMS.values(), _ANY_FINTS_FORM, DEMO_FORM, FILES_FORM):
+    for form in (*_FINTS_FORMS.values(), _ANY_FINTS_FORM, DEMO_FORM, FILES_FORM, ENABLEBANKING_FORM):
         for field in form.fields:
             compile_format(field.format)

@@ -1,14 +1,25 @@
 """The providers made from the table of banks, and the demo bank."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from kontor.connectors.aspsps import AspspBank
 from kontor.connectors.catalogue.banks import Bank, load_banks
 from kontor.connectors.catalogue.catalogue import Catalogue
 from kontor.connectors.catalogue.file_forms import find_channels, list_file_providers
-from kontor.connectors.catalogue.login_forms import DEMO_FORM, FILES_FORM, NO_FORM, check_formats, fints_form
+from kontor.connectors.catalogue.linking import CHANNEL as ENABLEBANKING_CHANNEL
+from kontor.connectors.catalogue.linking import HOME, KIND, link_banks, make_own_provider
+from kontor.connectors.catalogue.login_forms import (
+    DEMO_FORM,
+    ENABLEBANKING_FORM,
+    FILES_FORM,
+    NO_FORM,
+    LoginForm,
+    check_formats,
+    fints_form,
+)
 from kontor.connectors.catalogue.relevance import is_consumer_relevant
 from kontor.connectors.profiles import OwnBank, ProfileError, Profiles, load_shipped
 from kontor.domain.products import ProductCategory
@@ -71,17 +82,23 @@ def make_provider(
     enabled_connectors: frozenset[str] = frozenset(),
     own: OwnBank | None = None,
     channels: Mapping[str, ProviderChannel] = {},
+    *,
+    is_linked: bool = False,
 ) -> Provider:
-    """`bank` with the address that is used. `channels` as `_list_channels` makes them."""
+    """`bank` with the address that is used. `channels` as `_list_channels` makes them.
+
+    `is_linked`: it is reached through Enable Banking too.
+    """
     address = (own.fints if own is not None else None) or bank.address
     possible = {}
     if address:
         possible["fints"] = channels.get(bank.blz) or channels.get(bank.group) or _ANY_CHANNEL
     if own is not None and own.xs2a:
         possible["xs2a"] = channels[f"xs2a {bank.blz}"]
+    if is_linked:
+        possible[KIND] = ENABLEBANKING_CHANNEL
     bank_channels = tuple(name for name in possible if name in enabled_connectors)
-    reachable = bool(possible)
-    form = fints_form(bank.group) if reachable else NO_FORM
+    form = _choose_form(bank, bank_channels or tuple(possible))
     return Provider(
         id=provider_id(bank.blz),
         name=bank.name,
@@ -96,6 +113,13 @@ def make_provider(
         address=address or None,
         bank_channels=bank_channels,
     )
+
+
+def _choose_form(bank: Bank, ways: tuple[str, ...]) -> LoginForm:
+    """A PIN is asked for where a way needs it."""
+    if not ways:
+        return NO_FORM
+    return ENABLEBANKING_FORM if ways == (KIND,) else fints_form(bank.group)
 
 
 def _list_channels(profiles: Profiles) -> dict[str, ProviderChannel]:
@@ -113,10 +137,16 @@ def _list_channels(profiles: Profiles) -> dict[str, ProviderChannel]:
     return channels
 
 
-def load_catalogue(enabled_connectors: frozenset[str], list_all: bool, profiles: Profiles | None = None) -> Catalogue:
+def load_catalogue(
+    enabled_connectors: frozenset[str],
+    list_all: bool,
+    profiles: Profiles | None = None,
+    aspsps: Sequence[AspspBank] = (),
+) -> Catalogue:
     """The demo bank first, then by bank code: the providers with an enabled connector, or all of them.
 
-    Addresses in profiles replace those of the table.
+    Addresses in profiles replace those of the table. `aspsps` are reached through Enable Banking: those that are no
+    bank of the table come last.
     """
     check_formats()
     profiles = profiles or load_shipped()
@@ -124,6 +154,8 @@ def load_catalogue(enabled_connectors: frozenset[str], list_all: bool, profiles:
     table = _correct(load_banks(), profiles)
     known = {bank.blz for bank in table}
     added = tuple(_make_bank(own_bank) for code, own_bank in own_banks.items() if code not in known)
+    linked = link_banks(aspsps, (*added, *table))
+    others = _find_unlinked(aspsps, linked)
 
     def providers() -> Iterator[Provider]:
         if list_all or DEMO_PROVIDER.connector in enabled_connectors:
@@ -132,14 +164,33 @@ def load_catalogue(enabled_connectors: frozenset[str], list_all: bool, profiles:
             yield FILES_PROVIDER
         for bank in (*added, *table):
             own = own_banks.get(bank.blz)
-            if list_all or (bank.address and "fints" in enabled_connectors) or own is not None:
-                provider = make_provider(bank, enabled_connectors, own, channels)
+            is_linked = bank.blz in linked
+            if list_all or (bank.address and "fints" in enabled_connectors) or own is not None or is_linked:
+                provider = make_provider(bank, enabled_connectors, own, channels, is_linked=is_linked)
                 if list_all or provider.bank_channels:
                     yield provider
+        if KIND in enabled_connectors:
+            yield from (make_own_provider(aspsp, id) for id, aspsp in others.items())
 
     listed = tuple(providers())
     cities = {bank.blz: bank.city for bank in table if bank.city}
     return Catalogue(listed, cities, _prepare_readable(listed, table))
+
+
+def find_aspsps(profiles: Profiles, aspsps: Sequence[AspspBank]) -> dict[UUID, AspspBank]:
+    """By the ids of their providers, as `load_catalogue` makes them."""
+    table = _correct(load_banks(), profiles)
+    known = {bank.blz for bank in table}
+    added = tuple(_make_bank(own) for code, own in profiles.banks.items() if code not in known)
+    linked = link_banks(aspsps, (*added, *table))
+    return {provider_id(code): aspsp for code, aspsp in linked.items()} | _find_unlinked(aspsps, linked)
+
+
+def _find_unlinked(aspsps: Sequence[AspspBank], linked: Mapping[str, AspspBank]) -> dict[UUID, AspspBank]:
+    """By ids that follow from country and name, by which Enable Banking knows a bank."""
+    own = [aspsp for aspsp in aspsps if aspsp not in linked.values()]
+    ordered = sorted(own, key=lambda aspsp: (aspsp.country != HOME, aspsp.country, aspsp.name))
+    return {provider_id(aspsp.name, f"{KIND} {aspsp.country}"): aspsp for aspsp in ordered}
 
 
 def _prepare_readable(listed: tuple[Provider, ...], table: tuple[Bank, ...]) -> Callable[[], Iterator[Provider]]:

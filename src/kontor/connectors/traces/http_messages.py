@@ -1,4 +1,4 @@
-"""Masking requests and answers of XS2A: JSON by its keys, addresses by the words of their paths."""
+"""Masking requests and answers of XS2A and Enable Banking: JSON by its keys, addresses by the words of their paths."""
 
 import re
 from collections.abc import Mapping
@@ -27,7 +27,20 @@ _BANK_KEYS, _BANK = frozenset(("bic", "agent", "creditorAgent", "debtorAgent")),
 _TYPES = re.compile(r"https?://[\w./-]+|[A-Za-z_]{1,40}")
 _PATH_WORDS = load_kept("path_words")
 _KEPT_PARAMETERS = frozenset(
-    ("bookingStatus", "dateFrom", "dateTo", "withBalance", "deltaList", "page", "size", "limit", "offset", "pageIndex")
+    (
+        "bookingStatus",
+        "dateFrom",
+        "dateTo",
+        "date_from",
+        "strategy",
+        "withBalance",
+        "deltaList",
+        "page",
+        "size",
+        "limit",
+        "offset",
+        "pageIndex",
+    )
 )
 _SIMPLE_VALUE = re.compile(r"[0-9]{1,4}|[0-9]{4}-[0-9]{2}-[0-9]{2}|[A-Za-z]{1,12}")
 

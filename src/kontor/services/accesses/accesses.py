@@ -357,7 +357,7 @@ class Accesses:
             was_refused = is_attended and await self._refreshing.accept_credentials(connection, user_id, plan.access_id)
             return _CredentialsOutcome.NEW if was_refused else _CredentialsOutcome.SAME
         sealed = await self._vault.seal_credentials(connection, user_id, plan.access_id, plan.credentials)
-        lease_key = self._vault.digest_login(plan.provider, plan.credentials)
+        lease_key = self._vault.digest_login(plan.provider, plan.credentials, user_id)
         await accesses.store_credentials(connection, user_id, plan.access_id, sealed, digest, lease_key)
         # A dialogue that began with the old ones cannot go on with these.
         await dialogues.end_open_dialogues(connection, user_id, plan.access_id)

@@ -80,7 +80,7 @@ class BankTracing:
         recorder = Recorder(provider, today, credentials.values())
         customer = self._vault.name_customer(user.id)
         context = Context(today, customer, customer_ip, callback_url, may_send=lambda: False, record=recorder.record)
-        async with self._leasing.hold(self._vault.digest_login(provider, credentials)) as held:
+        async with self._leasing.hold(self._vault.digest_login(provider, credentials, user.id)) as held:
             bank = await self._gateway.open_unstored(held, user.id, provider.id, credentials, context)
             if bank is None:
                 raise NotAllowedNowError("The user is not active.")

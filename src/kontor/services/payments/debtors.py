@@ -110,7 +110,7 @@ class PaymentDebtors:
         missing = find_missing_fields(provider, credentials)
         if missing:
             raise OrderError(OrderProblem.CREDENTIALS, f"incomplete or malformed: {', '.join(missing)}", "credentials")
-        lease_key = self._vault.digest_login(provider, credentials)
+        lease_key = self._vault.digest_login(provider, credentials, user_of(principal))
         found = await self._find_own(principal, provider, product)
         if found is not None:
             stored, access = found

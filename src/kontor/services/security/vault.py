@@ -88,10 +88,15 @@ class Vault:
         parts = [part for name in sorted(credentials) for part in (name, credentials[name].reveal())]
         return self._digests.digest("credentials", *parts)
 
-    def digest_login(self, provider: Provider, credentials: Mapping[str, Secret]) -> bytes:
-        """Names the set of credentials at the bank: equal for the same login, whoever uses it."""
+    def digest_login(self, provider: Provider, credentials: Mapping[str, Secret], user_id: UUID) -> bytes:
+        """Names the set of credentials at the bank: equal for the same login, whoever uses it.
+
+        Where no secret is asked for, what is entered is no login: each user has a set of his own.
+        """
         open_fields = [field.key for field in provider.login_fields if not field.is_secret]
-        return self._digests.digest("login", str(provider.id), *[credentials[key].reveal() for key in open_fields])
+        owner = [] if any(field.is_secret for field in provider.login_fields) else [str(user_id)]
+        parts = [credentials[key].reveal() for key in open_fields]
+        return self._digests.digest("login", str(provider.id), *parts, *owner)
 
     def digest_endpoint(self, endpoint: str) -> bytes:
         """Equal for the same browser, whoever uses it."""
