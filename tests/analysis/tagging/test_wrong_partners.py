@@ -3,6 +3,8 @@
 import pytest
 from tagging_rows import book, tag
 
+from kontor.analysis.tagging import find_partner
+
 
 @pytest.mark.parametrize(
     ("name", "partner"),
@@ -103,3 +105,17 @@ def test_where_somebody_is_or_whose_brand_it_is_is_no_partner(name: str):
 def test_a_surname_at_a_cut_names_end_is_no_bath_that_begins_so():
     # 26 letters: names of that length may have lost their end.
     assert tag(book(-900, "BESTATTUNGSHAUS FRIEDRICHS", "Rechnung 26-004", "Überweisung")).partner == "UNKNOWN"
+
+
+def test_a_name_that_tells_a_partner_plainly_outweighs_another_houses_creditor_id():
+    # The creditor id is the Telekom's; a house may collect for others.
+    purpose = "EREF+112233 MREF+W1 CRED+DE93ZZZ00000078611 SVWZ+Rechnung 03/26"
+    assert tag(book(-29, "Vodafone GmbH", purpose, "Lastschrift")).partner == "VODAFONE"
+    assert tag(book(-29, "Wacholder Abrechnung", purpose, "Lastschrift")).partner == "TELEKOM"
+
+
+@pytest.mark.parametrize(("brand", "house"), [("UBER_EATS", "Uber"), ("EXPERT_BENING", "expert"), ("BMW_BANK", "BMW")])
+def test_a_line_of_a_house_goes_by_the_name_of_the_house(brand: str, house: str):
+    partner = find_partner(brand)
+    assert partner is not None
+    assert house in partner.names

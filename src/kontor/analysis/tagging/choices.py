@@ -98,7 +98,8 @@ class PartnerChooser:
             count += 1
             if rank > best_rank:
                 best_rank, best = rank, (alias, place)
-        if number is not None and (best is None or not self._is_kin(best[0].partner, number)):
+        is_told = best is not None and is_plain(best[0], best[1], self._partners[best[0].partner], reading)
+        if number is not None and not is_told and (best is None or not self._is_kin(best[0].partner, number)):
             known = self._partners[number]
             if not (known.is_intermediary and (reading.has_merchant or best is not None)):
                 return Choice(known, AT_CREDITOR, 20, 0, reading.creditor_id)
@@ -274,6 +275,13 @@ NAME_FILLERS = frozenset(
         "deutschl",
     ]
 )
+
+
+def is_plain(alias: Alias, place: str, partner: Partner, reading: Reading) -> bool:
+    """Whether the name tells plainly who it was. A house may collect for brands that are no kin of it in any table, so
+    that its creditor id says less then."""
+    is_long = alias.letters >= SHORTEST_IN_PURPOSE or alias.text == reading.name
+    return place == AT_START and is_long and not partner.is_intermediary
 
 
 def is_part_of_another(text: str, before: str) -> bool:
