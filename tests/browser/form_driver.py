@@ -125,7 +125,7 @@ class Form:
         """To the demo bank's own page, and back from it."""
         self.at("redirect")
         self.page.get_by_role("link", name=self.text("redirect.go")).click()
-        expect(self.page.get_by_role("heading", name="Zugriff auf Ihre Konten freigeben?")).to_be_visible()
+        expect(self.page.locator("main[data-page=demobank] h1")).to_be_visible()
         self.page.get_by_role("button", name=button).click()
         return self
 

@@ -54,7 +54,7 @@ class PaymentForm(Form):
     def confirm_payment_at_bank(self, button: str = "Freigeben") -> "PaymentForm":
         self.at("redirect")
         self.page.get_by_role("link", name=self.text("redirect.go")).click()
-        expect(self.page.get_by_role("heading", name="Auftrag freigeben?")).to_be_visible()
+        expect(self.page.locator("main[data-page=demobank-payment] h1")).to_be_visible()
         self.page.get_by_role("button", name=button).click()
         return self
 

@@ -89,7 +89,7 @@ def correct_category(page, customer):
     first.locator("summary").click()
     expect(first.get_by_role("heading", name="Warum")).to_be_visible()
     expect(first.locator(".reasons li").first).to_contain_text(before)
-    choice = first.get_by_label("Richtige Kategorie")
+    choice = first.get_by_label("Neue Kategorie")
     choice.select_option("RECREATION_OTHER")
     corrected = choice.locator("option:checked").inner_text()
     assert corrected != before
@@ -182,7 +182,7 @@ def look_behind_the_page(page, console_site):
     call.locator("summary").click()
     expect(call.get_by_label("curl")).to_contain_text(console_site.address)
     with page.context.expect_page() as opened:
-        call.get_by_role("link", name="Ganze Antwort öffnen").click()
+        call.get_by_role("link", name="Vollständige Antwort öffnen").click()
     opened.value.wait_for_load_state()
     answer = json.loads(opened.value.locator("body").inner_text())
     assert "incomeMonthly" in answer["details"]

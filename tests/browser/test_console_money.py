@@ -118,7 +118,7 @@ def test_all_of_a_partner_are_corrected_by_a_rule_after_its_preview_and_the_rule
     row = page.locator(".entry").first
     name = row.locator(".entry-title").inner_text()
     row.locator("summary").click()
-    row.get_by_label("Richtige Kategorie").select_option("RECREATION_OTHER")
+    row.get_by_label("Neue Kategorie").select_option("RECREATION_OTHER")
     row.get_by_label(f"Alle Umsätze mit {name} ({count})").check()
     row.get_by_role("button", name="Kategorie übernehmen").click()
     expect(page.locator("#preview .big-figure")).to_have_text(count)
@@ -132,7 +132,7 @@ def test_all_of_a_partner_are_corrected_by_a_rule_after_its_preview_and_the_rule
     expect(page.locator(".entry", has_text="durch Ihre Regel").first).to_contain_text("Freizeit")
     page.get_by_role("link", name="Regeln").click()
     page.get_by_role("button", name=re.compile("^Löschen")).click()
-    expect(page.locator(".nothing")).to_contain_text("Noch gibt es keine Regel")
+    expect(page.locator(".nothing")).to_contain_text("Es gibt noch keine Regel")
 
 
 def test_everything_works_without_scripts(open_console: Callable[..., Page], spender: tuple[BankCustomer, str]):
@@ -142,9 +142,9 @@ def test_everything_works_without_scripts(open_console: Callable[..., Page], spe
     page.get_by_role("button", name="Suchen").click()
     row = page.locator(".entry").first
     row.locator("summary").click()
-    row.get_by_role("link", name="Alle Angaben").click()
+    row.get_by_role("link", name="Alle Details").click()
     expect(page.locator("#details")).to_contain_text("Warum")
-    page.get_by_label("Richtige Kategorie").select_option("INCOME_OTHER")
+    page.get_by_label("Neue Kategorie").select_option("INCOME_OTHER")
     page.get_by_role("button", name="Kategorie übernehmen").click()
     expect(page.locator(".entry").first).to_contain_text("von Ihnen festgelegt")
 
@@ -156,5 +156,5 @@ def test_the_pages_of_a_transaction_speak_english(
     page = open_console("/transactions", customer=customer, language="en")
     expect(page.locator("h1")).to_have_text("Transactions")
     page.goto(console_site.address + (page.locator(".entry").nth(3).get_attribute("data-url") or ""))
-    expect(page.locator("#details")).to_contain_text("What the bank says")
+    expect(page.locator("#details")).to_contain_text("Details from the bank")
     check(page)

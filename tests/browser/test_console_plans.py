@@ -89,9 +89,9 @@ def test_cashflow_opens_a_category_and_switches_spans_and_savings(open_console, 
     expect(page.locator("#table-totals tbody tr")).to_have_count(13)  # a year, and the month to come
     housing = page.locator("#matrix tbody a", has_text="Wohnen")
     housing.click()
-    expect(page.locator("#parts h2")).to_have_text("Wofür: Wohnen")
+    expect(page.locator("#parts h2")).to_have_text("Ausgaben nach Kategorie: Wohnen")
     page.get_by_role("link", name="Quartale").click()
-    expect(page.locator("#parts h2")).to_have_text("Wofür: Wohnen")
+    expect(page.locator("#parts h2")).to_have_text("Ausgaben nach Kategorie: Wohnen")
     expect(page.locator("#matrix thead th").nth(2)).to_contain_text("Q")
     page.get_by_role("link", name="ohne Sparen").click()
     expect(page.get_by_role("link", name="ohne Sparen")).to_have_attribute("aria-current", "true")

@@ -35,7 +35,7 @@ def test_statements_are_asked_for_and_downloaded_by_keyboard(
     check(page)
     go_to(page, "button.request")
     page.keyboard.press("Enter")
-    expect(page.locator(".notice").first).to_contain_text("Ihre Auszüge stehen hier")
+    expect(page.locator(".notice").first).to_contain_text("Die Auszüge sind angefordert")
     customer.wait_until_complete(access_id)
     page.reload()
     check(page)

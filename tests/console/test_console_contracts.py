@@ -132,8 +132,8 @@ def test_a_customer_names_a_contract_and_learns_its_last_day_of_notice(console_s
     ("fields", "words"),
     [
         ({"minimum_term_end": "soon"}, "als Datum an"),
-        ({"notice_period": "3 months"}, "passen nicht"),
-        ({"name": "x" * 101}, "passen nicht"),
+        ({"notice_period": "3 months"}, "nicht möglich"),
+        ({"name": "x" * 101}, "nicht möglich"),
     ],
 )
 def test_wrong_fields_of_a_contract_are_told_and_what_was_typed_stays(console_site, payer, fields, words):

@@ -129,7 +129,7 @@ def test_a_rule_with_conditions_is_previewed_made_changed_paused_and_deleted(led
     ledger.act(RULES, "pause", {"rule": rule["id"], "active": "yes"})
     assert sum("durch Ihre Regel" in text for _, text in ledger.list()) == 3
     ledger.act(RULES, "delete", {"rule": rule["id"]})
-    assert "Noch gibt es keine Regel" in ledger.open(RULES)
+    assert "Es gibt noch keine Regel" in ledger.open(RULES)
     assert ledger.visitor.get(url).status_code == 404
 
 

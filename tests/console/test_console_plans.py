@@ -389,8 +389,8 @@ def test_who_spent_more_than_came_in_sees_where_nothing_is_left(console_site, ov
 
 def test_a_new_user_is_told_kindly_that_there_is_nothing_yet(console_site):
     with console_site.visit(new_customer(console_site.regulated)) as visitor:
-        assert "Noch sind keine Verträge zu erkennen" in visitor.get("/console/contracts").text
-        assert "Noch gibt es keine Umsätze" in visitor.get("/console/cashflow").text
+        assert "Noch wurden keine Verträge erkannt" in visitor.get("/console/contracts").text
+        assert "Es gibt noch keine Umsätze" in visitor.get("/console/cashflow").text
         page = visitor.get("/console/disposable").text
         assert "Noch kein regelmäßiges Gehalt" in page
         assert "Verbinden Sie das Konto" in page
@@ -405,7 +405,7 @@ def test_texts_of_banks_stay_texts_and_who_has_no_salary_is_sent_to_the_contract
             assert EVIL not in page.text
             assert "<i>monatlich" not in page.text
         assert html.escape(EVIL) in visitor.get("/console/contracts").text
-        assert "steht bei den Verträgen" in visitor.get("/console/disposable").text
+        assert "finden Sie unter „Verträge“" in visitor.get("/console/disposable").text
 
 
 def test_the_pages_are_in_english_for_who_reads_english(visitor):
@@ -421,5 +421,5 @@ def test_the_pages_are_in_english_for_who_reads_english(visitor):
 def test_a_single_payment_is_told_in_the_singular():
     sentence = "1 payments of contracts are due before the next salary: -28.99 on 2026-11-23"
     texts = load_texts()
-    assert word_reason(sentence, texts["de"]).text.startswith("1 Zahlung aus Verträgen ist")
+    assert word_reason(sentence, texts["de"]).text.startswith("1 Zahlung aus einem Vertrag ist")
     assert word_reason(sentence, texts["en"]).text.startswith("1 payment of a contract is")

@@ -47,7 +47,7 @@ def test_statements_are_listed_by_year_and_their_files_are_those_of_the_api(cons
     assert file.headers["cache-control"] == "no-store"
     assert listed[-1]["status"] == "GELISTET"
     assert missing.status_code == 404
-    assert "noch nicht da" in missing.text
+    assert "noch nicht verfügbar" in missing.text
 
 
 def test_nobody_reads_files_of_others_or_without_signing_in(console_site, reader):

@@ -4,7 +4,6 @@ import re
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
-from string import Formatter
 
 import pytest
 from litestar.testing import RequestFactory
@@ -18,6 +17,7 @@ from kontor.pages.texts import read_texts
 from kontor.webform import texts as module
 from kontor.webform.payment_forms import read_amount
 from kontor.webform.texts import choose_texts, load_texts, override_texts
+from language_texts import FORMS, WITH_FEW, is_apart, list_forms, list_placeholders, strip_form
 
 LANGUAGES = load_texts()
 OWN = read_texts(module.PACKAGE)
@@ -55,17 +55,33 @@ NOT_SHOWN = {
 }
 
 
-def placeholders(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name}
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_the_same_keys_and_placeholders(language):
     german, other = OWN["de"], OWN[language]
-    assert set(other) == set(german)
-    assert {key: placeholders(text) for key, text in other.items()} == {
-        key: placeholders(text) for key, text in german.items()
-    }
+    assert {strip_form(key, other) for key in other} == {strip_form(key, german) for key in german}
+    for key, text in other.items():
+        wanted = list_placeholders(german.get(key, german.get(FORMS.sub("", key), "")))
+        assert list_placeholders(text) ^ wanted <= ({"count"} if FORMS.search(key) else set()), key
+
+
+@pytest.mark.parametrize("language", WITH_FEW)
+def test_polish_and_ukrainian_have_three_forms_for_numbers(language):
+    own = OWN[language]
+    counted = {key for key in list_forms(own) if not is_apart(own[key])} - {"common.step"}  # "step 2 of 4"
+    assert len(counted) == 3
+    assert {f"{key}_{form}" for key in counted for form in ("one", "few")} <= set(own)
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("pl", ["Pozostała jedna próba.", "Pozostały 2 próby.", "Pozostało 5 prób."]),
+        ("uk", ["Залишилася 1 спроба.", "Залишилося 2 спроби.", "Залишилося 5 спроб."]),
+        ("de", ["Sie haben noch einen Versuch.", "Sie haben noch 2 Versuche.", "Sie haben noch 5 Versuche."]),
+    ],
+)
+def test_attempts_left_are_counted_as_the_language_does(language, told):
+    assert [LANGUAGES[language]("tan.attempts", count=count) for count in (1, 2, 5)] == told
 
 
 # Words that no other language of ours has.
@@ -157,7 +173,7 @@ def test_texts_of_a_subject_replace_texts_that_exist_with_the_same_placeholders(
         own = {key: text for key, text in texts.texts.items() if key.startswith(prefix)}
         assert own
         for key, text in own.items():
-            assert placeholders(text) <= placeholders(texts.texts[key.removeprefix(prefix)]) | {"tenant"}, key
+            assert list_placeholders(text) <= list_placeholders(texts.texts[key.removeprefix(prefix)]) | {"tenant"}, key
 
 
 @pytest.mark.parametrize(

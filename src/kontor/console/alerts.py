@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from kontor.console.api_texts import tell
 from kontor.console.banks import read_time
 from kontor.console.gateway import segment
 from kontor.console.visits import BASE
@@ -26,10 +27,10 @@ class ShownAlert:
     url: str | None
 
 
-def read_alert(alert: Mapping[str, Any]) -> ShownAlert:
+def read_alert(alert: Mapping[str, Any], language: str) -> ShownAlert:
     return ShownAlert(
         alert["id"],
-        alert["text"],
+        tell(alert["text"], language),
         read_time(alert["erstelltAm"]),
         alert["art"] in URGENT,
         find_page(alert["objekt"]),

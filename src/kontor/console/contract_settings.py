@@ -15,12 +15,8 @@ _PART = re.compile(r"([0-9]+)([YMWD])")
 def word_period(period: str, texts: Texts) -> str:
     """`P1Y6M` as `1 Jahr 6 Monate`."""
     parts = _PART.findall(period)
-    return " ".join(_word_part(int(number), unit, texts) for number, unit in parts) if parts else period
-
-
-def _word_part(number: int, unit: str, texts: Texts) -> str:
-    key = f"contract.period_{unit.lower()}"
-    return texts(f"{key}_one") if number == 1 else texts(key, count=number)
+    words = [texts(f"contract.period_{unit.lower()}", count=int(number)) for number, unit in parts]
+    return " ".join(words) if words else period
 
 
 def list_periods(chosen: str | None) -> list[str]:

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import msgspec
 
+from kontor.console.api_texts import load_api_texts
 from kontor.domain.languages import DEFAULT_LANGUAGE, FALLBACK_LANGUAGE, REVIEWED_LANGUAGES
 from kontor_client import Answer, AsyncKontor
 
@@ -69,27 +70,30 @@ class Gateway:
 
     @property
     def accepted(self) -> str:
-        """What the API has no words for in the language of the page, it tells in English."""
-        is_known = self.language in REVIEWED_LANGUAGES
-        return self.language if is_known else f"{self.language}, {FALLBACK_LANGUAGE};q=0.5"
+        """What the API has no words for in the language of the page, it tells in English, and we translate it."""
+        return self.language if self.language in REVIEWED_LANGUAGES else FALLBACK_LANGUAGE
 
     async def get(self, path: str, **params: Any) -> Any:
         """The answer's JSON, with Decimal for numbers. Parameters that are None are left out."""
-        return _decode(await self.send("GET", path, params=params))
+        return self._read(await self.send("GET", path, params=params))
 
     async def get_page(self, path: str, **params: Any) -> tuple[Any, str | None]:
         """A page of a list, and the cursor of the next one."""
         answer = await self.send("GET", path, params=params)
         following = dict(parse_qsl(urlsplit(answer.next_url).query)).get("cursor") if answer.next_url else None
-        return _decode(answer), following
+        return self._read(answer), following
 
     async def post(self, path: str, body: Any, **params: Any) -> Any:
         """The answer's JSON to a body, as in `get`."""
-        return _decode(await self.send("POST", path, params=params, json=body))
+        return self._read(await self.send("POST", path, params=params, json=body))
 
     async def post_file(self, path: str, file: bytes, **params: Any) -> Any:
         """The answer's JSON to a file, as in `get`."""
-        return _decode(await self.send("POST", path, params=params, file=file))
+        return self._read(await self.send("POST", path, params=params, file=file))
+
+    def _read(self, answer: Answer) -> Any:
+        texts, decoded = load_api_texts(self.language), _decode(answer)
+        return decoded if texts is None else texts.translate(decoded)
 
     async def send(
         self,

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from kontor.console.accesses import Product
+from kontor.console.api_texts import tell
 from kontor.console.banks import find_path, is_about_address
 from kontor.console.gateway import Gateway, segment, together
 from kontor.console.visits import Form, field_of
@@ -247,9 +248,10 @@ def name_refusal(error: ApiError) -> str:
     return f"{FIELDS[place]}_wrong" if place in FIELDS else "refused"
 
 
-def find_explanation(error: ApiError) -> str:
-    """The API's German text, or where that says no more than that data is wrong, which data."""
-    return next((message.message for message in error.messages if message.code != WRONG_DATA), error.text)
+def find_explanation(error: ApiError, language: str) -> str:
+    """The API's text for customers, or where that says no more than that data is wrong, which data, in English."""
+    said = next((message.message for message in error.messages if message.code != WRONG_DATA), error.text)
+    return tell(said, language)
 
 
 def find_bank_code(iban: str) -> str | None:

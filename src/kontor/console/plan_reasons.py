@@ -65,7 +65,7 @@ def _word(name: str, value: str, texts: Texts) -> str:
     if name in ("period", "method"):
         return texts.texts.get(f"plan_reasons.{name}_{_NO_WORD.sub('_', value.lower())}", value)
     if name == "days":
-        return texts("plan_reasons.and").join(_word_day(day, texts) for day in value.split(" and "))
+        return f" {texts('plan_reasons.and')} ".join(_word_day(day, texts) for day in value.split(" and "))
     if name == "amounts":
         return " · ".join(_format_amount(amount, texts) for amount in value.split(", "))
     if name == "payments":

@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from litestar.response.base import ASGIResponse
 
+from kontor.console.api_texts import tell
 from kontor.console.entry_filters import link_entries
 from kontor.console.visits import BASE, View
 from kontor.domain.languages import FALLBACK_LANGUAGE
@@ -150,11 +151,11 @@ def day(context: Context, value: Any) -> str:
 
 @pass_context
 def short_day(context: Context, value: Any) -> str:
-    """Without the year, where space is short; `15.11.` or `15 Nov`."""
+    """Without the year, where space is short; `15.11.`, `15 Nov`, `15/11`."""
     found = read_day(value)
     if found is None:
         return "–"
-    return f"{found:%d.%m.}" if _language(context) == "de" else f"{found.day} {MONTHS['en'][found.month - 1]}"
+    return found.strftime(conventions_of(_language(context)).yearless_day)
 
 
 @pass_context
@@ -216,10 +217,18 @@ def _read_moment(text: str) -> datetime:
     return found.replace(tzinfo=BERLIN) if found.tzinfo is None else found.astimezone(BERLIN)
 
 
-def size(value: int) -> str:
-    return (
-        f"{value} B" if value < 1024 else f"{value / 1024:.1f} kB" if value < 1024**2 else f"{value / 1024**2:.1f} MB"
-    )
+@pass_context
+def size(context: Context, value: int) -> str:
+    if value < 1024:
+        return f"{value} B"
+    is_large = value >= 1024**2
+    return f"{number(context, value / (1024**2 if is_large else 1024), 1)} {'MB' if is_large else 'kB'}"
+
+
+@pass_context
+def told(context: Context, text: str) -> str:
+    """A text of the API in the page's language."""
+    return tell(text, _language(context))
 
 
 def main_category(system_name: str | None) -> str:
@@ -230,4 +239,5 @@ def main_category(system_name: str | None) -> str:
 FILTERS: dict[str, Any] = {
     "money": money, "whole_money": whole_money, "day": day, "short_day": short_day, "moment": moment, "month": month,
     "number": number, "percent": percent, "size": size, "iban": format_iban, "main_category": main_category,
+    "told": told,
 }  # fmt: skip

@@ -22,6 +22,7 @@ from kontor.console.sessions import Session, SessionCookies, write_dialogue
 from kontor.console.signing_in import SigningIn
 from kontor.console.views import VIEWS
 from kontor.console.visits import BASE, Facts, Form, GoTo, View, Visit, field_of
+from kontor.domain.languages import FALLBACK_LANGUAGE
 from kontor.domain.secrets import Secret
 from kontor.pages.browser import (
     AnyRequest,
@@ -123,7 +124,7 @@ class Console:
                 return self._ask_to_sign_in(request, view)
             query = read_query(request)
             async with self._connect(request, session.token) as client:
-                visit = self._visit(request, session, self._open(request, client), query)
+                visit = self._visit(request, session, view, client, query)
                 try:
                     facts = await view.show(visit)
                 except GoTo as target:
@@ -145,7 +146,7 @@ class Console:
             if action is None:
                 raise BadRequestError
             async with self._connect(request, session.token) as client:
-                visit = self._visit(request, session, self._open(request, client), read_query(request), file)
+                visit = self._visit(request, session, view, client, read_query(request), file)
                 try:
                     facts = await action(visit, form)
                 except GoTo as target:
@@ -163,11 +164,19 @@ class Console:
         return Gateway(client, choose_texts(request).language)
 
     def _visit(
-        self, request: AnyRequest, session: Session, api: Gateway, query: dict[str, str], file: bytes | None = None
+        self,
+        request: AnyRequest,
+        session: Session,
+        view: View,
+        client: AsyncKontor,
+        query: dict[str, str],
+        file: bytes | None = None,
     ) -> Visit:
         scope: dict[str, Any] = request.scope  # type: ignore[assignment]
         scope["kontor.tenant"] = session.tenant
-        texts = choose_texts(request)
+        wanted = choose_texts(request)
+        texts = wanted if view.is_for_customers or not wanted.is_unreviewed else load_texts()[FALLBACK_LANGUAGE]
+        api = Gateway(client, texts.language)
         return Visit(request, api, session, texts, query, self._settings.base_url, self._clock.today(), file)
 
     def _draw(self, visit: Visit, view: View, facts: Facts, status: int = 200) -> ASGIResponse:
@@ -179,6 +188,7 @@ class Console:
         key = f"notices.{notice}"
         return {
             "view": view,
+            "wanted": choose_texts(visit.request),
             "session": visit.session,
             "groups": group_views(VIEWS, view),
             "token": self._make_token(visit.session),

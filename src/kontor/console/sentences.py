@@ -53,10 +53,12 @@ class Sentences:
 
 
 def fill_text(texts: Texts, section: str, key: str, values: Mapping[str, str]) -> str | None:
-    """The text with its values, that of a single thing where there is one; nothing where there is no such text."""
-    names = (f"{section}.{key}_one", f"{section}.{key}") if values.get("count") == "1" else (f"{section}.{key}",)
-    known = next((name for name in names if name in texts.texts), None)
-    return None if known is None else texts(known, **values)
+    """The text with its values, in the form for its `count`; nothing where there is no such text."""
+    name = f"{section}.{key}"
+    if name not in texts.texts:
+        return None
+    counted = {"count": int(values["count"])} if "count" in values else {}
+    return texts(name, **{**values, **counted})
 
 
 def read_system_name(name: str) -> str:

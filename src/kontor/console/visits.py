@@ -80,12 +80,18 @@ class View:
     actions: Mapping[str, Act] = field(default_factory=dict)
     is_operator: bool = False
     is_adviser: bool = False  # of the advisers' area, which has a navigation of its own
+    is_advisers_sight: bool = False  # shows customers what advisers would see
     largest_file: int = 0  # bytes of the file that its form may carry
     repeatable: tuple[str, ...] = ()  # fields that its form may have more than once
 
     @property
     def url(self) -> str:
         return BASE + self.path
+
+    @property
+    def is_for_customers(self) -> bool:
+        """Else for operators, advisers or developers: in the languages that were reviewed only."""
+        return not (self.is_operator or self.is_adviser or self.is_advisers_sight or self.group == "build")
 
 
 def field_of(form: Form, name: str, default: str = "") -> str:

@@ -24,19 +24,23 @@ class Conventions:
     percent: str = "{number}\u00a0%"
     day: str = "%d.%m.%Y"
     short_day: str = "%d.%m.%y"
+    yearless_day: str = "%d.%m"
     time: str = "%H:%M"
 
 
 NARROW_SPACE = "\u202f"
-GERMAN = Conventions(".", ",", "{number} {symbol}", "{number} %")
+GERMAN = Conventions(".", ",", "{number} {symbol}", "{number} %", yearless_day="%d.%m.")
 CONVENTIONS = {
     "de": GERMAN,
-    "en": Conventions(",", ".", "{symbol}{number}", "{number}%", "%-d %b %Y", "%-d %b %y", "%-I:%M %p"),
+    "en": Conventions(",", ".", "{symbol}{number}", "{number}%", "%-d %b %Y", "%-d %b %y", "%-d %b", "%-I:%M %p"),
     "tr": Conventions(".", ",", "{symbol}{number}", "%{number}"),
     "pl": Conventions("\u00a0", ",", percent="{number}%"),
     "uk": Conventions("\u00a0", ",", percent="{number}%"),
-    "fr": Conventions(NARROW_SPACE, ",", percent=f"{{number}}{NARROW_SPACE}%", day="%d/%m/%Y", short_day="%d/%m/%y"),
-}
+    "fr": Conventions(
+        NARROW_SPACE, ",", percent=f"{{number}}{NARROW_SPACE}%",
+        day="%d/%m/%Y", short_day="%d/%m/%y", yearless_day="%d/%m",
+    ),
+}  # fmt: skip
 
 
 def conventions_of(language: str) -> Conventions:
@@ -47,6 +51,10 @@ def format_number(value: Decimal, digits: int, language: str) -> str:
     """Without its sign where it has none: `1.234,56`, `1,234.56`."""
     rules = conventions_of(language)
     return f"{value:,.{digits}f}".translate({ord(","): rules.group, ord("."): rules.decimal})
+
+
+def format_count(value: int, language: str) -> str:
+    return format_number(Decimal(value), 0, language)
 
 
 def format_amount(amount: Decimal, currency: str | None, language: str) -> str:

@@ -8,9 +8,8 @@ from typing import Any
 
 from kontor.domain.languages import DEFAULT_LANGUAGE, FALLBACK_LANGUAGE, REVIEWED_LANGUAGES, list_accepted
 from kontor.pages.browser import AnyRequest, read_language
-
-# Which pages a language claims to have in full.
-MANIFEST = "complete.toml"
+from kontor.pages.formatting import format_count
+from kontor.pages.plurals import choose_form
 
 
 class Texts:
@@ -25,18 +24,31 @@ class Texts:
         return self.language not in REVIEWED_LANGUAGES
 
     def __call__(self, key: str, **values: object) -> str:
-        return self.texts[key].format_map(values) if values else self.texts[key]
+        """With a whole number `count` in the form for it: `<key>_one`, `<key>_few`, else `<key>`."""
+        if not values:
+            return self.texts[key]
+        count = values.get("count")
+        if isinstance(count, int):
+            values["count"] = format_count(count, self.language)
+            form = f"{key}_{choose_form(count, self.language)}"
+            key = form if form in self.texts else key
+        return self.texts[key].format_map(values)
 
 
 @cache
 def load_texts(package: str) -> dict[str, Texts]:
     """By language, the default first. What a language has no text for is told in English."""
     own = read_texts(package)
-    fallback = own[FALLBACK_LANGUAGE]
     sorted_names = sorted(own, key=lambda name: (name not in REVIEWED_LANGUAGES, name))
     return {
-        name: Texts(name, own[name] if name in REVIEWED_LANGUAGES else fallback | own[name]) for name in sorted_names
+        name: Texts(name, own[name] if name in REVIEWED_LANGUAGES else _fill_gaps(own[name], own[FALLBACK_LANGUAGE]))
+        for name in sorted_names
     }
+
+
+def _fill_gaps(own: dict[str, str], fallback: dict[str, str]) -> dict[str, str]:
+    """Not with a form for a single thing: a language may need none."""
+    return {key: text for key, text in fallback.items() if key.removesuffix("_one") not in own} | own
 
 
 def read_texts(package: str) -> dict[str, dict[str, str]]:
@@ -46,7 +58,7 @@ def read_texts(package: str) -> dict[str, dict[str, str]]:
         if entry.is_dir():
             texts: dict[str, str] = {}
             for file in entry.iterdir():
-                if file.name.endswith(".toml") and file.name != MANIFEST:
+                if file.name.endswith(".toml"):
                     texts |= flatten(_read(file), file.name.removesuffix("toml"))
             by_language[entry.name] = texts
         elif entry.name.endswith(".toml"):

@@ -43,6 +43,4 @@ def show_bank(provider: Provider, texts: Texts, *, is_available: bool = True) ->
 def _summarise(count: int, query: str, texts: Texts) -> str:
     if count == 0:
         return texts("provider.none", query=query)
-    if count == 1:
-        return texts("provider.one")
     return texts("provider.some", count=count) if count <= SHOWN else texts("provider.many", count=count, shown=SHOWN)

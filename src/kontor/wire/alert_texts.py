@@ -44,5 +44,7 @@ def _show_amount(amount: Decimal | None, currency: str, language: Language) -> s
     """Without its sign: the text says which way it goes."""
     if amount is None:
         return ""
-    text, unit = f"{abs(amount):,.2f}", "€" if currency == "EUR" else currency
-    return f"{text.translate(str.maketrans(',.', '.,'))} {unit}" if language == "de" else f"{unit} {text}"
+    text = f"{abs(amount):,.2f}"
+    if language == "de":
+        return f"{text.translate(str.maketrans(',.', '.,'))} {'€' if currency == 'EUR' else currency}"
+    return f"€{text}" if currency == "EUR" else f"{currency} {text}"

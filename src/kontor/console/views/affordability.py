@@ -49,4 +49,4 @@ def _list_ratios(details: dict[str, Any], check: dict[str, Any]) -> list[tuple[s
     return ratios
 
 
-VIEWS = [View("affordability", "/affordability", show, parent="disclosures")]
+VIEWS = [View("affordability", "/affordability", show, parent="disclosures", is_advisers_sight=True)]

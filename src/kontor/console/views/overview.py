@@ -35,7 +35,7 @@ async def show(visit: Visit) -> Facts:
         "groups_of_accounts": group_by_use(products),
         "totals": sum_by_currency(products),
         "sum_by_currency": sum_by_currency,
-        "alerts": [read_alert(alert) for alert in alerts if alert["status"] in OPEN],
+        "alerts": [read_alert(alert, visit.language) for alert in alerts if alert["status"] in OPEN],
         "outlook": outlook,
         "income": name_income(outlook, details),
         "curves": [draw_curve(outlook, name, *size) for name, size in SIZES.items() if outlook],

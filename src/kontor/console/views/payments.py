@@ -124,7 +124,7 @@ async def order(visit: Visit, form: Form) -> Facts | None:
         if error.status not in (400, 409):
             raise
         problem = name_refusal(error)
-        details = find_explanation(error) if problem == "refused" else None
+        details = find_explanation(error, visit.language) if problem == "refused" else None
         return _describe(visit, products, entered, problem=problem, details=details)
     raise AssertionError("an order leads on")
 

@@ -27,4 +27,4 @@ def describe_triggers(visit: Visit, triggers: list[Any], contracts: list[Any]) -
     return {"occasions": groups, "count": len(triggers)}
 
 
-VIEWS = [View("triggers", "/triggers", show, parent="disclosures")]
+VIEWS = [View("triggers", "/triggers", show, parent="disclosures", is_advisers_sight=True)]
