@@ -20,6 +20,8 @@ BY_CONDUCT = {conduct: iban for iban, conduct in TEST_IBANS.items()}
 DIES_AFTER_BOOKING = BY_CONDUCT[Conduct.DIES_AFTER_BOOKING]
 DIES_BEFORE_BOOKING = BY_CONDUCT[Conduct.DIES_BEFORE_BOOKING]
 PAID = {"BA1111", "BA1112"}
+# Logins of the demo bank.
+SINGLE, DECOUPLED, DOUBTFUL = "test_bank_message", "test_decoupled", "test_vop_nomatch"
 PAUSE_SECONDS = 0.05
 
 

@@ -4,13 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from callers import Payer
+from callers import DOUBTFUL, SINGLE, Payer
 from deployments import Deployment, running_deployment
 
 from banking import BankCustomer, new_customer
 from processes import beside
-
-SINGLE, DECOUPLED, DOUBTFUL = "test_bank_message", "test_decoupled", "test_vop_nomatch"
 
 
 @pytest.fixture(scope="session")

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 from books import compare_all, compare_books, find_broken_chains
-from callers import DecoupledPaymentCase, LegacyPaymentCase, Payer, PaymentCase
+from callers import DECOUPLED, DOUBTFUL, SINGLE, DecoupledPaymentCase, LegacyPaymentCase, Payer, PaymentCase
 from moments import find_unnamed, list_moments
 
 import kontor
-from conftest import DECOUPLED, DOUBTFUL, SINGLE
 from faults import ROUNDS, cut, freeze, kill, try_moments
 from kontor.connectors.demo.people import person_for
 from kontor.domain.clocks import BERLIN

@@ -4,12 +4,11 @@ import time
 
 import pytest
 from books import compare_books, read_books
-from callers import DIES_AFTER_BOOKING, DIES_BEFORE_BOOKING, PAID, PaymentCase, is_failed
+from callers import DIES_AFTER_BOOKING, DIES_BEFORE_BOOKING, PAID, SINGLE, PaymentCase, is_failed
 from deployments import PATIENCE_SECONDS, Moment
 from moments import find_unnamed, list_moments
 
 from banking import wait_for
-from conftest import SINGLE
 from faults import ATTEMPTS, ROUNDS
 
 pytestmark = pytest.mark.long

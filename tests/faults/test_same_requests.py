@@ -5,9 +5,8 @@ from uuid import uuid4
 
 import pytest
 from books import compare_books
-from callers import CALLBACK, CUSTOMER, PaymentCase, find_step
+from callers import CALLBACK, CUSTOMER, SINGLE, PaymentCase, find_step
 
-from conftest import SINGLE
 from consenting import PRESENT
 
 THREADS = 6
