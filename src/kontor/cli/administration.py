@@ -35,6 +35,8 @@ api_key = App(name="api-key", help="API keys: a classic token without a password
 
 # Tenants
 
+tenant.command("kontor.cli.parquet_exports:export_parquet", name="export-parquet")
+
 
 @tenant.command(name="list")
 def list_tenants(*, as_json: AsJson = False) -> None:
