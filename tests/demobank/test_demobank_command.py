@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 
 from kontor.config import Settings, export_settings
+from kontor.connectors.enablebanking import EnableBankingSettings, list_banks, load_application
 from kontor.demobank.certificates import ensure_certificates
 from kontor.demobank.faults import draw_plan
 from processes import free_port, run_kontor
@@ -28,13 +29,14 @@ def ask_anonymously(address: str, authority: Path) -> bytes:
 
 
 def test_it_opens_answers_and_stops(settings: Settings, tmp_path: Path):
-    ports = free_port(), free_port()
+    ports = free_port(), free_port(), free_port()
     log = tmp_path / "log"
     with log.open("wb") as file:
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "kontor", "demobank", "--data", str(tmp_path / "data")),
                 *("--fints-port", str(ports[0]), "--xs2a-port", str(ports[1]), "--today", "2026-11-13"),
+                *("--enable-banking-port", str(ports[2])),
                 *("--fault-seed", "7"),
             ],
             env=os.environ | export_settings(settings),
@@ -52,6 +54,11 @@ def test_it_opens_answers_and_stops(settings: Settings, tmp_path: Path):
         answer = ask_anonymously(f"https://127.0.0.1:{ports[0]}/fints", authority)
         assert b"Kontor Demobank" in answer
         assert f"127.0.0.1?:{ports[0]}/fints".encode() in answer
+        (key_file,) = (tmp_path / "data" / "demobank-application").glob("*.pem")
+        assert f"KONTOR_ENABLE_BANKING_APPLICATION  {key_file.stem}" in log.read_text()
+        application = load_application(key_file.stem, key_file)
+        listed = list_banks(application, EnableBankingSettings(f"http://127.0.0.1:{ports[2]}"), "DE")
+        assert [bank.name for bank in listed] == ["Demo-Bank"]
     finally:
         process.terminate()
         assert process.wait(60) == 0, log.read_text()
