@@ -324,3 +324,17 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path):
         while True:
             os.kill(int(begun.read_text()), 0)
             time.sleep(0.01)
+
+
+def test_a_process_starts_where_it_may_not_lower_its_priority():
+    # As under a filter of system calls. A copy of this process keeps the function that refuses.
+    script = (
+        "import multiprocessing, os\n"
+        "from kontor.services.compute.processes import _initialise\n"
+        "def refuse(increment): raise PermissionError(1, 'Operation not permitted')\n"
+        "os.nice = refuse\n"
+        "process = multiprocessing.get_context('fork').Process(target=_initialise, args=(2**40, None))\n"
+        "process.start(); process.join(); print(process.exitcode)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")

@@ -78,6 +78,25 @@ def test_systemd_calls_the_units_well_protected(installed_units, unit):
     assert result.returncode == 0, result.stdout
 
 
+def expand_filter(name):
+    """The system calls of one of systemd's sets, which may name further sets."""
+    shown = subprocess.run(["systemd-analyze", "syscall-filter", name], capture_output=True, text=True, check=True)
+    lines = [line.strip() for line in shown.stdout.splitlines()[1:]]
+    calls = {line for line in lines if line and not line.startswith(("#", "@"))}
+    return calls.union(*(expand_filter(line) for line in lines if line.startswith("@")))
+
+
+@pytest.mark.parametrize("name", ["kontor-api.service", "kontor-worker@.service"])
+def test_units_allow_the_system_calls_of_compute_processes(installed_units, name):
+    allowed = set()
+    for value in Unit(DEPLOY / "systemd" / name)["SystemCallFilter"]:
+        words = value.removeprefix("~").split()
+        calls = set().union(*(expand_filter(word) if word.startswith("@") else {word} for word in words))
+        allowed = allowed - calls if value.startswith("~") else allowed | calls
+    assert {"setpriority", "prlimit64", "clone3", "kill"} <= allowed  # nice, limits, children, deadlines
+    assert not {"mount", "ptrace", "bpf"} & allowed
+
+
 @each_unit
 def test_units_run_kontor_without_rights_and_with_known_settings(unit):
     configparser.ConfigParser(strict=False, interpolation=None, allow_no_value=False).read_string(unit.read_text())

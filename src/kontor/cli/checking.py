@@ -40,7 +40,7 @@ def check(
     show_rows(("state", "subject", "found"), rows, as_json=as_json, keys=("state", "subject", "found"))
     problems = sum(finding.state is State.PROBLEM for finding in found)
     warnings = sum(finding.state is State.WARNING for finding in found)
-    say(f"{problems} problems, {warnings} warnings.")
+    say(f"Problems: {problems}, warnings: {warnings}.")
     return 1 if problems else 0
 
 

@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from contextlib import suppress
 from multiprocessing.process import BaseProcess
 from typing import TypeVar
 
@@ -93,7 +94,8 @@ class ComputeProcess:
 def _initialise(memory_bytes: int, prepare: Callable[[], None] | None) -> None:
     """In the new process, before its first work."""
     forbid_core_files()
-    os.nice(NICENESS)
+    with suppress(PermissionError):  # a sandbox may forbid it, and the work can be done all the same
+        os.nice(NICENESS)
     for number in (signal.SIGINT, signal.SIGTERM):  # sent to the whole group; the parent decides when to end
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
