@@ -18,7 +18,7 @@ from benchmarks.servers import CONVENTIONAL, LIMIT, OURS
 HEADINGS = ("", "requests/s", "spread", "p50 ms", "p99 ms", "server CPU ms", "database CPU ms", "Kontor is")
 MEANINGS = {
     OURS: "the server as `kontor serve` starts it, with its JSON log lines written to a file",
-    LIMIT: "a bare ASGI handler on the same server that looks up the token and sends bytes made beforehand",
+    LIMIT: "a bare ASGI handler on the same server that makes Kontor's queries and sends bytes made beforehand",
     CONVENTIONAL: "FastAPI, Pydantic, SQLAlchemy ORM on asyncpg, Uvicorn with uvloop and httptools",
 }
 
@@ -136,7 +136,7 @@ def write_page(path: Path, report: Report) -> None:
         "",
         *(f"* **{name}**: {MEANINGS[name]}" for name in ORDER),
         "",
-        "Kontor and the conventional look up token and objects with every request. The server under test is",
+        "All three look up token and objects in PostgreSQL with every request. The server under test is",
         "bound to one core, PostgreSQL and the load generator to the others. Processor times are per request;",
         "they vary less than elapsed times on a shared machine. Before the measurement, tests check that",
         "all three return the same responses.",

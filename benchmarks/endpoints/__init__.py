@@ -1,9 +1,10 @@
 """The endpoints that are measured. Each is one file in this folder that defines `ENDPOINT`; no other file changes.
 
-A new endpoint brings four things:
+A new endpoint brings five things:
 
 * `prepare`: fill the database and say which requests to send;
-* `read_ready`: for the limit, which asks once for each path: the JSON as Kontor sends it;
+* `read_ready`: for the limit, which reads it once for each path: the JSON as Kontor sends it;
+* `ask`: for the limit: the queries that Kontor makes for this request after the one for the token, and no more;
 * `router`: the endpoint in the conventional reference, on the models and dependencies of `benchmarks/conventional`;
 * its targets.
 
@@ -45,6 +46,8 @@ class Endpoint:
     prepare: "Callable[[BenchmarkEnvironment], Awaitable[list[Request]]]"
     # (connection, row of FIND_PRINCIPAL, path) to the JSON, or None for 404
     read_ready: "Callable[[AsyncConnection[Any], Sequence[Any], str], Awaitable[bytes | None]]"
+    # The same arguments
+    ask: "Callable[[AsyncConnection[Any], Sequence[Any], str], Awaitable[None]]"
     router: "APIRouter | None" = None  # without one, it is measured against its limit alone
     connections: int = 32  # requests in flight
 

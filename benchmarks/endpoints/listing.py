@@ -54,6 +54,10 @@ async def read_ready(connection: AsyncConnection[Any], principal: Sequence[Any],
     return b"[" + rows + b"]"
 
 
+async def ask(connection: AsyncConnection[Any], principal: Sequence[Any], path: str) -> None:
+    await read_ready(connection, principal, path)
+
+
 # The conventional reference
 
 router = APIRouter()
@@ -150,6 +154,7 @@ ENDPOINT = Endpoint(
     targets=Targets(conventional=8.0, limit=0.6),
     prepare=prepare,
     read_ready=read_ready,
+    ask=ask,
     router=router,
     connections=4,
 )

@@ -17,6 +17,7 @@ from benchmarks.conventional.security import ClientScope
 from benchmarks.endpoints import Endpoint, Request, Targets
 from benchmarks.environment import BenchmarkEnvironment
 from kontor.storage.database import fetch_row
+from kontor.storage.users import FIND_USER
 
 USERS = 1000
 TOKENS = 8
@@ -45,6 +46,10 @@ READY_USER = """
 async def read_ready(connection: AsyncConnection[Any], principal: Sequence[Any], path: str) -> bytes | None:
     row = await fetch_row(connection, READY_USER, [principal[0], path.rpartition("/")[2]])
     return None if row is None else row[0].encode()
+
+
+async def ask(connection: AsyncConnection[Any], principal: Sequence[Any], path: str) -> None:
+    await fetch_row(connection, FIND_USER, [principal[0], path.rpartition("/")[2]])
 
 
 # The conventional reference
@@ -86,5 +91,6 @@ ENDPOINT = Endpoint(
     targets=Targets(conventional=4.0, limit=0.6),
     prepare=prepare,
     read_ready=read_ready,
+    ask=ask,
     router=router,
 )

@@ -1,4 +1,4 @@
-"""A bare ASGI handler: it looks up the token and sends bytes that were made at the first request."""
+"""A bare ASGI handler: it makes Kontor's queries, and sends bytes that were made at the first request."""
 
 import hashlib
 import os
@@ -12,7 +12,7 @@ from kontor.storage.tokens import FIND_PRINCIPAL
 
 class Limit:
     def __init__(self, conninfo: str, pool_size: int, endpoint: str) -> None:
-        self.read_ready = load_endpoint(endpoint).read_ready
+        self.endpoint = load_endpoint(endpoint)
         self.ready: dict[tuple[str, Any], bytes | None] = {}
         # Kontor's own connections: it must not be ahead of its limit because the limit waits in a slower pool.
         self.database = Database(Secret(conninfo), pool_size, "limit")
@@ -36,7 +36,9 @@ class Limit:
         """Of this user and path, as it was at the first request."""
         key = (path, principal[6])
         if key not in self.ready:
-            self.ready[key] = await self.read_ready(connection, principal, path)
+            self.ready[key] = await self.endpoint.read_ready(connection, principal, path)
+        else:
+            await self.endpoint.ask(connection, principal, path)
         return self.ready[key]
 
     async def live(self, receive: Any, send: Any) -> None:

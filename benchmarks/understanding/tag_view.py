@@ -48,11 +48,20 @@ async def read_ready(connection: AsyncConnection[Any], principal: Sequence[Any],
     return b"[" + render_page(rows, VIEW, urls) + b"]"
 
 
+async def ask(connection: AsyncConnection[Any], principal: Sequence[Any], path: str) -> None:
+    user_id = principal[6]
+    access_id, product_id = path.split("/")[4:6]
+    await fetch_row(connection, FIND_PRODUCT, [user_id, access_id, product_id])
+    await find_version(connection, user_id)
+    await list_tag_rows(connection, user_id, UUID(product_id), ALL, FIELDS, VIEW.columns, has_ids=False)
+
+
 ENDPOINT = Endpoint(
     name="tag-view",
     title="1,000 transactions with their categories",
     targets=Targets(limit=0.6),
     prepare=prepare,
     read_ready=read_ready,
+    ask=ask,
     connections=4,
 )

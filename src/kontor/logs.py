@@ -107,7 +107,7 @@ class RequestLine(msgspec.Struct):
     status: int
     seconds: float
     correlation_id: str
-    timestamp: str
+    timestamp: datetime
     tenant: str | msgspec.UnsetType
     client: str | msgspec.UnsetType
     event: str = "request"
@@ -118,6 +118,7 @@ class RequestLine(msgspec.Struct):
 
 
 _request_encoder = msgspec.json.Encoder()
+_request_log = logging.getLogger("kontor.request")
 _is_json = False
 
 
@@ -129,10 +130,16 @@ def log_request(
         structlog.get_logger("kontor.request").info(
             "request", method=method, operation=operation, status=status, seconds=seconds, tenant=tenant, client=client
         )
-    elif logging.getLogger("kontor.request").isEnabledFor(logging.INFO):
-        now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    elif _request_log.isEnabledFor(logging.INFO):
         line = RequestLine(
-            method, operation, status, seconds, correlation_id.get(), now, tenant or UNSET, client or UNSET
+            method,
+            operation,
+            status,
+            seconds,
+            correlation_id.get(),
+            datetime.now(UTC),
+            tenant or UNSET,
+            client or UNSET,
         )
         sys.stderr.write(_request_encoder.encode(line).decode() + "\n")
         sys.stderr.flush()
@@ -143,7 +150,7 @@ def configure_logs(level: str, log_format: str) -> None:
     global _is_json
     _is_json = log_format == "json"
     numeric = logging.getLevelNamesMapping()[level.upper()]
-    logging.getLogger("kontor.request").setLevel(numeric)
+    _request_log.setLevel(numeric)
     if log_format == "json":
         tail: list[Any] = [
             structlog.processors.format_exc_info,

@@ -1,17 +1,30 @@
-"""What holds for every answer, whichever operation it belongs to: caching, the Host header, slow bodies."""
+"""What holds for every answer of any operation: correlation ids, caching, the Host header, slow bodies."""
 
 import asyncio
 import socket
 import time
 from dataclasses import replace
+from uuid import RFC_4122, UUID
 
 import pytest
 
 from kontor.api import slow_bodies
+from kontor.api.edge import make_random_id
 from kontor.api.slow_bodies import BodyLimit, SlowBodyError
 from processes import free_port, running_server
 
 LIVE = "GET /health/live HTTP/1.1\r\n"
+
+
+# Correlation ids
+
+
+def test_made_correlation_ids_are_random_uuids_as_python_reads_and_writes_them():
+    made = [make_random_id() for _ in range(100)]
+    assert len(set(made)) == 100
+    for text in made:
+        read = UUID(text)
+        assert (str(read), read.version, read.variant) == (text, 4, RFC_4122)
 
 
 # Caching

@@ -137,6 +137,11 @@ class Runner:
         self._find_urls = lru_cache(maxsize=256)(self._make_urls)
         self.services: Services
 
+    def _choose_urls(self, bearer: Principal | Operator | None) -> Urls:
+        if isinstance(bearer, Principal):
+            return self._find_urls(bearer.is_regulated, bearer.may_collect, bearer.scopes)
+        return self.urls
+
     def _make_urls(self, is_regulated: bool, may_collect: bool, scopes: frozenset[str]) -> Urls:
         """They offer what a token can be used for."""
         withheld = set()
@@ -181,14 +186,11 @@ class Runner:
         bearer: Principal | Operator | None = None
         if operation.security.is_bearer:
             bearer = await authenticate(operation, request, self.services, self.settings.base_url)
-        urls = self.urls
-        if isinstance(bearer, Principal):
-            urls = self._find_urls(bearer.is_regulated, bearer.may_collect, bearer.scopes)
         success = operation.success
         if success.media_type == JSON and not success.other_media_types and not operation.is_forgiving:
             _check_accept(find_accept(request.scope))
         address = find_address(request, self.settings.trusted_proxies)
-        call = Call(operation, request, self.services, self.settings, urls, bearer, address)
+        call = Call(operation, request, self.services, self.settings, self._choose_urls, bearer, address)
         if not operation.is_oauth:
             call.query_values()  # repeated and unknown parameters are refused everywhere, also where none is read
         answer = await _answer_admitted(call) if operation.is_heavy else await operation.handler(call)

@@ -105,7 +105,7 @@ def _check_scope(operation: Operation, principal: Principal) -> None:
 
 
 def require_scope(principal: Principal, wanted: str) -> None:
-    if wanted not in add_included_scopes(principal.scopes):
+    if wanted not in principal.scopes and wanted not in add_included_scopes(principal.scopes):
         raise _insufficient(principal, f"The token lacks the scope {wanted}.", wanted)
 
 

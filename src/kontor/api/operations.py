@@ -146,7 +146,17 @@ def operation(
 class Call:
     """One request to one operation, as its handler sees it."""
 
-    __slots__ = ("_bearer", "_query", "address", "operation", "request", "services", "settings", "urls")
+    __slots__ = (
+        "_bearer",
+        "_choose_urls",
+        "_query",
+        "_urls",
+        "address",
+        "operation",
+        "request",
+        "services",
+        "settings",
+    )
 
     def __init__(
         self,
@@ -154,7 +164,7 @@ class Call:
         request: Request[Any, Any, Any],
         services: Services,
         settings: Settings,
-        urls: Urls,
+        choose_urls: Callable[[Principal | Operator | None], Urls],
         bearer: Principal | Operator | None,
         address: str,
     ) -> None:
@@ -162,10 +172,18 @@ class Call:
         self.request = request
         self.services = services
         self.settings = settings
-        self.urls = urls
         self.address = address
         self._bearer = bearer
+        self._choose_urls = choose_urls
+        self._urls: Urls | None = None
         self._query: dict[str, str] | None = None
+
+    @property
+    def urls(self) -> Urls:
+        """Those that the caller's token can be used for."""
+        if self._urls is None:
+            self._urls = self._choose_urls(self._bearer)
+        return self._urls
 
     @property
     def principal(self) -> Principal:
