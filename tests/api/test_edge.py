@@ -60,7 +60,7 @@ def test_the_list_of_providers_may_be_kept_by_the_caller_and_is_asked_about_each
     assert first.headers["cache-control"] == again.headers["cache-control"] == "private, no-cache"
 
 
-@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/docs/docs.js", "/console/sign-in"])
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/docs/assets/docs.js", "/console/sign-in"])
 def test_every_answer_says_once_whether_it_may_be_kept(http, path):
     answer = http.get(path)
     assert answer.status_code == 200
