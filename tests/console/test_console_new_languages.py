@@ -29,7 +29,15 @@ ONLY_REVIEWED = re.compile(
     r"|notices\.(replayed|access_|job_)"
 )
 # Shown on customers' pages; those of spans of time are written by the console itself.
-TREES_OF_CUSTOMERS = ("CATEGORIES", "FREELANCER_CATEGORIES", "INSURANCE_TYPES", "PERIODS", "LIFE_EVENTS", "LIFE_STAGES")
+TREES_OF_CUSTOMERS = (
+    "CATEGORIES",
+    "FREELANCER_CATEGORIES",
+    "INSURANCE_TYPES",
+    "PERIODS",
+    "LIFE_EVENTS",
+    "LIFE_STAGES",
+    "SALES_TRIGGERS",
+)
 GERMAN_WORDS = re.compile(r"\b(und|oder|nicht|bitte|Ihre?|wird|Konten|Zugangsdaten|für|ist)\b")
 ENGLISH_WORDS = re.compile(r"\b(the|your|please|with|this|are|was|from|account|bank's)\b", re.IGNORECASE)
 WANTED = {key for key in OWN["de"] if not ONLY_REVIEWED.match(key)}
