@@ -249,7 +249,7 @@ def test_a_file_without_an_account_number_is_analysed_too(tmp_path, kontor):
     (tmp_path / "n26.csv").write_bytes(write_bank_csv("n26", "REWE", "-12,50"))
     code, out, _ = kontor(tmp_path / "n26.csv", "--report", tmp_path / "r.html", "--language", "en", "--today", DAY)
     assert code == 0
-    assert "1 transactions" in out
+    assert "1 transaction of" in out
     assert "−€12.50" in out.replace("\N{NO-BREAK SPACE}", " ")
 
 

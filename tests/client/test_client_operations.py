@@ -74,6 +74,7 @@ CALLS = {
     "read_certificate": ("t",),
     "revoke_token": ("t/app", "secret", "token"),
     "read_server_metadata": (),
+    "read_resource_metadata": (),
     "introspect_token": ("t/app", "secret", "token"),
     "encrypt": ("text",),
     "list_operated_tenants": ({"limit": 5},),

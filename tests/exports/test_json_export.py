@@ -56,7 +56,7 @@ def test_the_dump_fits_its_description_and_says_what_it_is(http, demo1):
     assert answer.headers["cache-control"] == "no-store"
     document = http.get("/openapi.json").json()
     described = document["paths"][EXPORT]["get"]["responses"]["200"]["content"]
-    assert set(described) == {"application/json", "text/csv", "text/plain"}
+    assert set(described) == {"application/json", "application/xml", "text/csv", "text/plain"}
     schema = described["application/json"]["schema"] | {"components": document["components"]}
     jsonschema.validate(answer.json(), schema)
     assert (answer.json()["schema"], answer.json()["version"]) == ("kontor-export", 1)

@@ -261,6 +261,7 @@ class AsyncMethods(AsyncRunner):
     delete_tenant_category = awaited(tenant_rules.delete_tenant_category)
     introspect_token = awaited(tokens.introspect_token)
     read_server_metadata = awaited(tokens.read_server_metadata)
+    read_resource_metadata = awaited(tokens.read_resource_metadata)
     revoke_token = awaited(tokens.revoke_token)
 
     # Advisers

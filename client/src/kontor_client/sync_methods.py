@@ -261,6 +261,7 @@ class SyncMethods(SyncRunner):
     delete_tenant_category = waited(tenant_rules.delete_tenant_category)
     introspect_token = waited(tokens.introspect_token)
     read_server_metadata = waited(tokens.read_server_metadata)
+    read_resource_metadata = waited(tokens.read_resource_metadata)
     revoke_token = waited(tokens.revoke_token)
 
     # Advisers

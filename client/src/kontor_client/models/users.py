@@ -83,6 +83,16 @@ class ServerMetadata(Model):
     dpop_signing_alg_values_supported: list[str] = []
 
 
+class ResourceMetadata(Model):
+    """Where assistants connect, and with what tokens (RFC 9728)."""
+
+    resource: str
+    authorization_servers: list[str] = []
+    scopes_supported: list[str] = []
+    bearer_methods_supported: list[str] = []
+    resource_name: str = ""
+
+
 class Health(Model):
     status: str
     checks: dict[str, bool] = {}

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from kontor_client.models.users import ServerMetadata, TokenFacts
+from kontor_client.models.users import ResourceMetadata, ServerMetadata, TokenFacts
 from kontor_client.plans import Call, Plan, fetch, send
 from kontor_client.sessions import basic_headers
 
@@ -21,6 +21,11 @@ def revoke_token(client: str, client_secret: str, token: str) -> Plan[None]:
 def read_server_metadata() -> Plan[ServerMetadata]:
     """What the token endpoints can do."""
     return (yield from fetch(ServerMetadata, "/.well-known/oauth-authorization-server"))
+
+
+def read_resource_metadata() -> Plan[ResourceMetadata]:
+    """The endpoint for assistants."""
+    return (yield from fetch(ResourceMetadata, "/.well-known/oauth-protected-resource"))
 
 
 def _call(what: str, client: str, client_secret: str, token: str) -> Call:

@@ -27,6 +27,7 @@ from kontor.analysis.trees import (
 from kontor.cli.file_analyses.charts import AxisText, Bar, draw_months
 from kontor.cli.file_analyses.figures import NOTHING, FileAnalysis
 from kontor.pages.formatting import format_amount, format_iban
+from kontor.pages.plurals import ONE, choose_form
 from kontor.wire.translations import load_texts as load_tag_texts
 
 YEARLY = {
@@ -49,6 +50,9 @@ class Words:
         self._texts = load_texts(language)
 
     def __call__(self, key: str, **values: Any) -> str:
+        """With a `count` in the form for it: `<key>_one`, else `<key>`."""
+        if "count" in values and choose_form(values["count"], self.language) == ONE:
+            key = f"{key}_one" if f"{key}_one" in self._texts else key
         text: str = self._texts[key]
         return text.format(**values)
 
