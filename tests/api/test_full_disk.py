@@ -17,7 +17,7 @@ def full_disk(owner):
 
 
 def test_a_full_disk_is_told_by_the_answer_the_log_and_the_health(shared, http, full_disk, server_log):
-    assert http.get("/health/ready").json()["checks"]["database"] is True
+    assert http.get("/health/ready").json()["checks"] == {"database": True, "disk": True}
     body = {"username": "disk-full", "password": "a long password"}
     headers = shared.as_admin | {"Accept": "application/problem+json"}
     answer = http.post(f"{shared.url}/users", json=body, headers=headers)

@@ -4,10 +4,10 @@ from decimal import Decimal
 
 import pytest
 
+from kontor.connectors.json_values import read_amount
 from kontor.connectors.statements import IssueKind, read_camt, read_csv, read_mt940
 from kontor.connectors.statements.csv_values import choose_decimal, parse_number
 from kontor.connectors.statements.values import drop_noise
-from kontor.connectors.xs2a.rows import read_amount
 from kontor.domain.cleaning import clean_amount
 
 BALANCE = (
