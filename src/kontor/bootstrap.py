@@ -30,7 +30,7 @@ from kontor.services.banks import Admissions, BankGateway, BankTracing, Provider
 from kontor.services.bundle import Plans, Services
 from kontor.services.compute import Compute, ComputeLimits, ComputeObserver
 from kontor.services.fetching import Fetching, FetchResults, FetchWriting, Merges, Staging
-from kontor.services.identity import Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
+from kontor.services.identity import Authorizations, Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
 from kontor.services.operations import Housekeeping, Ops, Workers
 from kontor.services.payments import PaymentDebtors, PaymentDrafts, PaymentExports, Payments
 from kontor.services.planning import Budgets, SavingsGoals
@@ -186,13 +186,15 @@ def make_services(
     debtors = PaymentDebtors(database, providers, encryption, vault)
     payments = Payments(database, gateway, vault, clock, debtors, events, settings.request_seconds)
     drafts = PaymentDrafts(database, payments, providers, accesses, clock)
+    tokens = Tokens(database, passwords, digests, needs_nonce=settings.require_dpop_nonce)
     return Services(
         database=database,
         compute=compute,
         tenants=Tenants(database),
         tenant_administration=TenantAdministration(database, master),
         users=Users(database, master, passwords, refreshing, ErasureLog(settings.erasure_log_file, digests)),
-        tokens=Tokens(database, passwords, digests, needs_nonce=settings.require_dpop_nonce),
+        tokens=tokens,
+        authorizations=Authorizations(database, tokens, digests, settings.base_url),
         own_logins=OwnLogins(database, passwords),
         encryption=encryption,
         housekeeping=Housekeeping(database, refreshing),

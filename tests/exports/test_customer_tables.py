@@ -50,6 +50,7 @@ WITHOUT_CUSTOMERS = {
     "way_outcomes": OF_PROVIDERS,
     "webhooks": OF_TENANTS,
     "workers": OF_OPERATORS,
+    "refresh_tokens": "hashes; they go with the grant of the user",
 }
 # Tables with customer data that do not go with the row of their user, and why.
 LEFT_BY_ERASURE = {
@@ -60,6 +61,7 @@ LEFT_BY_ERASURE = {
 LEFT_BY_DELETION = {
     "login_addresses": "keyed hashes of the user's last addresses, for 30 days",
     "access_tokens": "the user's logins",
+    "assistant_grants": "what the user lets assistants read, of all accesses",
     "alert_states": "when alerts are looked for",
     "alerts": "those about the access are deleted by the deletion itself",
     "analysis_results": "deleted by the deletion itself",
@@ -104,6 +106,7 @@ SEALED = {
 HASHES = {
     "access_tokens.hash",
     "access_tokens.key_thumbprint",
+    "assistant_grants.code_hash",
     "accesses.credentials_digest",
     "accesses.lease_key",
     "account_statements.digest",
@@ -120,7 +123,7 @@ HASHES = {
 }
 PLAIN = {"analysis_results.answer"}  # as readable as the transactions it follows from
 # What a customer of a regulated tenant without webhooks and keys does not have.
-ABSENT = {"legal_acceptances", "redirect_sessions", "notifications", "api_keys"}
+ABSENT = {"legal_acceptances", "redirect_sessions", "notifications", "api_keys", "assistant_grants"}
 
 
 @dataclass
@@ -248,7 +251,7 @@ def test_an_erased_user_leaves_rows_in_no_table(leaver, owner, catalogue):
     empty = {table for table, rows in before.items() if not rows}
     assert empty <= {
         "legal_acceptances", "redirect_sessions", "webhook_deliveries", "unattended_calls", "staged_fetches",
-        "removed_transactions", "repeated_transactions", "api_keys", "payment_fingerprints",
+        "removed_transactions", "repeated_transactions", "api_keys", "assistant_grants", "payment_fingerprints",
     }  # fmt: skip
     answer = customer.http.delete("/customer/v2", headers=customer.headers, params={"confirm": customer.username})
     assert answer.status_code == 200

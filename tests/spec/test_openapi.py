@@ -336,7 +336,12 @@ def test_every_enum_has_a_name_and_a_type(document):
     ("schema", "field", "enum", "values"),
     [
         ("BankAccess", "status", "BankAccessStatus", {"GESTARTET", "KOPFDATEN", "VOLLSTAENDIG"}),
-        ("TokenForm", "grant_type", "GrantType", {"client_credentials", "password"}),
+        (
+            "TokenForm",
+            "grant_type",
+            "GrantType",
+            {"client_credentials", "password", "authorization_code", "refresh_token"},
+        ),
         ("ContractDetails", "status", "ContractStatus", set(Status)),
         ("Message", "level", "MessageLevel", {"INFO", "ERROR"}),
     ],

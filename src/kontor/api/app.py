@@ -30,7 +30,7 @@ from kontor.api import (  # noqa: F401 (declares the operations)
     webhooks_v1,
 )
 from kontor.api.answers import JSON, PROBLEM_JSON, Answer, HttpError
-from kontor.api.auth import authenticate, find_address
+from kontor.api.auth import authenticate
 from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     accesses,
     account_statements,
@@ -76,6 +76,7 @@ from kontor.config import Settings
 from kontor.domain.clocks import BERLIN
 from kontor.domain.operators import Operator
 from kontor.domain.principals import Principal
+from kontor.pages.browser import find_address
 from kontor.services.bundle import Services
 from kontor.wire.urls import Urls
 

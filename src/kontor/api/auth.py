@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import ipaddress
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote_plus
 
@@ -131,24 +130,6 @@ def read_basic(request: Request[Any, Any, Any], address: str) -> ClientLogin | N
         return None
     # RFC 6749 wants both parts form-encoded first; our own names and secrets look the same either way.
     return ClientLogin(unquote_plus(username), Secret(unquote_plus(secret)), address)
-
-
-def find_address(request: Request[Any, Any, Any], trusted_proxies: tuple[str, ...]) -> str:
-    """The caller's address: the last hop that is not one of our own proxies."""
-    client = request.scope.get("client")
-    address = client[0] if client else "unknown"
-    if address not in trusted_proxies:
-        return address
-    for hop in reversed(request.headers.get("x-forwarded-for", "").split(",")):
-        hop = hop.strip()
-        try:
-            ipaddress.ip_address(hop)
-        except ValueError:
-            break
-        address = hop
-        if hop not in trusted_proxies:
-            break
-    return address
 
 
 def single_header(request: Request[Any, Any, Any], name: str) -> str | None:

@@ -17,7 +17,7 @@ from kontor.domain.errors import TooManyAttemptsError
 from kontor.domain.secrets import Secret
 from kontor.services.identity import ClientLogin, GrantError, TokenRequest
 from kontor.services.security import ProofError, SentProof
-from kontor.wire.tokens import GrantType, Introspection, Token, show_introspection, show_token
+from kontor.wire.tokens import GrantType, Introspection, Token, show_introspection, show_pair, show_token
 
 COMMON: dict[str, Any] = {"tag": "Tokens", "security": Security.BASIC, "is_oauth": True}
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="kontor", charset="UTF-8"'}
@@ -30,11 +30,18 @@ class TokenForm(msgspec.Struct):
     scope: str | msgspec.UnsetType = msgspec.UNSET
     username: str | msgspec.UnsetType = msgspec.UNSET
     password: str | msgspec.UnsetType = msgspec.UNSET
+    client_id: str | msgspec.UnsetType = msgspec.UNSET
+    code: str | msgspec.UnsetType = msgspec.UNSET
+    redirect_uri: str | msgspec.UnsetType = msgspec.UNSET
+    code_verifier: str | msgspec.UnsetType = msgspec.UNSET
+    refresh_token: str | msgspec.UnsetType = msgspec.UNSET
+    resource: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class TokenToLookAt(msgspec.Struct):
     token: str
     token_type_hint: str | msgspec.UnsetType = msgspec.UNSET
+    client_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
 @operation(
@@ -54,10 +61,15 @@ async def issue_token(call: Call) -> Answer:
     RFC. After several wrong passwords, 429 with `Retry-After`; a right one is accepted even so from an address that
     the user has logged in from in the last 30 days. Clients that log in many users from one address should send
     `Customer-IP-Address`.
+
+    Assistants send no login but `client_id`: `authorization_code` with `code`, `redirect_uri` and `code_verifier`, then
+    `refresh_token` with the refresh token of the last answer, which is used once.
     """
     form = await _read_form(call)
-    login = _require_login(call)
     grant_type = form.get("grant_type")
+    if grant_type in ("authorization_code", "refresh_token") and read_basic(call.request, call.address) is None:
+        return await _issue_to_assistant(call, form)
+    login = _require_login(call)
     if not grant_type:
         raise OAuthError(400, "invalid_request", "The parameter grant_type is missing.")
     password = form.get("password")
@@ -74,6 +86,31 @@ async def issue_token(call: Call) -> Answer:
     return json_answer(show_token(issued), headers=dict(NO_STORE))
 
 
+async def _issue_to_assistant(call: Call, form: dict[str, str]) -> Answer:
+    if call.header("dpop") is not None:
+        raise OAuthError(400, "invalid_request", "Tokens for assistants are not bound to keys; leave out DPoP.")
+    is_code = form["grant_type"] == "authorization_code"
+    needed = ("client_id", "code", "redirect_uri", "code_verifier") if is_code else ("client_id", "refresh_token")
+    if missing := [name for name in needed if name not in form]:
+        raise OAuthError(400, "invalid_request", f"Missing: {', '.join(missing)}.")
+    authorizations = call.services.authorizations
+    try:
+        if is_code:
+            issued = await authorizations.exchange_code(
+                form["client_id"], Secret(form["code"]), form["redirect_uri"], form["code_verifier"],
+                form.get("resource"),
+            )  # fmt: skip
+        else:
+            issued = await authorizations.refresh(
+                form["client_id"], Secret(form["refresh_token"]), form.get("scope"), form.get("resource")
+            )
+    except GrantError as error:
+        if error.error == "invalid_client":
+            raise OAuthError(401, error.error, error.message, CHALLENGE) from None
+        raise OAuthError(400, error.error, error.message) from None
+    return json_answer(show_pair(issued), headers=dict(NO_STORE))
+
+
 @operation(
     "POST",
     "/auth/oauth2/revoke",
@@ -84,7 +121,7 @@ async def issue_token(call: Call) -> Answer:
     **COMMON,
 )
 async def revoke_token(call: Call) -> Answer:
-    """Revoke a token of the client's own tenant.
+    """Revoke a token of the client's own tenant; with `client_id` instead of a login, a grant to an assistant.
 
     The answer is 200 whatever is sent, as RFC 7009 wants it for unknown tokens.
     """
@@ -97,7 +134,10 @@ async def revoke_token(call: Call) -> Answer:
         login = read_basic(call.request, call.address)
     except HttpError:  # two logins are as good as none
         login = None
-    await call.services.tokens.revoke_token(login, form.get("token", ""))
+    if login is None and "client_id" in form:
+        await call.services.authorizations.revoke(form["client_id"], Secret(form.get("token", "")))
+    else:
+        await call.services.tokens.revoke_token(login, form.get("token", ""))
     return empty_answer(headers=headers)
 
 

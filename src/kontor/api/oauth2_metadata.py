@@ -16,6 +16,7 @@ LOGIN = ["client_secret_basic"]
 
 class ServerMetadata(msgspec.Struct):
     issuer: Annotated[str, Meta(description="the service's address")]
+    authorization_endpoint: str
     token_endpoint: str
     revocation_endpoint: str
     introspection_endpoint: str
@@ -25,6 +26,8 @@ class ServerMetadata(msgspec.Struct):
     token_endpoint_auth_methods_supported: list[str]
     revocation_endpoint_auth_methods_supported: list[str]
     introspection_endpoint_auth_methods_supported: list[str]
+    code_challenge_methods_supported: list[str]
+    authorization_response_iss_parameter_supported: Annotated[bool, Meta(description="RFC 9207")]
     dpop_signing_alg_values_supported: Annotated[list[str], Meta(description="of DPoP proofs (RFC 9449)")]
 
 
@@ -68,22 +71,25 @@ async def read_resource_metadata(call: Call) -> Answer:
     success=Success(shape=ServerMetadata),
 )
 async def read_server_metadata(call: Call) -> Answer:
-    """Describe the token endpoints (RFC 8414).
+    """Describe the authorization and token endpoints (RFC 8414).
 
-    There is no authorization endpoint, so `response_types_supported` is empty.
+    The authorization endpoint is for assistants: a page on which a user signs in and agrees.
     """
     base = call.settings.base_url
     metadata = ServerMetadata(
         issuer=base,
+        authorization_endpoint=f"{base}/auth/oauth2/authorize",
         token_endpoint=f"{base}/auth/oauth2/token",
         revocation_endpoint=f"{base}/auth/oauth2/revoke",
         introspection_endpoint=f"{base}/auth/oauth2/introspect",
-        response_types_supported=[],
-        grant_types_supported=[str(grant) for grant in Grant],
+        response_types_supported=["code"],
+        grant_types_supported=[*(str(grant) for grant in Grant), "authorization_code", "refresh_token"],
         scopes_supported=list(ALL_SCOPES),
-        token_endpoint_auth_methods_supported=LOGIN,
-        revocation_endpoint_auth_methods_supported=LOGIN,
+        token_endpoint_auth_methods_supported=[*LOGIN, "none"],
+        revocation_endpoint_auth_methods_supported=[*LOGIN, "none"],
         introspection_endpoint_auth_methods_supported=LOGIN,
+        code_challenge_methods_supported=["S256"],
+        authorization_response_iss_parameter_supported=True,
         dpop_signing_alg_values_supported=list(ALGORITHMS),
     )
     return json_answer(metadata)

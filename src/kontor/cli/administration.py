@@ -221,6 +221,27 @@ def create_client(
     say(KEEP_IT)
 
 
+@client.command(name="create-assistant")
+def create_assistant(
+    tenant: str,
+    name: str,
+    *,
+    redirect_address: Annotated[
+        list[str], Parameter(negative="", help="Where users are sent back to, exactly; of a loopback address any port.")
+    ],
+    description: Description = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create a client for an assistant, through which users sign in. It has no secret.
+
+    Users can grant it to read, and to change categories and rules.
+    """
+    made = use_services(
+        lambda services: services.tenant_administration.create_assistant(tenant, name, redirect_address, description)
+    )
+    show_facts({"client_id": made.username}, as_json=as_json)
+
+
 @client.command(name="renew-secret")
 def renew_client_secret(tenant: str, name: str, *, as_json: AsJson = False) -> None:
     """Replace a client's secret. The old one stops working at once."""

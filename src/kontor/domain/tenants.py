@@ -54,6 +54,7 @@ class Client:
     description: str | None = None
     may_collect: bool = False
     requires_dpop: bool = False
+    redirect_addresses: tuple[str, ...] = ()  # of an assistant, which has no secret
 
     @property
     def username(self) -> str:

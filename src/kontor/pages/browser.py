@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import ipaddress
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
@@ -119,6 +120,24 @@ def _split(encoded: str) -> list[tuple[str, str]]:
         return parse_qsl(encoded, keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=MAX_FIELDS)
     except ValueError:
         raise BadRequestError from None
+
+
+def find_address(request: AnyRequest, trusted_proxies: tuple[str, ...]) -> str:
+    """The caller's address: the last hop that is not one of our own proxies."""
+    client = request.scope.get("client")
+    address = client[0] if client else "unknown"
+    if address not in trusted_proxies:
+        return address
+    for hop in reversed(request.headers.get("x-forwarded-for", "").split(",")):
+        hop = hop.strip()
+        try:
+            ipaddress.ip_address(hop)
+        except ValueError:
+            break
+        address = hop
+        if hop not in trusted_proxies:
+            break
+    return address
 
 
 # Forgery

@@ -9,7 +9,7 @@ from kontor.services.analyses import Analyses, OwnCategories, TaggingRules, Tena
 from kontor.services.banks import BankTracing, Providers
 from kontor.services.compute import Compute
 from kontor.services.fetching import Fetching
-from kontor.services.identity import Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
+from kontor.services.identity import Authorizations, Operators, OwnLogins, TenantAdministration, Tenants, Tokens, Users
 from kontor.services.operations import Housekeeping, Ops, Workers
 from kontor.services.payments import PaymentDrafts, PaymentExports, Payments
 from kontor.services.planning import Budgets, SavingsGoals
@@ -48,6 +48,7 @@ class Services:
     users: Users
     tokens: Tokens
     own_logins: OwnLogins
+    authorizations: Authorizations
     encryption: Encryption
     housekeeping: Housekeeping
     providers: Providers

@@ -54,6 +54,7 @@ LEAVE_BEHIND = (
     "update payments set state = 'SENDING', sent_at = coalesce(sent_at, now()), fence = null, expires_at = now()"
     " where state = 'OPEN'",
     "delete from access_tokens",
+    "delete from assistant_grants",
     "delete from redirect_sessions",
     "delete from push_messages",
 )

@@ -54,6 +54,7 @@ LOCAL = {
     "accesses": SCHEDULED,
     "alert_states": SCHEDULED,
     "api_keys": IDENTIFYING,
+    "assistant_grants": IDENTIFYING,
     "dialogues": QUEUED,
     "disclosures": "few rows per user, found by advisers of the tenant",
     "fetches": SCHEDULED,

@@ -86,6 +86,22 @@ SECTIONS = (
         CLIENT,
     ),
     Section(
+        "assistant_grants",
+        "assistant_grants",
+        "t.id::text",
+        "id, scopes, redirect_address, created_at, expires_at",
+        {
+            "user_id": WHOSE,
+            "tenant_id": WHOSE,
+            "client_id": "its name is there",
+            "code_hash": SECRET,
+            "challenge": INTERNAL,
+            "code_expires_at": INTERNAL,
+            "code_used_at": INTERNAL,
+        },
+        CLIENT,
+    ),
+    Section(
         "api_keys",
         "api_keys",
         "t.id::text",

@@ -54,6 +54,7 @@ PROTECTED = (
 # The other tables with a `user_id`, and why they cannot be compared with it.
 UNPROTECTED = {
     "access_tokens": "a token is found by its hash, and tells who the user is",
+    "assistant_grants": "a grant is found by the hash of a code or token, and tells who the user is",
     "api_keys": "a key is found by its hash, and tells who the user is",
     "login_addresses": "keyed hashes, read while a password is checked, before anybody is known",
     "redirect_sessions": "a session is found by the hash of its handle or cookie, and tells who the user is",

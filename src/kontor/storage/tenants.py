@@ -16,7 +16,7 @@ TENANT_COLUMNS = (
 )
 CLIENT_COLUMNS = (
     "c.id, c.tenant_id, t.name, c.name, c.kind, c.granted_scopes, c.grants, c.description, c.may_collect,"
-    " c.requires_dpop"
+    " c.requires_dpop, c.redirect_addresses"
 )
 ROLE_COLUMNS = "r.id, r.name, r.is_default, r.granted_scopes, r.description"
 
@@ -27,9 +27,11 @@ def _tenant(row: Sequence[Any]) -> Tenant:
 
 
 def _client(row: Sequence[Any]) -> Client:
-    id_, tenant_id, tenant_name, name, kind, scopes, grants, description, *rest = row
-    granted = tuple(Grant(grant) for grant in grants)
-    return Client(id_, tenant_id, tenant_name, name, ClientKind(kind), tuple(scopes), granted, description, *rest)
+    id_, tenant_id, tenant_name, name, kind, scopes, grants, description, may_collect, requires_dpop, addresses = row
+    return Client(
+        id_, tenant_id, tenant_name, name, ClientKind(kind), tuple(scopes), tuple(Grant(grant) for grant in grants),
+        description, may_collect, requires_dpop, tuple(addresses),
+    )  # fmt: skip
 
 
 def _role(row: Sequence[Any]) -> Role:
@@ -96,7 +98,7 @@ async def insert_client(connection: Connection, client: Client, secret_hash: byt
     try:
         await connection.execute(
             "insert into clients (id, tenant_id, name, kind, description, secret_hash, granted_scopes, grants,"
-            " may_collect, requires_dpop) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            " may_collect, requires_dpop, redirect_addresses) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
             [
                 client.id,
                 client.tenant_id,
@@ -108,6 +110,7 @@ async def insert_client(connection: Connection, client: Client, secret_hash: byt
                 [str(grant) for grant in client.grants],
                 client.may_collect,
                 client.requires_dpop,
+                list(client.redirect_addresses),
             ],
         )
     except errors.UniqueViolation:

@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from kontor.domain.principals import Principal
+from kontor.storage.assistant_grants import delete_user_grants
 from kontor.storage.database import Connection, fetch_row
 
 
@@ -116,6 +117,8 @@ async def delete_token(connection: Connection, tenant_id: UUID, token_hash: byte
 
 
 async def delete_user_tokens(connection: Connection, tenant_id: UUID, user_id: UUID) -> int:
+    """With what the user has granted to assistants, so that they renew nothing."""
+    await delete_user_grants(connection, tenant_id, user_id)
     cursor = await connection.execute(
         "delete from access_tokens where tenant_id = %s and user_id = %s", [tenant_id, user_id]
     )

@@ -34,6 +34,7 @@ from kontor.pages.texts import Texts
 from kontor.services.bundle import Services
 from kontor.services.redirects import FormView, PaymentFormView, SessionGoneError, StaleStepError
 from kontor.webform.actions import act
+from kontor.webform.authorization import AUTHORIZE, AuthorizationPages
 from kontor.webform.entered import EnteredNames
 from kontor.webform.pages import Page, display_name, make_page, pages_of
 from kontor.webform.rendering import (
@@ -70,6 +71,11 @@ def make_routes(settings: Settings, get_services: Callable[[], Services]) -> lis
         ("GET", f"{BASE}/theme.css", "theme", form.show_theme),
         ("GET", f"{BASE}/embed.js", "embed", form.show_component),
         ("GET", f"{BASE}/assets/{{name:str}}", "asset", load_assets().serve),
+    ]
+    authorization = AuthorizationPages(settings, get_services)
+    routes += [
+        ("GET", AUTHORIZE, "authorize", authorization.show),
+        ("POST", AUTHORIZE, "authorize act", authorization.act),
     ]
     return [_make_route(form, *route) for route in routes]
 

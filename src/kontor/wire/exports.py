@@ -29,6 +29,7 @@ class Export(msgspec.Struct):
     user: dict[str, Any]
     roles: Objects
     tokens: Objects
+    assistant_grants: Objects
     api_keys: Objects
     legal_acceptances: Objects
     accesses: Objects

@@ -35,6 +35,9 @@ class OwnToken(msgspec.Struct):
     expiresAt: Annotated[int, Meta(description="epoch seconds")]  # noqa: N815
     bound: Annotated[bool, Meta(description="usable with a key of the caller's only (DPoP)")]
     current: Annotated[bool, Meta(description="the token of this call")]
+    grant: (
+        Annotated[bool, Meta(description="true: granted to an assistant, which renews its tokens")] | msgspec.UnsetType
+    ) = msgspec.UNSET
 
 
 def show_own_token(token: DomainToken) -> OwnToken:
@@ -46,4 +49,5 @@ def show_own_token(token: DomainToken) -> OwnToken:
         int(token.expires_at.timestamp()),
         token.is_bound,
         token.is_current,
+        token.is_grant or msgspec.UNSET,
     )

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from kontor.services.identity import TOKEN_SECONDS, IssuedToken, TokenFacts
+from kontor.services.identity import TOKEN_SECONDS, IssuedPair, IssuedToken, TokenFacts
 from kontor.services.security import show_thumbprint
 from kontor.wire.encoding import format_timestamp
 
@@ -20,7 +20,9 @@ Timestamp = Annotated[
     ),
 ]
 
-GrantType = Annotated[Literal["client_credentials", "password"], Meta(title="GrantType")]
+GrantType = Annotated[
+    Literal["client_credentials", "password", "authorization_code", "refresh_token"], Meta(title="GrantType")
+]
 
 
 class Token(msgspec.Struct):
@@ -39,6 +41,7 @@ class Token(msgspec.Struct):
     ]
     expires_in: Annotated[int, Meta(description="lifetime in seconds", examples=[7200])]
     user: Annotated[UUID, Meta(description="user reference, for user tokens")] | msgspec.UnsetType = msgspec.UNSET
+    refresh_token: Annotated[str, Meta(description="for assistants; used once")] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Confirmation(msgspec.Struct):
@@ -78,6 +81,12 @@ def show_token(issued: IssuedToken) -> Token:
         token_type="DPoP" if issued.is_bound else "Bearer",
         expires_in=TOKEN_SECONDS,
     )
+
+
+def show_pair(issued: IssuedPair) -> Token:
+    token = show_token(issued.access)
+    token.refresh_token = issued.refresh_token.reveal()
+    return token
 
 
 def show_introspection(facts: TokenFacts | None) -> Introspection:

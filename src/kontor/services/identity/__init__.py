@@ -1,5 +1,12 @@
 """Tenants, clients, roles, users, tokens and operators."""
 
+from kontor.services.identity.authorizations import (
+    AuthorizationError,
+    AuthorizationRequest,
+    Authorizations,
+    IssuedPair,
+    UnknownAssistantError,
+)
 from kontor.services.identity.branding import BrandingChange
 from kontor.services.identity.operators import TOKEN_PREFIX, Operators
 from kontor.services.identity.own_logins import OwnLogins, OwnToken
@@ -18,9 +25,13 @@ from kontor.services.identity.users import NewUser, Users
 __all__ = [
     "TOKEN_PREFIX",
     "TOKEN_SECONDS",
+    "AuthorizationError",
+    "AuthorizationRequest",
+    "Authorizations",
     "BrandingChange",
     "ClientLogin",
     "GrantError",
+    "IssuedPair",
     "IssuedToken",
     "NewUser",
     "Operators",
@@ -31,6 +42,7 @@ __all__ = [
     "TokenFacts",
     "TokenRequest",
     "Tokens",
+    "UnknownAssistantError",
     "Users",
     "new_role",
     "new_tenant",

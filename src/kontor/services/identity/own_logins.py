@@ -16,7 +16,7 @@ from kontor.services.identity.tenants import find_own_tenant
 from kontor.services.identity.tokens import make_failure_key
 from kontor.services.identity.users import NewUser, hash_password
 from kontor.services.security import Passwords, auditing, hash_secret, is_same_hash
-from kontor.storage import login_failures, tokens, users
+from kontor.storage import assistant_grants, login_failures, tokens, users
 from kontor.storage.database import Connection, Database
 
 
@@ -28,7 +28,8 @@ class OwnToken:
     issued_at: datetime
     expires_at: datetime
     is_bound: bool
-    is_current: bool  # the call was made with it
+    is_current: bool  # the call was made with it, or with a token of the grant
+    is_grant: bool = False  # to an assistant, which renews its tokens
 
 
 class OwnLogins:
@@ -37,12 +38,28 @@ class OwnLogins:
         self._passwords = passwords
 
     async def list_tokens(self, principal: Principal, current: str) -> list[OwnToken]:
-        """Valid tokens of the user, the newest first. `current` is the token of the call."""
+        """Grants to assistants, then other valid tokens, the newest first. `current` is the token of the call."""
         user_id = _require_id(principal)
         current_hash = hash_secret(current)
         async with self._database.connect(user_id) as connection:
             found = await tokens.list_user_tokens(connection, principal.tenant_id, user_id)
-        return [
+            by_grant = await assistant_grants.list_access_hashes(connection, user_id)
+            grants = await assistant_grants.list_user_grants(connection, principal.tenant_id, user_id)
+        current_grant = by_grant.get(current_hash)
+        granted = [
+            OwnToken(
+                grant.id,
+                client_name,
+                grant.scopes,
+                grant.created_at,
+                grant.expires_at,
+                False,
+                grant.id == current_grant,
+                is_grant=True,
+            )
+            for grant, client_name in grants
+        ]
+        return granted + [
             OwnToken(
                 _name_token(token.hash),
                 client_name,
@@ -53,6 +70,7 @@ class OwnLogins:
                 is_same_hash(token.hash, current_hash),
             )
             for token, client_name in found
+            if bytes(token.hash) not in by_grant
         ]
 
     async def revoke_tokens(self, principal: Principal, password: Secret, ids: Collection[UUID] | None) -> None:
@@ -66,6 +84,9 @@ class OwnLogins:
                 for token, _ in await tokens.list_user_tokens(connection, principal.tenant_id, user_id):
                     if _name_token(token.hash) in ids:
                         await tokens.delete_token(connection, principal.tenant_id, token.hash)
+                for grant, _ in await assistant_grants.list_user_grants(connection, principal.tenant_id, user_id):
+                    if grant.id in ids:
+                        await assistant_grants.delete_grant(connection, grant.id)
             await _record(connection, principal, "token.revoke-own")
 
     async def change_password(self, principal: Principal, password: Secret, new_password: Secret) -> None:

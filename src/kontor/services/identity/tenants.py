@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID, uuid4
 
+from kontor.domain.assistants import GRANTABLE_SCOPES, check_redirect_address
 from kontor.domain.callbacks import parse_callback
 from kontor.domain.errors import ConflictError, InvalidError, NotFoundError
 from kontor.domain.principals import Principal
@@ -234,10 +235,34 @@ class TenantAdministration:
             )
         return client, secret
 
+    async def create_assistant(
+        self, tenant_name: str, name: str, addresses: Sequence[str], description: str | None = None
+    ) -> Client:
+        """A client that users sign in through: without a secret, and sent back to these addresses only."""
+        check_technical_name(name)
+        if not addresses:
+            raise InvalidError("name at least one", "redirect address")
+        checked = tuple(check_redirect_address(address) for address in addresses)
+        async with self._database.transaction() as connection:
+            tenant = await _require_tenant(connection, tenant_name)
+            scopes = tuple(scope for scope in GRANTABLE_SCOPES if scope in tenant.allowed_scopes)
+            client = Client(
+                uuid4(), tenant.id, tenant.name, name, ClientKind.USER, scopes, (),
+                check_text(description, "description") if description else None, redirect_addresses=checked,
+            )  # fmt: skip
+            nobodys_secret = hash_secret(secrets.token_urlsafe(32))
+            await tenants.insert_client(connection, client, nobodys_secret)
+            await auditing.record(
+                connection, tenant.id, auditing.OPERATOR, "client.create", f"client {client.username}"
+            )
+        return client
+
     async def renew_client_secret(self, tenant_name: str, name: str) -> str:
         secret = secrets.token_urlsafe(32)
         async with self._database.transaction() as connection:
             client = await _require_client(connection, tenant_name, name)
+            if client.redirect_addresses:
+                raise ConflictError(f"The client {client.username} is an assistant, and has no secret.")
             await tenants.update_client_secret(connection, client.id, hash_secret(secret))
             await auditing.record(
                 connection, client.tenant_id, auditing.OPERATOR, "client.renew-secret", f"client {client.username}"

@@ -105,7 +105,7 @@ class Tokens:
         user = password_hash = None
         if grant is Grant.PASSWORD:
             address = request.customer_address or login.address
-            user, password_hash = await self._authenticate_user(client, request, address)
+            user, password_hash = await self.authenticate_user(client, request, address)
         return await self._issue(client, user, request.scope, "token.issue", thumbprint, password_hash)
 
     async def issue_token_for_key(self, api_key: Secret, address: str, proof: SentProof | None = None) -> IssuedToken:
@@ -244,7 +244,7 @@ class Tokens:
             raise GrantError("invalid_dpop_proof", "This client must send the header DPoP.")
         return None
 
-    async def _authenticate_user(self, client: Client, request: TokenRequest, address: str) -> tuple[User, str]:
+    async def authenticate_user(self, client: Client, request: TokenRequest, address: str) -> tuple[User, str]:
         """The user with the hash of the password."""
         if not request.username or request.password is None:
             raise GrantError("invalid_request", "The password grant needs username and password.")

@@ -10,6 +10,7 @@ from kontor.storage import (
     accesses,
     alerts,
     analyses,
+    assistant_grants,
     audit,
     bank_channels,
     deliveries,
@@ -48,6 +49,9 @@ class Housekeeping:
         removed = {
             "expired_logins": await self._in_batches(
                 lambda connection: tokens.delete_expired_tokens(connection, BATCH)
+            ),
+            "expired_grants": await self._in_batches(
+                lambda connection: assistant_grants.delete_expired_grants(connection, BATCH)
             ),
             "expired_accesses": await self.delete_expired_accesses(),
             "old_dialogues": await self._in_batches(
