@@ -123,8 +123,7 @@ def migrate_database(settings: Settings, *, is_alone: bool = False, are_bound: b
 
 def find_app_role(settings: Settings) -> str | None:
     """The application's role where it is another one than the owner of the tables."""
-    owner = settings.migration_database_url or settings.database_url
-    if settings.database_url is None or owner == settings.database_url:
+    if settings.database_url is None or settings.migration_database_url in (None, settings.database_url):
         return None
     return find_role(settings.database_url)
 

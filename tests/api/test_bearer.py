@@ -6,8 +6,8 @@ from urllib.parse import quote
 import pytest
 
 from kontor.api.answers import empty_answer
-from kontor.api.auth import find_address
 from kontor.api.operations import Security
+from kontor.pages.browser import find_address
 
 ENCRYPT = {"content": base64.b64encode(b"x"), "headers": {"Content-Type": "application/octet-stream+base64"}}
 NO_TOKEN = 'Bearer realm="kontor"'

@@ -29,7 +29,7 @@ COMMANDS = {
     "settings": ("kontor.cli.processes:settings", "List every setting with its default."),
     "openapi": ("kontor.cli.processes:openapi", "Print the OpenAPI document."),
     "tenant": ("kontor.cli.administration:tenant", "Tenants: who uses this Kontor."),
-    "client": ("kontor.cli.administration:client", "Clients of a tenant: programs that obtain tokens."),
+    "client": ("kontor.cli.clients:client", "Clients of a tenant: programs that obtain tokens."),
     "role": ("kontor.cli.administration:role", "Roles of a client: the scopes its users get."),
     "user": ("kontor.cli.administration:user", "Users of a tenant."),
     "api-key": ("kontor.cli.administration:api_key", "API keys: a classic token without a password."),

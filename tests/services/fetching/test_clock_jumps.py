@@ -21,6 +21,7 @@ WALL_CLOCK = {
     "connectors/enablebanking/tokens.py",
     "connectors/xs2a/oauth.py",
     "demobank/enablebanking/applications.py",
+    "services/identity/authorizations.py",
 }
 
 
