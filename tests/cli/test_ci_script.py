@@ -1,4 +1,4 @@
-"""`.ci/run`: check, the fast tier and up to 20 minutes of the long tier, in a fresh clone with an empty home."""
+"""`.ci/run`: check, the fast tier and up to 10 minutes of the long tier, in a fresh clone with an empty home."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ DEV = """#!/usr/bin/env bash
 if [ "$*" = "$FAIL" ]; then exit 1; fi
 echo "done: $*"
 """
-LONG = "test --long --long-minutes 20"
+LONG = "test --long --long-minutes 10"
 COMMANDS = ["check", "test", LONG]
 
 
