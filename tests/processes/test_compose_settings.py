@@ -17,6 +17,8 @@ NOT_PASSED = {
     "KONTOR_DEMO": "set by `kontor demo`",
     "KONTOR_TODAY": "for demos and tests",
     "KONTOR_CLOCK": "for simulations",
+    "KONTOR_MCP_TOKEN": "of `kontor mcp`, which runs beside an assistant",
+    "KONTOR_MCP_API_KEY": "of `kontor mcp`, which runs beside an assistant",
 }
 
 

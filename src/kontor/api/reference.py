@@ -66,7 +66,7 @@ class Reference:
         self._asset_url = asset_url
         self._has_demo = has_demo
         self._drawn: dict[str | None, bytes] = {}
-        self.slugs = [tag["name"].lower() for tag in document["tags"]]
+        self.slugs = [tag["name"].lower() for tag in document.get("tags", [])]
 
     def draw(self, slug: str | None) -> bytes:
         """The page of a section, or without one the overview. It is drawn once."""
@@ -88,7 +88,7 @@ class Reference:
         explained = list(self._explain_all())
         return [
             Section(tag["name"], tag["description"], found, self._find_shapes(found))
-            for tag in self._document["tags"]
+            for tag in self._document.get("tags", [])
             for found in [[operation for name, operation in explained if name == tag["name"]]]
         ]
 
