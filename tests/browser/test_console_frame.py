@@ -22,7 +22,7 @@ def test_a_stranger_is_asked_to_sign_in_and_then_sees_the_page_that_was_asked_fo
     assert page.url.endswith("/console/sign-in?next=%2Fconsole%2Fcontracts")
     customer = console_site.rich
     enter(page, customer, "wrong")
-    assert "stimmt nicht" in page.locator("#problem").inner_text()
+    assert "ist falsch" in page.locator("#problem").inner_text()
     enter(page, customer)
     page.wait_for_url(f"{console_site.url}/contracts")
 

@@ -102,4 +102,4 @@ def test_a_user_erases_everything_by_typing_the_own_name(open_console, console_s
     page.wait_for_url("**/console/sign-in?notice=erased")
     assert "gelöscht" in page.locator("[role=status]").inner_text()
     enter(page, customer)
-    assert "stimmt nicht" in page.locator("#problem").inner_text()
+    assert "ist falsch" in page.locator("#problem").inner_text()
