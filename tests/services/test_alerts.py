@@ -16,6 +16,7 @@ from kontor.domain.alerts import AlertKind, AlertObject, AlertStatus, ObjectKind
 from kontor.domain.errors import InvalidError, NotFoundError
 from kontor.domain.merging import StoredTransaction
 from kontor.domain.transactions import Transaction
+from kontor.services.alerts.alerts import LEASE
 from kontor.storage import transactions
 
 NEW, READ, DONE = AlertStatus
@@ -201,7 +202,30 @@ async def test_a_fetch_that_ends_during_a_look_is_looked_at_again(user, refresh_
         return await store(*arguments)
 
     user.services.alerts._store = fetch_and_store
-    assert await work(user) == 2
+    await work(user)
+    assert read_rows(user) == [("BANK_NEEDS_USER", "NEW", False)]
+
+
+async def test_who_asks_while_a_worker_is_about_to_look_gets_what_holds_now(user, refresh_bank):
+    refresh_bank.refusal = Failed(FailureKind.WRONG_CREDENTIALS)
+    await user.refresh(is_attended=True)
+    user.owner.execute("update alert_states set due_at = %s", [user.clock.at + LEASE])  # as it claims
+    assert await list_alerts(user) == [(AlertKind.BANK_NEEDS_USER, NEW)]
+
+
+async def test_a_worker_that_looked_before_somebody_else_does_not_undo_what_they_found(user, refresh_bank):
+    user.clock.at += DAY
+    store = user.services.alerts._store
+
+    async def ask_and_store(*arguments):
+        user.services.alerts._store = store
+        refresh_bank.refusal = Failed(FailureKind.WRONG_CREDENTIALS)
+        await user.refresh(is_attended=True)
+        assert await list_alerts(user) == [(AlertKind.BANK_NEEDS_USER, NEW)]
+        return await store(*arguments)
+
+    user.services.alerts._store = ask_and_store
+    await work(user)
     assert read_rows(user) == [("BANK_NEEDS_USER", "NEW", False)]
 
 

@@ -10,13 +10,13 @@ from kontor.storage.lock_order import Lock, note_lock
 CLAIM = """
     update all_alert_states set due_at = %(until)s where user_id in (select user_id from all_alert_states
         where due_at <= %(now)s order by due_at limit 1 for update skip locked)
-    returning user_id, due_at
+    returning user_id
 """
 
 
 @dataclass(frozen=True, slots=True)
 class AlertState:
-    """What the last look has seen; None before the first one."""
+    """What the last look has seen; None before the first one, and where something else has changed since."""
 
     due_at: datetime
     data_version: int | None
@@ -38,36 +38,32 @@ async def add_state(connection: Connection, user_id: UUID, now: datetime) -> Non
     )
 
 
-async def lock_state(connection: Connection, user_id: UUID) -> bool:
-    """Whoever compares alerts with their causes does so alone. False when the user is gone."""
+async def lock_due(connection: Connection, user_id: UUID) -> datetime | None:
+    """Whoever compares alerts with their causes does so alone. None when the user is gone."""
     note_lock(Lock.ALERT_STATE, user_id)
-    cursor = await connection.execute("select 1 from alert_states where user_id = %s for update", [user_id])
-    return await cursor.fetchone() is not None
+    cursor = await connection.execute("select due_at from alert_states where user_id = %s for update", [user_id])
+    row = await cursor.fetchone()
+    return None if row is None else row[0]
 
 
 async def mark_due(connection: Connection, user_id: UUID, now: datetime) -> None:
     """Something has changed. Nothing for a user who has never asked for alerts."""
     note_lock(Lock.ALERT_STATE, user_id)
-    await connection.execute("update alert_states set due_at = %s where user_id = %s", [now, user_id])
+    await connection.execute(
+        "update alert_states set due_at = %s, data_version = null where user_id = %s", [now, user_id]
+    )
 
 
-async def claim_due(connection: Connection, now: datetime, lease: timedelta) -> tuple[UUID, datetime] | None:
+async def claim_due(connection: Connection, now: datetime, lease: timedelta) -> UUID | None:
     """A user whose alerts are to be looked for now. Another worker looks after the lease, unless it is finished."""
     cursor = await connection.execute(CLAIM, {"now": now, "until": now + lease})
     row = await cursor.fetchone()
-    return None if row is None else (row[0], row[1])
+    return None if row is None else row[0]
 
 
-async def finish_check(
-    connection: Connection,
-    user_id: UUID,
-    seen: AlertState,
-    next_at: datetime,
-) -> None:
-    """`seen.due_at` is the time that was read before: another one means that something has changed meanwhile."""
-    note_lock(Lock.ALERT_STATE, user_id)
+async def finish_check(connection: Connection, user_id: UUID, state: AlertState) -> None:
+    """The caller holds the lock of `lock_due`."""
     await connection.execute(
-        "update alert_states set due_at = case when due_at = %s then %s else due_at end, data_version = %s,"
-        " checked_on = %s where user_id = %s",
-        [seen.due_at, next_at, seen.data_version, seen.checked_on, user_id],
+        "update alert_states set due_at = %s, data_version = %s, checked_on = %s where user_id = %s",
+        [state.due_at, state.data_version, state.checked_on, user_id],
     )

@@ -238,9 +238,10 @@ async def delete_transactions(connection: Connection, user_id: UUID, product_id:
 # Listing
 
 
-# Of a page little more than the stored objects is read. The few rows whose object is not current are looked up again.
+# Of a page little more than the stored objects is read. The few rows whose object is not current are looked up again:
+# by their place, so that no plan made for a small table reads the whole of a large one for each of them.
 PAGE_OBJECT = (
-    "coalesce(page.document, (select {} from transactions where user_id = $1 and product_id = $2 and id = page.id))"
+    "coalesce(page.document, (select {} from transactions where user_id = $1 and product_id = $2 and ctid = page.ctid))"
 )
 
 
@@ -258,7 +259,7 @@ def page_query(fields: tuple[JsonField, ...], *, has_times: bool, has_cursor: bo
     if has_cursor:
         conditions.append("(booked_on, ordinal) < ($6, $7)" if has_times else "(booked_on, ordinal) < ($4, $5)")
     return sql.SQL(
-        "select id, booked_on, ordinal, case when {} then document end as document"
+        "select ctid, id, booked_on, ordinal, case when {} then document end as document"
         " from transactions where {} order by booked_on desc, ordinal desc limit $3"
     ).format(current_condition(fields), sql.SQL(" and ".join(conditions)))
 

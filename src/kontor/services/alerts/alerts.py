@@ -6,6 +6,7 @@ under the user's lock, so that a cause makes one alert however many look at the 
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from uuid import UUID, uuid4
@@ -84,7 +85,7 @@ class Alerts:
                 await alert_states.add_state(connection, user_id, now)
                 state = AlertState(now, None, None)
         if state.due_at <= now or (state.data_version, state.checked_on) != (version, self._clock.today()):
-            await self._look(user_id, state.due_at)
+            await self._look(user_id)
 
     async def look_for_due(self) -> int:
         """What a worker does every few seconds; returns for how many users it has looked."""
@@ -94,8 +95,8 @@ class Alerts:
                 claimed = await alert_states.claim_due(connection, await self._clock.read(connection), LEASE)
             if claimed is None:
                 return count
-            if await self._is_wanted(claimed[0]):
-                await self._look(*claimed)
+            if await self._is_wanted(claimed):
+                await self._look(claimed)
             count += 1
 
     async def _is_wanted(self, user_id: UUID) -> bool:
@@ -107,37 +108,41 @@ class Alerts:
                 await alert_states.mark_due(connection, user_id, next_at)
         return is_active
 
-    async def _look(self, user_id: UUID, due_at: datetime) -> None:
-        """`due_at` is as it was before: a fetch that ends meanwhile moves it, and is looked at again."""
+    async def _look(self, user_id: UUID) -> None:
         for _ in range(ATTEMPTS):
-            version, causes = await self._find_causes(user_id)
-            if await self._store(user_id, AlertState(due_at, version, self._clock.today()), causes):
+            async with self._database.connect(user_id) as connection:
+                state = await alert_states.find_state(connection, user_id)
+                version = await read_version(connection, user_id)
+            if state is None:  # the user is gone
+                return
+            causes = await self._find_causes(user_id)
+            if await self._store(user_id, AlertState(state.due_at, version, self._clock.today()), causes):
                 return
 
-    async def _find_causes(self, user_id: UUID) -> tuple[int, list[Cause]]:
+    async def _find_causes(self, user_id: UUID) -> list[Cause]:
         async with self._database.connect(user_id) as connection:
             planned = await budgets.list_budgets(connection, user_id)
         answer = await self._analyses.answer_for(user_id, name_question(planned), partial(find_analysed, planned))
         async with self._database.snapshot(user_id) as connection:
-            version = await read_version(connection, user_id)
             stored = await products.list_products(connection, user_id)
             held = await accesses.list_accesses(connection, user_id)
             analysed = await read_analysed(connection, user_id, answer, stored)
         found = find_access_causes(held, self._clock.today(), datetime.now(UTC))
-        return version, [*found, *find_product_causes(stored), *analysed]
+        return [*found, *find_product_causes(stored), *analysed]
 
     @retry_conflicts
     async def _store(self, user_id: UUID, seen: AlertState, causes: Sequence[Cause]) -> bool:
-        """False where the data has changed since the causes were found."""
+        """False where something has changed, or somebody else has looked, since the causes were found."""
         async with self._database.transaction(user_id) as connection:
             if await lock_data(connection, user_id) != seen.data_version:
                 return False
-            if await alert_states.lock_state(connection, user_id):
-                new = await _compare(connection, user_id, causes)
-                await alerts.end_parts_removed(connection, user_id)
-                next_at = find_next_look(user_id, await self._clock.read(connection))
-                await alert_states.finish_check(connection, user_id, seen, next_at)
-                log.debug("alerts.stored", new=new)
+            if await alert_states.lock_due(connection, user_id) != seen.due_at:
+                return False
+            new = await _compare(connection, user_id, causes)
+            await alerts.end_parts_removed(connection, user_id)
+            next_at = find_next_look(user_id, await self._clock.read(connection))
+            await alert_states.finish_check(connection, user_id, replace(seen, due_at=next_at))
+            log.debug("alerts.stored", new=new)
         return True
 
 
