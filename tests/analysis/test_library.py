@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import kontor.analysis
 from kontor.analysis import RowError, analyse, find_contracts, tag
 from kontor.analysis.contracts import find_contracts as find_contracts_of_records
-from kontor.analysis.orders import order_records
+from kontor.analysis.day_order import order_records
 from kontor.analysis.records import Account, make_record
 from kontor.analysis.tagging import NOBODY, load_tagger
 from kontor.domain.transactions import Transaction

@@ -17,7 +17,7 @@ from kontor.domain.direct_debits import (
     read_creditor_id,
 )
 from kontor.domain.mandates import DebitForm, DebitInstruction, DebitScheme, Mandate, SequenceType
-from kontor.domain.orders import OrderError, OrderProblem
+from kontor.domain.order_checks import OrderError, OrderProblem
 from kontor.domain.payments import Order
 from kontor.domain.products import Product, ProductCategory
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kontor.domain.cleaning import clean_standing_order
-from kontor.domain.orders import OrderError
+from kontor.domain.order_checks import OrderError
 from kontor.domain.payments import Order
 from kontor.domain.schedules import Period, Schedule, StandingAction
 from kontor.domain.standing_orders import (

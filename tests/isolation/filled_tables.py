@@ -7,7 +7,7 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 import psycopg
 from psycopg import sql
 
-from kontor.storage.row_security import PROTECTED
+from kontor.storage.row_policies import PROTECTED
 
 # What `id` is called by the tables that refer to it, so that rows fit together.
 NAMES = {

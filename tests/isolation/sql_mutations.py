@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from kontor.storage.row_security import PROTECTED
+from kontor.storage.row_policies import PROTECTED
 
 STORAGE = Path(__file__).parents[2] / "src" / "kontor" / "storage"
 STATEMENT = re.compile(r"\s*(select|insert|update|delete|with)\b", re.IGNORECASE)

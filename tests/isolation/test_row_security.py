@@ -25,10 +25,10 @@ from kontor.storage import (
     tag_views,
     transactions,
 )
-from kontor.storage.bindings import bind_session, bind_transaction
 from kontor.storage.database import Database
 from kontor.storage.migrate import find_role
-from kontor.storage.row_security import PROTECTED, UNPROTECTED
+from kontor.storage.row_policies import PROTECTED, UNPROTECTED
+from kontor.storage.user_binding import bind_session, bind_transaction
 from kontor.wire.transactions import FIELDS
 from processes import beside
 

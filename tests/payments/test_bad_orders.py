@@ -7,7 +7,7 @@ import pytest
 from paying import CALLBACK, CUSTOMER, DETAILS, PRESENT, SAVINGS
 
 from kontor.domain.clocks import BERLIN
-from kontor.domain.orders import CURRENCIES
+from kontor.domain.order_checks import CURRENCIES
 
 WRONG = [
     ("iban", "DE89370400440532013001"),

@@ -13,7 +13,7 @@ from scripted_bank import MOCK
 
 from kontor.domain.clocks import BERLIN
 from kontor.domain.errors import InvalidError, NotFoundError
-from kontor.domain.orders import OrderError
+from kontor.domain.order_checks import OrderError
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, PaymentFailure, PaymentState
 from kontor.domain.redirects import FormStep, RedirectOutcome, UseCase
 from kontor.domain.sca_machine import AnswerKind, ScaState

@@ -5,13 +5,13 @@ from consenting_users import new_principal, open_consenting_user
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kontor.connectors.demo.scenarios import DEMANDING_SCA
+from kontor.connectors.demo.scenarios import SCENARIOS
 from kontor.domain.errors import InvalidError
 from kontor.domain.sca_machine import MAX_WRONG_TANS, AnswerKind, ScaState, fits
 from kontor.services.sca.consents import NotOpenError
 from kontor.wire.consents import STATES
 
-LOGINS = sorted(DEMANDING_SCA)
+LOGINS = sorted(login for login, scenario in SCENARIOS.items() if scenario.demands_sca)
 VALUES = st.sampled_from(
     ["901", "900", "902", "", "Mein Handy", "Mein Tablet", "Banking-App", "12", "13", "8534842", "936086", "\x00", "é"]
 )

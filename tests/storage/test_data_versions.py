@@ -17,9 +17,9 @@ from kontor.domain.balances import BalanceGap, BalanceSpan, DayTotal
 from kontor.domain.contracts import Period
 from kontor.domain.merging import StoredTransaction
 from kontor.storage import accesses, annotations, contracts, products, tags, transaction_edits, transactions
-from kontor.storage.bindings import bind_transaction
 from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Database
+from kontor.storage.user_binding import bind_transaction
 from processes import beside
 from stored_data import GIRO, NOON, ROWS, TAGS, TODAY, TWIN, StoredUser
 

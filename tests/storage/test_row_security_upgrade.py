@@ -10,7 +10,7 @@ from psycopg.conninfo import make_conninfo
 
 from kontor.domain.secrets import Secret
 from kontor.storage.migrate import Migration, find_role, is_protected, migrate, read_migrations
-from kontor.storage.row_security import BINDING_VERSION, PROTECTED, list_disabled, list_without_policy
+from kontor.storage.row_policies import BINDING_VERSION, PROTECTED, list_disabled, list_without_policy
 
 OLD = [migration for migration in read_migrations() if migration.version < BINDING_VERSION]
 LATER = Migration(read_migrations()[-1].version + 1, "later", "create table later_notes (id integer)")

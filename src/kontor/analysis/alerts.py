@@ -5,8 +5,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 from kontor.analysis.category_budgets import measure_budgets
-from kontor.analysis.contracts import Contract, Status, find_notice_date
-from kontor.analysis.contracts.periods import BY_NAME
+from kontor.analysis.contracts import Contract, find_notice_date, find_price_rise
 from kontor.analysis.contracts.texts import simplify_name
 from kontor.analysis.disposable_money import find_disposable_money
 from kontor.analysis.own_money import OwnMoney
@@ -17,11 +16,6 @@ from kontor.domain.contracts import ContractSettings
 from kontor.domain.products import ProductCategory
 
 CURRENCY = "EUR"
-LEAST_RISE, LEAST_RISE_SHARE = Decimal(1), Decimal("0.03")
-# Such payments are chosen by the user, not set by somebody else.
-_CHOSEN = ("SAVINGS", "TRANSFER")
-_STEADY_PAYMENTS = 2  # of the same amount, before a higher one counts as a rise
-_RARE_MONTHS = 6  # what is paid as seldom as this has risen when it is more than the last time
 UNUSUAL_AMOUNT = Decimal(250)
 UNUSUAL_DAYS, HISTORY_DAYS, HISTORY_DEBITS = 14, 180, 20
 STALE_DAYS = 7  # older balances say nothing about today
@@ -39,7 +33,7 @@ def find_causes(
 ) -> list[Cause]:
     """All that hold today. Instead of an access, objects name an account; transactions have no product yet."""
     return [
-        *(cause for contract in contracts if (cause := _find_rise(contract, today, find_settings))),
+        *(cause for contract in contracts if (cause := _tell_rise(contract, today, find_settings))),
         *(cause for contract in contracts if (cause := _find_deadline(contract, today, find_settings))),
         *_find_unusual(records, contracts, accounts, today),
         *(cause for account in accounts if (cause := _find_low_balance(records, contracts, account, today))),
@@ -50,27 +44,12 @@ def find_causes(
 # Contracts
 
 
-def _find_rise(contract: Contract, today: date, find_settings: FindSettings) -> Cause | None:
-    """The latest price, where it is higher than one that was paid before again and again."""
-    if contract.is_income or contract.status is not Status.ACTIVE or contract.currency != CURRENCY:
+def _tell_rise(contract: Contract, today: date, find_settings: FindSettings) -> Cause | None:
+    rise = find_price_rise(contract)
+    if rise is None or (today - rise.day).days > KEPT_DAYS:
         return None
-    if contract.category.startswith(_CHOSEN):
-        return None
-    paid = sorted(contract.cost_development_regular.items())
-    latest = contract.amount_latest
-    while len(paid) > 1 and paid[-2][1] == latest == paid[-1][1]:
-        paid.pop()
-    if len(paid) < 2 or paid[-1][1] != latest:
-        return None
-    day, before = paid[-1][0], paid[-2][1]
-    needed = 1 if BY_NAME[contract.period].months >= _RARE_MONTHS else _STEADY_PAYMENTS
-    if [amount for _, amount in paid[-1 - needed : -1]] != [before] * needed:
-        return None
-    rise = abs(latest) - abs(before)
-    if rise < max(LEAST_RISE, abs(before) * LEAST_RISE_SHARE) or (today - day).days > KEPT_DAYS:
-        return None
-    facts = AlertFacts(_name_contract(contract, find_settings), day, before)
-    return Cause(AlertKind.PRICE_RISE, _refer(contract), f"{day} {latest}", latest, facts=facts)
+    facts = AlertFacts(_name_contract(contract, find_settings), rise.day, rise.before)
+    return Cause(AlertKind.PRICE_RISE, _refer(contract), f"{rise.day} {rise.amount}", rise.amount, facts=facts)
 
 
 def _find_deadline(contract: Contract, today: date, find_settings: FindSettings) -> Cause | None:

@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from kontor.analysis.calendars import find_day, number_month
 from kontor.analysis.contracts import Contract
+from kontor.analysis.day_order import order_records, select_days
 from kontor.analysis.earned_income import EarnedIncome
-from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.own_money import LOAN_PAYMENTS, PASSIVE, OwnMoney
 from kontor.analysis.parts import split_records
 from kontor.analysis.records import Account, Record

@@ -8,10 +8,10 @@ from decimal import Decimal
 
 from kontor.analysis.budgets import is_countable
 from kontor.analysis.calendars import DAY
+from kontor.analysis.day_order import order_records, select_days
 from kontor.analysis.earned_income import GAMBLING_CATEGORY, RETURNED_CODES, is_gambling, is_returned
 from kontor.analysis.life_events.episodes import subtract_months
 from kontor.analysis.life_events.signs import COLLECTION, read_text
-from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.records import Record
 
 _REMINDER = re.compile(r"MAHNGEB|MAHNKOST|MAHNSPES|MAHNENTG|MAHNUNG")

@@ -11,11 +11,11 @@ from kontor.analysis.cashflow import Cashflow, find_cashflow
 from kontor.analysis.contracts import Contract
 from kontor.analysis.contracts import find_contracts as find_contracts_of_records
 from kontor.analysis.credit_checks import CreditCheck, check_credit
+from kontor.analysis.day_order import order_records
 from kontor.analysis.disposable_money import DisposableMoney, find_disposable_money
 from kontor.analysis.duplicates import find_shared, join_accounts
 from kontor.analysis.life_events import LifeEvent, find_life_events
 from kontor.analysis.life_stages import LifeStage, find_life_stages
-from kontor.analysis.orders import order_records
 from kontor.analysis.records import Account, Record, make_record
 from kontor.analysis.sales_triggers import SalesTrigger, find_sales_triggers
 from kontor.analysis.tables import Row, add_columns, read_accounts, read_rows

@@ -6,11 +6,11 @@ from datetime import date
 
 from kontor.analysis.contracts import Contract, Status
 from kontor.analysis.contracts.texts import squeeze_text
+from kontor.analysis.day_order import order_records, select_days
 from kontor.analysis.life_events.careers import list_jobs
 from kontor.analysis.life_events.episodes import Course, Episode, read_course, subtract_months
 from kontor.analysis.life_events.homes import list_homes
 from kontor.analysis.life_events.signs import TRAINING, Sign, is_home_loan
-from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record
 

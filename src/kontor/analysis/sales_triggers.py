@@ -9,11 +9,11 @@ from kontor.analysis.budgets import CENT, Budget, Use, is_countable, make_budget
 from kontor.analysis.calendars import number_month
 from kontor.analysis.contracts import Contract
 from kontor.analysis.contracts.texts import simplify_name
+from kontor.analysis.day_order import order_records, select_days
 from kontor.analysis.earned_income import EarnedIncome
 from kontor.analysis.life_events import LifeEvent, find_events, read_course
 from kontor.analysis.life_events.episodes import subtract_months
 from kontor.analysis.life_stages import find_stages
-from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.own_money import OwnMoney
 from kontor.analysis.reasons import Reason
 from kontor.analysis.records import Account, Record

@@ -7,8 +7,8 @@ from typing import Any, get_type_hints
 
 import msgspec
 
+from kontor.analysis.day_order import order_records
 from kontor.analysis.duplicates import find_shared, join_accounts
-from kontor.analysis.orders import order_records
 from kontor.analysis.records import Record, make_record
 from kontor.analysis.tagging import NOBODY, Evidence, OwnAccounts, Tagging, load_tagger, make_own_accounts
 from kontor.analysis.trees import BUSINESS_PARTNERS, CATEGORIES, FREELANCER_CATEGORIES, INSURANCE_TYPES

@@ -1,6 +1,6 @@
 """What the API says in German and English alone, in the other languages of the console.
 
-Names of tags and messages are found by the English text, in `names/`. There `[sentences]` are those with placeholders.
+Names of tags and messages are found by the English text, in `api_names/`; its `[sentences]` have placeholders.
 """
 
 import re
@@ -73,7 +73,9 @@ def load_api_texts(language: str) -> ApiTexts | None:
     """Nothing for languages that the API itself speaks."""
     if language in REVIEWED_LANGUAGES:
         return None
-    sections = tomllib.loads(files("kontor.console").joinpath("names", f"{language}.toml").read_text(encoding="utf-8"))
+    sections = tomllib.loads(
+        files("kontor.console").joinpath("api_names", f"{language}.toml").read_text(encoding="utf-8")
+    )
     sentences = sections.pop("sentences")
     names = {english: text for section in sections.values() for english, text in section.items()}
     return ApiTexts(language, names, tuple((_compile(english), text) for english, text in sentences.items()))

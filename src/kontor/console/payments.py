@@ -11,7 +11,7 @@ from kontor.console.api_texts import tell
 from kontor.console.banks import find_path, is_about_address
 from kontor.console.gateway import Gateway, segment, together
 from kontor.console.visits import Form, field_of
-from kontor.domain.orders import OrderError, check_iban
+from kontor.domain.order_checks import OrderError, check_iban
 from kontor.pages.browser import BadRequestError
 from kontor.pages.formatting import conventions_of
 from kontor_client import ApiError

@@ -7,7 +7,7 @@ from datetime import date
 
 from kontor.domain.errors import KontorError
 from kontor.domain.mandates import DebitInstruction, DebitScheme, Mandate, SequenceType
-from kontor.domain.orders import OrderError, OrderFields, OrderProblem, check_orders, check_reference
+from kontor.domain.order_checks import OrderError, OrderFields, OrderProblem, check_orders, check_reference
 from kontor.domain.payments import Order
 from kontor.domain.products import Product
 

@@ -6,7 +6,7 @@ from datetime import date
 from enum import StrEnum
 from uuid import UUID
 
-from kontor.domain.orders import OrderError, OrderProblem
+from kontor.domain.order_checks import OrderError, OrderProblem
 from kontor.domain.payments import Order
 from kontor.domain.schedules import Schedule, StandingAction
 

@@ -12,12 +12,12 @@ from psycopg.types.json import Jsonb
 from kontor.domain.accesses import DATA_LIFETIME, Access, AccessStatus, History, Notice
 from kontor.domain.refreshes import RefreshPause
 from kontor.domain.sca import ScaMedium, ScaMethod
-from kontor.storage.bindings import bind_transaction
 from kontor.storage.data_versions import raise_version
 from kontor.storage.database import Connection, fetch_row
 from kontor.storage.leases import Lease
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.removals import note_removed_products
+from kontor.storage.user_binding import bind_transaction
 
 COLUMNS = (
     "id, provider_id, status, is_synced, updated_at, expires_at, selected_products, methods, media, active_method,"

@@ -16,9 +16,9 @@ from kontor.domain.alerts import (
     Cause,
     ObjectKind,
 )
-from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection
 from kontor.storage.push_messages import insert_messages
+from kontor.storage.user_binding import bind_transaction
 
 CAUSE_COLUMNS = "kind, object_kind, object_id, access_id, cause, amount, currency, name, day, amount_before"
 # One whose cause is gone is done, whatever the user has set.

@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 from psycopg.errors import ForeignKeyViolation
 
-from kontor.storage.bindings import Connection, bind_transaction
+from kontor.storage.user_binding import Connection, bind_transaction
 
 HAS_CITUS = "select to_regclass('pg_catalog.pg_dist_partition') is not null"
 IS_DISTRIBUTED = "select exists (select 1 from pg_dist_partition where logicalrelid = to_regclass('data_versions'))"

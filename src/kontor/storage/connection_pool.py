@@ -18,9 +18,9 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from kontor.storage.bindings import bind_session
 from kontor.storage.clusters import begin_bound, note_clustered
 from kontor.storage.connections import is_read_only
+from kontor.storage.user_binding import bind_session
 
 Connection = AsyncConnection[TupleRow]
 LIFETIME_SECONDS = 3600

@@ -15,11 +15,11 @@ from psycopg.rows import TupleRow, tuple_row
 from psycopg_pool import AsyncConnectionPool
 
 from kontor.domain.secrets import Secret
-from kontor.storage.bindings import bind_transaction
 from kontor.storage.clusters import find_cluster, is_clustered, note_clustered
 from kontor.storage.connection_pool import ConnectionPool, PooledConnection, refuse_dead_connection
 from kontor.storage.connections import SESSION_OPTIONS, address_writer
 from kontor.storage.lock_order import begin_locks
+from kontor.storage.user_binding import bind_transaction
 
 log = structlog.get_logger(__name__)
 

@@ -7,10 +7,10 @@ table that is distributed by `user_id` cannot change it.
 from uuid import UUID
 
 from kontor.domain.payments import name_at_bank
-from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection
 from kontor.storage.lock_order import Lock, note_lock
 from kontor.storage.payments import IS_AT_BANK
+from kontor.storage.user_binding import bind_transaction
 
 # Nothing else is kept: no address of the customer, no callback, no access, no key, no secret, no names of devices.
 KEPT = (

@@ -23,7 +23,7 @@ from psycopg.rows import TupleRow
 
 from kontor.domain.secrets import Secret
 from kontor.storage.connections import connect_blocking
-from kontor.storage.row_security import (
+from kontor.storage.row_policies import (
     BINDING_VERSION,
     add_policy,
     enable_policy,

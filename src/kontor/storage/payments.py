@@ -18,9 +18,9 @@ from kontor.domain.payments import (
     PaymentState,
 )
 from kontor.domain.schedules import StandingInstruction
-from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection
 from kontor.storage.lock_order import Lock, note_lock
+from kontor.storage.user_binding import bind_transaction
 
 KEY_LIFETIME_DAYS = 30
 DUPLICATE_SECONDS = 60

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from kontor.storage.bindings import bind_transaction
 from kontor.storage.data_versions import lock_data, take_version
 from kontor.storage.database import Connection
+from kontor.storage.user_binding import bind_transaction
 
 KEPT_DAYS = 90
 REMOVED_COLUMNS = "user_id, product_id, transaction_id, created_version, version"

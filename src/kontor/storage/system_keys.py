@@ -4,9 +4,9 @@ from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection
 from kontor.storage.keys import KEY_BYTES, SealingKey, generate_key
+from kontor.storage.user_binding import bind_transaction
 
 DIGEST = "digest"
 PUSH = "push"

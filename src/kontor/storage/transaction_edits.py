@@ -8,10 +8,10 @@ from psycopg.types.json import Jsonb
 
 from kontor.domain.annotations import UNCHANGED, Annotation
 from kontor.domain.transaction_edits import LISTED_EDITS, UNDO_DAYS, TransactionEdit, Undoing
-from kontor.storage.bindings import bind_transaction
 from kontor.storage.data_versions import raise_version, take_version
 from kontor.storage.database import Connection
 from kontor.storage.lock_order import Lock, note_lock
+from kontor.storage.user_binding import bind_transaction
 
 NO_EDIT = UUID(int=0)
 EDIT_COLUMNS = (

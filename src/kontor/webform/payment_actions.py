@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from kontor.domain.errors import InvalidError
-from kontor.domain.orders import OrderError
+from kontor.domain.order_checks import OrderError
 from kontor.domain.payments import Payment
 from kontor.domain.secrets import Secret
 from kontor.services.banks import find_missing_fields

@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from kontor.domain.orders import MAX_AMOUNT, MAX_NAME, MAX_PURPOSE, OrderError, check_iban, transliterate
+from kontor.domain.order_checks import MAX_AMOUNT, MAX_NAME, MAX_PURPOSE, OrderError, check_iban, transliterate
 from kontor.domain.payments import Order
 from kontor.pages.formatting import conventions_of, format_amount
 from kontor.pages.texts import Texts

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.dialogues import Secrets
-from kontor.domain.orders import OrderFields
+from kontor.domain.order_checks import OrderFields
 from kontor.domain.payments import Order, Payment, PaymentFailure, PaymentKind, PaymentState
 from kontor.domain.sca_machine import MAX_WRONG_TANS, ScaState
 from kontor.wire.consents import WRONG_TAN, ChallengeContent, show_challenge

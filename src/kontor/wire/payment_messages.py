@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from kontor.domain.orders import OrderError, OrderProblem
+from kontor.domain.order_checks import OrderError, OrderProblem
 from kontor.domain.payments import PayeeMatch, PayeeResult, Payment, PaymentFailure, PaymentKind, PaymentState
 from kontor.domain.schedules import StandingAction
 from kontor.wire.errors import Message

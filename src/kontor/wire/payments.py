@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from kontor.domain.dialogues import Secrets
 from kontor.domain.mandates import DebitInstruction
-from kontor.domain.orders import OrderError, OrderProblem
+from kontor.domain.order_checks import OrderError, OrderProblem
 from kontor.domain.payments import (
     Order,
     Payment,

@@ -10,8 +10,8 @@ from kontor.analysis.calendars import find_day, number_month
 from kontor.analysis.contracts import Contract, Status
 from kontor.analysis.contracts.periods import BY_NAME
 from kontor.analysis.contracts.texts import simplify_name
+from kontor.analysis.day_order import order_records, select_days
 from kontor.analysis.life_events.signs import CHILD_PURCHASES, READ_CATEGORIES, Sign, read_sign
-from kontor.analysis.orders import order_records, select_days
 from kontor.analysis.records import NO_PARTNER, Account, Record
 from kontor.domain.products import ProductCategory
 

@@ -8,7 +8,7 @@ from kontor.api.customer_v2.payments import TRANSFER, explain_refusals, read_ide
 from kontor.api.operations import Call, Success, operation
 from kontor.domain.accesses import Access
 from kontor.domain.errors import NotFoundError
-from kontor.domain.orders import OrderError, OrderProblem
+from kontor.domain.order_checks import OrderError, OrderProblem
 from kontor.domain.payments import PaymentKind, PaymentState
 from kontor.domain.sca_machine import AnswerKind, ScaState
 from kontor.services.payments import PaymentNotOpenError, PaymentRequest, PaymentView, check_support

@@ -13,7 +13,7 @@ from kontor.api.customer_v2.accesses import ACCESS, CUSTOMER, read_customer_addr
 from kontor.api.operations import Call, Security, Success, operation
 from kontor.connectors.base import FailureKind
 from kontor.domain.direct_debits import DebitsNotAllowedError
-from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
+from kontor.domain.order_checks import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payments import Payment, PaymentFailure, PaymentKind, PaymentState
 from kontor.domain.redirects import FormOptions, UseCase
 from kontor.domain.scopes import CUSTOMER_TRANSFER

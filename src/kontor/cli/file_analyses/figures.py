@@ -13,9 +13,9 @@ from kontor.analysis.cashflow.bookings import CURRENCY, EXPENSES, INCOME, Bookin
 from kontor.analysis.cashflow.findings import Options
 from kontor.analysis.cashflow.histories import list_due
 from kontor.analysis.contracts import Contract, Status, find_contracts
+from kontor.analysis.day_order import order_records
 from kontor.analysis.disposable_money import DisposableMoney, find_disposable_money
 from kontor.analysis.life_events import LifeEvent, find_life_events
-from kontor.analysis.orders import order_records
 from kontor.analysis.own_money import OwnMoney
 from kontor.analysis.records import NO_INSURANCE, Account, Record, make_record
 from kontor.analysis.tagging import Tagging, load_tagger, make_own_accounts

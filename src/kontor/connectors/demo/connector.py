@@ -30,7 +30,7 @@ from kontor.connectors.demo.account_statements import list_new
 from kontor.connectors.demo.memory import Bank, find_owner
 from kontor.connectors.demo.paying import Payments
 from kontor.connectors.demo.people import Account, Person, person_for
-from kontor.connectors.demo.scenarios import DEMANDING_SCA, Scenario, find_scenario
+from kontor.connectors.demo.scenarios import Scenario, find_scenario
 from kontor.connectors.demo.standing_orders import execute_due, list_standing_orders
 from kontor.connectors.demo.statements import list_rows, move_balance
 from kontor.connectors.job_state import deserialize_job, serialize_job
@@ -95,8 +95,9 @@ class DemoConnector:
         if not has_consent:
             consent_until = context.today + timedelta(days=CONSENT_DAYS)
         state: State = {"login": login, "job": serialize_job(job), "consent_until": str(consent_until)}
-        if login.partition("+")[0] in DEMANDING_SCA and not has_consent:
-            return authentication.begin(state, find_scenario(login))
+        scenario = find_scenario(login)
+        if scenario.demands_sca and not has_consent:
+            return authentication.begin(state, scenario)
         return self._show_headers(state, context)
 
     def _resume(self, state: State, answer: Answer, context: Context) -> Step:

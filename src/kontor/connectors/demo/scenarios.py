@@ -35,6 +35,7 @@ class Scenario:
     problems: tuple[ProblemKind, ...] = ()
     broken_rows: bool = False
     is_slow: bool = False
+    demands_sca: bool = False  # when the access is added
     methods: tuple[ScaMethod, ...] = (MOCK_TAN,)
     media: tuple[ScaMedium, ...] = (PHONE,)
     fails_payments: bool = False
@@ -45,12 +46,12 @@ class Scenario:
 ORDINARY = Scenario()
 
 SCENARIOS = {
-    "test_sca_method": Scenario(methods=(MOCK_TAN, LIST_TAN), media=(PHONE,)),
-    "test_sca_method_media": Scenario(methods=(MOCK_TAN, LIST_TAN), media=(PHONE, TABLET)),
-    "test_decoupled": Scenario(methods=(APP_TAN,), media=(APP,)),
-    "test_phototan": Scenario(methods=(PHOTO_TAN,), media=(PHONE,)),
-    "test_chiptan": Scenario(methods=(CHIP_TAN,), media=(GENERATOR,)),
-    "test_redirect": Scenario(methods=(REDIRECT,), media=()),
+    "test_sca_method": Scenario(demands_sca=True, methods=(MOCK_TAN, LIST_TAN), media=(PHONE,)),
+    "test_sca_method_media": Scenario(demands_sca=True, methods=(MOCK_TAN, LIST_TAN), media=(PHONE, TABLET)),
+    "test_decoupled": Scenario(demands_sca=True, methods=(APP_TAN,), media=(APP,)),
+    "test_phototan": Scenario(demands_sca=True, methods=(PHOTO_TAN,), media=(PHONE,)),
+    "test_chiptan": Scenario(demands_sca=True, methods=(CHIP_TAN,), media=(GENERATOR,)),
+    "test_redirect": Scenario(demands_sca=True, methods=(REDIRECT,), media=()),
     "test_locked": Scenario(failure=FailureKind.LOCKED),
     "test_unreachable": Scenario(failure=FailureKind.UNREACHABLE),
     "test_internal": Scenario(failure=FailureKind.INTERNAL),
@@ -66,11 +67,6 @@ SCENARIOS = {
     "test_vop_close": Scenario(payee_match=PayeeMatch.CLOSE_MATCH),
     "test_vop_nomatch": Scenario(payee_match=PayeeMatch.NO_MATCH),
 }
-
-# These demand SCA when the access is added; all others do not.
-DEMANDING_SCA = frozenset(
-    ("test_sca_method", "test_sca_method_media", "test_decoupled", "test_phototan", "test_chiptan", "test_redirect")
-)
 
 
 def find_scenario(login: str) -> Scenario:

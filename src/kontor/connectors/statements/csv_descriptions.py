@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from io import StringIO
 from itertools import pairwise
 
-from kontor.connectors.statements.csv_layouts import DELIMITERS, HEADER_CHARACTERS, HEADER_ROWS, normalise
 from kontor.connectors.statements.csv_profiles import fold_name
+from kontor.connectors.statements.csv_tables import DELIMITERS, HEADER_CHARACTERS, HEADER_ROWS, normalise
 from kontor.connectors.statements.csv_values import is_day, is_number
 from kontor.connectors.statements.decoding import cut_head, decode_named
 from kontor.connectors.statements.results import UnknownTable

@@ -7,8 +7,8 @@ from datetime import date
 from decimal import Decimal
 from itertools import pairwise
 
-from kontor.connectors.statements.csv_layouts import Table, list_tables
 from kontor.connectors.statements.csv_profiles import Marker, Profile, load_profiles
+from kontor.connectors.statements.csv_tables import Table, list_tables
 from kontor.connectors.statements.csv_values import choose_decimal, is_day, parse_day, parse_number
 from kontor.connectors.statements.decoding import check_size
 from kontor.connectors.statements.results import (

@@ -8,8 +8,8 @@ from enum import StrEnum
 from kontor.connectors.statements.camt import read_camt
 from kontor.connectors.statements.csv_descriptions import describe_table
 from kontor.connectors.statements.csv_files import read_csv
-from kontor.connectors.statements.csv_layouts import find_layout
 from kontor.connectors.statements.csv_profiles import Profile, load_profiles
+from kontor.connectors.statements.csv_tables import find_layout
 from kontor.connectors.statements.decoding import cut_head, decode_text
 from kontor.connectors.statements.mt535 import read_mt535
 from kontor.connectors.statements.mt940 import read_mt940

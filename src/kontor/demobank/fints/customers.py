@@ -25,7 +25,7 @@ from kontor.connectors.demo import DemoConnector, authentication
 from kontor.connectors.demo.memory import Bank, find_owner
 from kontor.connectors.demo.paying import Payments
 from kontor.connectors.demo.people import person_for
-from kontor.connectors.demo.scenarios import DEMANDING_SCA, find_scenario
+from kontor.connectors.demo.scenarios import find_scenario
 from kontor.connectors.demo.standing_orders import execute_due, find_active
 from kontor.connectors.demo.statements import move_balance
 from kontor.connectors.job_state import serialize_job
@@ -112,7 +112,7 @@ class Customers:
     # Authentication of the dialogue itself
 
     def demands_sca(self, login: str) -> bool:
-        return login.partition("+")[0] in DEMANDING_SCA
+        return find_scenario(login).demands_sca
 
     def begin_authentication(self, login: str) -> Step:
         return authentication.begin({"login": login, "job": serialize_job(Fetch())}, find_scenario(login))

@@ -12,8 +12,8 @@ import msgspec
 
 from kontor import __version__
 from kontor.analysis.contracts import Contract, find_contracts, name_contracts
+from kontor.analysis.day_order import order_records
 from kontor.analysis.duplicates import join_accounts
-from kontor.analysis.orders import order_records
 from kontor.analysis.records import Account, Record
 from kontor.analysis.tagging import Evidence
 from kontor.domain.clocks import BERLIN

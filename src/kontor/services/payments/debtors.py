@@ -5,7 +5,7 @@ from uuid import UUID
 
 from kontor.domain.accesses import Access
 from kontor.domain.errors import InvalidError, NotFoundError
-from kontor.domain.orders import OrderError, OrderProblem, check_iban
+from kontor.domain.order_checks import OrderError, OrderProblem, check_iban
 from kontor.domain.payments import PaymentKind
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.products import Product

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from kontor.domain.direct_debits import check_collection_date
 from kontor.domain.errors import InvalidError, NotFoundError
-from kontor.domain.orders import OrderError, OrderProblem, check_execution_date, check_orders, list_payees
+from kontor.domain.order_checks import OrderError, OrderProblem, check_execution_date, check_orders, list_payees
 from kontor.domain.payments import Order, PayeeResult, Payment, PaymentKind, PaymentState
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.secrets import Secret

@@ -11,7 +11,7 @@ from kontor.connectors.pain001_reading import PaymentBlock
 from kontor.connectors.pain008_reading import DebitBlock
 from kontor.connectors.statements import StatementError
 from kontor.domain.direct_debits import DebitFields, check_debit_support
-from kontor.domain.orders import OrderError, OrderFields, OrderProblem, check_execution_date, check_orders
+from kontor.domain.order_checks import OrderError, OrderFields, OrderProblem, check_execution_date, check_orders
 from kontor.domain.payments import PaymentKind
 from kontor.domain.principals import Principal
 from kontor.domain.products import Product

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from kontor.connectors.base import AcceptPayees, Answer, ChooseMethod
 from kontor.domain.errors import ConflictError, NotFoundError
-from kontor.domain.orders import DuplicateOrderError, OrderError, OrderProblem
+from kontor.domain.order_checks import DuplicateOrderError, OrderError, OrderProblem
 from kontor.domain.payments import PayeeResult, Payment, PaymentAnswer, PaymentDialogue, PaymentFailure, PaymentState
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.products import Product

@@ -11,7 +11,7 @@ import msgspec
 
 from kontor.domain.direct_debits import ENGLISH_DEBIT_FIELDS, DebitFields, DebitsNotAllowedError, check_debits
 from kontor.domain.mandates import DebitInstruction
-from kontor.domain.orders import ENGLISH_FIELDS, OrderFields, check_execution_date, check_orders
+from kontor.domain.order_checks import ENGLISH_FIELDS, OrderFields, check_execution_date, check_orders
 from kontor.domain.payments import Order, Payment, PaymentDialogue, PaymentKind, PaymentState
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.schedules import StandingAction, StandingInstruction

@@ -8,7 +8,7 @@ from datetime import date
 from uuid import UUID, uuid5
 
 from kontor.domain.errors import NotFoundError
-from kontor.domain.orders import OrderError, OrderProblem
+from kontor.domain.order_checks import OrderError, OrderProblem
 from kontor.domain.payments import Order, Payment, PaymentState
 from kontor.domain.principals import Principal, user_of
 from kontor.domain.products import Product

@@ -22,7 +22,7 @@ from kontor.connectors.base import (
     Verified,
     VerifyPayees,
 )
-from kontor.domain.orders import OrderError, OrderProblem, check_orders, list_payees
+from kontor.domain.order_checks import OrderError, OrderProblem, check_orders, list_payees
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, Payment, PaymentKind, Verification
 from kontor.domain.principals import Principal, user_of
 from kontor.services.banks import REFUSALS, BankDialogue, BankGateway, HeldLease, Leasing

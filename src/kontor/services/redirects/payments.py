@@ -16,7 +16,7 @@ import structlog
 
 from kontor.connectors.base import FailureKind
 from kontor.domain.errors import BusyError, InvalidError, NotFoundError
-from kontor.domain.orders import OrderError
+from kontor.domain.order_checks import OrderError
 from kontor.domain.payments import Order, PayeeMatch, PayeeResult, Payment, PaymentFailure, PaymentState
 from kontor.domain.providers import Provider
 from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutcome, find_payment_outcome

@@ -31,9 +31,9 @@ from kontor.services.redirects.views import FormView
 from kontor.services.sca import Consents
 from kontor.services.security import auditing, hash_secret
 from kontor.storage import redirects
-from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection, Database
 from kontor.storage.retries import retry_conflicts
+from kontor.storage.user_binding import bind_transaction
 
 SESSION_LIFETIME = timedelta(minutes=15)
 NO_OPTIONS = FormOptions()

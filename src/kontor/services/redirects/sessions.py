@@ -11,8 +11,8 @@ from kontor.domain.redirects import Failure, FormSession, FormStep, RedirectOutc
 from kontor.services.accesses import delete_access_data
 from kontor.services.security import auditing
 from kontor.storage import accesses, payments, redirects
-from kontor.storage.bindings import bind_transaction
 from kontor.storage.database import Connection, Database
+from kontor.storage.user_binding import bind_transaction
 
 
 class SessionGoneError(Exception):
