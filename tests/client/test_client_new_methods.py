@@ -74,6 +74,7 @@ def test_transactions_of_all_accounts_are_filtered_and_added_up(holder):
     assert (total.count, total.total, total.income) == (2, Decimal("-923.45"), Decimal(0))
     assert client.list_all_transactions(Filters(amount=Decimal("23.45")))[0].id == rows[0].id
     assert client.list_all_transactions(Filters(category="HOUSING"), tag="categories")[0].category == "HOUSING_RENT"
+    assert_whole(client, client.list_completeness(), "/customer/v2/vollstaendigkeit")
     [balance, *_] = client.list_balances(access_id, product_id, since=date(2026, 11, 2), until=date(2026, 11, 2))
     assert (balance.day, balance.currency) == (date(2026, 11, 2), "EUR")
 

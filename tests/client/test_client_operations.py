@@ -186,6 +186,7 @@ CALLS = {
     "read_affordability": (),
     "read_credit_check": (),
     "list_balances": (*HERE, {"since": DAY, "interval": "week"}),
+    "list_completeness": (),
     "update_contract": (UUID, {"name": "n", "minimum_term_end": DAY}),
     "write_contract_cancellation": ("write_cancellation", UUID, {"day": DAY}),
     "read_cashflow": ({"focus": "tag"},),

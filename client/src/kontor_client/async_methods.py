@@ -81,6 +81,7 @@ class AsyncMethods(AsyncRunner):
     list_transaction_changes = awaited(all_transactions.list_transaction_changes)
     list_all_transaction_changes = awaited(all_transactions.list_all_transaction_changes)
     list_balances = awaited(all_transactions.list_balances)
+    list_completeness = awaited(all_transactions.list_completeness)
     annotate_transaction = awaited(transaction_edits.annotate_transaction)
     edit_transactions = awaited(transaction_edits.edit_transactions)
     preview_edit = awaited(transaction_edits.preview_edit)

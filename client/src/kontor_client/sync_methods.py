@@ -81,6 +81,7 @@ class SyncMethods(SyncRunner):
     list_transaction_changes = waited(all_transactions.list_transaction_changes)
     list_all_transaction_changes = waited(all_transactions.list_all_transaction_changes)
     list_balances = waited(all_transactions.list_balances)
+    list_completeness = waited(all_transactions.list_completeness)
     annotate_transaction = waited(transaction_edits.annotate_transaction)
     edit_transactions = waited(transaction_edits.edit_transactions)
     preview_edit = waited(transaction_edits.preview_edit)

@@ -41,6 +41,7 @@ from kontor.api.customer_v2 import (  # noqa: F401 (declares the operations)
     budgets,
     cancellations,
     cashflow,
+    completeness,
     consents,
     contracts,
     customer_transactions,

@@ -19,6 +19,7 @@ from kontor.services.security import Encryption
 from kontor.services.statements import AccountStatements, Exports, ImportForms, Imports
 from kontor.services.transactions import (
     Balances,
+    Completeness,
     CustomerTransactions,
     Deltas,
     Searches,
@@ -60,6 +61,7 @@ class Services:
     transaction_updates: TransactionUpdates
     transaction_edits: TransactionEdits
     balances: Balances
+    completeness: Completeness
     transaction_tagging: TransactionTagging
     tagging_rules: TaggingRules
     own_categories: OwnCategories

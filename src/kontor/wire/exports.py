@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from kontor.domain.stored_products import StoredProduct
 from kontor.services.statements import Exports, Owner, Span
+from kontor.wire.completeness import export_completeness
 from kontor.wire.encoding import encode_json
 
 SCHEMA, VERSION = "kontor-export", 1
@@ -58,6 +59,7 @@ class Export(msgspec.Struct):
     calls_without_the_user: Objects
     notifications: Objects
     transactions: Objects
+    completeness: Annotated[Objects, Meta(description="a month of an account: balances, bookings, gaps")]
     audit_entries: Annotated[Objects, Meta(description="of the audit trail; `self` is the user")]
 
 
@@ -79,9 +81,18 @@ async def write_export(
     pages = [exports.page_transactions(owner, stored_product.id, span) for stored_product in held]
     async for piece in _write_list("transactions", pages):
         yield piece
+    async for piece in _write_list("completeness", [_page_completeness(exports, owner, held)]):
+        yield piece
     async for piece in _write_list("audit_entries", [exports.page_audit(owner)]):
         yield piece
     yield b"}\n"
+
+
+async def _page_completeness(exports: Exports, owner: Owner, held: list[StoredProduct]) -> AsyncIterator[list[str]]:
+    for stored in held:
+        months = export_completeness(await exports.state_completeness(owner, stored))
+        if months:
+            yield [encode_json(month).decode() for month in months]
 
 
 async def _write_list(name: str, sources: list[AsyncIterator[list[str]]]) -> AsyncIterator[bytes]:

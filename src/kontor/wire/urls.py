@@ -167,6 +167,7 @@ class Urls:
                 f"{self.all_transactions}/aenderungen",
                 "list_all_transaction_changes",
             ),
+            ("get_vollstaendigkeit", self.completeness, "list_completeness"),
             ("get_hinweise", self.alerts, "list_alerts"),
             ("get_freigaben", self.disclosures, "list_disclosures"),
             ("get_contracts", f"{analyses}/contracts/", "list_contracts"),
@@ -186,6 +187,17 @@ class Urls:
                 ("get_credit_check", f"{analyses}/credit-check/", "read_credit_check"),
             )
         return relations
+
+    @property
+    def completeness(self) -> str:
+        return f"{self.customer}/vollstaendigkeit"
+
+    def completeness_relations(self, access_id: str, product_id: UUID) -> list[Relation]:
+        return self._offer(
+            ("self", self.completeness, "list_completeness"),
+            ("get_bankprodukt", self.product(access_id, product_id), "read_product"),
+            ("get_kontoumsaetze", self.transactions(access_id, product_id), "list_transactions"),
+        )
 
     def access_relations(self, access_id: str, *, needs_sca: bool) -> list[Relation]:
         here = self.access(access_id)

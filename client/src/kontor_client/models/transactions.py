@@ -146,6 +146,58 @@ class DayBalance(Model, rename={"day": "date"}):
     currency: str
 
 
+class CompletenessGap(Model, rename={"kind": "art", "first": "von", "last": "bis", "difference": "differenz"}):
+    """Days about which something is not known. `difference` is what the bookings lack."""
+
+    kind: str
+    first: date
+    last: date
+    difference: Decimal | None = None
+
+
+class CompletenessMonth(
+    Model,
+    rename={
+        "month": "monat",
+        "count": "anzahl",
+        "credits": "einnahmen",
+        "debits": "ausgaben",
+        "gaps": "luecken",
+        "opening_balance": "saldoAnfang",
+        "closing_balance": "saldoEnde",
+    },
+):
+    """Of one account, such as `2026-10`. `debits` is negative."""
+
+    month: str
+    count: int
+    credits: Decimal
+    debits: Decimal
+    gaps: list[CompletenessGap]
+    opening_balance: Decimal | None = None
+    closing_balance: Decimal | None = None
+
+
+class Completeness(
+    Linked,
+    kw_only=True,
+    rename={
+        "access_id": "zugangId",
+        "product_id": "produktId",
+        "currency": "waehrung",
+        "months": "monate",
+        "excluded_currencies": "ausgeschlosseneWaehrungen",
+    },
+):
+    """Whether the bookings of an account are complete, oldest month first."""
+
+    access_id: str
+    product_id: str
+    currency: str
+    months: list[CompletenessMonth]
+    excluded_currencies: list[str] = []
+
+
 class EditResult(Model, rename={"count": "anzahl", "skipped": "uebersprungen"}):
     """`skipped` are further ones that were not changed."""
 

@@ -6,7 +6,13 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from kontor_client.models.transactions import CustomerTransaction, DayBalance, TransactionChanges, TransactionSum
+from kontor_client.models.transactions import (
+    Completeness,
+    CustomerTransaction,
+    DayBalance,
+    TransactionChanges,
+    TransactionSum,
+)
 from kontor_client.operations.accesses import access_path
 from kontor_client.operations.transactions import Pages
 from kontor_client.plans import Call, Plan, fetch
@@ -123,3 +129,8 @@ def list_balances(
     """What was on the account at the end of each `day`, `week` or `month`."""
     params = {"from": since, "to": until, "interval": interval}
     return fetch(list[DayBalance], access_path(access_id, product_id, "balances"), params=params)
+
+
+def list_completeness() -> Plan[list[Completeness]]:
+    """Per account and month the balances, the bookings between them, and what is missing."""
+    return fetch(list[Completeness], "/customer/v2/vollstaendigkeit")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
 
+from kontor.domain.completeness import CompletenessStatement
 from kontor.domain.errors import NotFoundError
 from kontor.domain.exports import ExportRow
 from kontor.domain.stored_products import StoredProduct
@@ -17,6 +18,7 @@ from kontor.services.runtime import Clock
 from kontor.services.security import STATEMENT, Vault, auditing
 from kontor.services.statements.imports import Owner
 from kontor.storage import account_statements, export_rows, exports, products
+from kontor.storage.completeness import state_completeness
 from kontor.storage.database import Database
 from kontor.storage.export_rows import Sums
 from kontor.storage.export_sections import SECTIONS
@@ -116,6 +118,10 @@ class Exports:
                 yield [text for _, text in page]
                 after = page[-1][0]
             is_more = len(page) == PAGE_ROWS
+
+    async def state_completeness(self, owner: Owner, held: StoredProduct) -> CompletenessStatement:
+        async with self._database.connect(owner.user_id) as connection:
+            return await state_completeness(connection, owner.user_id, held)
 
     async def page_rows(
         self, owner: Owner, product_id: UUID, span: Span, left_out_ibans: Sequence[str] = ()

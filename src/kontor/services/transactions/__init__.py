@@ -1,6 +1,7 @@
 """Reading transactions and balances: lists, search, pushes by the tenant."""
 
 from kontor.services.transactions.balances import Balance, Balances
+from kontor.services.transactions.completeness import Completeness
 from kontor.services.transactions.deltas import Delta, Deltas, DeltaView
 from kontor.services.transactions.edits import TransactionEdits
 from kontor.services.transactions.factory import make_transaction_services
@@ -13,6 +14,7 @@ __all__ = [
     "PIECE_ROWS",
     "Balance",
     "Balances",
+    "Completeness",
     "Correction",
     "CustomerTransactions",
     "Delta",

@@ -5,6 +5,7 @@ from typing import TypedDict
 from kontor.services.analyses import Repetitions, TransactionTagging
 from kontor.services.runtime import Clock
 from kontor.services.transactions.balances import Balances
+from kontor.services.transactions.completeness import Completeness
 from kontor.services.transactions.deltas import Deltas
 from kontor.services.transactions.edits import TransactionEdits
 from kontor.services.transactions.of_customer import CustomerTransactions
@@ -24,6 +25,7 @@ class TransactionServices(TypedDict):
     transaction_updates: TransactionUpdates
     transaction_edits: TransactionEdits
     balances: Balances
+    completeness: Completeness
 
 
 def make_transaction_services(
@@ -37,4 +39,5 @@ def make_transaction_services(
         "transaction_updates": TransactionUpdates(database, tagging),
         "transaction_edits": TransactionEdits(database, tagging, repetitions),
         "balances": Balances(database, clock),
+        "completeness": Completeness(database),
     }
