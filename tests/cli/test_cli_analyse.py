@@ -14,6 +14,7 @@ from decimal import Decimal
 from html.parser import HTMLParser
 from importlib.resources import files
 
+import duckdb
 import pytest
 
 from kontor.analysis.calendars import number_month
@@ -230,7 +231,32 @@ def test_rows_are_written_with_their_tags(folder, kontor):
         (row["id"], row["amount"], row["category"]) for row in rows
     ]
     code, _, remarks = kontor(folder / "student.sta", "--rows", folder / "rows.xlsx", "--report", folder / "no.html")
-    assert (code, ".json or .csv" in remarks, (folder / "no.html").exists()) == (1, True, False)
+    assert (code, ".json, .csv, .parquet" in remarks, (folder / "no.html").exists()) == (1, True, False)
+
+
+def test_rows_as_parquet_are_those_of_json_with_types(tmp_path, kontor):
+    """DuckDB reads them. Texts with separators and line breaks, and missing ones, stay what they are."""
+    product, rows = find_account()
+    odd = replace(rows[-1], purpose='a;"b",c\'d\\\n=1', counterparty_name=None)
+    (tmp_path / "a.xml").write_bytes(write("camt.053", product, [*rows[:-1], odd]))
+    for ending in ("json", "parquet"):
+        assert kontor(tmp_path / "a.xml", "--report", tmp_path / "r.html", "--rows", tmp_path / f"r.{ending}")[0] == 0
+    expected = [
+        row | {"day": date.fromisoformat(row["day"]), "amount": Decimal(row["amount"])}
+        for row in json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    ]
+    assert any('b",c' in (row["purpose"] or "") for row in expected)
+    with duckdb.connect() as database:
+        found = database.execute(f"select * from '{tmp_path / 'r.parquet'}'")
+        names = [column[0] for column in found.description]
+        assert [dict(zip(names, row, strict=True)) for row in found.fetchall()] == expected
+
+
+def test_without_duckdb_the_refusal_says_what_to_install_and_nothing_is_written(folder, kontor, monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    code, _, remarks = kontor(folder / "student.sta", "--report", folder / "r.html", "--rows", folder / "r.parquet")
+    assert (code, "kontor[parquet]" in remarks) == (1, True)
+    assert sorted(file.name for file in folder.iterdir()) == ["student.sta"]
 
 
 def test_texts_of_strangers_are_neither_markup_nor_formulas(tmp_path, kontor):

@@ -20,7 +20,9 @@ SHOWN_CATEGORIES, SHOWN_DUES = 8, 8
 def analyse(
     *files: Annotated[Path, Parameter(help="Statements: CSV, MT940, camt, PDF, OFX, QIF, zips and folders of them.")],
     report: Annotated[Path, Parameter(help="The HTML report to write.")] = Path("kontor-report.html"),
-    rows: Annotated[Path | None, Parameter(help="Also write the rows with their tags: .csv or .json.")] = None,
+    rows: Annotated[
+        Path | None, Parameter(help="Also write the rows with their tags: .csv, .json or .parquet.")
+    ] = None,
     today: Annotated[
         date | None, Parameter(help="The day to look at them; by default today, or the last booked day if that is old.")
     ] = None,
@@ -35,15 +37,16 @@ def analyse(
         raise InvalidError("name at least one file", "files")
     writer = None if rows is None else WRITERS.get(rows.suffix.lower())
     if rows is not None and writer is None:
-        raise InvalidError(f"must end in {' or '.join(WRITERS)}", "--rows")
+        raise InvalidError(f"must end in {', '.join(WRITERS)}", "--rows")
     read = read_files(files)
     analysis = analyse_files(read, today or datetime.now(BERLIN).date(), is_fixed=today is not None)
     words = Words(language)
+    tagged = None if writer is None else writer(analysis, words)
     report.parent.mkdir(parents=True, exist_ok=True)
     report.write_text(write_page(analysis, language), encoding="utf-8")
-    if rows is not None and writer is not None:
+    if rows is not None and tagged is not None:
         rows.parent.mkdir(parents=True, exist_ok=True)
-        rows.write_text(writer(analysis, words), encoding="utf-8", newline="")
+        rows.write_bytes(tagged)
     show_summary(analysis, words)
     say(words("written", path=report))
     if rows is not None:

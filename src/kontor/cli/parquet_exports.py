@@ -13,6 +13,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from kontor.cli.context import say, use_services
+from kontor.cli.parquet_files import load_duckdb
 from kontor.domain.errors import InvalidError
 from kontor.domain.exports import ExportRow
 from kontor.domain.stored_products import StoredProduct
@@ -63,10 +64,7 @@ def export_parquet(
     until: Annotated[date | None, Parameter(name="--to", help="Last day of the transactions.")] = None,
 ) -> None:
     """Export the transactions of a tenant's users, pseudonymised, as Parquet. No names, IBANs, purposes or notes."""
-    try:
-        import duckdb
-    except ImportError as error:
-        raise InvalidError("needs DuckDB: install kontor[parquet]", "export-parquet") from error
+    duckdb = load_duckdb("export-parquet")
     if output.is_dir() or not output.parent.is_dir():
         raise InvalidError("must be a file in an existing folder", "--output")
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=".kontor-") as folder:

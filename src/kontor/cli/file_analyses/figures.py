@@ -109,9 +109,11 @@ class FileAnalysis:
     def records(self) -> Sequence[Record]:
         made = []
         for number, (row, tagging) in enumerate(zip(self.rows, self.taggings, strict=True), start=1):
-            transaction = replace(row.transaction, booked_at=row.transaction.booked_at or row.transaction.value_at)
+            transaction = row.transaction
+            if transaction.booked_at is None:
+                transaction = replace(transaction, booked_at=transaction.value_at)
             record = make_record(str(number), row.account, transaction, tagging)
-            made.append(replace(record, is_pending=transaction.is_pending))
+            made.append(replace(record, is_pending=True) if transaction.is_pending else record)
         return order_records(made)
 
     @cached_property

@@ -3,13 +3,35 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from kontor.analysis.records import NO_INSURANCE, NO_PARTNER
 from kontor.cli.file_analyses.figures import FileAnalysis, read_day
 from kontor.cli.file_analyses.page import Words
+from kontor.cli.parquet_files import load_duckdb
 from kontor.domain.spreadsheets import disarm
 
+# In the order of `list_rows`, as DuckDB names types.
+TYPES = {
+    "id": "varchar",
+    "account": "varchar",
+    "day": "date",
+    "amount": "decimal(18, 2)",
+    "currency": "varchar",
+    "counterparty_name": "varchar",
+    "counterparty_iban": "varchar",
+    "purpose": "varchar",
+    "booking_text": "varchar",
+    "is_pending": "boolean",
+    "category": "varchar",
+    "category_name": "varchar",
+    "category_confidence": "double",
+    "partner": "varchar",
+    "partner_name": "varchar",
+    "insurance_type": "varchar",
+}
 TEXTS = ("account", "counterparty_name", "purpose", "booking_text", "category_name", "partner_name")
 
 
@@ -38,19 +60,34 @@ def list_rows(analysis: FileAnalysis, words: Words) -> Iterator[dict[str, str | 
         }
 
 
-def write_json(analysis: FileAnalysis, words: Words) -> str:
-    return json.dumps(list(list_rows(analysis, words)), ensure_ascii=False, indent=1) + "\n"
+def write_json(analysis: FileAnalysis, words: Words) -> bytes:
+    return f"{json.dumps(list(list_rows(analysis, words)), ensure_ascii=False, indent=1)}\n".encode()
 
 
-def write_csv(analysis: FileAnalysis, words: Words) -> str:
+def write_csv(analysis: FileAnalysis, words: Words) -> bytes:
     """Comma-separated, with a heading. No spreadsheet takes words of strangers for a formula."""
     text = io.StringIO(newline="")
     rows = list(list_rows(analysis, words))
-    writer = csv.DictWriter(text, list(rows[0]))
+    writer = csv.DictWriter(text, list(TYPES))
     writer.writeheader()
     for row in rows:
         writer.writerow(row | {name: disarm(value) for name in TEXTS if isinstance(value := row[name], str)})
-    return text.getvalue()
+    return text.getvalue().encode()
 
 
-WRITERS = {".json": write_json, ".csv": write_csv}
+def write_parquet(analysis: FileAnalysis, words: Words) -> bytes:
+    """Days, amounts and flags have their types. Rows pass through lines of JSON: no text is taken for a separator."""
+    duckdb = load_duckdb("--rows")
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect(config={"threads": 1}) as database:
+        lines, written = Path(folder, "rows.jsonl"), Path(folder, "rows.parquet")
+        lines.write_text("".join(f"{json.dumps(row)}\n" for row in list_rows(analysis, words)), encoding="utf-8")
+        source = database.read_json(str(lines), columns=TYPES, format="newline_delimited")
+        source.write_parquet(str(written), compression="zstd")
+        return written.read_bytes()
+
+
+WRITERS: dict[str, Callable[[FileAnalysis, Words], bytes]] = {
+    ".json": write_json,
+    ".csv": write_csv,
+    ".parquet": write_parquet,
+}
