@@ -81,6 +81,7 @@ TESTS = Path(__file__).parent
 # They start a browser or whole programs of their own: marked `programs`.
 PROGRAMS = (
     "assistants/test_mcp_programs.py",
+    "assistants/test_several_processes.py",
     "browser",
     "cli/test_cli_check.py",
     "cli/test_cli_crashes.py",
